@@ -10,7 +10,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.admission import (
     admitter,
-    cluster_config,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Cluster,
@@ -43,15 +42,14 @@ def causes(manifest: Manifest, kubevirt: KubeVirt) -> list[str]:
     check reads no further.
     """
     cluster = Cluster(evaluate.Objects([]), kubevirt)
-    rules = cluster_config.config_of(kubevirt)
     try:
         admitted = admit(manifest, None, cluster).admitted
         if admitted is None:
             return []
         applied = copy(admitted)
-        validate.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release)
+        validate.virtual_machine(applied, cluster)
         namespace = manifest["metadata"]["namespace"]
-        result = admitter.virtual_machine_causes(applied["spec"], admitted["spec"], None, namespace, rules)
+        result = admitter.virtual_machine_causes(applied["spec"], admitted["spec"], None, namespace, kubevirt)
     except (FieldError, Panic):
         return []
     return [" ".join(cause.message.split()) for cause in result]

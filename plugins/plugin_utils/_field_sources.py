@@ -16,7 +16,7 @@ from ..module_utils._resolver.api.tree import copy
 from ..module_utils._resolver.kubevirt.apply import applier
 from ..module_utils._resolver.kubevirt.find.lookup import Problem
 from ..module_utils._resolver.kubevirt.vmi import expand as expansion
-from ..module_utils._resolver.kubevirt.vmi.cluster import Configuration
+from ..module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 from ._filters import FilterProblem
 
 VM: Final = "VM"
@@ -154,7 +154,7 @@ class _Expansion:
         if not self._sets_defaults:
             return self._applied(None, None)
         template = self._canonical(self.own)
-        failed = expansion.fill(template, instancetype, preference, Configuration(), self._release)
+        failed = expansion.fill(template, instancetype, preference, KubeVirt(self._release))
         if failed is not None:
             self.problem = failed.error
             return {}

@@ -13,8 +13,8 @@ import checkout  # noqa: F401  # pylint: disable=unused-import
 
 from _resolver.api import release_schema
 from _resolver.api.errors import FieldError, go_reason
-from _resolver.kubevirt.find.lookup import PANIC, Lookup
-from _resolver.kubevirt.vmi.cluster import Configuration
+from _resolver.kubevirt.find.lookup import PANIC
+from _resolver.kubevirt.vmi.cluster import Cluster
 from _resolver.kubevirt.vmi.expand import expand
 from crd_schemas import schema_of
 
@@ -34,7 +34,7 @@ class Response(NamedTuple):
     body: Json
 
 
-def expand_vm_spec(body: Any, namespace: str, objects: Lookup, config: Configuration | None = None) -> Response:
+def expand_vm_spec(body: Any, namespace: str, cluster: Cluster) -> Response:
     """Expands the VM in a request's JSON body, in a namespace. All errors are 400; a panic of KubeVirt is 500."""
     result = list(_found(body))
     if result:
@@ -49,7 +49,7 @@ def expand_vm_spec(body: Any, namespace: str, objects: Lookup, config: Configura
         return _bad_request(f"VM namespace must be empty or {namespace}")
     vm["metadata"]["namespace"] = namespace
     vm.update(apiVersion="kubevirt.io/v1", kind="VirtualMachine")
-    expanded = expand(vm, objects, config)
+    expanded = expand(vm, cluster)
     if expanded.error is not None:
         if expanded.error.reason == PANIC:
             return Response(500, _status(500, "InternalError", expanded.error.message))

@@ -6,23 +6,26 @@ import re
 from collections.abc import Iterator
 from typing import Any, Callable
 
+import capture
 import checkout  # noqa: F401  # pylint: disable=unused-import
 import expand_endpoint
 import wire_types
 
-from _resolver.api import errors, quantity, release_schema, schema
+from _resolver.api import errors, go_json, quantity, release_schema, schema
 from _resolver.api.errors import Panic
 from _resolver.api.fields.domain import ENUMS
 from _resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES
 from _resolver.api.release import NEWEST, Release
 from _resolver.kubevirt.apply import applier, conflict, requirements, topology
 from _resolver.kubevirt.find import decode, infer, lookup, naming, revision
-from _resolver.kubevirt.revision import store, upgrade
-from _resolver.kubevirt.vmi import cluster, expand, vmi
-from _resolver.kubevirt.webhooks import mutate, validate
+from _resolver.kubevirt.revision.upgrade import Action, Create, Delete, PatchStatus, Writes, upgrade
+from _resolver.kubevirt.vmi import expand, vmi
+from _resolver.kubevirt.vmi.cluster import DEFAULT_ARCHITECTURE, Cluster, KubeVirt
+from _resolver.kubevirt.webhooks import admission, mutate, validate
 
 Json = dict[str, Any]
 
+VM = "VirtualMachine"
 _INDEX = re.compile(r"\[\d+\]")
 
 
@@ -38,8 +41,9 @@ def _objects(given: Json) -> lookup.Objects:
     return lookup.Objects(given.get("objects", ()))
 
 
-def _config(given: Json) -> cluster.Configuration:
-    return cluster.configuration(given.get("config"), given.get("arch") or cluster.DEFAULT_ARCHITECTURE)
+def _cluster(given: Json, version: Release = NEWEST) -> Cluster:
+    architecture = given.get("arch") or DEFAULT_ARCHITECTURE
+    return Cluster(_objects(given), KubeVirt(version, given.get("config") or {}, architecture))
 
 
 def _specs(given: Json, version: Release) -> tuple[Json | None, Json | None]:
@@ -102,7 +106,7 @@ def _spread(given: Json, version: Release = NEWEST) -> Json:
 
 
 def _expand(given: Json, version: Release = NEWEST) -> Json:
-    expanded = expand.expand(given["vm"], _objects(given), _config(given), version)
+    expanded = expand.expand(given["vm"], _cluster(given, version))
     if expanded.error is None:
         return {"vm": expanded.vm}
     error = _error(expanded.error)
@@ -110,34 +114,42 @@ def _expand(given: Json, version: Release = NEWEST) -> Json:
 
 
 def _expand_endpoint(given: Json) -> Json:
-    return expand_endpoint.expand_vm_spec(given["vm"], given["namespace"], _objects(given), _config(given))._asdict()
+    return expand_endpoint.expand_vm_spec(given["vm"], given["namespace"], _cluster(given))._asdict()
 
 
 def _vmi(given: Json) -> Json:
-    built = vmi.build(given["vm"], _objects(given), _config(given))
+    built = vmi.build(given["vm"], _cluster(given))
     return {"metadata": built.metadata, "spec": built.spec} if built.error is None else _error(built.error)
 
 
 def _infer(given: Json) -> Json:
     inferred = infer.infer(given["vm"], _objects(given))
-    if inferred.error is not None:
-        return {**_error(inferred.error), "ignorable": inferred.ignorable}
-    assert inferred.vm is not None
-    spec = inferred.vm["spec"]
-    return {"instancetype": spec.get("instancetype"), "preference": spec.get("preference"), "vm": inferred.vm}
+    if isinstance(inferred, infer.NotInferred):
+        return {**_error(inferred.problem), "ignorable": inferred.ignorable}
+    spec = inferred["spec"]
+    return {"instancetype": spec.get("instancetype"), "preference": spec.get("preference"), "vm": inferred}
 
 
 def _mutate(given: Json) -> Json:
     mutated = mutate.mutate(given["vm"], _objects(given), given.get("oldVM"), given.get("operation", "CREATE"))
     if mutated.refusal is None:
         return {"vm": mutated.vm}
-    return _panic(mutated.refusal.message) if mutated.refusal.panic else mutated.refusal.as_json()
+    return _panic(mutated.refusal.message) if mutated.refusal.code == 500 else mutated.refusal.as_json()
 
 
 def _validate(given: Json) -> Json:
-    operation = given.get("operation", "CREATE")
-    answer = validate.validate(given["kind"], given["object"], _objects(given), operation, _config(given))
-    return _panic(answer.message) if answer.panic else answer.as_json()
+    if given.get("operation", "CREATE") not in ("CREATE", "UPDATE"):
+        return admission.allowed().as_json()
+    response = _vm_response(given) if given["kind"] == VM else validate.validate(given["kind"], given["object"])
+    return _panic(response.message) if response.code == 500 else response.as_json()
+
+
+def _vm_response(given: Json) -> admission.Response:
+    try:
+        vm = release_schema.canonical(VM, given["object"])
+    except errors.FieldError as error:
+        return admission.bad_request(go_json.type_error(VM, given["object"]) or str(error))
+    return validate.virtual_machine(vm, _cluster(given))
 
 
 def _matrix(given: Json) -> Json:
@@ -153,13 +165,14 @@ def _revision(given: Json, version: Release = NEWEST) -> Json:
 
 
 def _revision_name(given: Json, version: Release = NEWEST) -> Json:
-    keys = ("vmName", "resourceName", "resourceUID", "generation", "resourceVersion")
-    return {"name": naming.name(*(given[key] for key in keys), release=version)}
+    name = naming.name(*(given[key] for key in ("vmName", "resourceName", "resourceUID", "generation")), version)
+    # Only the current version is written.
+    return {"name": name.replace(f"-{naming.VERSION}", f"-{given['resourceVersion']}")}
 
 
 def _compare(given: Json) -> Json:
-    compared = revision.compare(given["revision"], given["revisionB"])
-    return {"equal": compared.equal} if compared.error is None else {"error": compared.error}
+    equal = capture.same_content(given["revision"], given["revisionB"], NEWEST)
+    return _error(equal) if isinstance(equal, lookup.Problem) else {"equal": equal}
 
 
 def _decode(given: Json) -> Json:
@@ -182,48 +195,66 @@ def _decode_as(given: Json, version: Release) -> Json:
     return {"kind": held["kind"], "spec": revision.as_written(read.spec)}
 
 
-def _writes(writes: store.Writes) -> Json:
+def _writes(given: Json, writes: Writes, version: Release = NEWEST) -> Json:
+    """The writes, and the references in the VM's status afterwards, if the release has them."""
     # The vectors have the writes of revisions first, whatever their real order.
     actions = sorted(map(_action, writes.actions), key=lambda action: action["resource"])
     if writes.error is not None:
         return {"actions": actions, **_error(writes.error)}
-    return {"actions": actions, "instancetypeRef": writes.instancetype_ref, "preferenceRef": writes.preference_ref}
+    status = _patched(given, writes, version)["status"]
+    references = {role.reference: status.get(role.reference) for role in ROLES}
+    return {"actions": actions, **(references if version.captures_in_status else {})}
 
 
-def _action(action: store.Action) -> Json:
+def _action(action: Action) -> Json:
     revisions = {"namespace": action.namespace, "resource": "controllerrevisions"}
-    if isinstance(action, store.Create):
+    if isinstance(action, Create):
         return {**revisions, "verb": "create", "object": action.manifest}
-    if isinstance(action, store.Delete):
+    if isinstance(action, Delete):
         return {**revisions, "verb": "delete", "name": action.name}
-    subresource = "status" if isinstance(action, store.PatchStatus) else ""
+    subresource = "status" if isinstance(action, PatchStatus) else ""
     vms = {"namespace": action.namespace, "resource": "virtualmachines", "subresource": subresource}
     return {**vms, "verb": "patch", "name": action.name, "patch": action.patch}
 
 
+def _patched(given: Json, writes: Writes, version: Release) -> Json:
+    """The VM after the writes; their patches name fields of objects only."""
+    vm = release_schema.canonical(VM, given["vm"], version)
+    for action in writes.actions:
+        for line in () if isinstance(action, (Create, Delete)) else action.patch:
+            *parents, field = line["path"].strip("/").split("/")
+            target = vm
+            for parent in parents:
+                target = target[parent]
+            if line["op"] == "test":
+                assert target.get(field) == line["value"]
+            else:
+                target[field] = line["value"]
+    return vm
+
+
 def _store(given: Json) -> Json:
-    return _writes(store.store(given["vm"], _objects(given)))
+    return _writes(given, capture.capture(given["vm"], _objects(given), NEWEST))
 
 
 def _upgrade(given: Json) -> Json:
-    return _writes(upgrade.upgrade(given["vm"], _objects(given)))
+    return _writes(given, upgrade(given["vm"], _objects(given)))
 
 
 def _release_store(given: Json, version: Release) -> Json:
-    return _release_writes(store.store(given["vm"], _objects(given), version), version)
+    return _release_writes(given, capture.capture(given["vm"], _objects(given), version), version)
 
 
 def _release_upgrade(given: Json, version: Release) -> Json:
-    return _release_writes(upgrade.upgrade(given["vm"], _objects(given), version), version)
+    return _release_writes(given, upgrade(given["vm"], _objects(given), version), version)
 
 
-def _release_writes(writes: store.Writes, version: Release) -> Json:
-    """These vectors tell the matchers too, and no references where the release has none."""
-    result = _writes(writes)
+def _release_writes(given: Json, writes: Writes, version: Release) -> Json:
+    """These vectors tell the matchers too."""
+    result = _writes(given, writes, version)
     if writes.error is None:
-        result.update(instancetype=writes.instancetype, preference=writes.preference)
-        if not version.captures_in_status:
-            del result["instancetypeRef"], result["preferenceRef"]
+        spec = _patched(given, writes, version)["spec"]
+        result.update({role.matcher: spec.get(role.matcher) for role in ROLES})
     return result
 
 
@@ -239,7 +270,7 @@ def ignored(op: str, given: Json, version: Release) -> Iterator[str]:
     """The fields of an op's input that a release does not know, as the vectors name them."""
     parts = [(role.matcher, role.spec_type, given.get(role.matcher)) for role in ROLES]
     parts += [
-        ("vm", "VirtualMachine", given.get("vm")),
+        ("vm", VM, given.get("vm")),
         ("vmiSpec", "VirtualMachineInstanceSpec", given.get("vmiSpec")),
     ]
     parts += [

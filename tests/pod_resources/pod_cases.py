@@ -23,14 +23,17 @@ from compare import differences  # noqa: E402
 from _resolver.api import release_schema  # noqa: E402
 from _resolver.api.quantity import parse  # noqa: E402
 from _resolver.api.release import NEWEST, parse_release  # noqa: E402
-from _resolver.kubevirt.pod.environment import Environment, environment  # noqa: E402
+from _resolver.kubevirt.pod.environment import Environment  # noqa: E402
+from _resolver.kubevirt.pod.overhead import overhead  # noqa: E402
 from _resolver.kubevirt.pod.pod import (  # noqa: E402
     Pod,
+    Source,
     Unrenderable,
     pod,
     target,
 )
-from _resolver.kubevirt.pod.resources import expected_status, store  # noqa: E402
+from _resolver.kubevirt.pod.resources import apply_vmi_webhook, expected_status  # noqa: E402
+from _resolver.kubevirt.vmi.cluster import KubeVirt  # noqa: E402
 
 Case = dict[str, Any]
 
@@ -88,24 +91,26 @@ def _answer(case: Case) -> Case:
     around = _environment(case)
     vmi = given["created"] if given.get("operation") == "default" else given["vmi"]
     metadata = dict(vmi["metadata"])
-    spec = release_schema.canonical("VirtualMachineInstanceSpec", vmi["spec"], around.release)
+    spec = release_schema.canonical("VirtualMachineInstanceSpec", vmi["spec"], around.kubevirt.release)
     if given.get("operation") == "default":
-        configuration = given.get("config") or {}
-        live = configuration.get("vmRolloutStrategy", "LiveUpdate") == "LiveUpdate"
-        store(metadata, spec, around, live, given.get("kubevirtAnnotations"))
+        apply_vmi_webhook(metadata, spec, around)
         status = expected_status(spec, around)
         # The server gives a VMI its UID; the cases have one for all.
         return {"vmi": {"metadata": {**metadata, "uid": _UID}, "spec": spec, **({"status": status} if status else {})}}
     status = vmi.get("status")
     try:
         if given.get("operation") == "migrationTarget":
-            selectors = given.get("sourcePodNodeSelector"), given.get("addedNodeSelector")
-            made = target(metadata, spec, around, status, given.get("sourceNodeLabels"), *selectors)
+            source = Source(given.get("sourceNodeLabels") or {}, given.get("sourcePodNodeSelector"))
+            made = target(metadata, spec, around, source, status)
+            # The collection starts no migrations to chosen nodes.
+            added = given.get("addedNodeSelector") if around.kubevirt.release.has("1.6") else None
+            made = made._replace(node_selector={**(added or {}), **made.node_selector})
         else:
             made = pod(metadata, spec, around, status)
     except Unrenderable as failed:
-        return {"error": str(failed), "overhead": _overhead(failed.overhead)}
-    return _written(made)
+        return {"error": str(failed), "overhead": _overhead(overhead(spec, around))}
+    reported = str(made.overhead.value) if around.kubevirt.has_gate("VmiMemoryOverheadReport") else None
+    return _written(made, reported)
 
 
 def _environment(case: Case) -> Environment:
@@ -113,12 +118,16 @@ def _environment(case: Case) -> Environment:
     volumes = (given.get("vmi") or given.get("created"))["spec"].get("volumes") or ()
     sources = [source for volume in volumes for source in volume.values() if isinstance(source, dict)]
     names = [source[field] for source in sources for field in ("name", "claimName") if source.get(field)]
-    return environment(
+    kubevirt = KubeVirt(
         parse_release(case["version"]) if "version" in case else NEWEST,
-        given.get("config"),
+        given.get("config") or {},
         given.get("arch") or "amd64",
-        given.get("namespaceLabels"),
-        given.get("quotas") or (),
+        annotations=given.get("kubevirtAnnotations") or {},
+    )
+    return Environment(
+        kubevirt,
+        given.get("namespaceLabels") or {},
+        tuple(given.get("quotas") or ()),
         given.get("nads") or {},
         {name: f"pvc-{name}" for name in names},
     )
@@ -128,13 +137,13 @@ def _overhead(amount: Any) -> Case:
     return {"quantity": amount.text, "bytes": amount.value}
 
 
-def _written(made: Pod) -> Case:
+def _written(made: Pod, annotation: str | None) -> Case:
     """The pod as the cases have it: what is empty is left out."""
     parts = {
         "containers": [container.manifest() for container in made.containers],
         "initContainers": [container.manifest() for container in made.init_containers],
         "overhead": _overhead(made.overhead),
-        "overheadAnnotation": str(made.overhead.value) if made.overhead_reported else None,
+        "overheadAnnotation": annotation,
         "totalRequests": {name: amount.text for name, amount in made.requests.items()},
         "totalLimits": {name: amount.text for name, amount in made.limits.items()},
         "qosClass": made.qos_class,

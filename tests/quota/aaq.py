@@ -20,7 +20,8 @@ from _resolver.api.quantity import parse  # noqa: E402
 from _resolver.api.release import NEWEST  # noqa: E402
 from _resolver.kubernetes.quota.application import counted  # noqa: E402
 from _resolver.kubernetes.quota.budget import from_manifest  # noqa: E402
-from _resolver.kubevirt.pod.environment import environment  # noqa: E402
+from _resolver.kubevirt.pod.environment import Environment  # noqa: E402
+from _resolver.kubevirt.vmi.cluster import KubeVirt  # noqa: E402
 
 Case = dict[str, Any]
 Usage = dict[str, dict[str, int]]
@@ -65,7 +66,7 @@ def ours(case: Case) -> Usage:
     """By way of counting, what the resolver says, in billionths."""
     spec = {**case["vmi"]["spec"], "domain": {"resources": {}, "devices": {}, **case["vmi"]["spec"]["domain"]}}
     # AAQ goes by the architecture that it runs on itself.
-    around = environment(NEWEST, case["config"], "amd64")
+    around = Environment(KubeVirt(NEWEST, case["config"]))
     item = from_manifest(case["pod"])
     return {
         way: {

@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple
 from ...module_utils._resolver.api import release as releases
 from ...module_utils._resolver.api.errors import bug_report
 from ...module_utils._resolver.api.matcher import key_of
-from ...module_utils._resolver.kubevirt.admission.cluster_config import config_of
 from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of, version_of
 from .._catalog_files import builtin_objects
 from . import base as bases
@@ -173,10 +172,6 @@ def _kubevirt(path: str | None, version: str | None) -> KubeVirt:
     kubevirt_config = kubevirt_of(manifest or {}, version_text)
     if kubevirt_config.assumption:
         raise UsageError(f"--kubevirt: {kubevirt_config.assumption}")
-    try:
-        config_of(kubevirt_config)
-    except ValueError as error:
-        raise UsageError(f"--kubevirt: spec.configuration of {path} is {error}") from None
     return kubevirt_config
 
 

@@ -76,7 +76,7 @@ def _restart(entry: Declared, before: Manifest, base_cluster: Cluster, head_clus
     admitted = admit(before, None, base_cluster).admitted
     if admitted is None or run_strategy(admitted) == HALTED:
         return
-    built = vmi.build(admitted, base_cluster.objects, base_cluster.configuration, base_cluster.release)
+    built = vmi.build(admitted, base_cluster)
     if built.spec is None:
         return
     instance = {"metadata": built.metadata, "spec": built.spec, "status": {"phase": "Running"}}

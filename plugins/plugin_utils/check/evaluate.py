@@ -20,7 +20,7 @@ from ...module_utils._resolver.catalog.modernize import VM_API_VERSION, VM_API_V
 from ...module_utils._resolver.catalog.replacement import replacement
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
 from ...module_utils._resolver.choose.fitting import rejection_of_pair
-from ...module_utils._resolver.kubevirt.admission import admitter, cluster_config, schemas
+from ...module_utils._resolver.kubevirt.admission import admitter, schemas
 from ...module_utils._resolver.kubevirt.admission.rule import FORBIDDEN, REQUIRED, Cause
 from ...module_utils._resolver.kubevirt.find.decode import API_VERSIONS
 from ...module_utils._resolver.kubevirt.find.lookup import Objects, Problem
@@ -258,7 +258,6 @@ class _Evaluation:
     ) -> None:
         self.lookup, self.cluster, self.base = lookup, Cluster(lookup, kubevirt), base
         self.release, self.level = kubevirt.release, VALIDATION[validation]
-        self.rules = cluster_config.config_of(kubevirt)
 
     def findings(self, entry: Declared) -> Iterator[Finding]:
         manifest, kind = entry.manifest, entry.manifest["kind"]
@@ -308,7 +307,7 @@ class _Evaluation:
             return
         yield from self._described(entry)
         yield from self._replacement(entry)
-        response = validate.validate(kind, manifest, self.lookup, release=self.release).as_json()
+        response = validate.validate(kind, manifest, self.release).as_json()
         if not response["allowed"]:
             field = next((cause["field"] for cause in response.get("causes") or [] if cause.get("field")), "")
             yield entry.finding("refused", ERROR, field, str(response.get("message")))
@@ -397,11 +396,11 @@ class _Evaluation:
     def _other_causes(self, admitted: Manifest) -> list[Cause]:
         """What virt-api rejects of a VM besides conflicts and requirements."""
         applied, stored = copy(admitted), admitted["spec"]
-        response = validate.virtual_machine(applied, self.cluster.objects, self.cluster.configuration, self.release)
+        response = validate.virtual_machine(applied, self.cluster)
         if not response.allowed:
             return []
         return admitter.virtual_machine_causes(
-            applied["spec"], stored, None, admitted["metadata"].get("namespace", ""), self.rules
+            applied["spec"], stored, None, admitted["metadata"].get("namespace", ""), self.cluster.kubevirt
         )
 
 

@@ -17,8 +17,9 @@ from ...module_utils._resolver.kubernetes.placement.simulation import PlacementO
 from ...module_utils._resolver.kubernetes.quota.admission import QuotaObjects, check_quotas
 from ...module_utils._resolver.kubevirt.find.lookup import Objects
 from ...module_utils._resolver.kubevirt.pod import resources as pod_resources
+from ...module_utils._resolver.kubevirt.pod.environment import Environment
 from ...module_utils._resolver.kubevirt.pod.manifests import KEEP, MIGRATE, RESTART, hard_of, network_resources
-from ...module_utils._resolver.kubevirt.pod.pod import Unrenderable
+from ...module_utils._resolver.kubevirt.pod.pod import Source, Unrenderable
 from ...module_utils._resolver.kubevirt.vmi import expand
 from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of
 from .._filters import (
@@ -50,19 +51,17 @@ def _resources(
     networks: Sequence[Manifest] | None = None,
     migrates_from: Manifest | None = None,
 ) -> dict[str, Any]:
-    source = labels_of(migrates_from) if migrates_from is not None else None
+    source = Source(labels_of(migrates_from)) if migrates_from is not None else None
     cluster = _kubevirt(kubevirt, release)
     instancetype, preference, template = parts(vm, overrides, objects, release)
-    problem = expand.fill_new(template, instancetype, preference, cluster.configuration, release)
+    problem = expand.fill_new(template, instancetype, preference, cluster)
     if problem is not None:
         raise FilterProblem(problem.message)
     own = metadata_of(vm)
     metadata = {**template["metadata"], **{part: own[part] for part in ("name", "namespace") if own.get(part)}}
-    environment = pod_resources.environment_of(
-        cluster, labels_of(namespace or {}), hard_of(quotas), network_resources(networks)
-    )
+    environment = Environment(cluster, labels_of(namespace or {}), hard_of(quotas), network_resources(networks))
     try:
-        return pod_resources.resources(metadata, template["spec"], cluster, environment, source)
+        return pod_resources.resources(metadata, template["spec"], environment, source)
     except Unrenderable as error:
         raise FilterProblem(f"KubeVirt cannot create a pod for the VM: {error}") from None
     except (AttributeError, KeyError, TypeError, ValueError) as error:

@@ -15,13 +15,13 @@ from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.schema import equal
 from ...module_utils._resolver.api.tree import copy, differences
 from ...module_utils._resolver.declare.vm import workload
-from ...module_utils._resolver.kubevirt.apply import applier, conflict, topology
+from ...module_utils._resolver.kubevirt.apply import conflict
 from ...module_utils._resolver.kubevirt.find import find
 from ...module_utils._resolver.kubevirt.find import infer as inference
 from ...module_utils._resolver.kubevirt.find.lookup import Objects, not_found
 from ...module_utils._resolver.kubevirt.vmi import expand as expansion
-from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
-from ...module_utils._resolver.kubevirt.webhooks.validate import unmet
+from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
+from ...module_utils._resolver.kubevirt.webhooks.validate import verdict
 from ...module_utils._resolver.refresh import drift as drifting
 from .. import _field_sources as field_sources
 from .._filters import FilterProblem, accepts_unknown, choice, each, manifests, release_option, vm_filter
@@ -40,7 +40,7 @@ def _expand(vm: Manifest, overrides: Overrides, objects: list[Manifest], release
     overrides: {"instancetype": ..., "preference": ...}, None if the matcher counts.
     """
     vm, lookup = _resolved(vm, overrides, objects, release)
-    expanded = expansion.expand(vm, lookup, None, release)
+    expanded = expansion.expand(vm, Cluster(lookup, KubeVirt(release)))
     if expanded.error is not None or expanded.vm is None:
         raise FilterProblem(expanded.error.message if expanded.error else "cannot be expanded")
     return _without_empty_status(expanded.vm)
@@ -50,9 +50,9 @@ def _infer(vm: Manifest, objects: list[Manifest], release: Release) -> Manifest:
     """The VM with the matchers that admission infers from its volumes (`inferFromVolume`)."""
     _check(vm)
     inferred = inference.infer(vm, Objects(objects), release)
-    if inferred.error is not None or inferred.vm is None:
-        raise FilterProblem(inferred.error.message if inferred.error else "cannot be inferred")
-    return _without_empty_status(inferred.vm)
+    if isinstance(inferred, inference.NotInferred):
+        raise FilterProblem(inferred.problem.message)
+    return _without_empty_status(inferred)
 
 
 def _explain(
@@ -95,16 +95,15 @@ def _refusals(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The conflicts and the unmet requirements of a canonical template. The cluster's defaults count as its own."""
     try:
-        uneven = topology.spread_indivisible(instancetype, preference, release)
-        missing = None if uneven else unmet(template, instancetype, preference, release=release)
-        conflict_list = applier.apply_in_place(
-            template["metadata"], template["spec"], instancetype, preference, release
-        )
+        found = verdict(template, instancetype, preference, KubeVirt(release))
     except Panic as panic:
         raise FilterProblem(f"KubeVirt rejects such a VM: {panic}") from None
-    conflicts = [{"path": item.full_path(), "message": conflict.cause_message(item, release)} for item in conflict_list]
-    if uneven is not None:
-        return conflicts, [{"message": uneven.message, "paths": [uneven.field]}]
+    conflicts = [
+        {"path": conflict.full_path(item), "message": conflict.cause_message(item, release)} for item in found.conflicts
+    ]
+    if found.spread is not None:
+        return conflicts, [{"message": found.spread.message, "paths": [found.spread.field]}]
+    missing = found.unmet
     return conflicts, [{"message": missing.message, "paths": list(missing.conflicts)}] if missing else []
 
 

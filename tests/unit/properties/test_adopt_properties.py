@@ -20,7 +20,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import expand, vmi
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Cluster,
-    Configuration,
     KubeVirt,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.defaults import (
@@ -43,14 +42,17 @@ def sized(spec: Spec, size: Spec) -> Spec:
     return {**spec, **{part: {**(spec.get(part) or {}), **size[part]} for part in size}}
 
 
+def is_allowed(vm: Spec, objects: lookup.Objects) -> bool:
+    return validate.virtual_machine(schema.canonical("VirtualMachine", vm), Cluster(objects)).allowed
+
+
 def created(vm: Spec, objects: lookup.Objects) -> Spec | None:
     """The VMI of a VM, or None where KubeVirt creates none."""
-    config = Configuration()
-    built = vmi.build(vm, objects, config)
+    built = vmi.build(vm, Cluster(objects))
     if built.spec is None or built.metadata is None:
         return None
     annotations = {key: value for key, value in (built.metadata.get("annotations") or {}).items() if key not in NAMES}
-    set_vmi_defaults(built.spec, config)
+    set_vmi_defaults(built.spec, KubeVirt(NEWEST))
     domain = built.spec["domain"]
     # What is not said is 1, and a request for just the guest's memory asks for nothing else than none does.
     for count in ("cores", "threads"):
@@ -81,8 +83,8 @@ def test_an_expanded_vm_is_adopted(
     objects = lookup.Objects([*instancetypes, *preferences])
     matchers = {"instancetype": {"name": "it"}, **({"preference": {"name": "pref"}} if both else {})}
     original = vm_of(template, **matchers)
-    assume(validate.validate("VirtualMachine", original, objects).allowed)
-    expanded = expand.expand(original, objects).vm
+    assume(is_allowed(original, objects))
+    expanded = expand.expand(original, Cluster(objects)).vm
     assume(expanded is not None)
     assert expanded is not None
     explicit = vm_of(expanded["spec"]["template"])
@@ -101,7 +103,7 @@ def test_an_expanded_vm_is_adopted(
     event("with a preference" if chosen.preference else "without a preference")
     assert chosen.differences == ()
     assert created(chosen.vm, objects) == before
-    assert validate.validate("VirtualMachine", chosen.vm, objects).allowed
+    assert is_allowed(chosen.vm, objects)
     # What stays in the manifest is what was there, and a second look finds nothing to adopt.
     assert part_of(chosen.vm["spec"]["template"], explicit["spec"]["template"])
     assert "memory" not in chosen.removed and "domain.memory.guest" in chosen.removed

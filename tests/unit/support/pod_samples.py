@@ -8,18 +8,24 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import parse_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.environment import (
     Environment,
-    environment,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 
 METADATA = {"name": "web", "namespace": "shop", "uid": "u"}
 
 
 def make_env(version: str = "1.9", **options: Any) -> Environment:
-    """An environment. version: of KubeVirt. options: as for environment, `gates` being feature gates that are on."""
-    gates = options.pop("gates", None)
+    """An environment. options: of KubeVirt (configuration or gates, architecture, annotations), else of Environment.
+
+    gates: feature gates that are on.
+    """
+    gates, architecture = options.pop("gates", None), options.pop("architecture", "amd64")
+    annotations = options.pop("annotations", {})
+    settings = options.pop("configuration", None) or {}
     if gates is not None:
-        options["configuration"] = {"developerConfiguration": {"featureGates": gates}}
-    return environment(parse_release(version), **options)
+        settings = {"developerConfiguration": {"featureGates": gates}}
+    kubevirt = KubeVirt(parse_release(version), settings, architecture, annotations=annotations)
+    return Environment(kubevirt, **options)
 
 
 def spec_of(domain: dict[str, Any] | None = None, version: str = "1.9", **spec: Any) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def check_fields(
 
 def foreign_architectures(session: Session, manifests: list[Manifest]) -> dict[ObjectKey, str]:
     """The preferences for another architecture than the cluster's, each with one line that says so."""
-    ours = kubevirt(session).configuration.architecture
+    ours = kubevirt(session).architecture
     preferences = [manifest for manifest in manifests if ROLE_OF_KIND[manifest["kind"]] is PREFERENCE]
     architectures = {key_of(preference): architecture_of(preference) for preference in preferences}
     return {

@@ -14,8 +14,7 @@ from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.release import NEWEST, Release
 from ..._resolver.api.write import delete, json_patch
 from ..._resolver.kubevirt.find import naming
-from ..._resolver.kubevirt.revision import upgrade
-from ..._resolver.kubevirt.revision.store import Create, Delete, PatchSpec, PatchStatus
+from ..._resolver.kubevirt.revision.upgrade import Action, Create, Delete, PatchStatus, upgrade
 from ..._resolver.refresh.controller_revisions import unreferenced
 from ..client.errors import ApiError, RequestFailed
 from ..client.session import Session
@@ -124,7 +123,7 @@ def upgrade_revisions(session: Session, vms: list[InspectedVM], settings: WriteS
 
 def _upgrade(session: Session, result: UpgradeOutcome, check_mode: bool) -> None:
     before = result.before
-    writes = upgrade.upgrade(before.vm, before.revisions, _storing_release(before.vm))
+    writes = upgrade(before.vm, before.revisions, _storing_release(before.vm))
     if writes.error is not None:
         result.failed = writes.error.message
         return
@@ -149,13 +148,13 @@ def _is_done(session: Session, before: InspectedVM) -> bool:
     """
     try:
         live = session.get(_VM, before.namespace, before.name)
-        writes = upgrade.upgrade(live, ClusterLookup(session), _storing_release(live)) if live is not None else None
+        writes = upgrade(live, ClusterLookup(session), _storing_release(live)) if live is not None else None
     except RequestFailed:
         return False
     return writes is not None and writes.error is None and not writes.actions
 
 
-def _write(session: Session, action: Create | Delete | PatchStatus | PatchSpec) -> None:
+def _write(session: Session, action: Action) -> None:
     if isinstance(action, Create):
         manifest = {**action.manifest, "apiVersion": _REVISION.api_version, "kind": _REVISION.kind}
         send_create(session, _REVISION, action.namespace, manifest)

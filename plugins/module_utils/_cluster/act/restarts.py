@@ -21,6 +21,7 @@ from ..._resolver.declare import plan
 from ..._resolver.declare.power import RESTARTED, PowerRequest
 from ..._resolver.kubevirt.find.lookup import Lookup
 from ..._resolver.kubevirt.vmi import live_update
+from ..._resolver.kubevirt.vmi.cluster import Cluster
 from ..._resolver.kubevirt.vmi.live_update import Impact
 from ..._resolver.kubevirt.vmi.outstanding import Outstanding, outstanding, start_revision_name, unfinished
 from ..._resolver.kubevirt.vmi.readiness import (
@@ -127,17 +128,14 @@ def stale_conditions(session: Session, vms: list[Manifest], instances: dict[Key,
     if not candidates:
         return [False for _vm in vms]
     try:
-        cluster = kubevirt(session)
+        lookup = ClusterLookup(session)
+        cluster = Cluster(lookup, kubevirt(session))
         instances = read(session, list(candidates)) if instances is None else instances
     except RequestFailed:
         return [False for _vm in vms]
-    lookup = ClusterLookup(session)
     running = {key: (vm, instances[key]) for key, vm in candidates.items() if key in instances}
     lookup.gather(key for pair in running.values() for key in keys_for_guest(*pair, cluster.release))
-    complete = {
-        key: outstanding(*pair, lookup, cluster.configuration, cluster.release).guest_current
-        for key, pair in running.items()
-    }
+    complete = {key: outstanding(*pair, cluster).guest_current for key, pair in running.items()}
     return [bool(vm) and complete.get(_instance_key(vm), False) for vm in vms]
 
 
@@ -312,8 +310,7 @@ class RevisionRestarts:
 
     def _lacks_anything(self, result: RevisionOutcome, vm: Manifest, instance: Manifest, lookup: ClusterLookup) -> bool:
         """Whether the guest differs from a VM that just got other revisions, regardless of the start revision."""
-        cluster = result.before.kubevirt
-        lacks = outstanding(vm, instance, lookup, cluster.configuration, cluster.release, compare_all=True)
+        lacks = outstanding(vm, instance, Cluster(lookup, result.before.kubevirt), compare_all=True)
         return result.change.due and not lacks.guest_current
 
     def _await_guest(
@@ -323,7 +320,7 @@ class RevisionRestarts:
 
         If a live update is possible, waits until the guest has the change or KubeVirt asks for a restart.
         """
-        before, cluster = result.before, result.before.kubevirt
+        before = result.before
         pauses = Backoff()
         while True:
             vm, instance = (self._session.get(kind, before.namespace, before.name) for kind in (_VM, _VMI))
@@ -331,7 +328,7 @@ class RevisionRestarts:
                 raise ConnectionFailed("the VM was deleted while the task waited for its guest")
             if instance is None:
                 return vm, None, Outstanding()
-            lacks = outstanding(vm, instance, lookup, cluster.configuration, cluster.release)
+            lacks = outstanding(vm, instance, Cluster(lookup, before.kubevirt))
             updated = not (result.change.due and result.may_be_live) or not lacks.fields or lacks.problem is not None
             if observed(vm) and (updated or restart_required(vm) is not None):
                 return vm, instance, lacks

@@ -12,7 +12,6 @@ from ..._resolver.api.manifest import path_of
 from ..._resolver.api.matcher import ROLE_OF_KIND, references
 from ..._resolver.api.release import UnknownRelease
 from ..._resolver.catalog.upgrade import ObjectChange, PlannedLookup, deployed, objects
-from ..._resolver.kubevirt.admission import cluster_config
 from ..._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt, at_release
 from ..._resolver.kubevirt.vmi.readiness import has_guest
 from ..._resolver.refresh.drift import needs
@@ -65,9 +64,7 @@ MODULE = Module({**AUTH, **SELECTION, **_SPEC, **REQUESTS}, _run)
 
 def _after(before: KubeVirt, params: Params) -> KubeVirt:
     try:
-        after = at_release(before, params["kubevirt_version"] or "", params["kubevirt_configuration"])
-        cluster_config.read(dict(after.settings), after.configuration.architecture, after.release)
-        return after
+        return at_release(before, params["kubevirt_version"] or "", params["kubevirt_configuration"])
     except UnknownRelease as error:
         raise TaskFailed(f"kubevirt_version: {error}") from error
     except ValueError as error:

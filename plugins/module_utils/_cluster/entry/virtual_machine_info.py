@@ -12,7 +12,7 @@ from ..._resolver.api.redaction import redact
 from ..._resolver.api.release import NEWEST
 from ..._resolver.api.tree import differences
 from ..._resolver.kubevirt.vmi import expand as resolver
-from ..._resolver.kubevirt.vmi.cluster import KubeVirt
+from ..._resolver.kubevirt.vmi.cluster import Cluster
 from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..._resolver.refresh.controller_revisions import unreferenced
 from ..._resolver.refresh.export import VMExport, export_vms, manifests
@@ -131,10 +131,11 @@ def expansions(session: Session, vms: list[Manifest], concurrency: int) -> list[
     """
     if not vms:
         return []
-    cluster, lookup = kubevirt(session), ClusterLookup(session)
+    lookup = ClusterLookup(session)
+    cluster = Cluster(lookup, kubevirt(session))
     lookup.gather(key for vm in vms for key in keys_for_expansion(vm, cluster.release))
     expanded = map_concurrently(lambda vm: _server_expansion(session, vm), vms, concurrency)
-    return [_compared(vm, by_server, lookup, cluster) for vm, by_server in zip(vms, expanded)]
+    return [_compared(vm, by_server, cluster) for vm, by_server in zip(vms, expanded)]
 
 
 def _server_expansion(session: Session, vm: Manifest) -> Manifest | str:
@@ -150,8 +151,8 @@ def _server_expansion(session: Session, vm: Manifest) -> Manifest | str:
     return expanded
 
 
-def _compared(vm: Manifest, expanded: Manifest | str, lookup: ClusterLookup, cluster: KubeVirt) -> Result:
-    own = resolver.expand(vm, lookup, cluster.configuration, cluster.release)
+def _compared(vm: Manifest, expanded: Manifest | str, cluster: Cluster) -> Result:
+    own = resolver.expand(vm, cluster)
     own_error = own.error.message if own.error is not None else "the VM cannot be expanded" if own.vm is None else ""
     server = None
     if not isinstance(expanded, str):

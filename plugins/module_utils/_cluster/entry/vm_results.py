@@ -7,8 +7,9 @@ from typing import Any
 from ..._resolver.api import schema
 from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES
 from ..._resolver.kubevirt.find import lookup
+from ..._resolver.kubevirt.pod.environment import Environment
 from ..._resolver.kubevirt.pod.pod import Unrenderable
-from ..._resolver.kubevirt.pod.resources import environment_of, resources
+from ..._resolver.kubevirt.pod.resources import resources
 from ..._resolver.kubevirt.vmi import expand
 from ..._resolver.kubevirt.vmi.cluster import KubeVirt
 from ..._resolver.kubevirt.vmi.readiness import run_strategy
@@ -108,12 +109,12 @@ def _resources(vm: InspectedVM, cluster: KubeVirt) -> Result:
         if part is not None and (spec is None or lost):
             return {"problem": _missing(role.matcher, part)}
     template = schema.canonical("VirtualMachineInstanceTemplateSpec", vm.vm["spec"].get("template"))
-    problem = expand.fill_new(template, *vm.drift.captured, cluster.configuration, cluster.release)
+    problem = expand.fill_new(template, *vm.drift.captured, cluster)
     if problem is not None:
         return {"problem": problem.message}
     metadata = {**template["metadata"], "name": vm.name, "namespace": vm.namespace}
     try:
-        return {"resources": resources(metadata, template["spec"], cluster, environment_of(cluster))}
+        return {"resources": resources(metadata, template["spec"], Environment(cluster))}
     except Unrenderable as error:
         return {"problem": f"KubeVirt cannot create a pod for the VM: {error}"}
 

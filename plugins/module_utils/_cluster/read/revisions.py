@@ -137,7 +137,7 @@ def inspected(
     vm_drift = drift.drift(vm, lookup, kv)
     lacks, unrequested_restart = None, ""
     if instance is not None and has_guest(vm):
-        lacks = outstanding(vm, instance, lookup, kv.configuration, kv.release)
+        lacks = outstanding(vm, instance, Cluster(lookup, kv))
         if lacks.fields:
             unchanged = impact(vm, AdmissionResult(vm, vm), instance, Cluster(lookup, kv))
             unrequested_restart = str(unchanged.reason) if unchanged.without_condition else ""

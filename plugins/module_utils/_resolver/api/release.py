@@ -81,19 +81,11 @@ class Release(NamedTuple):
 
     Running guests:
     updates_live_by_default: without a rollout strategy, changes reach running guests.
-    live_update_gate: the feature gate that live updates need; "" for none.
     stages_volumes: with the rollout strategy Stage, volumes wait for a restart, too.
     replaces_volumes: volumes that a running VM gets wait for a restart, also hotpluggable ones.
-    plugs_volumes: hotpluggable volumes of a VM are plugged into its guest, without a feature gate.
-    changes_networks: an interface can get another Multus network while the guest runs. network_gate: the feature gate
-    that it needs; "" for none.
     keeps_restart_condition: the condition RestartRequired stays until a restart, also if the change is undone. Until
     then the guest takes no change but plugged interfaces and volumes.
     restarts_for_pod_network: a pod network that a VM gets waits for a restart.
-
-    Feature gates:
-    gates: required for features that other releases have without a gate: MULTI_ARCHITECTURE, PERSISTENT_STATE,
-    REFERENCE_POLICY.
     """
 
     version: Version
@@ -144,16 +136,10 @@ class Release(NamedTuple):
     serves_old_versions: bool = False
 
     updates_live_by_default: bool = True
-    live_update_gate: str = ""
     stages_volumes: bool = False
     replaces_volumes: bool = False
-    plugs_volumes: bool = True
-    changes_networks: bool = True
-    network_gate: str = ""
     keeps_restart_condition: bool = False
     restarts_for_pod_network: bool = True
-
-    gates: frozenset[str] = frozenset()
 
     def has(self, version: str) -> bool:
         """Whether this release has a version (`1.6`) or a later one."""
@@ -168,10 +154,6 @@ class Release(NamedTuple):
 
 NEWEST: Final = Release((1, 9, 0))
 
-MULTI_ARCHITECTURE: Final = "MultiArchitecture"
-PERSISTENT_STATE: Final = "VMPersistentState"
-REFERENCE_POLICY: Final = "InstancetypeReferencePolicy"
-
 _SHORT_TOPOLOGIES: Final = frozenset(("sockets", "cores", "threads", "spread", "any"))
 
 # Differences before a release, newest first: a release takes all rows above it, and later rows win.
@@ -180,15 +162,10 @@ _BEFORE: Final[Mapping[str, Mapping[str, Any]]] = {
         "creates_panic_device": False,
         "infers_from_snapshots": False,
         "warns_of_launch_security": False,
-        "plugs_volumes": False,
-        "network_gate": "LiveUpdateNADRef",
     },
     "1.8.0": {
-        "gates": frozenset((MULTI_ARCHITECTURE,)),
         "crashes_without_matcher": True,
         "keeps_restart_condition": True,
-        "changes_networks": False,
-        "network_gate": "",
         "restarts_for_pod_network": False,
     },
     "1.7.0": {
@@ -210,7 +187,6 @@ _BEFORE: Final[Mapping[str, Mapping[str, Any]]] = {
         "serves_old_versions": True,
         "updates_live_by_default": False,
         "stages_volumes": True,
-        "gates": frozenset((MULTI_ARCHITECTURE, PERSISTENT_STATE, REFERENCE_POLICY)),
     },
     "1.5.2": {"checks_captured_name": False},
     "1.5.1": {"vm_memory_counts": False},
@@ -220,7 +196,6 @@ _BEFORE: Final[Mapping[str, Mapping[str, Any]]] = {
         "leaves_empty_machine": True,
         "captures_in_status": False,
         "crashes_without_matcher": False,
-        "live_update_gate": "VMLiveUpdateFeatures",
     },
     "1.4.0": {
         "unknown_topologies": _SHORT_TOPOLOGIES,

@@ -11,7 +11,6 @@ from ..api.matcher import API_VERSION, ROLE_OF_KIND
 from ..api.names import shown
 from ..api.release import NEWEST
 from ..api.tree import copy
-from ..kubevirt.find.lookup import Objects
 from ..kubevirt.webhooks.validate import validate
 from .labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER, VERSION_LABEL, check_label, check_name
 from .modernize import modernize
@@ -125,7 +124,7 @@ def _convert(document: Manifest, position: int) -> tuple[Manifest, str]:
 
 def _check(manifest: Manifest) -> None:
     where = f"{ROLE_OF_KIND[manifest['kind']].matcher} {_name(manifest)}"
-    response = validate(manifest["kind"], manifest, Objects([]))
+    response = validate(manifest["kind"], manifest)
     if not response.allowed:
         causes = "; ".join(f"{cause.field}: {cause.message}" for cause in response.causes) or response.message
         raise CatalogError(f"{where}: KubeVirt would reject the object: {causes}")

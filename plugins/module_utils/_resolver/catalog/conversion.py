@@ -212,7 +212,7 @@ def _add_presets(draft: Draft, presets: Sequence[Manifest]) -> None:
         inside = _object(domain, holder) if holder else domain
         was, inside[name] = inside.get(name), copy(value)
         draft.set(f"{_DOMAIN}.{part}", was, f"{_DOMAIN}.{part}", value, note)
-    if result.chance:
+    if result.order_dependent:
         note = f"KubeVirt takes the requests of one of the presets {names}, by chance; here they are of the first."
         draft.remaining.append(RemainingField(f"{_DOMAIN}.{preset_rules.REQUESTS}", note))
     _object(_object(template, "metadata"), "annotations")[preset_rules.EXCLUDE] = "true"

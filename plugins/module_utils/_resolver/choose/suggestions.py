@@ -117,7 +117,7 @@ def best_instancetypes(
     spec = release_schema.canonical("VirtualMachineInstanceSpec", template.get("spec"), cluster.release)
     for field in without:
         spec["domain"].pop(field, None)
-    defaults.set_architecture(spec, cluster.configuration)
+    defaults.set_architecture(spec, cluster.kubevirt)
     constraints = fitting.Constraints(preference=preference, spec=spec, series=series)
     return fitting.fitting(filter(is_active, manifests), constraints, cluster.release)[:_SUGGESTED]
 
@@ -126,8 +126,10 @@ def _instancetypes(vm: Manifest, cluster: Cluster, lister: Lister) -> list[str]:
     """The best instancetypes of either kind that meet the requirements of the VM's preference, if any."""
     without = copy(vm)
     without["spec"].pop(INSTANCETYPE.matcher, None)
-    inferred = infer.infer(without, cluster.objects, cluster.release).vm
-    preference = find.spec(inferred, PREFERENCE, cluster.objects, cluster.release).spec if inferred else None
+    inferred = infer.infer(without, cluster.objects, cluster.release)
+    preference = None
+    if not isinstance(inferred, infer.NotInferred):
+        preference = find.spec(inferred, PREFERENCE, cluster.objects, cluster.release).spec
     best = best_instancetypes(_all(INSTANCETYPE, vm, lister), vm, preference, cluster, without=("cpu", "memory"))
     return [named(manifest, INSTANCETYPE) for manifest in best]
 

@@ -20,11 +20,10 @@ from ..api.state import is_active
 from ..api.tree import copy, differences
 from ..choose.fitting import Constraints, fitting
 from ..kubevirt.apply import applier
-from ..kubevirt.apply.conflict import Conflict
 from ..kubevirt.apply.topology import CORES, NAMES, SOCKETS, THREADS
 from ..kubevirt.find import find
 from ..kubevirt.vmi import defaults, vmi
-from ..kubevirt.vmi.cluster import Cluster, Configuration
+from ..kubevirt.vmi.cluster import Cluster, KubeVirt
 from ..kubevirt.vmi.vmi import guest
 from ..kubevirt.webhooks import mutate, validate
 
@@ -254,7 +253,7 @@ class _AdoptedVM(NamedTuple):
         admitted = mutate.mutate(candidate.vm, cluster.objects, self.vm, "UPDATE", cluster.release).vm
         if candidate.refusal is not None or admitted is None:
             return candidate
-        response = validate.virtual_machine(admitted, cluster.objects, cluster.configuration, cluster.release)
+        response = validate.virtual_machine(admitted, cluster)
         return candidate if response.allowed else candidate._replace(refusal=response.message)
 
     def _refused(self, rewritten: Manifest, why: str) -> Candidate:
@@ -297,13 +296,13 @@ class _AdoptedVM(NamedTuple):
         conflicts = self._conflicts(template, instancetype, preference)
         while conflicts and len(removed) < _MOST_CONFLICTS:
             for conflict in conflicts:
-                template = without(template, conflict.path)
-                removed.append(conflict.path)
+                template = without(template, conflict)
+                removed.append(conflict)
             conflicts = self._conflicts(template, instancetype, preference)
         rewritten["spec"]["template"] = template
         return removed
 
-    def _conflicts(self, template: Manifest, instancetype: _Choice, preference: _Choice) -> tuple[Conflict, ...]:
+    def _conflicts(self, template: Manifest, instancetype: _Choice, preference: _Choice) -> tuple[str, ...]:
         """The conflicts of a template; none if KubeVirt would panic, because building the VMI reports that."""
         return applier.apply(template, instancetype.spec, preference.spec, self.cluster.release).conflicts
 
@@ -334,13 +333,13 @@ def _preferences(vm: Manifest, preferences: Iterable[Manifest] | None, cluster: 
 
 def effective(vm: Manifest, cluster: Cluster) -> Manifest | str:
     """The parts of a VM that determine its guest and pod, normalized for comparison; or KubeVirt's error."""
-    built = vmi.build(vm, cluster.objects, cluster.configuration, cluster.release)
+    built = vmi.build(vm, cluster)
     if built.spec is None or built.metadata is None:
         return built.error.message if built.error is not None else "the VM cannot be expanded"
     spec = built.spec
     # Only the network could cause an error here, and it has been set above.
-    defaults.set_spec_defaults(spec, cluster.configuration, cluster.release)
-    _equalize(spec["domain"], cluster.configuration)
+    defaults.set_spec_defaults(spec, cluster.kubevirt)
+    _equalize(spec["domain"], cluster.kubevirt)
     annotations = built.metadata.get("annotations") or {}
     stored = release_schema.canonical("VirtualMachine", vm, cluster.release)["spec"]
     return {
@@ -351,7 +350,7 @@ def effective(vm: Manifest, cluster: Cluster) -> Manifest | str:
     }
 
 
-def _equalize(domain: Manifest, config: Configuration) -> None:
+def _equalize(domain: Manifest, kubevirt: KubeVirt) -> None:
     """Normalizes values that KubeVirt treats alike."""
     for count in ("cores", "threads"):
         # Sockets have no such default: without them, sockets cannot be hotplugged.
@@ -362,7 +361,7 @@ def _equalize(domain: Manifest, config: Configuration) -> None:
         for name in ("guest", "maxGuest", "memory"):
             if name in amounts:
                 amounts[name] = Quantity.from_integer(parse(amounts[name]).value, BINARY_SI).text
-    requested_by_default = "memory" not in limits and config.memory_overcommit == 100
+    requested_by_default = "memory" not in limits and kubevirt.memory_overcommit == 100
     if requested_by_default and "memory" in requests and requests["memory"] == memory.get("guest"):
         # The pod requests the same without it.
         del requests["memory"]

@@ -33,8 +33,8 @@ def impact(vm: Manifest, future: AdmissionResult, instance: Manifest | None, clu
     running = instance if instance is not None and live_update.takes_changes(instance) else None
     started = (outstanding.started_spec(vm, running, cluster.objects) if running else None) or vm["spec"]
     started_vm = {**vm, "spec": started, **({} if started is vm["spec"] else {"status": {}})}
-    before = vmi.build(started_vm, cluster.objects, cluster.configuration, cluster.release).spec
-    after_spec = vmi.build(after, cluster.objects, cluster.configuration, cluster.release).spec
+    before = vmi.build(started_vm, cluster).spec
+    after_spec = vmi.build(after, cluster).spec
     if before is None or after_spec is None:
         return Impact(UNKNOWN)
     update, unrequested_restart, guest_current = Update(), "", False
@@ -68,7 +68,7 @@ def _lacks_nothing(vm: Manifest, instance: Manifest, cluster: Cluster) -> bool:
     """Whether the guest has everything that a VM declares that is to be written."""
     metadata = vm["metadata"]
     vm = {**vm, "metadata": {**metadata, "generation": metadata.get("generation", 0) + 1}}
-    return outstanding.outstanding(vm, instance, cluster.objects, cluster.configuration, cluster.release).guest_current
+    return outstanding.outstanding(vm, instance, cluster).guest_current
 
 
 def _silent_restart(before: Manifest, after: Manifest, instance: Manifest, update: Update, migrating: bool) -> str:
@@ -92,8 +92,8 @@ def size_mismatch(declared: Manifest, live: Manifest, cluster: Cluster) -> str |
     instancetype changed is unknown.
     """
     admitted = mutate.mutate(declared, cluster.objects, release=cluster.release).vm
-    intended = vmi.build(admitted, cluster.objects, cluster.configuration, cluster.release).spec if admitted else None
-    actual = vmi.build(live, cluster.objects, cluster.configuration, cluster.release).spec
+    intended = vmi.build(admitted, cluster).spec if admitted else None
+    actual = vmi.build(live, cluster).spec
     if intended is None or actual is None or _size(intended) == _size(actual):
         return None
     return (

@@ -19,7 +19,6 @@ from ..choose import suggestions
 from ..choose.fitting import series_of
 from ..choose.suggestions import Lister, join_or, of_kind, similar
 from ..kubevirt.admission import admitter, firmware, launcher_pod, virtual_machine
-from ..kubevirt.admission.cluster_config import config_of
 from ..kubevirt.admission.rule import INVALID, Cause
 from ..kubevirt.find import find, naming
 from ..kubevirt.vmi import vmi
@@ -78,17 +77,16 @@ def start_failures(vm: Manifest, applied: Manifest, live: Manifest | None, clust
     vm: the admitted VM, canonical. applied: the same with instancetype, preference and defaults in its template.
     live: the live VM.
     """
-    built = vmi.build_in_place(copy(vm), cluster.objects, cluster.configuration, cluster.release)
+    built = vmi.build_in_place(copy(vm), cluster)
     if built.error is not None:
         return [Cause(INVALID, built.error.message, "")]
     metadata, spec = built.metadata or {}, built.spec or {}
-    set_vmi_defaults(spec, cluster.configuration, allowed=None, release=cluster.release)
-    settings = config_of(cluster.kubevirt)
+    set_vmi_defaults(spec, cluster.kubevirt, maximums=False)
     before = None if live is None else live["spec"]
     namespace = vm["metadata"].get("namespace", "")
     try:
-        causes = list(dict.fromkeys(admitter.vmi(metadata, spec, settings)))
-        if causes and admitter.virtual_machine_causes(applied["spec"], vm["spec"], before, namespace, settings):
+        causes = list(dict.fromkeys(admitter.vmi(metadata, spec, cluster.kubevirt)))
+        if causes and admitter.virtual_machine_causes(applied["spec"], vm["spec"], before, namespace, cluster.kubevirt):
             return []
     except Panic:
         # virt-api crashes on the VM, too.
@@ -199,7 +197,7 @@ def _admitted_issues(
     lost = [issue for role in ROLES for issue in _lost_revision(admitted, role, live, cluster)]
     if lost:
         # KubeVirt's errors for a VM without the object, such as that a preference requires more memory than none.
-        response = validate.virtual_machine(copy(admitted), cluster.objects, cluster.configuration, cluster.release)
+        response = validate.virtual_machine(copy(admitted), cluster)
         refusal = response.as_json()
         return lost if refusal["allowed"] else [Issue(_line(refusal, lost[0].text))]
     missing = [issue for role in ROLES for issue in _missing_object(admitted, role, cluster, lister)]
@@ -215,7 +213,7 @@ def _admitted_issues(
 def _validation_issues(admitted: Manifest, live: Manifest | None, cluster: Cluster, lister: Lister) -> list[Issue]:
     # The validating webhook applies instancetype, preference and defaults to its input.
     applied = copy(admitted)
-    response = validate.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release).as_json()
+    response = validate.virtual_machine(applied, cluster).as_json()
     if response["allowed"]:
         preference = find.spec(admitted, PREFERENCE, cluster.objects, cluster.release).spec
         memory_warning = too_little_memory(applied, preference)
@@ -227,10 +225,10 @@ def _validation_issues(admitted: Manifest, live: Manifest | None, cluster: Clust
 
 def _barred_fields(spec: Manifest, cluster: Cluster) -> list[Issue]:
     """If the configuration is unreadable, a gate may be open, and changes may wait for a restart."""
-    config = config_of(cluster.kubevirt)
-    closed = [*firmware.architecture(spec, _TEMPLATE, config), *firmware.persistent_state(spec, _TEMPLATE, config)]
-    barred = list(virtual_machine.live_updates(spec, _TEMPLATE)) if config.live_updates else []
-    certain = not cluster.kubevirt.assumption
+    kubevirt = cluster.kubevirt
+    closed = [*firmware.architecture(spec, _TEMPLATE, kubevirt), *firmware.persistent_state(spec, _TEMPLATE, kubevirt)]
+    barred = list(virtual_machine.live_updates(spec, _TEMPLATE)) if kubevirt.live_updates else []
+    certain = not kubevirt.assumption
     return [
         Issue(_line(invalid(causes).as_json(), remedy), certain=certain)
         for causes, remedy in ((closed, _OPEN_GATE), (barred, ""))

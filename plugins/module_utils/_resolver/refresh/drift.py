@@ -11,8 +11,8 @@ from ..api.manifest import Manifest, metadata_of
 from ..api.matcher import ROLES, Role
 from ..api.release import Release, parse_release
 from ..api.state import state_of
-from ..api.tree import differences
-from ..kubevirt.apply import applier, topology
+from ..api.tree import copy, differences
+from ..kubevirt.apply import applier
 from ..kubevirt.apply.conflict import webhook_message
 from ..kubevirt.find import decode, find, lookup, naming
 from ..kubevirt.find.lookup import Lookup
@@ -20,7 +20,7 @@ from ..kubevirt.vmi import live_update, vmi
 from ..kubevirt.vmi.cluster import KubeVirt
 from ..kubevirt.vmi.live_update import LIVE, NOTHING, RESTART
 from ..kubevirt.vmi.vmi import guest
-from ..kubevirt.webhooks.validate import unmet
+from ..kubevirt.webhooks.validate import verdict
 
 CURRENT: Final = "current"
 DRIFTED: Final = "drifted"
@@ -222,19 +222,17 @@ def _apply_specs(vm: Manifest, specs: Specs, kubevirt: KubeVirt) -> tuple[Manife
     template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
     spec: Manifest = template["spec"]
     try:
-        uneven = topology.spread_indivisible(instancetype, preference, release)
-        unmet_requirement = unmet(template, instancetype, preference, kubevirt.configuration, release)
+        found = verdict(copy(template), instancetype, preference, kubevirt)
         # Revisions do not affect whether an interface can be attached.
-        vmi.attach(spec, preference, kubevirt.configuration, release)
-        conflicts = applier.apply_in_place(template["metadata"], spec, instancetype, preference, release)
+        vmi.attach(spec, preference, kubevirt)
+        applier.apply_in_place(template["metadata"], spec, instancetype, preference, release)
     except Panic as panic:
         return spec, str(panic)
     for disk in spec["domain"]["devices"].get("disks", ()):
         # virt-api adds the disk type to the VMI, a preference with devices adds it to the VM; the guest is the same.
         if not disk.keys() & {"disk", "lun", "cdrom"}:
             disk["disk"] = {}
-    if uneven is not None:
-        return spec, uneven.message
-    if conflicts:
-        return spec, webhook_message(conflicts, release)
-    return spec, unmet_requirement.message if unmet_requirement is not None else None
+    if found.conflicts and found.spread is None:
+        return spec, webhook_message(found.conflicts, release)
+    refusal = found.spread or found.unmet
+    return spec, refusal.message if refusal is not None else None

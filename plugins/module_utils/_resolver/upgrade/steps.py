@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from ..api.manifest import path_of
 from ..catalog.upgrade import CHANGED, REMOVED, ObjectChange
 from ..kubevirt.vmi.cluster import KubeVirt
+from ..kubevirt.vmi.gates import required
 from ..kubevirt.vmi.live_update import RESTART
 from .vm import Admission, Admissions, TemplateChange, VMChange
 
@@ -37,7 +38,7 @@ def settings(before: KubeVirt, after: KubeVirt) -> list[dict[str, Any]]:
             "status" if kubevirt.release.captures_in_status else "spec" for kubevirt in (before, after)
         ),
         "reads_alpha_revisions": (bool(before.release.old_revisions), bool(after.release.old_revisions)),
-        "required_gates": (sorted(before.release.gates), sorted(after.release.gates)),
+        "required_gates": (sorted(required(before.release)), sorted(required(after.release))),
     }
     return [
         {"setting": name, "before": value_before, "after": value_after}
@@ -131,7 +132,7 @@ def _steps_after(vms: Sequence[VMChange], before: KubeVirt, after: KubeVirt) -> 
     yield _step(AFTER, "Unpin VMs so that they can be refreshed (controller_revision, state: unpinned)", pinned)
     restart = [vm for vm in vms if vm.effect == RESTART]
     yield _step(AFTER, "Restart guests at a convenient time, because their next start is different", restart)
-    obsolete = sorted(before.release.gates - after.release.gates - before.closed_gates)
+    obsolete = sorted(required(before.release) - required(after.release) - before.closed_gates)
     if obsolete:
         yield Step(AFTER, f"Remove feature gates that are no longer needed: {', '.join(obsolete)}")
 

@@ -17,14 +17,13 @@ from ..api.release import NEWEST
 from ..api.tree import copy, shown_differences
 from ..kubernetes.quota.admission import QuotaObjects, check_quotas
 from ..kubevirt.admission import admitter
-from ..kubevirt.admission.cluster_config import config_of
 from ..kubevirt.find import naming
 from ..kubevirt.pod import manifests
 from ..kubevirt.pod.amounts import texts
 from ..kubevirt.pod.environment import Environment
 from ..kubevirt.pod.manifests import environments
 from ..kubevirt.pod.pod import Unrenderable
-from ..kubevirt.pod.resources import environment_of, launch
+from ..kubevirt.pod.resources import launch
 from ..kubevirt.template.process import process
 from ..kubevirt.template.process import refusal as refusal_of
 from ..kubevirt.vmi import live_update, outstanding, vmi
@@ -102,7 +101,7 @@ def upgrade_side(cluster: Cluster, vms: Sequence[Manifest] = (), objects: QuotaO
 
     objects: what limits the pods of the VMs' namespaces, None for nothing.
     """
-    environment = environment_of(cluster.kubevirt)
+    environment = Environment(cluster.kubevirt)
     if objects is None:
         return UpgradeSide(cluster, environment)
     labels = {name_of(namespace): labels_of(namespace) for namespace in objects.namespaces}
@@ -150,7 +149,7 @@ def next_start(vm: Manifest, side: UpgradeSide) -> VMStart:
 
 
 def _built(vm: Manifest, cluster: Cluster) -> vmi.BuiltVMI:
-    return vmi.build(vm, cluster.objects, cluster.configuration, cluster.release)
+    return vmi.build(vm, cluster)
 
 
 def _started(vm: Manifest, built: vmi.BuiltVMI, side: UpgradeSide) -> VMStart:
@@ -158,7 +157,7 @@ def _started(vm: Manifest, built: vmi.BuiltVMI, side: UpgradeSide) -> VMStart:
         return VMStart(problem=built.error.message if built.error is not None else "the VM cannot be expanded")
     try:
         environment = side.environments.get(namespace_of(vm), side.environment)
-        spec, pod = launch(built.metadata, built.spec, side.cluster.kubevirt, environment)
+        spec, pod = launch(built.metadata, built.spec, environment)
     except Unrenderable as error:
         return VMStart(built.spec, problem=f"KubeVirt cannot create a pod for the VM: {error}")
     return VMStart(spec, {"requests": texts(pod.requests), "limits": texts(pod.limits)})
@@ -168,13 +167,12 @@ def refusal(vm: Manifest, cluster: Cluster, new: bool = False) -> str:
     """Why KubeVirt would reject any change of a stored VM, or a new VM; or ""."""
     applied = release_schema.canonical("VirtualMachine", copy(vm), cluster.release)
     spec = copy(applied["spec"])
-    response = validate.virtual_machine(applied, cluster.objects, cluster.configuration, cluster.release)
+    response = validate.virtual_machine(applied, cluster)
     if not response.allowed:
         return response.message
     before = None if new else spec
-    config = config_of(cluster.kubevirt)
     try:
-        causes = admitter.virtual_machine_causes(applied["spec"], spec, before, namespace_of(vm), config)
+        causes = admitter.virtual_machine_causes(applied["spec"], spec, before, namespace_of(vm), cluster.kubevirt)
     except Panic as panic:
         return str(panic)
     return invalid(causes).message if causes else ""

@@ -281,7 +281,7 @@ def _image_of_vm(session: Session, entry: Entry, image: Image) -> Image:
     """The image as a VM's options want it read. For an image index, that for the VM's architecture counts."""
     if not image.architecture:
         template = entry.manifest["spec"]["template"].get("spec") or {}
-        own = template.get("architecture") or kubevirt(session).configuration.architecture
+        own = template.get("architecture") or kubevirt(session).architecture
         image = image._replace(architecture=own)
     return image._replace(insecure=bool(entry.options.get("insecure_registry")))
 

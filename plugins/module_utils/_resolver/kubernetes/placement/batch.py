@@ -12,7 +12,7 @@ from .state import ClusterState
 
 _SCORED: Final = ("cpu", "memory")
 
-# A node's score, negative since a heap has the least first, and its number.
+# A node's score, negative since a heap has the least first, and its index.
 _Entry = tuple[float, int]
 
 
@@ -43,33 +43,33 @@ class Batch:
         """The nodes that a pod fits on now. devices: None for those where it is not known whether its devices do."""
         pod_rules = rules(self.state, pod)
         return [
-            number
-            for number in self._with_room(pod)
-            if not violated_rule(self.state.nodes[number], pod_rules)
-            and has_devices(self.state, pod, number) is devices
+            node_index
+            for node_index in self._with_room(pod)
+            if not violated_rule(self.state.nodes[node_index], pod_rules)
+            and has_devices(self.state, pod, node_index) is devices
         ]
 
     def place(self, pod: PodInfo) -> int | None:
-        """The number of the node that a pod is placed on; None if it fits on none."""
+        """The index of the node that a pod is placed on; None if it fits on none."""
         affine = pod.required("podAffinity") or pod.required("podAntiAffinity")
         if affine or pod.spread or pod.devices or self.state.anti_affinity_domains(pod):
-            number = min(self.fitting(pod), key=lambda number: self._score(pod, number), default=None)
+            node_index = min(self.fitting(pod), key=lambda node_index: self._score(pod, node_index), default=None)
         else:
-            number = self._best_scored(pod)
-        if number is not None:
-            self.state.place(pod, number)
-            self._placed.append(number)
-        return number
+            node_index = self._best_scored(pod)
+        if node_index is not None:
+            self.state.place(pod, node_index)
+            self._placed.append(node_index)
+        return node_index
 
     def additional(self, pod: PodInfo) -> int:
         """How many such pods would still fit if they do not depend on others; the state stays unchanged."""
         total = 0
-        for number in self.eligible(pod):
-            node, used = self.state.nodes[number], self.state.used[number]
+        for node_index in self.eligible(pod):
+            node, used = self.state.nodes[node_index], self.state.used[node_index]
             rooms = [
                 (node.allocatable.get(name, 0) - used.get(name, 0)) // amount for name, amount in pod.requests.items()
             ]
-            total += max(0, min([*rooms, node.pods - len(self.state.pods[number])]))
+            total += max(0, min([*rooms, node.pods - len(self.state.pods[node_index])]))
         return total
 
     def _with_room(self, pod: PodInfo) -> dict[int, None]:
@@ -77,32 +77,32 @@ class Batch:
         key = _size_key(pod)
         candidates: dict[int, None] = dict.fromkeys(self.eligible(pod))
         checked, roomy = self._roomy.get(key, (0, candidates))
-        for number in self._placed[checked:] if key in self._roomy else list(roomy):
-            if number in roomy and not has_room(self.state, pod, number):
-                del roomy[number]
+        for node_index in self._placed[checked:] if key in self._roomy else list(roomy):
+            if node_index in roomy and not has_room(self.state, pod, node_index):
+                del roomy[node_index]
         self._roomy[key] = (len(self._placed), roomy)
         return roomy
 
     def _best_scored(self, pod: PodInfo) -> int | None:
         key = _size_key(pod)
         if key not in self._ordered:
-            self._ordered[key] = [(self._score(pod, number), number) for number in self.eligible(pod)]
+            self._ordered[key] = [(self._score(pod, node_index), node_index) for node_index in self.eligible(pod)]
             heapq.heapify(self._ordered[key])
         order = self._ordered[key]
         while order:
-            _score, number = order[0]
-            if not has_room(self.state, pod, number):
+            _score, node_index = order[0]
+            if not has_room(self.state, pod, node_index):
                 heapq.heappop(order)
                 continue
-            entry = (self._score(pod, number), number)
+            entry = (self._score(pod, node_index), node_index)
             if entry == order[0]:
-                return number
+                return node_index
             heapq.heapreplace(order, entry)
         return None
 
-    def _score(self, pod: PodInfo, number: int) -> float:
+    def _score(self, pod: PodInfo, node_index: int) -> float:
         """How full a node would be with a pod, 0 to 1; the mean of CPU and memory."""
-        node, used = self.state.nodes[number], self.state.used[number]
+        node, used = self.state.nodes[node_index], self.state.used[node_index]
         parts = [
             (used.get(name, 0) + pod.requests.get(name, 0)) / node.allocatable[name]
             for name in _SCORED

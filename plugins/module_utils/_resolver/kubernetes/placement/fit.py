@@ -139,34 +139,34 @@ def eligible(state: ClusterState, pod: PodInfo) -> list[int]:
     if pod.unbound_claim:
         return []
     return [
-        number
-        for number, node in enumerate(state.nodes)
+        node_index
+        for node_index, node in enumerate(state.nodes)
         if tolerates_all(node, pod) and matches_node_affinity(node, pod) and not any(unreachable_claims(node, pod))
     ]
 
 
-def has_room(state: ClusterState, pod: PodInfo, number: int) -> bool:
+def has_room(state: ClusterState, pod: PodInfo, node_index: int) -> bool:
     """Whether a node has the resources, and may run one pod more."""
-    node = state.nodes[number]
-    if len(state.pods[number]) >= node.pods:
+    node = state.nodes[node_index]
+    if len(state.pods[node_index]) >= node.pods:
         return False
-    used = state.used[number]
+    used = state.used[node_index]
     return all(amount <= node.allocatable.get(name, 0) - used.get(name, 0) for name, amount in pod.requests.items())
 
 
-def has_devices(state: ClusterState, pod: PodInfo, number: int) -> bool | None:
+def has_devices(state: ClusterState, pod: PodInfo, node_index: int) -> bool | None:
     """Whether a node has the devices that a pod claims; None if that is not known."""
-    return pod.devices is None or state.allocator.fits(state.nodes[number], pod.devices)
+    return pod.devices is None or state.allocator.fits(state.nodes[node_index], pod.devices)
 
 
-def insufficient_resources(state: ClusterState, pod: PodInfo, number: int) -> dict[str, int]:
+def insufficient_resources(state: ClusterState, pod: PodInfo, node_index: int) -> dict[str, int]:
     """How much of which resource a node lacks; `pods` is 1 if it may not run another."""
-    node, used = state.nodes[number], state.used[number]
+    node, used = state.nodes[node_index], state.used[node_index]
     missing = {
         name: amount - (node.allocatable.get(name, 0) - used.get(name, 0)) for name, amount in pod.requests.items()
     }
     shortages = {name: amount for name, amount in missing.items() if amount > 0}
-    if len(state.pods[number]) >= node.pods:
+    if len(state.pods[node_index]) >= node.pods:
         shortages["pods"] = 1
     return shortages
 
@@ -202,7 +202,7 @@ def _missing_resources(state: ClusterState, pod: PodInfo) -> Iterator[str]:
 
 
 def _missing_claimed_devices(state: ClusterState, pod: PodInfo) -> Iterator[str]:
-    availability = [has_devices(state, pod, number) for number in range(len(state.nodes))]
+    availability = [has_devices(state, pod, node_index) for node_index in range(len(state.nodes))]
     having, unknown = availability.count(True), availability.count(None)
     if having < len(availability):
         verb = "has" if having == 1 else "have"
@@ -241,9 +241,9 @@ def _nearest_node(state: ClusterState, pod: PodInfo, numbers: list[int]) -> str:
     """What the node lacks that lacks the least: the fewest resources, and of these the smallest part of the request."""
     pod_rules = rules(state, pod)
 
-    def shortage(number: int) -> tuple[int, float]:
-        missing = insufficient_resources(state, pod, number)
-        other = bool(violated_rule(state.nodes[number], pod_rules))
+    def shortage(node_index: int) -> tuple[int, float]:
+        missing = insufficient_resources(state, pod, node_index)
+        other = bool(violated_rule(state.nodes[node_index], pod_rules))
         return len(missing) + other, sum(amount / pod.requests.get(name, 1) for name, amount in missing.items())
 
     best = min(numbers, key=shortage)

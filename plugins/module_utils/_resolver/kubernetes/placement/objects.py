@@ -9,9 +9,10 @@ from typing import Any, Final, NamedTuple
 from ...api.label_selector import matches_expression
 from ...api.manifest import name_of, path_of
 from ...api.quantity import Quantity, parse
-from ...kubevirt.pod.amounts import Amounts, amounts, read_container, requests, total
+from ...kubevirt.pod.amounts import Amounts, amounts, read_containers, requests, total
 from ...kubevirt.pod.pod import Pod
 from ...kubevirt.pod.scheduling import CREATED_BY
+from ...kubevirt.vmi.vmi import REQUIRED
 from .demand import Demand
 
 Manifest = Mapping[str, Any]
@@ -99,7 +100,7 @@ class PodInfo(NamedTuple):
 
     def required(self, kind: str) -> list[Manifest]:
         """The terms that have to hold. kind: podAffinity or podAntiAffinity."""
-        terms = (self.affinity.get(kind) or {}).get("requiredDuringSchedulingIgnoredDuringExecution")
+        terms = (self.affinity.get(kind) or {}).get(REQUIRED)
         return list(terms or ())
 
 
@@ -148,11 +149,8 @@ def _requests(spec: Manifest) -> Amounts:
 
     A pod that is there has a request for each limit; one that is made up may not, and ``Container.stored`` is for both.
     """
-    containers, init_containers = (
-        [read_container(entry) for entry in spec.get(field) or ()] for field in ("containers", "initContainers")
-    )
     own = amounts((spec.get("resources") or {}).get("requests"))
-    return total({**requests(containers, init_containers), **own}, amounts(spec.get("overhead")))
+    return total({**requests(*read_containers(spec)), **own}, amounts(spec.get("overhead")))
 
 
 def _counts(amounts: Amounts) -> Counts:
@@ -199,7 +197,7 @@ def matches_node_affinity(node: Node, pod: PodInfo) -> bool:
     if any(missing_labels(node, pod)):
         return False
     affinity = pod.affinity.get("nodeAffinity") or {}
-    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
+    required = affinity.get(REQUIRED)
     return required is None or selects(required, node)
 
 

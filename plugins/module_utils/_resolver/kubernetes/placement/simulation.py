@@ -13,9 +13,9 @@ from ...api.errors import FieldError, QuantityError
 from ...api.manifest import Manifest, labels_of, name_of, namespace_of, path_of
 from ...api.tree import copy
 from ...kubevirt.find.lookup import Lookup
+from ...kubevirt.pod.environment import Environment
 from ...kubevirt.pod.manifests import MIGRATE, RESTART, NoPod, environments, malformed, render_vm, sample_pod
-from ...kubevirt.pod.pod import with_source_cpu
-from ...kubevirt.pod.resources import environment_of
+from ...kubevirt.pod.pod import Source, with_source_cpu
 from ...kubevirt.pod.scheduling import CREATED_BY, HOSTNAME, OBSOLETE_MODEL, add_pod_anti_affinity
 from ...kubevirt.vmi.cluster import KubeVirt
 from .batch import Batch
@@ -41,14 +41,6 @@ def migration_target(source: PodInfo, labels: Mapping[str, str]) -> PodInfo:
     )
     selector = with_source_cpu(source.node_selector, labels, source.node_selector if host_model else None)
     return source._replace(node_selector=selector, affinity=affinity, node="")
-
-
-class Sample(NamedTuple):
-    """A VM with only an instancetype. pod: None if KubeVirt cannot render one, with the reason in `problem`."""
-
-    name: str
-    pod: PodInfo | None
-    problem: str = ""
 
 
 # Of thousands of VMs on hundreds of nodes nobody reads all.
@@ -81,7 +73,7 @@ def simulate(
     requests: Iterable[PlacementRequest],
     drained: Sequence[str] = (),
     namespaces: Mapping[str, Mapping[str, str]] | None = None,
-    samples: Sequence[Sample] = (),
+    samples: Sequence[PlacementRequest] = (),
     allocator: Allocator | None = None,
 ) -> dict[str, Any]:
     """{virtual_machines, drained, instancetypes}: see the functions below.
@@ -101,7 +93,7 @@ def simulate(
     }
 
 
-def _capacity(sample: Sample, empty: Batch, batch: Batch) -> dict[str, Any]:
+def _capacity(sample: PlacementRequest, empty: Batch, batch: Batch) -> dict[str, Any]:
     """{name, fits, node_count, nodes_total, additional_vms, problem}. fits: an empty node could run it. node_count: the
     number of such nodes. additional_vms: how many more such VMs fit now. problem: what is missing if no node could.
     """
@@ -115,10 +107,10 @@ def _capacity(sample: Sample, empty: Batch, batch: Batch) -> dict[str, Any]:
 def _placement_result(batch: Batch, vm: PlacementRequest) -> dict[str, Any]:
     """{name, namespace, evaluated, fits, node_count, nodes, node or problem}. evaluated: whether it has a pod, of which
     it is known whether it fits. nodes: those it fits on before it is placed."""
-    nodes, number, missing = _place(batch, vm.pod, vm.problem)
-    decided = _is_decided(batch, vm.pod, number is not None)
-    result = {**_identity(vm), "evaluated": decided, "fits": number is not None, **nodes}
-    return {**result, **({"node": batch.state.nodes[number].name} if number is not None else {"problem": missing})}
+    nodes, node_name, missing = _place(batch, vm.pod, vm.problem)
+    decided = _is_decided(batch, vm.pod, node_name is not None)
+    result = {**_identity(vm), "evaluated": decided, "fits": node_name is not None, **nodes}
+    return {**result, **({"node": node_name} if node_name is not None else {"problem": missing})}
 
 
 def _migration_result(batch: Batch, vm: PlacementRequest) -> dict[str, Any]:
@@ -140,11 +132,11 @@ def _identity(vm: PlacementRequest) -> dict[str, Any]:
 def _drain_result(batch: Batch, guest: PodInfo, labels: Mapping[str, str]) -> dict[str, Any]:
     """{name, namespace, node, fits, node_count, nodes, target or problem} of a guest on a drained node."""
     pod = migration_target(guest, labels)
-    nodes, number, missing = _place(batch, pod)
-    undecided = {} if _is_decided(batch, pod, number is not None) else {"evaluated": False}
+    nodes, node_name, missing = _place(batch, pod)
+    undecided = {} if _is_decided(batch, pod, node_name is not None) else {"evaluated": False}
     name = guest.vm or guest.name
-    result = {"name": name, "namespace": guest.namespace, "node": guest.node, "fits": number is not None}
-    destination = {"target": batch.state.nodes[number].name} if number is not None else {"problem": missing}
+    result = {"name": name, "namespace": guest.namespace, "node": guest.node, "fits": node_name is not None}
+    destination = {"target": node_name} if node_name is not None else {"problem": missing}
     return {**result, **undecided, **nodes, **destination}
 
 
@@ -153,17 +145,20 @@ def _is_decided(batch: Batch, pod: PodInfo | None, fits: bool) -> bool:
     return pod is not None and (fits or pod.devices is None or not batch.fitting(pod, None))
 
 
-def _place(batch: Batch, pod: PodInfo | None, why: str = "") -> tuple[dict[str, Any], int | None, str]:
+def _place(batch: Batch, pod: PodInfo | None, why: str = "") -> tuple[dict[str, Any], str | None, str]:
+    """The nodes that a pod fits on, that on which it is placed, and why there is none. why: there is no pod."""
     nodes = _fitting(batch, pod)
     if pod is None:
         return nodes, None, why
-    number = batch.place(pod)
-    return nodes, number, "" if number is not None else problem(batch.state, pod)
+    node_index = batch.place(pod)
+    if node_index is None:
+        return nodes, None, problem(batch.state, pod)
+    return nodes, batch.state.nodes[node_index].name, ""
 
 
 def _fitting(batch: Batch, pod: PodInfo | None) -> dict[str, Any]:
-    numbers = batch.fitting(pod) if pod is not None else []
-    return {"node_count": len(numbers), "nodes": [batch.state.nodes[number].name for number in numbers[:_SHOWN]]}
+    indexes = batch.fitting(pod) if pod is not None else []
+    return {"node_count": len(indexes), "nodes": [batch.state.nodes[index].name for index in indexes[:_SHOWN]]}
 
 
 class PlacementObjects(NamedTuple):
@@ -213,7 +208,9 @@ def placement(
         stopped = [running_pods.pop(key) for key in keys & running_pods.keys()]
         restarted = {(pod.namespace, pod.name) for pod in stopped}
         pods = [pod for pod in pods if (pod.namespace, pod.name) not in restarted]
-    namespace_environments = environments(vms, kubevirt, namespace_labels, objects.quotas, objects.networks)
+    namespace_environments = environments(
+        vms, kubevirt, namespace_labels, objects.quotas, objects.networks, objects.claims
+    )
     requests = []
     for vm in vms:
         namespace = namespace_of(vm)
@@ -221,7 +218,8 @@ def placement(
         node_name = source.node if source is not None and source.node in labels else ""
         try:
             owner = source.owner if source is not None else ""
-            launch = render_vm(vm, lookup, kubevirt, namespace_environments[namespace], owner, labels.get(node_name))
+            origin = Source(labels[node_name], source.node_selector) if source is not None and node_name else None
+            launch = render_vm(vm, lookup, namespace_environments[namespace], owner, origin)
             claims = claim_names(launch.spec.get("volumes") or ())
             pod = from_pod(launch.pod, name_of(vm), namespace)._replace(claims=claims)
             pod = _with_devices(with_volume_affinity(pod, disks), objects)
@@ -241,12 +239,13 @@ def _with_devices(pod: PodInfo, objects: PlacementObjects) -> PodInfo:
     return pod._replace(devices=demand(pod.resource_claims, pod.namespace, objects.devices))
 
 
-def _sample(instancetype: Manifest, kubevirt: KubeVirt) -> Sample:
+def _sample(instancetype: Manifest, kubevirt: KubeVirt) -> PlacementRequest:
+    """A VM with only an instancetype."""
     name = name_of(instancetype)
     try:
-        return Sample(name, from_pod(sample_pod(instancetype, kubevirt, environment_of(kubevirt)), name, ""))
+        return PlacementRequest(name, "", from_pod(sample_pod(instancetype, Environment(kubevirt)), name, ""))
     except NoPod as error:
-        return Sample(name, None, str(error))
+        return PlacementRequest(name, "", None, problem=str(error))
 
 
 def _node(manifest: Manifest, drained: Sequence[str]) -> Node:

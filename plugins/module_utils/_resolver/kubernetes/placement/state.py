@@ -37,31 +37,31 @@ class ClusterState:
         self._labelled: dict[Label, list[tuple[int, PodInfo]]] = {}
         self._counts: dict[Label, dict[str, tuple[Test, list[int]]]] = {}
         self._anti_affinity_terms: dict[Label, dict[str, tuple[Test, str, list[int]]]] = {}
-        index = {node.name: number for number, node in enumerate(self.nodes)}
+        index = {node.name: node_index for node_index, node in enumerate(self.nodes)}
         for pod in pods:
             if pod.node in index:
                 self.place(pod._replace(devices=None), index[pod.node])
         self.allocator = allocator or Allocator((), set())
 
-    def place(self, pod: PodInfo, number: int) -> None:
-        """Lets a pod run on the node with the number."""
-        used = self.used[number]
+    def place(self, pod: PodInfo, node_index: int) -> None:
+        """Lets a pod run on a node."""
+        used = self.used[node_index]
         for name, amount in pod.requests.items():
             used[name] = used.get(name, 0) + amount
-        self.pods[number].append(pod)
+        self.pods[node_index].append(pod)
         if pod.devices is not None:
-            self.allocator.take(self.nodes[number], pod.devices)
+            self.allocator.take(self.nodes[node_index], pod.devices)
         for label in _possible_labels(pod):
-            self._labelled.setdefault(label, []).append((number, pod))
+            self._labelled.setdefault(label, []).append((node_index, pod))
             for test, counts in self._counts.get(label, {}).values():
-                counts[number] += test(pod)
+                counts[node_index] += test(pod)
         for term in pod.required("podAntiAffinity"):
             key = f"{pod.namespace} {json.dumps(term, sort_keys=True)}"
             terms = self._anti_affinity_terms.setdefault(_required_label(term.get("labelSelector")), {})
             if key not in terms:
                 test = term_test(term, pod.namespace, self.namespaces)
                 terms[key] = (test, term.get("topologyKey", ""), [0] * len(self.nodes))
-            terms[key][2][number] += 1
+            terms[key][2][node_index] += 1
 
     def count(self, key: str, test: Test, selector: Mapping[str, Any] | None) -> list[int]:
         """How many pods pass a test, by node. key: the same for the same test. selector: pods that pass match it."""
@@ -69,8 +69,8 @@ class ClusterState:
         cached = self._counts.setdefault(label, {})
         if key not in cached:
             counts = [0] * len(self.nodes)
-            for number, pod in self._labelled.get(label, ()):
-                counts[number] += test(pod)
+            for node_index, pod in self._labelled.get(label, ()):
+                counts[node_index] += test(pod)
             cached[key] = (test, counts)
         return cached[key][1]
 

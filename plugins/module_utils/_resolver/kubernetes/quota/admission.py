@@ -173,7 +173,7 @@ def check_quotas(
         namespace, running_pod = namespaces[key[0]], running_pods.get(key)
         result = {"name": key[1], "namespace": key[0], "runs": running_pod is not None, "evaluated": True}
         try:
-            change = namespace.change(vm, lookup, kubevirt, running_pod, key in existing, running_policy)
+            change = namespace.change(vm, lookup, running_pod, key in existing, running_policy)
             problems, depends_on_order = namespace.rejections(change)
             if depends_on_order:
                 result["depends_on_order"] = True
@@ -240,7 +240,6 @@ class _NamespaceQuotas:
         self,
         vm: Manifest,
         lookup: Lookup,
-        kubevirt: KubeVirt,
         running_pod: Manifest | None,
         exists: bool,
         running_policy: str,
@@ -249,7 +248,7 @@ class _NamespaceQuotas:
         if running_pod is not None and running_policy == KEEP:
             return _Change([[]], [])
         # The target of a migration has the same size; its source affects only the choice of nodes.
-        launch = render_vm(vm, lookup, kubevirt, self._environment)
+        launch = render_vm(vm, lookup, self._environment)
         bare = from_pod(launch.pod, f"the pod of {name_of(vm)}")
         pods = [defaulted(bare, defaults) for defaults in self._defaults]
         if running_pod is None:

@@ -7,6 +7,7 @@ namespaces, only the controller that releases pods considers scopes.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from ...api.label_selector import matches
@@ -125,11 +126,7 @@ def _size(spec: Spec, status: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
     guest = (status.get("memory") or {}).get("guestRequested") or (spec["domain"].get("memory") or {}).get("guest")
     memory = parse(str(guest)) if guest is not None else requested.get("memory", Quantity.from_integer(0, DECIMAL_SI))
     topology = status.get("currentCPUTopology") or spec["domain"].get("cpu")
-    cpu = (
-        Quantity.from_integer(vcpus({"domain": {"cpu": topology}}), DECIMAL_SI)
-        if topology is not None
-        else requested.get("cpu")
-    )
+    cpu = Quantity.from_integer(vcpus(topology), DECIMAL_SI) if topology is not None else requested.get("cpu")
     return memory, cpu if cpu is not None else Quantity.from_integer(0, DECIMAL_SI)
 
 
@@ -144,7 +141,7 @@ def _effective(spec: Spec, item: QuotaItem, environment: Environment) -> Amounts
         interface.pop("passtBinding", None)
     # AAQ uses the architecture on which it runs.
     stripped.pop("architecture", None)
-    extra = overhead(stripped, environment._replace(release=_FORMULA))
+    extra = overhead(stripped, environment._replace(kubevirt=replace(environment.kubevirt, release=_FORMULA)))
     amounts = usage(compute)
     for name in ("requests.memory", "limits.memory"):
         if name in amounts:

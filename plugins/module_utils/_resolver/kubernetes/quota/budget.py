@@ -11,8 +11,9 @@ from typing import Any, Final, NamedTuple
 from ...api.label_selector import matches_expression
 from ...api.manifest import name_of
 from ...api.quantity import DECIMAL_SI, Quantity, from_nanos, human_readable, parse
-from ...kubevirt.pod.amounts import Amounts, Container, amounts, limits, qos_class, read_container, requests, total
+from ...kubevirt.pod.amounts import Amounts, Container, amounts, limits, qos_class, read_containers, requests, total
 from ...kubevirt.pod.pod import Pod
+from ...kubevirt.vmi.vmi import PREFERRED, REQUIRED
 
 PODS: Final = "pods"
 CLAIMS: Final = "persistentvolumeclaims"
@@ -75,10 +76,7 @@ def from_pod(pod: Pod, name: str) -> QuotaItem:
 def from_manifest(manifest: Mapping[str, Any]) -> QuotaItem:
     """Reads a Pod. Raises QuantityError."""
     spec = manifest.get("spec") or {}
-    containers, init_containers = (
-        tuple(_stored(read_container(entry)) for entry in spec.get(field) or ())
-        for field in ("containers", "initContainers")
-    )
+    containers, init_containers = (tuple(map(_stored, part)) for part in read_containers(spec))
     return QuotaItem(
         PODS,
         name_of(manifest),
@@ -113,7 +111,6 @@ def _rounded(amount: Quantity) -> Quantity:
 
 _PRIORITY_CLASS: Final = "PriorityClass"
 _ATTRIBUTES_CLASS: Final = "VolumeAttributesClass"
-_TERMS: Final = ("requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution")
 
 Scope = Mapping[str, Any]
 
@@ -155,7 +152,7 @@ def _fits(scope: Scope, value: str) -> bool:
 def _crosses(affinity: Mapping[str, Any]) -> bool:
     """Whether pod affinity names namespaces."""
     for kind in ("podAffinity", "podAntiAffinity"):
-        for term in (term for when in _TERMS for term in (affinity.get(kind) or {}).get(when) or ()):
+        for term in (term for when in (REQUIRED, PREFERRED) for term in (affinity.get(kind) or {}).get(when) or ()):
             affinity_term = term.get("podAffinityTerm", term)
             if affinity_term.get("namespaces") or affinity_term.get("namespaceSelector") is not None:
                 return True
@@ -299,8 +296,8 @@ class Budget:
 
     def __init__(self, quotas: Iterable[Quota], shared: Iterable[SharedQuota] = ()) -> None:
         own, common = list(quotas), list(shared)
-        self.quotas = [*own, *(ONE.quota for ONE in common)]
-        self.used: list[Nanos] = [*(dict(quota.used) for quota in own), *(ONE.used for ONE in common)]
+        self.quotas = [*own, *(entry.quota for entry in common)]
+        self.used: list[Nanos] = [*(dict(quota.used) for quota in own), *(entry.used for entry in common)]
 
     def problems(self, items: Sequence[QuotaItem], deleted: Sequence[QuotaItem] = ()) -> list[str]:
         """Why the objects cannot all be created; empty if they can. deleted: objects that are deleted first."""

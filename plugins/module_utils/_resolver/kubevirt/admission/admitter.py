@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from ..vmi.cluster import KubeVirt
 from . import cpu, devices, disks, firmware, guest, interfaces, networks, scheduling, virtual_machine, vmi_only, volumes
-from .cluster_config import ClusterConfig
 from .rule import NOT_SUPPORTED, Cause, Rule, Spec
 
 _NETWORK_RULES: Final[tuple[Rule, ...]] = (
@@ -93,7 +93,7 @@ _DISCONTINUED: Final = {"Passt": "passt", "Macvtap": "macvtap"}
 
 
 def virtual_machine_causes(
-    applied: Spec, stored: Spec, before: Spec | None, namespace: str, config: ClusterConfig
+    applied: Spec, stored: Spec, before: Spec | None, namespace: str, kubevirt: KubeVirt
 ) -> list[Cause]:
     """VMsAdmitter.Admit of a VM whose instancetype and preference are accepted; the first step with causes is the last.
 
@@ -102,49 +102,48 @@ def virtual_machine_causes(
     """
     causes: list[Cause] = []
     if before is None:
-        causes = list(_discontinued(stored["template"]["spec"], config))
-        causes = causes or list(interfaces.discontinued(applied["template"]["spec"], "spec", config))
-    return (
-        causes or list(_vm(applied, config)) or list(virtual_machine.data_volume_namespaces(stored, before, namespace))
-    )
+        causes = list(_discontinued(stored["template"]["spec"], kubevirt))
+        causes = causes or list(interfaces.discontinued(applied["template"]["spec"], "spec", kubevirt))
+    causes = causes or list(_vm(applied, kubevirt))
+    return causes or list(virtual_machine.data_volume_namespaces(stored, before, namespace))
 
 
-def _discontinued(spec: Spec, config: ClusterConfig) -> Iterator[Cause]:
+def _discontinued(spec: Spec, kubevirt: KubeVirt) -> Iterator[Cause]:
     """Causes if a new VM uses a discontinued feature and its gate is set (featuregate.ValidateFeatureGates)."""
     interfaces = spec["domain"]["devices"].get("interfaces", ())
-    for gate in config.developer.get("featureGates") or []:
+    for gate in kubevirt.developer.get("featureGates") or []:
         binding = _DISCONTINUED.get(gate)
         if binding is not None and any(binding in interface for interface in interfaces):
             remedy = "Please refer to Kubevirt user guide for alternatives."
             yield Cause(NOT_SUPPORTED, f"{gate} network binding is discontinued since v1.3. {remedy}", "")
 
 
-def _vm(spec: Spec, config: ClusterConfig) -> Iterator[Cause]:
+def _vm(spec: Spec, kubevirt: KubeVirt) -> Iterator[Cause]:
     """ValidateVirtualMachineSpec."""
     template, path = spec["template"], "spec.template"
-    yield from virtual_machine.metadata(template["metadata"], f"{path}.metadata", config)
+    yield from virtual_machine.metadata(template["metadata"], f"{path}.metadata", kubevirt)
     annotations = template["metadata"].get("annotations") or {}
-    yield from devices.grace_annotations(template["spec"], annotations, f"{path}.metadata", config)
-    yield from _apply(SPEC_RULES, template["spec"], f"{path}.spec", config)
+    yield from devices.grace_annotations(template["spec"], annotations, f"{path}.metadata", kubevirt)
+    yield from _apply(SPEC_RULES, template["spec"], f"{path}.spec", kubevirt)
     yield from virtual_machine.data_volume_templates(spec)
-    yield from virtual_machine.run_strategy(spec, config)
-    if config.live_updates:
+    yield from virtual_machine.run_strategy(spec, kubevirt)
+    if kubevirt.live_updates:
         yield from virtual_machine.live_updates(template["spec"], f"{path}.spec")
 
 
-def vmi(metadata: Spec, spec: Spec, config: ClusterConfig) -> Iterator[Cause]:
+def vmi(metadata: Spec, spec: Spec, kubevirt: KubeVirt) -> Iterator[Cause]:
     """VMICreateAdmitter.Admit of a new VMI with a canonical spec, which KubeVirt creates for a VM. The causes name the
     fields of the VM.
     """
     path, metadata_path = "spec.template.spec", "spec.template.metadata"
-    yield from _discontinued(spec, config)
-    yield from _apply(_VMI_RULES, spec, path, config)
-    yield from virtual_machine.metadata(metadata, metadata_path, config, reserved_labels=True)
-    yield from devices.grace_annotations(spec, metadata.get("annotations") or {}, metadata_path, config)
-    yield from vmi_only.hyperv(spec, path, config)
-    yield from vmi_only.architecture(spec, path, config)
+    yield from _discontinued(spec, kubevirt)
+    yield from _apply(_VMI_RULES, spec, path, kubevirt)
+    yield from virtual_machine.metadata(metadata, metadata_path, kubevirt, reserved_labels=True)
+    yield from devices.grace_annotations(spec, metadata.get("annotations") or {}, metadata_path, kubevirt)
+    yield from vmi_only.hyperv(spec, path, kubevirt)
+    yield from vmi_only.architecture(spec, path, kubevirt)
 
 
-def _apply(rules: tuple[Rule, ...], spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def _apply(rules: tuple[Rule, ...], spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     for rule in rules:
-        yield from rule(spec, path, config)
+        yield from rule(spec, path, kubevirt)

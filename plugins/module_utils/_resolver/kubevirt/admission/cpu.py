@@ -7,18 +7,20 @@ from typing import Final
 
 from ...api import quantity
 from ...api.errors import Panic, QuantityError
-from .cluster_config import ARM64, ClusterConfig
+from ..vmi.cluster import KubeVirt
+from ..vmi.vmi import vcpus
+from .release_rules import ARM64, rules
 from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, amount, millis
 
 _FEATURE_POLICIES: Final = ("", "force", "require", "optional", "disable", "forbid")
 
 
-def request_not_negative(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def request_not_negative(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateCPURequestNotNegative."""
     yield from _not_negative(spec, path, "requests")
 
 
-def limit_not_negative(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def limit_not_negative(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateCPULimitNotNegative."""
     yield from _not_negative(spec, path, "limits")
 
@@ -30,7 +32,7 @@ def _not_negative(spec: Spec, path: str, kind: str) -> Iterator[Cause]:
         yield Cause(INVALID, f"{field} '{cpu.text}': must be greater than or equal to 0.", field)
 
 
-def request_within_limit(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def request_within_limit(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateCpuRequestDoesNotExceedLimit."""
     resources = spec["domain"]["resources"]
     requested, limit = amount(resources, "requests", "cpu"), amount(resources, "limits", "cpu")
@@ -40,7 +42,7 @@ def request_within_limit(spec: Spec, path: str, _config: ClusterConfig) -> Itera
         yield Cause(INVALID, f"{field} '{requested.text}' is greater than {limit_field} '{limit.text}'", field)
 
 
-def numa(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def numa(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateNUMA; its gate is always open by now."""
     domain = spec["domain"]
     cpu = domain.get("cpu") or {}
@@ -55,7 +57,7 @@ def numa(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
         yield Cause(INVALID, f"{needed} when NUMA topology strategy is set in {field}", field)
 
 
-def isolated_emulator_thread(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def isolated_emulator_thread(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateCPUIsolatorThread."""
     cpu = spec["domain"].get("cpu") or {}
     if cpu.get("isolateEmulatorThread") and not cpu.get("dedicatedCpuPlacement"):
@@ -63,7 +65,7 @@ def isolated_emulator_thread(spec: Spec, path: str, _config: ClusterConfig) -> I
         yield Cause(INVALID, message, f"{path}.domain.cpu.isolateEmulatorThread")
 
 
-def features(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def features(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateCPUFeaturePolicies."""
     for index, feature in enumerate((spec["domain"].get("cpu") or {}).get("features", ())):
         policy = feature.get("policy", "")
@@ -72,7 +74,7 @@ def features(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
             yield Cause(NOT_SUPPORTED, message, f"{path}.domain.cpu.features[{index}].policy")
 
 
-def sockets(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def sockets(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateCPUHotplug."""
     cpu = spec["domain"].get("cpu") or {}
     maximum = cpu.get("maxSockets", 0)
@@ -81,7 +83,7 @@ def sockets(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
         yield Cause(INVALID, message, f"{path}.domain.cpu.sockets")
 
 
-def realtime(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def realtime(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateRealtime."""
     cpu = spec["domain"].get("cpu") or {}
     if "realtime" not in cpu:
@@ -96,28 +98,18 @@ def realtime(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
 
 
 _MAX_THREADS: Final = 2
-_UINT32: Final = 2**32
 
 
-def dedicated(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def dedicated(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateCpuPinning."""
     domain = spec["domain"]
     if not (domain.get("cpu") or {}).get("dedicatedCpuPlacement"):
         return
-    yield from _memory_is_provided(domain, path, config.rules.names_guest_memory)
+    yield from _memory_is_provided(domain, path, rules(kubevirt.release).names_guest_memory)
     yield from _integer_cpus(domain, path)
     yield from _memory_is_fixed(domain, path)
     yield from _number_of_cpus(domain, path)
-    yield from _threads(spec, path, config)
-
-
-def vcpus(cpu: Spec) -> int:
-    """hwutil.GetNumberOfVCPUs: unset numbers are ignored, not 0."""
-    product = 0
-    for count in (cpu.get("cores", 0), cpu.get("sockets", 0), cpu.get("threads", 0)):
-        if count:
-            product = (product or 1) * count % _UINT32
-    return product
+    yield from _threads(spec, path, kubevirt)
 
 
 def _memory_is_provided(domain: Spec, path: str, guest: bool) -> Iterator[Cause]:
@@ -168,10 +160,10 @@ def _number_of_cpus(domain: Spec, path: str) -> Iterator[Cause]:
         yield Cause(INVALID, message, field)
 
 
-def _threads(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def _threads(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateThreadCountOnArchitecture, validateThreadCountOnDedicatedCPUPlacement."""
     threads, field = spec["domain"]["cpu"].get("threads", 0), f"{path}.domain.cpu.threads"
-    if threads > 1 and (spec.get("architecture") or config.architecture) == ARM64:
+    if threads > 1 and (spec.get("architecture") or kubevirt.architecture) == ARM64:
         architecture = f"{path}.architecture"
         message = f"threads must not be greater than 1 at {field} (got {threads}) when {architecture} is arm64"
         yield Cause(INVALID, message, architecture)
@@ -185,7 +177,7 @@ _MIN_REQUEST: Final = 10**6  # bytes
 _NOT_A_QUANTITY: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
 
-def memory_request(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def memory_request(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateMemoryRequestsNegativeOrNull."""
     field = f"{path}.domain.resources.requests.memory"
     requested = amount(spec["domain"]["resources"], "requests", "memory")
@@ -195,7 +187,7 @@ def memory_request(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Ca
         yield Cause(INVALID, f"{field} '{requested.text}': must be greater than or equal to 1M.", field)
 
 
-def memory_limit(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def memory_limit(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateMemoryLimitsNegativeOrNull."""
     field = f"{path}.domain.resources.limits.memory"
     resources = spec["domain"]["resources"]
@@ -209,14 +201,14 @@ def memory_limit(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Caus
         )
 
 
-def memory_in_huge_pages(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def memory_in_huge_pages(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateHugepagesMemoryRequests. Raises Panic for pages of size 0, by which KubeVirt divides."""
     domain = spec["domain"]
     memory = domain.get("memory") or {}
     if "hugepages" not in memory:
         return
     page = memory["hugepages"].get("pageSize", "")
-    field = f"{path}.domain.{config.rules.page_size_field}"
+    field = f"{path}.domain.{rules(kubevirt.release).page_size_field}"
     try:
         size = quantity.parse(page).value
     except QuantityError:
@@ -239,11 +231,11 @@ def memory_in_huge_pages(spec: Spec, path: str, config: ClusterConfig) -> Iterat
         yield Cause(INVALID, message, requests_field)
 
 
-def memory_within_limit(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def memory_within_limit(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateGuestMemoryLimit, which is skipped if changes reach running guests."""
     guest = (spec["domain"].get("memory") or {}).get("guest")
     limit = amount(spec["domain"]["resources"], "limits", "memory")
-    if config.live_updates or guest is None or limit.value == 0:
+    if kubevirt.live_updates or guest is None or limit.value == 0:
         return
     if limit.value < quantity.parse(guest).value:
         field, limit_field = f"{path}.domain.memory.guest", f"{path}.domain.resources.limits.memory"
@@ -251,8 +243,8 @@ def memory_within_limit(spec: Spec, path: str, config: ClusterConfig) -> Iterato
         yield Cause(INVALID, message, field)
 
 
-def reserved_memory_overhead(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def reserved_memory_overhead(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateReservedOverheadMemlock."""
-    if "reservedOverhead" in (spec["domain"].get("memory") or {}) and not config.has_gate("ReservedOverheadMemlock"):
+    if "reservedOverhead" in (spec["domain"].get("memory") or {}) and not kubevirt.has_gate("ReservedOverheadMemlock"):
         message = "Reserved overhead memlock feature gate is not enabled in kubevirt-config"
         yield Cause(INVALID, message, f"{path}.domain.memory.reservedOverhead")

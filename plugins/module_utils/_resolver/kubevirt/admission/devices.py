@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from ...api.fields.domain import ENUMS
-from ..vmi import defaults
+from ..vmi.cluster import KubeVirt
 from . import names, networks
-from .cluster_config import ARM64, S390X, ClusterConfig
+from .release_rules import ARM64, S390X, rules
 from .rule import DUPLICATE, INVALID, REQUIRED, Cause, Spec
 
 _SOUND_MODELS: Final = ENUMS["SoundModel"]
@@ -21,7 +21,7 @@ _SOUND_MODELS: Final = ENUMS["SoundModel"]
 _CONFIG_VOLUMES: Final = ("configMap", "secret", "downwardAPI", "serviceAccount")
 
 
-def inputs(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def inputs(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateInputDevices."""
     for index, entry in enumerate(spec["domain"]["devices"].get("inputs", ())):
         field = f"{path}.domain.devices.inputs[{index}]"
@@ -31,7 +31,7 @@ def inputs(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
             yield Cause(INVALID, "Input device can have only tablet type.", f"{field}.type")
 
 
-def virtual_gpu_displays(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def virtual_gpu_displays(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateMDEVRamFB."""
     if sum(map(_shows_boot, spec["domain"]["devices"].get("gpus", ()))) > 1:
         yield Cause(INVALID, "configuring multiple displays with ramfb is not valid ", f"{path}.GPUs")
@@ -45,14 +45,14 @@ def _shows_boot(gpu: Spec) -> bool:
     return "ramFB" not in display or bool(display["ramFB"].get("enabled"))
 
 
-def host_devices(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def host_devices(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateHostDevicesWithPassthroughEnabled."""
-    if "hostDevices" in spec["domain"]["devices"] and not config.has_gate("HostDevices"):
+    if "hostDevices" in spec["domain"]["devices"] and not kubevirt.has_gate("HostDevices"):
         message = "Host Devices feature gate is not enabled in kubevirt-config"
         yield Cause(INVALID, message, f"{path}.HostDevices")
 
 
-def sound(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def sound(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateSoundDevices."""
     device = spec["domain"]["devices"].get("sound")
     if device is None:
@@ -63,28 +63,27 @@ def sound(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
         yield Cause(INVALID, "Sound device requires a name field.", f"{path}.Sound")
 
 
-def vsock(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def vsock(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateVSOCK."""
-    if spec["domain"]["devices"].get("autoattachVSOCK") and not config.has_gate("VSOCK"):
+    if spec["domain"]["devices"].get("autoattachVSOCK") and not kubevirt.has_gate("VSOCK"):
         message = "VSOCK feature gate is not enabled in kubevirt-config"
         yield Cause(INVALID, message, f"{path}.domain.devices.autoattachVSOCK")
 
 
-def downward_metrics(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def downward_metrics(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateDownwardMetrics."""
-    if "downwardMetrics" in spec["domain"]["devices"] and not config.has_gate("DownwardMetrics"):
+    if "downwardMetrics" in spec["domain"]["devices"] and not kubevirt.has_gate("DownwardMetrics"):
         message = "downwardMetrics virtio serial is not allowed: DownwardMetrics feature gate is not enabled"
         yield Cause(INVALID, message, f"{path}.domain.devices.downwardMetrics")
 
 
-def filesystems(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def filesystems(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateFilesystemsWithVirtIOFSEnabled."""
     volumes = {volume["name"]: volume for volume in spec.get("volumes", ())}
-    gate = config.rules.config_filesystems_gate
-    config_gate_closed = bool(gate) and not config.has_gate(gate)
-    storage_gate_closed = config.rules.checks_storage_filesystems and not config.has_gate(
-        "EnableVirtioFsStorageVolumes"
-    )
+    if not rules(kubevirt.release).checks_filesystems:
+        return
+    config_gate_closed = not kubevirt.has_gate("EnableVirtioFsConfigVolumes")
+    storage_gate_closed = not kubevirt.has_gate("EnableVirtioFsStorageVolumes")
     for filesystem in spec["domain"]["devices"].get("filesystems", ()):
         volume = volumes.get(filesystem["name"], {})
         source_name = ""
@@ -97,10 +96,10 @@ def filesystems(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]
             yield Cause(INVALID, message, f"{path}.domain.devices.filesystems")
 
 
-def video(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def video(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateVideoConfig."""
-    devices, gate = spec["domain"]["devices"], config.rules.video_gate
-    if "video" in devices and gate and not config.has_gate(gate):
+    devices = spec["domain"]["devices"]
+    if "video" in devices and not kubevirt.has_gate("VideoConfig"):
         message = "Video configuration is specified but the VideoConfig feature gate is not enabled"
         yield Cause(INVALID, message, f"{path}.video")
     elif "video" in devices and devices.get("autoattachGraphicsDevice") is False:
@@ -108,14 +107,13 @@ def video(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
         yield Cause(INVALID, message, f"{path}.video")
 
 
-def panic_devices(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def panic_devices(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validatePanicDevices."""
     devices, field = spec["domain"]["devices"].get("panicDevices", ()), f"{path}.domain.devices.panicDevices"
-    gate = config.rules.panic_gate
-    if devices and gate and not config.has_gate(gate):
+    if devices and not kubevirt.has_gate("PanicDevices"):
         yield Cause(INVALID, "Panic Devices feature gate is not enabled in kubevirt-config", field)
         return
-    if devices and (spec.get("architecture") or config.architecture) == S390X:
+    if devices and (spec.get("architecture") or kubevirt.architecture) == S390X:
         yield Cause(INVALID, f"custom panic devices are not supported on {S390X} architecture", field)
     for index, device in enumerate(devices):
         model = device.get("model")
@@ -123,20 +121,20 @@ def panic_devices(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Caus
             yield Cause(INVALID, f"invalid PanicDeviceModel({model})", f"{field}[{index}].model")
 
 
-def reboot_policy(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def reboot_policy(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateRebootPolicy."""
-    if "rebootPolicy" in spec["domain"] and not config.has_gate("RebootPolicy"):
+    if "rebootPolicy" in spec["domain"] and not kubevirt.has_gate("RebootPolicy"):
         message = "RebootPolicy is specified but the RebootPolicy feature gate is not enabled"
         yield Cause(INVALID, message, f"{path}.domain.rebootPolicy")
 
 
-def io_threads(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def io_threads(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateIOThreadsPolicy."""
     domain = spec["domain"]
     policy = domain.get("ioThreadsPolicy")
     if policy is None:
         return
-    if policy not in config.rules.io_threads_policies:
+    if policy not in rules(kubevirt.release).io_threads_policies:
         yield Cause(INVALID, f"Invalid IOThreadsPolicy ({policy})", f"{path}.domain.ioThreadsPolicy")
     elif policy == "supplementalPool" and not (domain.get("ioThreads") or {}).get("supplementalPoolThreadCount"):
         message = "the number of iothreads needs to be set and positive for the dedicated policy"
@@ -162,20 +160,20 @@ class _Kind(NamedTuple):
 _KINDS = (_Kind("gpus", "GPU", "GPUsWithDRA", False), _Kind("hostDevices", "HostDevice", "HostDevicesWithDRA", True))
 
 
-def resource_claims(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def resource_claims(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateCreationDRA."""
-    if not config.rules.checks_devices:
+    if not rules(kubevirt.release).checks_devices:
         return
-    if config.rules.checks_claims:
+    if rules(kubevirt.release).checks_claims:
         yield from _claims(spec.get("resourceClaims", ()), f"{path}.resourceClaims")
     requested: list[tuple[str, str, dict[Request, int]]] = []
     for kind in _KINDS:
         field = f"{path}.domain.devices.{kind.field}"
-        causes, first = _devices(spec["domain"]["devices"].get(kind.field, ()), kind, field, config)
+        causes, first = _devices(spec["domain"]["devices"].get(kind.field, ()), kind, field, kubevirt)
         yield from causes
         requested.append((f"{kind.name}s", field, first))
     used = {claim for _name, _field, first in requested for claim, _request in first}
-    if config.has_gate("NetworkDevicesWithDRA"):
+    if kubevirt.has_gate("NetworkDevicesWithDRA"):
         requested.append(("Networks", f"{path}.networks", networks.requests(spec)))
     yield from _duplicate_requests(requested)
     if not used <= {claim["name"] for claim in spec.get("resourceClaims", ())}:
@@ -213,7 +211,7 @@ def _claims(claims: list[Spec], path: str) -> Iterator[Cause]:
 
 
 def _devices(
-    devices: list[Spec], kind: _Kind, field: str, config: ClusterConfig
+    devices: list[Spec], kind: _Kind, field: str, kubevirt: KubeVirt
 ) -> tuple[list[Cause], dict[Request, int]]:
     """validateDRADevices: the causes, and the first device for each request."""
     causes: list[Cause] = []
@@ -231,7 +229,7 @@ def _devices(
             causes.append(Cause(REQUIRED, message, field))
         elif _has_claim(device):
             causes.append(Cause(INVALID, f"{about} {kind.name}s with both deviceName and claimRequest", field))
-    if claimed and not config.has_gate(kind.gate):
+    if claimed and not kubevirt.has_gate(kind.gate):
         message = f"{about} DRA enabled {kind.name}s but feature gate is not enabled"
         return [*causes, Cause(INVALID, message, field)], first
     for index, device in claimed.items():
@@ -274,28 +272,28 @@ _ROOT_COMPLEX: Final = "kubevirt.io/placePCIDevicesOnRootComplex"
 _NO_HOLE: Final = "kubevirt.io/disablePCIHole64"
 
 
-def grace(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def grace(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateGraceIOVirtualization."""
-    if not config.rules.checks_grace:
+    if not rules(kubevirt.release).checks_grace:
         return
-    grace, ambiguous = _requested(spec, path, config)
-    enabled = config.has_gate("GraceIOVirtualization")
+    grace, ambiguous = _requested(spec, path, kubevirt)
+    enabled = kubevirt.has_gate("GraceIOVirtualization")
     if enabled:
         for field, name in ambiguous:
             needed = "GraceIOVirtualization requires an exact pciVendorSelector"
             yield Cause(INVALID, f'{needed} for NVIDIA PCI host device resource "{name}"', field)
     if grace and enabled:
-        yield from _requirements(spec, path, config)
+        yield from _requirements(spec, path, kubevirt)
         return
     for field, name in grace:
         needed = "GraceIOVirtualization feature gate must be enabled"
         yield Cause(INVALID, f'{needed} for NVIDIA Grace GPU passthrough resource "{name}"', field)
 
 
-def grace_annotations(spec: Spec, annotations: dict[str, str], path: str, config: ClusterConfig) -> Iterator[Cause]:
+def grace_annotations(spec: Spec, annotations: dict[str, str], path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateGraceIOVirtualizationAnnotations. annotations: the template's. path: of its metadata."""
-    grace, _ambiguous = _requested(spec, "spec", config)
-    if not grace or not config.rules.checks_grace:
+    grace, _ambiguous = _requested(spec, "spec", kubevirt)
+    if not grace or not rules(kubevirt.release).checks_grace:
         return
     if annotations.get(_ROOT_COMPLEX) == "true":
         message = "GraceIOVirtualization is not compatible with placing PCI devices on the root complex"
@@ -305,10 +303,10 @@ def grace_annotations(spec: Spec, annotations: dict[str, str], path: str, config
         yield Cause(INVALID, message, f"{path}.annotations[{_NO_HOLE}]")
 
 
-def _requirements(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def _requirements(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     domain = spec["domain"]
-    architecture = spec.get("architecture") or config.architecture
-    machine = (domain.get("machine") or {}).get("type") or defaults.machine_type(architecture, config.defaults)
+    architecture = spec.get("architecture") or kubevirt.architecture
+    machine = (domain.get("machine") or {}).get("type") or kubevirt.machine_type(architecture)
     if architecture != ARM64:
         yield Cause(INVALID, "GraceIOVirtualization requires arm64 architecture", f"{path}.architecture")
     if not machine.startswith("virt"):
@@ -317,18 +315,18 @@ def _requirements(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Caus
         field = f"{path}.domain.cpu.dedicatedCpuPlacement"
         yield Cause(REQUIRED, "GraceIOVirtualization requires dedicated CPU placement", field)
     for gate in ("PCINUMAAwareTopology", "IOMMUFD"):
-        if not config.has_gate(gate):
+        if not kubevirt.has_gate(gate):
             message = f"{gate} feature gate must be enabled when GraceIOVirtualization is used"
             yield Cause(INVALID, message, f"{path}.domain.devices")
 
 
-def _requested(spec: Spec, path: str, config: ClusterConfig) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+def _requested(spec: Spec, path: str, kubevirt: KubeVirt) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """gracePCIDeviceRequests: (field, resource name) of devices that are Grace GPUs, and of devices that may be."""
     grace, ambiguous = [], []
     for kind in ("gpus", "hostDevices"):
         for index, device in enumerate(spec["domain"]["devices"].get(kind, ())):
             name = device.get("deviceName", "")
-            vendor, number = _selector(config.pci_selectors.get(name, ""))
+            vendor, number = _selector(kubevirt.pci_selectors.get(name, ""))
             entry = (f"{path}.domain.devices.{kind}[{index}].deviceName", name)
             if vendor == _NVIDIA and number in _GRACE:
                 grace.append(entry)

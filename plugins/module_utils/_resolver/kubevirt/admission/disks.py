@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...api.fields.domain import ENUMS
+from ..vmi.cluster import KubeVirt
 from . import names
-from .cluster_config import ClusterConfig
 from .interfaces import PCI_ADDRESS
+from .release_rules import rules
 from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 
 TARGETS: Final = ("disk", "lun", "cdrom")
@@ -22,7 +23,7 @@ _SMALLEST_BLOCK: Final = 512
 _LARGEST_BLOCK: Final = 2 * 2**20
 
 
-def check(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def check(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """ValidateDisks."""
     path += ".domain.devices.disks"
     disks = spec["domain"]["devices"].get("disks", ())
@@ -42,15 +43,19 @@ def check(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
         yield from _modes(disk, field, path, doubled_field)
         for message in names.dns_label(disk["name"]):
             yield Cause(INVALID, message, f"{doubled_field}.name")
-        yield from _block_size(disk, field, config)
+        yield from _block_size(disk, field, kubevirt)
 
 
-def persistent_reservation(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def persistent_reservation(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validatePersistentReservation."""
     reserved = any((disk.get("lun") or {}).get("reservation") for disk in spec["domain"]["devices"].get("disks", ()))
-    if reserved and not config.persistent_reservation:
+    setting = rules(kubevirt.release).reservation_setting
+    permitted = kubevirt.reserves_persistently if setting else None
+    if permitted is None:
+        permitted = kubevirt.has_gate("PersistentReservation")
+    if reserved and not permitted:
         message = "persistent reservation is not enabled in kubevirt config"
-        if not config.rules.reservation_setting:
+        if not setting:
             message = "PersistentReservation feature gate is not enabled in kubevirt-config"
         yield Cause(INVALID, message, f"{path}.domain.devices.disks.luns.reservation")
 
@@ -118,7 +123,7 @@ def _modes(disk: Spec, field: str, path: str, doubled_field: str) -> Iterator[Ca
         yield Cause(INVALID, f'{field}.errorPolicy has invalid value "{policy}"', f"{field}.errorPolicy")
 
 
-def _block_size(disk: Spec, field: str, config: ClusterConfig) -> Iterator[Cause]:
+def _block_size(disk: Spec, field: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateBlockSize."""
     block_size = disk.get("blockSize") or {}
     custom, match = block_size.get("custom"), block_size.get("matchVolume")
@@ -134,7 +139,7 @@ def _block_size(disk: Spec, field: str, config: ClusterConfig) -> Iterator[Cause
     if logical > physical:
         message = f"Logical size {logical} must be the same or less than the physical size of {physical}"
         yield Cause(INVALID, message, f"{field}.custom.logical")
-    elif config.rules.checks_sata_blocks and _bus_of(disk) == "sata" and logical != _SMALLEST_BLOCK:
+    elif rules(kubevirt.release).checks_sata_blocks and _bus_of(disk) == "sata" and logical != _SMALLEST_BLOCK:
         message = f"Logical size {logical} must be {_SMALLEST_BLOCK} for SATA devices"
         yield Cause(INVALID, message, f"{field}.custom.logical")
     elif granularity is not None and logical and granularity % logical:
@@ -156,7 +161,7 @@ def _block_size_mistake(size: int) -> str:
     return "not a power of 2" if size & (size - 1) else ""
 
 
-def boot_order(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def boot_order(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateBootOrder, validateInterfaceBootOrder."""
     devices = spec["domain"]["devices"]
     volumes = {volume["name"]: volume for volume in spec.get("volumes", ())}
@@ -165,7 +170,7 @@ def boot_order(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
         field = f"{path}.domain.devices.disks[{index}]"
         volume = volumes.get(disk["name"])
         if volume is None:
-            yield from _missing_volume(disk, field, config)
+            yield from _missing_volume(disk, field, kubevirt)
         else:
             yield from _volume_mismatch(disk, volume, field)
         yield from _unique_order(disk, field, orders)
@@ -178,10 +183,10 @@ def boot_order(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
             yield from _unique_order(interface, f"{path}.domain.devices.interfaces[{index}]", orders)
 
 
-def _missing_volume(disk: Spec, field: str, config: ClusterConfig) -> Iterator[Cause]:
+def _missing_volume(disk: Spec, field: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     if "cdrom" not in disk:
         yield Cause(INVALID, f"{field}.Name '{disk['name']}' not found.", f"{field}.name")
-    elif not config.has_gate("DeclarativeHotplugVolumes"):
+    elif not kubevirt.has_gate("DeclarativeHotplugVolumes"):
         message = "DeclarativeHotplugVolumes feature gate not enabled, cannot define an empty CD-ROM disk"
         yield Cause(INVALID, message, f"{field}.name")
 

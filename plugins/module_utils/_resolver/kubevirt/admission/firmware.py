@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Final
 
-from ...api.release import MULTI_ARCHITECTURE, PERSISTENT_STATE
-from .cluster_config import AMD64, S390X, ClusterConfig
+from ..vmi.cluster import KubeVirt
+from ..vmi.gates import MULTI_ARCHITECTURE, PERSISTENT_STATE
+from .release_rules import AMD64, S390X, rules
 from .rule import FORBIDDEN, INVALID, REQUIRED, Cause, Spec, absolute_path
 
 _LAUNCH_SECURITY_GATES: Final = {
@@ -20,30 +21,30 @@ _LAUNCH_SECURITY_GATES: Final = {
 }
 
 
-def machine_type(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def machine_type(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateEmulatedMachine."""
     machine = (spec["domain"].get("machine") or {}).get("type")
-    allowed = config.machines_for(spec.get("architecture", ""))
+    allowed = kubevirt.emulated_machines(spec.get("architecture", ""))
     # A star of Go's filepath.Match stops at a slash, and no pattern contains a slash.
     if machine and (
-        ("/" in machine and not config.rules.slash_in_machine)
+        ("/" in machine and not rules(kubevirt.release).slash_in_machine)
         or not any(fnmatchcase(machine, pattern) for pattern in allowed)
     ):
         field = f"{path}.domain.machine.type"
         yield Cause(INVALID, f"{field} is not supported: {machine} (allowed values: [{' '.join(allowed)}])", field)
 
 
-def acpi_tables(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def acpi_tables(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateFirmwareACPI."""
     tables = (spec["domain"].get("firmware") or {}).get("acpi")
-    if tables is None or not config.rules.checks_acpi:
+    if tables is None or not rules(kubevirt.release).checks_acpi:
         return
     field = f"{path}.acpi"
-    names = ("slicNameRef", "msdmNameRef") if config.rules.has_msdm else ("slicNameRef",)
+    names = ("slicNameRef", "msdmNameRef") if rules(kubevirt.release).has_msdm else ("slicNameRef",)
     references = [(name, tables.get(name)) for name in names]
     if not any(volume for _name, volume in references):
         message = "ACPI was set but no SLIC nor MSDM volume reference was set"
-        if not config.rules.has_msdm:
+        if not rules(kubevirt.release).has_msdm:
             message = f"{field} does not have a matching Volume."
         yield Cause(INVALID, message, field)
     for name, volume_name in references:
@@ -56,7 +57,7 @@ def acpi_tables(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]
             yield Cause(INVALID, f"{field} refers to Volume of unsupported type.", f"{field}.{name}")
 
 
-def boot(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def boot(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateFirmware, and the secure boot part of validateDomainSpec."""
     domain = spec["domain"]
     firmware = domain.get("firmware") or {}
@@ -67,7 +68,7 @@ def boot(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
         yield Cause(INVALID, message, field)
     yield from _kernel_boot(firmware.get("kernelBoot"), f"{path}.domain.firmware.kernelBoot")
     secure = "efi" in loader and loader["efi"].get("secureBoot", True)
-    exempt = config.rules.tdx_needs_no_smm and "tdx" in (domain.get("launchSecurity") or {})
+    exempt = rules(kubevirt.release).tdx_needs_no_smm and "tdx" in (domain.get("launchSecurity") or {})
     if secure and not has_smm(domain) and not exempt:
         field = f"{path}.domain"
         message = "has EFI SecureBoot enabled. SecureBoot requires SMM, which is currently disabled."
@@ -101,17 +102,17 @@ def _kernel_boot(kernel_boot: Spec | None, field: str) -> Iterator[Cause]:
         yield from absolute_path(value, f"{field}.{name}")
 
 
-def launch_security(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def launch_security(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateLaunchSecurity, ValidateLaunchSecurityAmd64, ValidateLaunchSecurityS390x."""
     security, architecture = spec["domain"].get("launchSecurity"), spec.get("architecture", "")
     field = f"{path}.launchSecurity"
     if security is None:
         return
-    gate = config.rules.secure_execution_gate
-    if architecture == S390X and gate and not config.has_gate(gate):
-        yield Cause(INVALID, _not_enabled(gate), field)
-    if not config.rules.one_launch_security:
-        yield from _sev(spec, field, config)
+    secure = architecture == S390X and rules(kubevirt.release).checks_secure_execution
+    if secure and not kubevirt.has_gate("SecureExecution"):
+        yield Cause(INVALID, _not_enabled("SecureExecution"), field)
+    if not rules(kubevirt.release).one_launch_security:
+        yield from _sev(spec, field, kubevirt)
         return
     if architecture == S390X:
         return
@@ -124,19 +125,19 @@ def launch_security(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Ca
         yield Cause(FORBIDDEN, "One and only one launchSecurity type can be set", field)
         return
     gate = _LAUNCH_SECURITY_GATES[chosen[0]]
-    if not config.has_gate(gate):
+    if not kubevirt.has_gate(gate):
         yield Cause(INVALID, _not_enabled(gate), field)
         return
     for message in _encrypted(chosen[0], spec):
         yield Cause(INVALID, message, field)
 
 
-def _sev(spec: Spec, field: str, config: ClusterConfig) -> Iterator[Cause]:
+def _sev(spec: Spec, field: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateLaunchSecurity of the releases that know no other type than SEV."""
     gate, is_sev = _LAUNCH_SECURITY_GATES["SEV"], "sev" in spec["domain"]["launchSecurity"]
-    if not is_sev and config.rules.bare_launch_security:
+    if not is_sev and rules(kubevirt.release).bare_launch_security:
         return
-    if not config.has_gate(gate):
+    if not kubevirt.has_gate(gate):
         yield Cause(INVALID, _not_enabled(gate), field)
     elif is_sev:
         for message in _encrypted("SEV", spec):
@@ -167,16 +168,17 @@ def _encrypted(kind: str, spec: Spec) -> Iterator[str]:
             yield f"{kind} does not work with bootable NICs: {interface['name']}"
 
 
-def architecture(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def architecture(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateArchitecture."""
-    if spec.get("architecture", config.architecture) != config.architecture and config.closes(MULTI_ARCHITECTURE):
+    foreign = spec.get("architecture", kubevirt.architecture) != kubevirt.architecture
+    if foreign and not kubevirt.has_gate(MULTI_ARCHITECTURE):
         field = f"{path}.architecture"
         yield Cause(REQUIRED, f"{_not_enabled(MULTI_ARCHITECTURE)}, invalid entry {field}", field)
 
 
-def persistent_state(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def persistent_state(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validatePersistentState."""
-    if not config.closes(PERSISTENT_STATE):
+    if kubevirt.has_gate(PERSISTENT_STATE):
         return
     domain = spec["domain"]
     tpm = domain["devices"].get("tpm") or {}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from ..vmi.cluster import KubeVirt
 from . import names
-from .cluster_config import ClusterConfig
 from .interfaces import is_ip
 from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 
@@ -18,7 +18,7 @@ _MAX_SEARCHES: Final = 6
 _MAX_SEARCHES_LENGTH: Final = 256
 
 
-def hostname(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def hostname(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateHostNameNotConformingToDNSLabelRules."""
     errors = names.dns_label(spec["hostname"]) if "hostname" in spec else []
     if errors:
@@ -27,7 +27,7 @@ def hostname(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
         yield Cause(INVALID, message, field)
 
 
-def subdomain(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def subdomain(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateSubdomainDNSSubdomainRules."""
     errors = names.dns_subdomain(spec["subdomain"]) if "subdomain" in spec else []
     if errors:
@@ -36,7 +36,7 @@ def subdomain(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
         yield Cause(INVALID, message, field)
 
 
-def service_account(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def service_account(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateServiceAccountName."""
     name, field = spec.get("serviceAccountName", ""), f"{path}.serviceAccountName"
     if not name:
@@ -52,7 +52,7 @@ def service_account(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[C
             return
 
 
-def probes(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def probes(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateProbe, and the rule that network probes need the pod network."""
     defined = [(f"{path}.{name}", spec[name]) for name in PROBES if name in spec]
     for field, probe in defined:
@@ -71,7 +71,7 @@ def probes(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
                 yield Cause(INVALID, message, f"{field}.{handler}")
 
 
-def dns(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def dns(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateDNSPolicy, validatePodDNSConfig."""
     policy, dns_config = spec.get("dnsPolicy", ""), spec.get("dnsConfig")
     if policy not in _DNS_POLICIES:
@@ -107,7 +107,7 @@ def _dns_config(dns_config: Spec) -> Iterator[Cause]:
             yield Cause(INVALID, "Option.Name must not be empty", "options")
 
 
-def access_credentials(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def access_credentials(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateAccessCredentials."""
     volumes = spec.get("volumes", ())
     for index, credential in enumerate(spec.get("accessCredentials", ())):

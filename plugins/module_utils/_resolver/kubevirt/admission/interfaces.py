@@ -9,8 +9,9 @@ from typing import Final
 
 from ...api.fields.domain import ENUMS
 from ...api.names import port_name
+from ..vmi.cluster import KubeVirt
 from . import networks
-from .cluster_config import ClusterConfig
+from .release_rules import rules
 from .rule import DUPLICATE, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 
 BINDINGS: Final = ("bridge", "masquerade", "sriov", "passtBinding", "binding")
@@ -29,7 +30,7 @@ _MAX_MAC_LENGTH: Final = 6
 _PRIVATE_OPTIONS: Final = range(224, 255)
 
 
-def discontinued(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def discontinued(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateDiscontinuedBindings, when a VM or VMI is created."""
     for interface, field in _interfaces(spec, path):
         for binding, message in _DISCONTINUED.items():
@@ -37,7 +38,7 @@ def discontinued(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Caus
                 yield Cause(INVALID, message, f"{field}.{binding}")
 
 
-def states(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def states(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateInterfaceStateValue."""
     default = next((network["name"] for network in spec.get("networks", ()) if _is_default(network)), None)
     for interface, field in _interfaces(spec, path):
@@ -59,13 +60,13 @@ def _is_default(network: Spec) -> bool:
     return "pod" in network or bool((network.get("multus") or {}).get("default"))
 
 
-def bindings(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def bindings(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateInterfaceBinding."""
-    network_by_name, gate = networks.by_name(spec), config.rules.binding_gate
+    network_by_name = networks.by_name(spec)
     for interface, field in _interfaces(spec, path):
         on_pod = "pod" in network_by_name.get(interface["name"], {})
         count = sum(binding in interface for binding in BINDINGS)
-        if count != 1 and config.rules.needs_binding:
+        if count != 1 and rules(kubevirt.release).needs_binding:
             message = "interface must have exactly one binding method or binding plugin"
             yield Cause(INVALID, f"logical {interface['name']} {message}", field)
         if "masquerade" in interface and not on_pod:
@@ -73,18 +74,18 @@ def bindings(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
         if "masquerade" in interface and interface.get("macAddress") == _RESERVED_MAC:
             message = "The requested MAC address is reserved for the in-pod bridge. Please choose another one."
             yield Cause(INVALID, message, f"{field}.macAddress")
-        if "bridge" in interface and on_pod and not config.defaults.bridge_permitted:
+        if "bridge" in interface and on_pod and not kubevirt.bridge_permitted:
             message = "Bridge on pod network configuration is not enabled under kubevirt-config"
             yield Cause(INVALID, message, f"{field}.name")
-        if "binding" in interface and gate and not config.has_gate(gate):
+        if "binding" in interface and not kubevirt.has_gate("NetworkBindingPlugins"):
             yield Cause(INVALID, "Binding plugins feature gate is not enabled", f"{field}.name")
-        if "passtBinding" in interface and not config.has_gate("PasstBinding"):
+        if "passtBinding" in interface and not kubevirt.has_gate("PasstBinding"):
             yield Cause(INVALID, "PasstBinding feature gate is not enabled", f"{field}.name")
         if "passtBinding" in interface and not on_pod:
             yield Cause(INVALID, "PasstBinding interface only implemented with pod network", f"{field}.name")
 
 
-def unique_names(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def unique_names(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateInterfaceNameUnique."""
     used = set()
     for interface, field in _interfaces(spec, path):
@@ -94,12 +95,12 @@ def unique_names(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Caus
         used.add(interface["name"])
 
 
-def fields(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def fields(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateInterfacesFields."""
     network_by_name = networks.by_name(spec)
     for interface, field in _interfaces(spec, path):
         yield from _own_fields(interface, field)
-        yield from ports(interface, "pod" in network_by_name.get(interface["name"], {}), field, config)
+        yield from ports(interface, "pod" in network_by_name.get(interface["name"], {}), field, kubevirt)
         yield from _dhcp(interface.get("dhcpOptions"), field, path)
 
 
@@ -172,7 +173,7 @@ _PROTOCOLS: Final = ("TCP", "UDP")
 _UNKNOWN_PROTOCOL: Final = "Unknown protocol, only TCP or UDP allowed"
 
 
-def ports(interface: Spec, on_pod: bool, field: str, config: ClusterConfig) -> Iterator[Cause]:
+def ports(interface: Spec, on_pod: bool, field: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validatePortConfiguration, validatePortRangesConfiguration. on_pod: the network is the pod network."""
     if on_pod:
         yield from _names(interface.get("ports", ()), f"{field}.ports")
@@ -181,7 +182,7 @@ def ports(interface: Spec, on_pod: bool, field: str, config: ClusterConfig) -> I
     ranges = interface.get("portRanges")
     if ranges is None:
         return
-    if not config.has_gate("PortRangesSpec"):
+    if not kubevirt.has_gate("PortRangesSpec"):
         message = "portRanges is specified on interface but the PortRangesSpec feature gate is not enabled"
         yield Cause(INVALID, message, f"{field}.name")
     elif on_pod:

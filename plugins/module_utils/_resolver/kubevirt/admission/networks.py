@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .cluster_config import ClusterConfig
+from ..vmi.cluster import KubeVirt
 from .rule import DUPLICATE, INVALID, NOT_FOUND, REQUIRED, Cause, Spec
 
 _SOURCES = ("pod", "multus", "resourceClaim")
@@ -15,7 +15,7 @@ def by_name(spec: Spec) -> dict[str, Spec]:
     return {network["name"]: network for network in spec.get("networks", ())}
 
 
-def single_pod_network(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def single_pod_network(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateSinglePodNetwork."""
     networks = spec.get("networks", ())
     pods = [network for network in networks if "pod" in network]
@@ -30,7 +30,7 @@ def single_pod_network(spec: Spec, path: str, _config: ClusterConfig) -> Iterato
         yield Cause(INVALID, message, f"{path}.networks")
 
 
-def single_source(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def single_source(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateSingleNetworkSource."""
     for index, network in enumerate(spec.get("networks", ())):
         count = sum(source in network for source in _SOURCES)
@@ -39,7 +39,7 @@ def single_source(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cau
             yield Cause(REQUIRED, message, f"{path}.networks[{index}]")
 
 
-def multus_name(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def multus_name(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateMultusNetworkSource, which stops at the first error."""
     for index, network in enumerate(spec.get("networks", ())):
         if "multus" in network and not network["multus"].get("networkName"):
@@ -47,7 +47,7 @@ def multus_name(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause
             return
 
 
-def unique_names(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def unique_names(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateNetworkNameUnique."""
     used = set()
     for index, network in enumerate(spec.get("networks", ())):
@@ -58,7 +58,7 @@ def unique_names(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Caus
         used.add(name)
 
 
-def assigned_to_interfaces(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def assigned_to_interfaces(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateNetworksAssignedToInterfaces."""
     interface_names = {interface["name"] for interface in spec["domain"]["devices"].get("interfaces", ())}
     for index, network in enumerate(spec.get("networks", ())):
@@ -67,7 +67,7 @@ def assigned_to_interfaces(spec: Spec, path: str, _config: ClusterConfig) -> Ite
             yield Cause(REQUIRED, f"{field} '{network['name']}' not found.", field)
 
 
-def interfaces_assigned(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def interfaces_assigned(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateInterfacesAssignedToNetworks."""
     networks = by_name(spec)
     for index, interface in enumerate(spec["domain"]["devices"].get("interfaces", ())):
@@ -76,12 +76,12 @@ def interfaces_assigned(spec: Spec, path: str, _config: ClusterConfig) -> Iterat
             yield Cause(INVALID, f"{field} '{interface['name']}' not found.", field)
 
 
-def claimed(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def claimed(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateNetworkDevicesWithDRA: networks by resource claim."""
     networks, field = spec.get("networks", ()), f"{path}.networks"
     if not any("resourceClaim" in network for network in networks):
         return
-    if not config.has_gate("NetworkDevicesWithDRA"):
+    if not kubevirt.has_gate("NetworkDevicesWithDRA"):
         message = "vmi.spec.networks contains DRA networks but NetworkDevicesWithDRA feature gate is not enabled"
         yield Cause(INVALID, message, field)
         return

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from ...api import quantity
 from ...api.quantity import Quantity
+from ..vmi.cluster import KubeVirt
 from ..webhooks.admission import INVALID, NOT_FOUND, NOT_SUPPORTED, REQUIRED, Cause
-from .cluster_config import ClusterConfig
 
 __all__ = [
     "DUPLICATE",
@@ -31,8 +31,8 @@ FORBIDDEN = "FieldValueForbidden"
 Spec = dict[str, Any]
 """A canonical VMI spec, or a part of one: `domain`, `domain.devices` and `domain.resources` always exist."""
 
-Rule = Callable[[Spec, str, ClusterConfig], Iterable[Cause]]
-"""(VMI spec with all defaults, path of that spec such as `spec.template.spec`, cluster configuration) → causes."""
+Rule = Callable[[Spec, str, KubeVirt], Iterable[Cause]]
+"""(VMI spec with all defaults, path of that spec such as `spec.template.spec`, cluster's KubeVirt) → causes."""
 
 
 def quoted(value: Any) -> str:

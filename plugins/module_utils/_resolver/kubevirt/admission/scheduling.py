@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from ..vmi.cluster import KubeVirt
+from ..vmi.vmi import PREFERRED, REQUIRED
 from . import names
-from .cluster_config import ClusterConfig
 from .rule import INVALID, Cause, Spec, quoted
 
-_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
-_PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 _UNSATISFIABLE: Final = ("DoNotSchedule", "ScheduleAnyway")
 _WEIGHTS: Final = range(1, 101)
 _NEEDS_VALUES: Final = "must be specified when `operator` is 'In' or 'NotIn'"
@@ -18,31 +17,31 @@ _NO_VALUES: Final = "may not be specified when `operator` is 'Exists' or 'DoesNo
 _NOT_AN_OPERATOR: Final = "not a valid selector operator"
 
 
-def affinity(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def affinity(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateSpecAffinity, whose fields lack `affinity`."""
     affinities = spec.get("affinity") or {}
     node = affinities.get("nodeAffinity") or {}
     field = f"{path}.nodeAffinity"
-    if _REQUIRED in node:
-        terms, terms_field = node[_REQUIRED].get("nodeSelectorTerms"), f"{field}.{_REQUIRED}.nodeSelectorTerms"
+    if REQUIRED in node:
+        terms, terms_field = node[REQUIRED].get("nodeSelectorTerms"), f"{field}.{REQUIRED}.nodeSelectorTerms"
         if not terms:
             yield _required(terms_field, "must have at least one node selector term")
         for index, term in enumerate(terms or ()):
             yield from _node_term(term, f"{terms_field}[{index}]")
-    for index, weighted in enumerate(node.get(_PREFERRED, ())):
-        yield from _weight(weighted, f"{field}.{_PREFERRED}[{index}]")
-        yield from _node_term(weighted.get("preference") or {}, f"{field}.{_PREFERRED}[{index}].preference")
+    for index, weighted in enumerate(node.get(PREFERRED, ())):
+        yield from _weight(weighted, f"{field}.{PREFERRED}[{index}]")
+        yield from _node_term(weighted.get("preference") or {}, f"{field}.{PREFERRED}[{index}].preference")
     for kind in ("podAffinity", "podAntiAffinity"):
         pods, field = affinities.get(kind) or {}, f"{path}.{kind}"
-        for index, term in enumerate(pods.get(_REQUIRED, ())):
-            yield from _pod_term(term, f"{field}.{_REQUIRED}[{index}]")
-        for index, weighted in enumerate(pods.get(_PREFERRED, ())):
-            yield from _weight(weighted, f"{field}.{_PREFERRED}[{index}]")
-            term_field = f"{field}.{_PREFERRED}[{index}].podAffinityTerm"
+        for index, term in enumerate(pods.get(REQUIRED, ())):
+            yield from _pod_term(term, f"{field}.{REQUIRED}[{index}]")
+        for index, weighted in enumerate(pods.get(PREFERRED, ())):
+            yield from _weight(weighted, f"{field}.{PREFERRED}[{index}]")
+            term_field = f"{field}.{PREFERRED}[{index}].podAffinityTerm"
             yield from _pod_term(weighted.get("podAffinityTerm") or {}, term_field)
 
 
-def topology_spread(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def topology_spread(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateSpecTopologySpreadConstraints."""
     path += ".topologySpreadConstraints"
     constraints = spec.get("topologySpreadConstraints", ())

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from ..vmi.cluster import KubeVirt
 from ..vmi.hotplug import memory_hotplug_error
-from .cluster_config import ClusterConfig
+from .release_rules import rules
 from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 
 RUN_STRATEGIES: Final = ("Halted", "Manual", "Always", "RerunOnFailure", "Once")
@@ -28,7 +29,7 @@ _IGNITION: Final = "kubevirt.io/ignitiondata"
 _SIDECARS: Final = "hooks.kubevirt.io/hookSidecars"
 
 
-def metadata(meta: dict[str, Any], path: str, config: ClusterConfig, reserved_labels: bool = False) -> Iterator[Cause]:
+def metadata(meta: dict[str, Any], path: str, kubevirt: KubeVirt, reserved_labels: bool = False) -> Iterator[Cause]:
     """ValidateVirtualMachineInstanceMetadata.
 
     path: of the metadata. reserved_labels: KubeVirt itself writes the metadata.
@@ -41,21 +42,21 @@ def metadata(meta: dict[str, Any], path: str, config: ClusterConfig, reserved_la
         (_IGNITION, "ExperimentalIgnitionSupport", "ExperimentalIgnitionSupport"),
         (_SIDECARS, "Sidecar", "sidecar"),
     ):
-        if annotations.get(annotation) and not config.has_gate(gate):
+        if annotations.get(annotation) and not kubevirt.has_gate(gate):
             entry = f"{field}.{annotation}"
-            message = f"{feature} feature gate is not enabled in kubevirt-config, invalid entry {entry}"
+            message = f"{feature} feature gate is not enabled in kubevirt-kubevirt, invalid entry {entry}"
             yield Cause(INVALID, message, field)
 
 
-def eviction_strategy(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def eviction_strategy(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateLiveMigration."""
-    strategy = spec.get("evictionStrategy", config.defaults.eviction_strategy)
+    strategy = spec.get("evictionStrategy", kubevirt.eviction_strategy)
     if strategy not in EVICTION_STRATEGIES:
         field = f"{path}.evictionStrategy"
         yield Cause(INVALID, f"{field} is set with an unrecognized option: {strategy}", field)
 
 
-def start_strategy(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def start_strategy(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateStartStrategy."""
     strategy, field = spec.get("startStrategy"), f"{path}.startStrategy"
     if strategy is None:
@@ -67,7 +68,7 @@ def start_strategy(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Ca
         yield Cause(INVALID, f"{either}.Pausing VMI with LivenessProbe is not supported", field)
 
 
-def run_strategy(vm: Spec, config: ClusterConfig) -> Iterator[Cause]:
+def run_strategy(vm: Spec, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateRunStrategy. vm: the VM's spec."""
     strategy = vm.get("runStrategy")
     if "running" in vm and strategy is not None:
@@ -76,8 +77,8 @@ def run_strategy(vm: Spec, config: ClusterConfig) -> Iterator[Cause]:
         yield Cause(INVALID, f"{message} {hint}", "spec.running")
     elif "running" not in vm and strategy is None:
         yield Cause(INVALID, "RunStrategy must be specified", "spec.running")
-    if strategy == _AS_RECEIVER and config.rules.wait_as_receiver:
-        if not config.has_gate("DecentralizedLiveMigration"):
+    if strategy == _AS_RECEIVER and rules(kubevirt.release).wait_as_receiver:
+        if not kubevirt.has_gate("DecentralizedLiveMigration"):
             reason = "DecentralizedLiveMigration feature gate is not enabled in kubevirt resource"
             yield Cause(INVALID, f"Invalid RunStrategy ({strategy}), {reason}", "spec.runStrategy")
     elif strategy is not None and strategy not in RUN_STRATEGIES:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from ..vmi.cluster import KubeVirt
 from ..vmi.defaults import HYPERV_NEEDS
-from .cluster_config import AMD64, ARM64, S390X, ClusterConfig
+from .release_rules import AMD64, ARM64, S390X, rules
 from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, amount
 
 _RESERVED_PATHS: Final = ("/var/run/kubevirt", "/var/run/libvirt")
@@ -17,7 +18,7 @@ _VIDEO: Final = {AMD64: ("vga", "cirrus", "virtio", "ramfb", "bochs"), ARM64: ("
 _WATCHDOGS: Final = {AMD64: ("I6300ESB", "amd64 only supports"), S390X: ("Diag288", "s390x only supports")}
 
 
-def mapped(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def mapped(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateVirtualMachineInstanceSpecVolumeDisks: every volume must be mapped."""
     devices = spec["domain"]["devices"]
     disks = {disk["name"] for disk in devices.get("disks", ())}
@@ -44,18 +45,18 @@ def _container_path(volume: Spec, on_disk: bool, on_filesystem: bool, field: str
         yield Cause(INVALID, f"{about} uses reserved path prefix '{reserved}'", f"{field}.containerPath.path")
 
 
-def memory(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def memory(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """ValidateVirtualMachineInstanceMandatoryFields."""
     guest = spec["domain"].get("memory") or {}
     requested = amount(spec["domain"]["resources"], "requests", "memory").value
     if requested == 0 and "guest" not in guest and "hugepages" not in guest:
-        page_size = config.rules.page_size_field.rpartition(".")[2]
+        page_size = rules(kubevirt.release).page_size_field.rpartition(".")[2]
         fields = [f"{path}.domain.memory.{name}" for name in ("guest", f"hugepages.{page_size}")]
         ways = f"'{fields[0]}', '{fields[1]}' or '{path}.domain.resources.requests.memory'"
         yield Cause(REQUIRED, f"no memory requested, at least one of {ways} must be set", "")
 
 
-def hyperv(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def hyperv(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """ValidateVirtualMachineInstanceHyperv, whose fields name the path to the features twice."""
     features = spec["domain"].get("features") or {}
     enlightenments = features.get("hyperv")
@@ -91,10 +92,10 @@ def _is_enabled(state: Spec | None) -> bool:
     return bool((state or {}).get("enabled"))
 
 
-def architecture(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def architecture(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """ValidateVirtualMachineInstancePerArch."""
     name, devices = spec.get("architecture", ""), spec["domain"]["devices"]
-    if name != ARM64 and not config.rules.checks_architectures:
+    if name != ARM64 and not rules(kubevirt.release).checks_architectures:
         return
     if name not in _VIDEO:
         yield Cause(INVALID, f"unsupported architecture: {name}", f"{path}.architecture")

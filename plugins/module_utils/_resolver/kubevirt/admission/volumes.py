@@ -9,27 +9,9 @@ from collections.abc import Generator, Iterator
 from typing import Final
 
 from ...api import quantity
-from .cluster_config import ClusterConfig
+from ..vmi.cluster import KubeVirt
 from .rule import INVALID, NOT_FOUND, REQUIRED, Cause, Spec, absolute_path
 
-SOURCES: Final = (
-    "persistentVolumeClaim",
-    "sysprep",
-    "cloudInitNoCloud",
-    "cloudInitConfigDrive",
-    "containerDisk",
-    "ephemeral",
-    "emptyDisk",
-    "hostDisk",
-    "dataVolume",
-    "configMap",
-    "secret",
-    "downwardAPI",
-    "serviceAccount",
-    "downwardMetrics",
-    "memoryDump",
-    "containerPath",
-)
 # Sources of which a VM has at most one → their name in messages.
 _SINGLE: Final = {
     "serviceAccount": "serviceAccount volume",
@@ -41,7 +23,7 @@ _NAMES: Final = {"configMap": "name", "secret": "secretName", "serviceAccount": 
 _EXISTS, _MAY_EXIST = "Disk", "DiskOrCreate"
 
 
-def check(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
+def check(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateVolumes."""
     path += ".volumes"
     volumes = spec.get("volumes", ())
@@ -53,13 +35,13 @@ def check(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
         first.setdefault(name, index)
         if "dataVolume" in volume and not volume["dataVolume"].get("name"):
             yield Cause(REQUIRED, "DataVolume 'name' must be set", f"{field}.name")
-        if sum(source in volume for source in SOURCES) != 1:
+        if len(volume.keys() - {"name"}) != 1:
             yield Cause(INVALID, f"{field} must have exactly one source type set", field)
         yield from cloud_init(volume, field)
-        if "downwardMetrics" in volume and not config.has_gate("DownwardMetrics"):
+        if "downwardMetrics" in volume and not kubevirt.has_gate("DownwardMetrics"):
             message = "downwardMetrics disks are not allowed: DownwardMetrics feature gate is not enabled."
             yield Cause(INVALID, message, field)
-        yield from _host_disk(volume.get("hostDisk"), field, config)
+        yield from _host_disk(volume.get("hostDisk"), field, kubevirt)
         for source, key in _NAMES.items():
             if source in volume and not volume[source].get(key):
                 yield Cause(INVALID, f"{field}.{source}.{key} is a required field", f"{field}.{source}.{key}")
@@ -68,11 +50,11 @@ def check(spec: Spec, path: str, config: ClusterConfig) -> Iterator[Cause]:
             yield Cause(INVALID, f"{path} must have max one {words} set", path)
 
 
-def _host_disk(disk: Spec | None, volume_field: str, config: ClusterConfig) -> Iterator[Cause]:
+def _host_disk(disk: Spec | None, volume_field: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     if disk is None:
         return
     field, kind = f"{volume_field}.hostDisk", disk.get("type", "")
-    if not config.has_gate("HostDisk"):
+    if not kubevirt.has_gate("HostDisk"):
         yield Cause(INVALID, "HostDisk feature gate is not enabled", volume_field)
     if not disk.get("path"):
         yield Cause(NOT_FOUND, f"{field}.path is required for hostDisk volume", f"{field}.path")
@@ -84,7 +66,7 @@ def _host_disk(disk: Spec | None, volume_field: str, config: ClusterConfig) -> I
         yield Cause(INVALID, message, f"{field}.capacity")
 
 
-def container_disk_paths(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def container_disk_paths(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """ValidateContainerDisks."""
     for index, volume in enumerate(spec.get("volumes", ())):
         file = (volume.get("containerDisk") or {}).get("path")
@@ -92,7 +74,7 @@ def container_disk_paths(spec: Spec, path: str, _config: ClusterConfig) -> Itera
             yield from absolute_path(file, f"{path}.volumes[{index}].containerDisk")
 
 
-def no_utility_volumes(spec: Spec, path: str, _config: ClusterConfig) -> Iterator[Cause]:
+def no_utility_volumes(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """ValidateUtilityVolumesNotPresentOnCreation."""
     if "utilityVolumes" in spec:
         message = "cannot create VMI with utility volumes in spec, utility volumes can only be added via hotplug"

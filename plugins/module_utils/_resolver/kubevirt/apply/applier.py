@@ -14,7 +14,6 @@ from ..preference import launch_security as pref_launch_security
 from . import annotations as it_annotations
 from . import cpu, devices, iothreads, memory, scheduling
 from . import launch_security as it_launch_security
-from .conflict import Conflict
 
 Spec = Optional[dict[str, Any]]
 
@@ -27,7 +26,7 @@ class Applied(NamedTuple):
     """
 
     template: dict[str, Any] | None
-    conflicts: tuple[Conflict, ...] = ()
+    conflicts: tuple[str, ...] = ()
     panic: str | None = None
 
 
@@ -53,7 +52,7 @@ def apply(template: dict[str, Any], instancetype: Spec, preference: Spec, releas
 
 def apply_in_place(
     meta: dict[str, Any], spec: dict[str, Any], instancetype: Spec, preference: Spec, release: Release = NEWEST
-) -> list[Conflict]:
+) -> list[str]:
     """Changes canonical metadata and VMI spec. The other arguments are canonical too and stay unchanged.
 
     With conflicts, meta and spec are incomplete. Raises Panic where KubeVirt panics.
@@ -69,7 +68,7 @@ def apply_in_place(
 
 def _instancetype(
     meta: dict[str, Any], spec: dict[str, Any], instancetype: dict[str, Any], preference: Spec, release: Release
-) -> list[Conflict]:
+) -> list[str]:
     return [
         *scheduling.node_selector(instancetype, spec),
         *scheduling.scheduler_name(instancetype, spec),

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
-from .conflict import Conflict
 from .topology import Topology, topology
 
 # Some names differ in case between instancetype and VM.
@@ -21,7 +20,7 @@ _POINTERS: Final = (
 
 def cpu(
     instancetype: dict[str, Any], preference: dict[str, Any] | None, spec: dict[str, Any], release: Release = NEWEST
-) -> list[Conflict]:
+) -> list[str]:
     """Always writes the topology, so a VM's topology always conflicts. Raises Panic like topology()."""
     instancetype_cpu = instancetype["cpu"]
     domain = spec["domain"]
@@ -39,16 +38,14 @@ def cpu(
     return []
 
 
-def _conflicts(instancetype_cpu: dict[str, Any], domain: dict[str, Any]) -> list[Conflict]:
+def _conflicts(instancetype_cpu: dict[str, Any], domain: dict[str, Any]) -> list[str]:
     resources = domain["resources"]
     own = domain.get("cpu")
-    conflicts = [
-        Conflict(f"domain.resources.{kind}.cpu") for kind in ("requests", "limits") if "cpu" in resources.get(kind, {})
-    ]
+    conflicts = [f"domain.resources.{kind}.cpu" for kind in ("requests", "limits") if "cpu" in resources.get(kind, {})]
     if not own:
         return conflicts
-    conflicts += [Conflict(f"domain.cpu.{field}") for field in ("sockets", "cores", "threads") if field in own]
-    conflicts += [Conflict(path) for source, field, path in _POINTERS if source in instancetype_cpu and field in own]
+    conflicts += [f"domain.cpu.{field}" for field in ("sockets", "cores", "threads") if field in own]
+    conflicts += [path for source, field, path in _POINTERS if source in instancetype_cpu and field in own]
     return conflicts
 
 

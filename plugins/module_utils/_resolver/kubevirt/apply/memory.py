@@ -7,25 +7,24 @@ from typing import Any
 
 from ...api.quantity import Quantity, parse
 from ...api.release import NEWEST, Release
-from .conflict import Conflict
 
 
-def memory(instancetype: dict[str, Any], spec: dict[str, Any], release: Release = NEWEST) -> list[Conflict]:
+def memory(instancetype: dict[str, Any], spec: dict[str, Any], release: Release = NEWEST) -> list[str]:
     """Reports only the first conflict, as KubeVirt does."""
     source = instancetype["memory"]
     domain = spec["domain"]
     own = domain.get("memory", {})
     resources = domain["resources"]
     if release.any_memory_conflicts and "memory" in domain:
-        return [Conflict("domain.memory")]
+        return ["domain.memory"]
     if "guest" in own:
-        return [Conflict("domain.memory.guest")]
+        return ["domain.memory.guest"]
     for field in ("hugepages", "maxGuest"):
         if field in own and field in source:
-            return [Conflict(f"domain.memory.{field}")]
+            return [f"domain.memory.{field}"]
     for kind in ("requests", "limits"):
         if "memory" in resources.get(kind, {}):
-            return [Conflict(f"domain.resources.{kind}.memory")]
+            return [f"domain.resources.{kind}.memory"]
 
     target = domain.setdefault("memory", {})
     target["guest"] = source["guest"]

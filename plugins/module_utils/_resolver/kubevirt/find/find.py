@@ -37,16 +37,16 @@ class EffectiveSpec(NamedTuple):
     revision: str = ""
 
 
-def spec(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWEST) -> EffectiveSpec:
+def spec(vm: Manifest, role: Role, lookup: Lookup, release: Release = NEWEST) -> EffectiveSpec:
     """The effective spec: from the revision that the VM names or has captured, else from the live object."""
-    result = captured(vm, role, objects, release)
+    result = captured(vm, role, lookup, release)
     if result.error:
         return EffectiveSpec(error=result.error)
     if result.manifest is not None:
         decoded = decode.spec(result.manifest, role, release)
         name = result.manifest["metadata"]["name"]
         return EffectiveSpec(decoded.spec, None if decoded.error is None else Problem(decoded.error), name)
-    result = live(vm, role, objects, release)
+    result = live(vm, role, lookup, release)
     if result.error or result.manifest is None:
         return EffectiveSpec(error=result.error)
     try:
@@ -58,7 +58,7 @@ def spec(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWEST) -
         )
 
 
-def captured(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWEST) -> LookupResult:
+def captured(vm: Manifest, role: Role, lookup: Lookup, release: Release = NEWEST) -> LookupResult:
     """The effective ControllerRevision of a VM, if any.
 
     A revision that the matcher names counts whatever it contains. A revision in the status counts only if it is
@@ -68,14 +68,14 @@ def captured(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWES
     reference = naming.referenced(vm, role, release)
     if matcher is None or not reference.name:
         return LookupResult()
-    result = _get(objects, "ControllerRevision", namespace_of(vm), reference.name)
+    result = _get(lookup, "ControllerRevision", namespace_of(vm), reference.name)
     if result.manifest is None or reference.pinned or not release.checks_captured_name:
         return result
     label = labels_of(result.manifest).get(naming.NAME_LABEL)
     return result if label is not None and label == (matcher.get("name") or "") else LookupResult()
 
 
-def live(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWEST) -> LookupResult:
+def live(vm: Manifest, role: Role, lookup: Lookup, release: Release = NEWEST) -> LookupResult:
     """The object that a VM's matcher names, regardless of revisions."""
     matcher = role.matcher_of(vm)
     if matcher is None:
@@ -83,7 +83,7 @@ def live(vm: Manifest, role: Role, objects: Lookup, release: Release = NEWEST) -
     kind = role.kind_of(matcher)
     if kind is None or (not matcher.get("kind") and role.matcher in release.finding_needs_kind):
         return LookupResult(error=unexpected_kind(role, matcher))
-    return _get(objects, kind, namespace_of(vm) if BY_NAME[kind].namespaced else "", matcher.get("name") or "")
+    return _get(lookup, kind, namespace_of(vm) if BY_NAME[kind].namespaced else "", matcher.get("name") or "")
 
 
 def unexpected_kind(role: Role, matcher: Manifest) -> Problem:
@@ -91,8 +91,8 @@ def unexpected_kind(role: Role, matcher: Manifest) -> Problem:
     return Problem(f"got unexpected kind in {role.matcher_type}: {matcher.get('kind') or ''}")
 
 
-def _get(objects: Lookup, kind: str, namespace: str, name: str) -> LookupResult:
-    result = objects.get(kind, namespace, name)
+def _get(lookup: Lookup, kind: str, namespace: str, name: str) -> LookupResult:
+    result = lookup.get(kind, namespace, name)
     if isinstance(result, Problem):
         return LookupResult(error=result)
     return LookupResult(error=not_found(kind, name)) if result is None else LookupResult(result)

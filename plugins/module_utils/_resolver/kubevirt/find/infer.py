@@ -44,48 +44,36 @@ class NotInferred(NamedTuple):
     unsupported: bool = False
 
 
-class Inferred(NamedTuple):
-    """The result of an inference.
+def infer(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Manifest | NotInferred:
+    """The canonical VM after inference at admission; without `inferFromVolume` it only becomes canonical.
 
-    vm: the canonical VM with inferred matchers; None with an error.
-    error: of KubeVirt or the API server. ignorable: the failure policy Ignore would accept it.
-    """
-
-    vm: Manifest | None = None
-    error: Problem | None = None
-    ignorable: bool = False
-
-
-def infer(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Inferred:
-    """The VM after inference at admission; without `inferFromVolume` it only becomes canonical.
-
-    vm: a plain manifest. objects: looks up PVCs, DataVolumes, DataSources and VolumeSnapshots.
+    vm: a plain manifest. lookup: of PVCs, DataVolumes, DataSources and VolumeSnapshots.
     """
     try:
         vm = release_schema.canonical("VirtualMachine", vm, release)
     except FieldError as error:
-        return Inferred(error=Problem(str(error), "BadRequest", 400))
+        return NotInferred(Problem(str(error), "BadRequest", 400))
     for role in ROLES:
         try:
-            failed = _infer_in_place(vm, role, objects, release)
+            failed = _infer_in_place(vm, role, lookup, release)
         except Panic as panic:
-            return Inferred(error=Problem(str(panic), PANIC))
+            return NotInferred(Problem(str(panic), PANIC))
         if failed is not None:
-            return Inferred(error=failed.problem, ignorable=failed.ignorable)
+            return failed
     template = vm["spec"]["template"]
     if template is not None:
         template["spec"] = revision.as_written(template["spec"])
-    return Inferred(vm)
+    return vm
 
 
-def _infer_in_place(vm: Manifest, role: Role, objects: Lookup, release: Release) -> NotInferred | None:
+def _infer_in_place(vm: Manifest, role: Role, lookup: Lookup, release: Release) -> NotInferred | None:
     """Replaces the canonical VM's matcher of the role if it is to be inferred."""
     matcher = role.matcher_of(vm)
     volume = (matcher or {}).get("inferFromVolume")
     if matcher is None or not volume:
         return None
     ignores = matcher.get("inferFromVolumeFailurePolicy") == IGNORE
-    inferred = from_volume(vm, volume, role, objects, release)
+    inferred = from_volume(vm, volume, role, lookup, release)
     if isinstance(inferred, NotInferred):
         if not (ignores and inferred.ignorable):
             return inferred
@@ -99,13 +87,13 @@ def _infer_in_place(vm: Manifest, role: Role, objects: Lookup, release: Release)
 
 
 def from_volume(
-    vm: Manifest, volume: str, role: Role, objects: Lookup, release: Release = NEWEST
+    vm: Manifest, volume: str, role: Role, lookup: Lookup, release: Release = NEWEST
 ) -> Matcher | NotInferred:
     """The matcher in the labels of a canonical VM's volume. Raises Panic for a VM without template."""
     template = vm["spec"]["template"]
     if template is None:
         raise Panic("the VirtualMachine has no template")
-    tracer = _SourceTracer(role, objects, vm["metadata"].get("namespace", ""), release)
+    tracer = _SourceTracer(role, lookup, vm["metadata"].get("namespace", ""), release)
     for entry in template["spec"].get("volumes", ()):
         if entry["name"] != volume:
             continue
@@ -120,10 +108,10 @@ def from_volume(
 class _SourceTracer:
     """Follows a volume to the object whose labels count."""
 
-    def __init__(self, role: Role, objects: Lookup, namespace: str, release: Release) -> None:
+    def __init__(self, role: Role, lookup: Lookup, namespace: str, release: Release) -> None:
         """namespace: the VM's."""
         self._role = role
-        self._objects = objects
+        self._lookup = lookup
         self._namespace = namespace
         # Field of a source → the kind of its object.
         self._origins = [("pvc", "PersistentVolumeClaim")]
@@ -186,7 +174,7 @@ class _SourceTracer:
     def _get(self, kind: str, name: str, namespace: str | None = None) -> Manifest | NotInferred:
         if namespace is None:
             namespace = self._namespace
-        result = self._objects.get(kind, namespace, name)
+        result = self._lookup.get(kind, namespace, name)
         if result is None:
             return NotInferred(not_found(kind, name), missing=(kind, namespace, name))
         return NotInferred(result) if isinstance(result, Problem) else result

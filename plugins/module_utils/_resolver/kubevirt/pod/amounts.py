@@ -77,8 +77,15 @@ class Container(NamedTuple):
         return {field: value for field, value in parts.items() if value}
 
 
-def read_container(entry: Mapping[str, Any]) -> Container:
-    """The Container for an item of a Pod's containers or init containers. Raises QuantityError."""
+def read_containers(spec: Mapping[str, Any]) -> tuple[list[Container], list[Container]]:
+    """The containers and init containers of a Pod's spec. Raises QuantityError."""
+    containers, init_containers = (
+        [_read_container(entry) for entry in spec.get(field) or ()] for field in ("containers", "initContainers")
+    )
+    return containers, init_containers
+
+
+def _read_container(entry: Mapping[str, Any]) -> Container:
     resources = entry.get("resources") or {}
     return Container(
         entry.get("name", ""),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ...api.errors import QuantityError
 from ...api.label_selector import matches
 from ...api.quantity import BINARY_SI, DECIMAL_SI, Quantity, add, from_nanos, parse
+from ..vmi.defaults import guest_request
 from ..vmi.vmi import Spec, has_sev, has_snp, has_tdx, is_dedicated, pool_threads, vcpus
 from .amounts import Amounts, Container, add_to, vmi_resources
 from .environment import Environment
@@ -40,12 +40,12 @@ def needed(spec: Spec, env: Environment) -> list[str]:
 
 def _hypervisor(env: Environment) -> str:
     configured = env.configuration.get("hypervisors") or ()
-    if env.has_gate("ConfigurableHypervisor") and configured and configured[0].get("name") == _MSHV:
+    if env.kubevirt.has_gate("ConfigurableHypervisor") and configured and configured[0].get("name") == _MSHV:
         return "mshv"
     return "kvm"
 
 
-def plugged(namespace: str, spec: Spec, env: Environment) -> Iterator[str]:
+def device_resources(namespace: str, spec: Spec, env: Environment) -> Iterator[str]:
     """The resource name of each further device, once for each request; for requests and limits.
 
     Raises UnknownNetwork if networks are known, but not this network.
@@ -62,12 +62,12 @@ def plugged(namespace: str, spec: Spec, env: Environment) -> Iterator[str]:
         yield f"{_PREFIX}tdx"
     if any((disk.get("lun") or {}).get("reservation") for disk in spec["domain"]["devices"].get("disks", ())):
         yield f"{_PREFIX}pr-helper"
-    if env.has_gate("IOMMUFD"):
+    if env.kubevirt.has_gate("IOMMUFD"):
         yield f"{_PREFIX}iommufd"
 
 
 def _networks(namespace: str, spec: Spec, env: Environment) -> Iterator[str]:
-    if env.networks is None or env.has_gate("ExternalNetResourceInjection"):
+    if env.networks is None or env.kubevirt.has_gate("ExternalNetResourceInjection"):
         return
     attachments = {network["name"]: network["multus"] for network in spec.get("networks", ()) if "multus" in network}
     for multus in attachments.values():
@@ -89,9 +89,9 @@ def claims(spec: Spec, env: Environment) -> list[dict[str, str]]:
     requests: list[dict[str, str]] = []
     for field, _kind, gate in _GATES:
         devices = spec["domain"]["devices"].get(field, ())
-        if env.has_gate(gate):
+        if env.kubevirt.has_gate(gate):
             requests += [_claim(device) for device in devices if _has_claim(device) and not device.get("deviceName")]
-    if env.has_gate("NetworkDevicesWithDRA"):
+    if env.kubevirt.has_gate("NetworkDevicesWithDRA"):
         networks = spec.get("networks", ())
         requests += [_claim(network["resourceClaim"]) for network in networks if "resourceClaim" in network]
     if env.rules.claims_need_request:
@@ -115,7 +115,7 @@ def not_permitted(spec: Spec, env: Environment) -> list[str]:
     problems = []
     for field, kind, gate in _GATES:
         for device in spec["domain"]["devices"].get(field, ()):
-            claimed = env.has_gate(gate) and (_has_claim(device) or not env.rules.checks_claimed_devices)
+            claimed = env.kubevirt.has_gate(gate) and (_has_claim(device) or not env.rules.checks_claimed_devices)
             name = device.get("deviceName", "")
             if not claimed and name not in permitted_names:
                 problems.append(f"{kind} {name} is not permitted in permittedHostDevices configuration")
@@ -131,7 +131,7 @@ def dedicated(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, en
     requests, limits: the VM's own, which are changed.
     """
     threads = pool_threads(spec) if env.rules.pool_needs_cpu else 0
-    count = vcpus(spec)
+    count = vcpus(spec["domain"]["cpu"])
     if count and env.rules.dedicated_wins:
         requests["cpu"] = limits["cpu"] = Quantity.from_integer(count + threads, DECIMAL_SI)
     elif count:
@@ -151,7 +151,7 @@ def _isolate(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, env
     """Adds a CPU for the emulator, or two if the VM requests an even number."""
     limit = limits.get("cpu", Quantity.from_integer(0, DECIMAL_SI))
     if not env.rules.dedicated_wins:
-        limit = Quantity.from_integer(vcpus(spec), DECIMAL_SI)
+        limit = Quantity.from_integer(vcpus(spec["domain"]["cpu"]), DECIMAL_SI)
     # KubeVirt counts the threads of the pool twice here.
     pool = spec["domain"].get("ioThreadsPolicy") == "supplementalPool" and env.rules.pool_needs_cpu
     vcpu_count = limit.value + (pool_threads(spec) if pool else 0)
@@ -164,7 +164,7 @@ def _isolate(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, env
 
 def shared(spec: Spec, env: Environment, limited: bool) -> tuple[Amounts, Amounts]:
     """Requests and limits of a guest with shared CPUs, unless the VM sets them. limited: with an automatic limit."""
-    count = vcpus(spec) + (pool_threads(spec) if env.rules.pool_needs_cpu else 0)
+    count = vcpus(spec["domain"].get("cpu")) + (pool_threads(spec) if env.rules.pool_needs_cpu else 0)
     ratio = env.cpu_allocation_ratio
     if not count:
         return {}, {}
@@ -188,7 +188,7 @@ _LIMIT_RATIO: Final = 2.0
 
 
 def request(spec: Spec, requests: Amounts, limits: Amounts, env: Environment) -> None:
-    """Sets the requests that the VM leaves out: its limit, else the guest's memory or a huge page.
+    """Sets the memory request if the VM leaves it out: its limit, else what the guest needs.
 
     requests: the VM's own, which are changed.
     """
@@ -196,23 +196,9 @@ def request(spec: Spec, requests: Amounts, limits: Amounts, env: Environment) ->
         return
     if "memory" in limits and limits["memory"].nanos:
         requests["memory"] = limits["memory"]
-    guest_memory = _guest(spec)
-    if "memory" in requests or guest_memory is None or guest_memory.value <= 0:
-        return
-    percent = env.memory_overcommit
-    if percent != 100:
-        guest_memory = Quantity.from_integer(guest_memory.value * 100 // percent, guest_memory.format)
-    requests["memory"] = guest_memory
-
-
-def _guest(spec: Spec) -> Quantity | None:
-    memory = spec["domain"].get("memory") or {}
-    if "guest" in memory:
-        return parse(memory["guest"])
-    try:
-        return parse((memory.get("hugepages") or {}).get("pageSize", ""))
-    except QuantityError:
-        return None
+    elif "memory" not in requests:
+        guest = guest_request(spec, env.kubevirt)
+        requests.update({"memory": guest} if guest is not None else {})
 
 
 def with_overhead(spec: Spec, requests: Amounts, limits: Amounts, overhead: Quantity) -> None:
@@ -288,7 +274,7 @@ def compute(metadata: dict[str, Any], spec: Spec, env: Environment, overhead: Qu
         with_overhead(spec, requests, limits, overhead)
     if quota["memory"]:
         more_limits["memory"] = automatic_limit(requests, env)
-    for name in plugged(metadata.get("namespace", ""), spec, env):
+    for name in device_resources(metadata.get("namespace", ""), spec, env):
         add_to(more_requests, name, _ONE)
         add_to(more_limits, name, _ONE)
     return Container("compute", {**more_requests, **requests}, {**more_limits, **limits}, tuple(claims(spec, env)))
@@ -296,7 +282,6 @@ def compute(metadata: dict[str, Any], spec: Spec, env: Environment, overhead: Qu
 
 def _quota_limits(name: str, limits: Amounts, env: Environment) -> bool:
     """Whether a ResourceQuota of the namespace requires an automatic limit."""
-    gate = env.rules.limits_gate
-    if name in limits or (gate and not env.has_gate(gate)):
+    if name in limits or not env.kubevirt.has_gate("AutoResourceLimitsGate"):
         return False
     return any(f"limits.{name}" in hard for hard in env.quotas)

@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
 from ...api.quantity import Quantity, parse
-from ...api.release import NEWEST, Release, differences
-from ..vmi.cluster import DEFAULT_ARCHITECTURE, is_valid
-
-_GATES_OF_1_5: Final = frozenset(("AlignCPUs", "HypervStrictCheck"))
-_GATES_OF_1_4: Final = _GATES_OF_1_5 | {"AutoResourceLimitsGate"}
-_GATES_OF_1_6: Final = _GATES_OF_1_5 | {"ImageVolume", "GPUsWithDRA", "HostDevicesWithDRA"}
-_GATES_OF_1_8: Final = _GATES_OF_1_6 | {
-    "ConfigurableHypervisor",
-    "ExternalNetResourceInjection",
-    "VmiMemoryOverheadReport",
-}
-_GATES_OF_1_9: Final = _GATES_OF_1_8 | {"CrossArchitectureVirtualization", "IOMMUFD", "NetworkDevicesWithDRA"}
-_ON_BY_DEFAULT: Final = frozenset(
-    ("ImageVolume", "GPUsWithDRA", "HostDevicesWithDRA", "ExternalNetResourceInjection", "VmiMemoryOverheadReport")
-)
+from ...api.release import Release, differences
+from ..vmi.cluster import KubeVirt
 
 
 class PodRules(NamedTuple):
     """The rules of a release for pods. The defaults are the newest release's.
-
-    gates: the feature gates that affect a pod and that the release knows. gates_on: those on by default.
 
     Memory overhead (in Mi):
     fixed_overhead: of the processes in every pod. video_overhead: of a graphics device.
@@ -36,8 +21,8 @@ class PodRules(NamedTuple):
 
     Compute container:
     pool_needs_cpu: each thread of the supplemental IO thread pool requests a CPU.
-    dedicated_wins: dedicated CPUs replace the CPU that the VM requests. limits_gate: the gate of automatic limits, ""
-    for none. sev_device_of_snp: SEV-SNP needs the device of SEV. has_tdx_device: TDX needs its own device.
+    dedicated_wins: dedicated CPUs replace the CPU that the VM requests. sev_device_of_snp: SEV-SNP needs the device of
+    SEV. has_tdx_device: TDX needs its own device.
     nameless_devices: a device without a resource name is requested under an empty name.
     claims_once: the first of several requests for a claim counts. claims_need_request: a device without a request name
     claims nothing. checks_claimed_devices: permittedHostDevices also applies to devices with claims.
@@ -55,12 +40,9 @@ class PodRules(NamedTuple):
     separates_reservations: two guests that reserve the same volume need different nodes.
 
     Migration targets:
-    added_node_selector: the migration's node selector counts. vendor_label: the CPUs are of one vendor.
+    vendor_label: the CPUs are of one vendor.
     needs_host_model: a guest with host-model does not migrate from a node without a label for the CPU model.
     """
-
-    gates: frozenset[str] = _GATES_OF_1_9
-    gates_on: frozenset[str] = _ON_BY_DEFAULT
 
     fixed_overhead: int = 220
     video_overhead: int = 32
@@ -69,7 +51,6 @@ class PodRules(NamedTuple):
 
     pool_needs_cpu: bool = True
     dedicated_wins: bool = True
-    limits_gate: str = ""
     sev_device_of_snp: bool = True
     has_tdx_device: bool = True
     nameless_devices: bool = False
@@ -89,7 +70,6 @@ class PodRules(NamedTuple):
     cpu_manager_label: str = "kubevirt.io/cpumanager"
     separates_reservations: bool = True
 
-    added_node_selector: bool = True
     vendor_label: bool = True
     needs_host_model: bool = False
 
@@ -97,34 +77,28 @@ class PodRules(NamedTuple):
 # Differences before a release, newest first: a release takes all rows above it, and later rows win.
 _BEFORE: Final[Mapping[str, Mapping[str, Any]]] = {
     "1.9.0": {
-        "gates": _GATES_OF_1_8,
-        "gates_on": frozenset(),
         "has_tdx_device": False,
         "quote_socket": False,
         "claims_need_request": True,
         "checks_claimed_devices": False,
         "separates_reservations": False,
     },
-    "1.8.0": {"gates": _GATES_OF_1_6, "claims_once": True, "cpu_manager_label": "cpumanager"},
+    "1.8.0": {"claims_once": True, "cpu_manager_label": "cpumanager"},
     "1.7.0": {"snp_overhead": False, "snp_label": False, "sev_device_of_snp": False},
     "1.6.0": {
-        "gates": _GATES_OF_1_5,
         "video_overhead": 16,
         "console_log_is_sidecar": False,
         "pci_topology": False,
         "secure_execution_label": False,
-        "added_node_selector": False,
         "vendor_label": False,
         "needs_host_model": True,
         "nameless_devices": True,
     },
     "1.5.0": {
-        "gates": _GATES_OF_1_4,
         "fixed_overhead": 215,
         "guaranteed_overhead_scales": False,
         "pool_needs_cpu": False,
         "dedicated_wins": False,
-        "limits_gate": "AutoResourceLimitsGate",
         "machine_label": False,
         "feature_labels": False,
     },
@@ -143,16 +117,13 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 class Environment(NamedTuple):
     """The inputs of a pod besides its VMI.
 
-    release: of KubeVirt. configuration: `spec.configuration` of its object. architecture: of VMIs without one.
     namespace_labels: of the VMI's namespace. quotas: `spec.hard` of each ResourceQuota there.
     networks: the resource name that each network attachment definition needs, "" for none, by `name` or
     `namespace/name`. None: unknown, so no network needs any.
     claims: PersistentVolumeClaim name → UID in the namespace, if known.
     """
 
-    release: Release = NEWEST
-    configuration: Mapping[str, Any] = _NOTHING
-    architecture: str = DEFAULT_ARCHITECTURE
+    kubevirt: KubeVirt
     namespace_labels: Mapping[str, str] = _NOTHING
     quotas: tuple[Mapping[str, Any], ...] = ()
     networks: Mapping[str, str] | None = None
@@ -160,39 +131,25 @@ class Environment(NamedTuple):
 
     @property
     def rules(self) -> PodRules:
-        return rules(self.release)
+        return rules(self.kubevirt.release)
 
     @property
-    def developer(self) -> Mapping[str, Any]:
-        """The developerConfiguration."""
-        return self.configuration.get("developerConfiguration") or _NOTHING
+    def configuration(self) -> Mapping[str, Any]:
+        return self.kubevirt.configuration
 
     @property
     def emulated(self) -> bool:
         """Whether guests run without the node's hypervisor."""
-        return bool(self.developer.get("useEmulation"))
+        return bool(self.kubevirt.developer.get("useEmulation"))
 
     @property
     def cpu_allocation_ratio(self) -> int:
-        return self.developer.get("cpuAllocationRatio") or 10
-
-    @property
-    def memory_overcommit(self) -> int:
-        """The guests' memory in percent of the requests of their pods."""
-        return self.developer.get("memoryOvercommit") or 100
+        return self.kubevirt.developer.get("cpuAllocationRatio") or 10
 
     @property
     def binding_plugins(self) -> Mapping[str, Any]:
         """The registered network binding plugins by name."""
-        return (self.configuration.get("network") or _NOTHING).get("binding") or _NOTHING
-
-    def has_gate(self, gate: str) -> bool:
-        """Whether a feature gate is on. The release must know it; a gate that is both enabled and disabled is on."""
-        if gate not in self.rules.gates:
-            return False
-        if gate in (self.developer.get("featureGates") or ()):
-            return True
-        return gate in self.rules.gates_on and gate not in (self.developer.get("disabledFeatureGates") or ())
+        return self.kubevirt.network.get("binding") or _NOTHING
 
     def support(self, container: str, kind: str, resource: str) -> Quantity | None:
         """The cluster's setting for support containers of a type (`container-disk`); None for KubeVirt's default.
@@ -204,17 +161,3 @@ class Environment(NamedTuple):
             if entry.get("type") == container and amount is not None and parse(str(amount)).nanos:
                 return parse(str(amount))
         return None
-
-
-def environment(
-    release: Release = NEWEST,
-    configuration: Mapping[str, Any] | None = None,
-    architecture: str = DEFAULT_ARCHITECTURE,
-    namespace_labels: Mapping[str, str] | None = None,
-    quotas: Iterable[Mapping[str, Any]] = (),
-    networks: Mapping[str, str] | None = None,
-    claims: Mapping[str, str] | None = None,
-) -> Environment:
-    """The environment of pods. Like KubeVirt, ignores a whole configuration with an invalid value."""
-    usable = configuration if configuration and is_valid(dict(configuration)) else {}
-    return Environment(release, usable, architecture, namespace_labels or {}, tuple(quotas), networks, claims or {})

@@ -16,8 +16,8 @@ from ..find.lookup import Lookup
 from ..vmi import expand
 from ..vmi.cluster import KubeVirt
 from .environment import Environment
-from .pod import Pod, Unrenderable
-from .resources import environment_of, launch
+from .pod import Pod, Source, Unrenderable
+from .resources import launch
 
 _NETWORK_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
 
@@ -28,16 +28,23 @@ def environments(
     namespaces: Mapping[str, Mapping[str, str]],
     quotas: Sequence[Manifest] = (),
     networks: Sequence[Manifest] | None = None,
+    claims: Sequence[Manifest] = (),
 ) -> dict[str, Environment]:
     """The environments of VMs' pods by namespace.
 
     namespaces: labels by name. quotas: ResourceQuotas; one without a namespace counts in all.
-    networks: NetworkAttachmentDefinitions; None if unknown. Raises FieldError.
+    networks: NetworkAttachmentDefinitions; None if unknown. claims: PersistentVolumeClaims. Raises FieldError.
     """
     resources = network_resources(networks)
-    quotas_of = by_namespace(quotas)
+    quotas_of, claims_of = by_namespace(quotas), by_namespace(claims)
     return {
-        namespace: environment_of(kubevirt, namespaces.get(namespace), hard_of(quotas_of(namespace)), resources)
+        namespace: Environment(
+            kubevirt,
+            namespaces.get(namespace) or {},
+            hard_of(quotas_of(namespace)),
+            resources,
+            {name_of(claim): metadata_of(claim).get("uid", "") for claim in claims_of(namespace)},
+        )
         for namespace in dict.fromkeys(map(namespace_of, vms))
     }
 
@@ -106,17 +113,16 @@ class RenderedVM(NamedTuple):
 def render_vm(
     vm: Manifest,
     lookup: Lookup,
-    kubevirt: KubeVirt,
     env: Environment,
     uid: str = "",
-    source: Mapping[str, str] | None = None,
+    source: Source | None = None,
 ) -> RenderedVM:
     """The VMI and the pod of a VM that starts or migrates.
 
-    lookup: instancetypes, preferences and revisions. uid: of the running VMI, if any. source: the labels of the node
-    from which it migrates. Raises NoPod, FieldError.
+    lookup: instancetypes, preferences and revisions. uid: of the running VMI, if any. source: from where
+    it migrates. Raises NoPod, FieldError.
     """
-    release = kubevirt.release
+    release = env.kubevirt.release
     if not isinstance(vm.get("spec"), dict):
         raise FieldError("spec", "is missing; a VirtualMachine's manifest is needed")
     vm = copy(vm)
@@ -132,17 +138,17 @@ def render_vm(
             raise NoPod(effective.error.message)
         specs.append(effective.spec)
     template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
-    return _render(metadata_of(vm), template, specs[0], specs[1], kubevirt, env, uid, source)
+    return _render(metadata_of(vm), template, specs[0], specs[1], env, uid, source)
 
 
-def sample_pod(instancetype: Manifest, kubevirt: KubeVirt, env: Environment) -> Pod:
+def sample_pod(instancetype: Manifest, env: Environment) -> Pod:
     """The pod of a VM that has only an instancetype. Raises NoPod, FieldError."""
-    release = kubevirt.release
+    release = env.kubevirt.release
     template = release_schema.canonical(
         "VirtualMachineInstanceTemplateSpec", {"spec": {"domain": {"devices": {}}}}, release
     )
     spec = release_schema.canonical(INSTANCETYPE.spec_type, instancetype.get("spec", instancetype), release)
-    return _render({"name": name_of(instancetype)}, template, spec, None, kubevirt, env).pod
+    return _render({"name": name_of(instancetype)}, template, spec, None, env).pod
 
 
 def _render(
@@ -150,18 +156,17 @@ def _render(
     template: Manifest,
     instancetype: Manifest | None,
     preference: Manifest | None,
-    kubevirt: KubeVirt,
     env: Environment,
     uid: str = "",
-    source: Mapping[str, str] | None = None,
+    source: Source | None = None,
 ) -> RenderedVM:
-    problem = expand.fill_new(template, instancetype, preference, kubevirt.configuration, kubevirt.release)
+    problem = expand.fill_new(template, instancetype, preference, env.kubevirt)
     if problem is not None:
         raise NoPod(problem.message)
     name, namespace = str(vm_metadata.get("name") or ""), str(vm_metadata.get("namespace") or "")
     metadata = {**template["metadata"], "name": name, "namespace": namespace, "uid": uid}
     try:
-        return RenderedVM(*launch(metadata, template["spec"], kubevirt, env, source))
+        return RenderedVM(*launch(metadata, template["spec"], env, source))
     except Unrenderable as error:
         raise NoPod(f"KubeVirt cannot create a pod for the VM: {error}") from None
 

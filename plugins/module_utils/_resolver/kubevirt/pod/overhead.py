@@ -51,10 +51,10 @@ def _page_tables(spec: Spec) -> int:
 def _mebibytes(spec: Spec, env: Environment) -> int:
     domain, rules = spec["domain"], env.rules
     devices = domain["devices"]
-    result = rules.fixed_overhead + _VCPU * max(vcpus(spec), 1) + _IO_THREADS
+    result = rules.fixed_overhead + _VCPU * max(vcpus(domain.get("cpu")), 1) + _IO_THREADS
     if devices.get("autoattachGraphicsDevice", True):
         result += rules.video_overhead
-    if (spec.get("architecture") or env.architecture) == "arm64":
+    if (spec.get("architecture") or env.kubevirt.architecture) == "arm64":
         result += _ARM_FLASH
     sriov = any("sriov" in interface for interface in devices.get("interfaces", ()))
     if devices.get("gpus") or devices.get("hostDevices") or sriov:

@@ -77,7 +77,7 @@ def console_log(spec: Spec, env: Environment) -> Container | None:
 
 def disks(spec: Spec, env: Environment) -> Iterator[Container]:
     """The containers of container disks, the kernel's last; none if images are mounted as volumes."""
-    if env.has_gate("ImageVolume"):
+    if env.kubevirt.has_gate("ImageVolume"):
         return
     for name, _image in _images(spec):
         yield _disk(name, spec, env)
@@ -89,7 +89,7 @@ def disk_init_containers(spec: Spec, env: Environment, migrated: bool = False) -
     migrated: a migration target does not fetch images with a known digest.
     """
     images = list(_images(spec))
-    if env.has_gate("ImageVolume"):
+    if env.kubevirt.has_gate("ImageVolume"):
         # The kernel's container has the name of a volume too.
         named = dict(images) if migrated else {}
         yield from (_disk(name, spec, env) for name, _image in images if "@sha256:" not in named.get(name, ""))
@@ -155,14 +155,7 @@ def _binding_sidecars(spec: Spec, env: Environment) -> int:
 
 
 class Unrenderable(ValueError):
-    """KubeVirt cannot render the pod of the VMI; one line says why.
-
-    overhead: the pod's memory overhead nevertheless.
-    """
-
-    def __init__(self, message: str, extra: Quantity) -> None:
-        super().__init__(message)
-        self.overhead = extra
+    """KubeVirt cannot render the pod of the VMI; one line says why."""
 
 
 class Pod(NamedTuple):
@@ -170,7 +163,7 @@ class Pod(NamedTuple):
 
     labels: of the pod. containers, init_containers: in its order. overhead: the first container's memory beyond the
     guest's. node_selector, affinity, tolerations, spread, claims, scheduler, priority_class, runtime_class: as in a
-    pod's spec, empty if there is none. overhead_reported: an annotation has the overhead.
+    pod's spec, empty if there is none.
     """
 
     labels: dict[str, str]
@@ -185,7 +178,6 @@ class Pod(NamedTuple):
     scheduler: str
     priority_class: str
     runtime_class: str
-    overhead_reported: bool
 
     @property
     def requests(self) -> Amounts:
@@ -208,20 +200,20 @@ def pod(
 
     migrated: the target of a migration, before `migration.target` completes it. Raises Unrenderable.
     """
-    extra = overhead(spec, env)
     problems = [*_problems(spec), *not_permitted(spec, env)]
     if problems:
-        raise Unrenderable(" ".join(problems), extra)
+        raise Unrenderable(" ".join(problems))
+    extra = overhead(spec, env)
     try:
         main = compute(metadata, spec, env, extra)
         hook_containers = hooks(metadata, spec, env)
     except (UnknownNetwork, InvalidSidecar) as error:
-        raise Unrenderable(str(error), extra) from None
+        raise Unrenderable(str(error)) from None
     log = console_log(spec, env)
     logs = [log] if log is not None else []
     log_is_sidecar = env.rules.console_log_is_sidecar
     return Pod(
-        labels=labels(metadata, spec),
+        labels=labels(metadata, spec, env),
         containers=(
             main,
             *disks(spec, env),
@@ -239,7 +231,6 @@ def pod(
         scheduler=spec.get("schedulerName", ""),
         priority_class=spec.get("priorityClassName", ""),
         runtime_class=env.configuration.get("defaultRuntimeClass") or "",
-        overhead_reported=env.has_gate("VmiMemoryOverheadReport"),
     )
 
 
@@ -258,30 +249,25 @@ _HOST_MODEL: Final = "host-model-cpu.node.kubevirt.io/"
 _HOST_FEATURE: Final = "host-model-required-features.node.kubevirt.io/"
 
 
-def target(
-    metadata: Manifest,
-    spec: Spec,
-    env: Environment,
-    status: Mapping[str, Any] | None = None,
-    node_labels: Mapping[str, str] | None = None,
-    source_selector: Mapping[str, str] | None = None,
-    added_selector: Mapping[str, str] | None = None,
-) -> Pod:
-    """The target pod of a running VMI's migration.
+class Source(NamedTuple):
+    """Where a migrating guest runs. labels: of its node. selector: the node selector of its pod; None: a new pod's."""
 
-    node_labels: of the VMI's node. source_selector: the node selector of the present pod, if it differs from a new
-    pod's. added_selector: the node selector of the migration. Raises Unrenderable.
-    """
+    labels: Mapping[str, str]
+    selector: Mapping[str, str] | None = None
+
+
+def target(
+    metadata: Manifest, spec: Spec, env: Environment, source: Source, status: Mapping[str, Any] | None = None
+) -> Pod:
+    """The target pod of a running VMI's migration. Raises Unrenderable."""
     rendered = pod(metadata, spec, env, status, migrated=True)
-    selector = dict(rendered.node_selector)
-    if env.rules.added_node_selector:
-        selector = {**(added_selector or {}), **selector}
     host_model = (spec["domain"].get("cpu") or {}).get("model") == "host-model"
-    present = rendered.node_selector if source_selector is None else source_selector
-    labels = node_labels or {}
-    if host_model and env.rules.needs_host_model and not _host_model(present, labels):
-        raise Unrenderable(f"the node has no label {_HOST_MODEL}MODEL with its CPU model", rendered.overhead)
-    selector = with_source_cpu(selector, labels, present if host_model else None, env.rules.vendor_label)
+    present = rendered.node_selector if source.selector is None else source.selector
+    if host_model and env.rules.needs_host_model and not _host_model(present, source.labels):
+        raise Unrenderable(f"the node has no label {_HOST_MODEL}MODEL with its CPU model")
+    selector = with_source_cpu(
+        rendered.node_selector, source.labels, present if host_model else None, env.rules.vendor_label
+    )
     affinity: dict[str, Any] = copy(rendered.affinity)
     own = {"matchLabels": {CREATED_BY: metadata.get("uid", "")}}
     add_pod_anti_affinity(affinity, {"labelSelector": own, "topologyKey": HOSTNAME})

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from ...api.manifest import Manifest
 from ...api.quantity import parse
 from ...api.tree import copy
-from ..vmi.cluster import KubeVirt, configuration
-from ..vmi.defaults import NO_LIMITS, has_pcie, select_nodes, set_vmi_defaults
-from ..vmi.hotplug import limits
+from ..vmi.defaults import has_pcie, set_vmi_defaults
 from ..vmi.vmi import Spec, guest, has_tdx, is_dedicated, pool_threads
 from .amounts import Amounts, texts
-from .environment import Environment, environment
-from .pod import Pod, pod, target
-from .scheduling import needs_tsc_frequency
+from .environment import Environment
+from .pod import Pod, Source, pod, target
+from .scheduling import features, needs_tsc_frequency
 
 _EVEN_PARITY: Final = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity"
 _QUOTE_SOCKET: Final = "kubevirt.io/qgs-socket-path"
@@ -23,26 +20,16 @@ _DEFAULT_SOCKET: Final = "/var/run/tdx-qgs/qgs.socket"
 _PCI_TOPOLOGY: Final = "kubevirt.io/pci-topology-version"
 
 
-def store(
-    metadata: Spec,
-    spec: Spec,
-    env: Environment,
-    live_updates: bool = True,
-    kubevirt_annotations: Mapping[str, str] | None = None,
-) -> None:
-    """Applies the webhook's changes to a new VMI. metadata, spec: canonical, which are changed.
-
-    live_updates: changes of VMs reach running guests in this cluster. kubevirt_annotations: of the KubeVirt object.
-    """
-    config = configuration(dict(env.configuration), env.architecture)
-    allowed = (limits(dict(env.configuration)) if env.configuration else NO_LIMITS) if live_updates else None
-    set_vmi_defaults(spec, config, env.configuration.get("cpuModel") or "", allowed, env.release)
-    if not env.rules.feature_labels:
-        select_nodes(spec)
+def apply_vmi_webhook(metadata: Spec, spec: Spec, env: Environment) -> None:
+    """Applies the webhook's changes to a new VMI. metadata, spec: canonical, which are changed."""
+    set_vmi_defaults(spec, env.kubevirt)
+    needed = () if env.rules.feature_labels else tuple(features(spec, env.rules))
+    if needed:
+        spec["nodeSelector"] = {**spec.get("nodeSelector", {}), **dict.fromkeys(needed, "")}
     added = {}
     if env.rules.pci_topology and has_pcie(spec):
         added[_PCI_TOPOLOGY] = "v3"
-    parity = _EVEN_PARITY in (kubevirt_annotations or {}) and env.has_gate("AlignCPUs")
+    parity = _EVEN_PARITY in env.kubevirt.annotations and env.kubevirt.has_gate("AlignCPUs")
     if parity and spec["domain"]["cpu"].get("isolateEmulatorThread"):
         added[_EVEN_PARITY] = ""
     if env.rules.quote_socket and has_tdx(spec) and _socket(env):
@@ -64,7 +51,7 @@ def expected_status(spec: Spec, env: Environment) -> dict[str, Any]:
     """
     if spec.get("architecture") != "amd64" or not needs_tsc_frequency(spec):
         return {}
-    return {"topologyHints": {"tscFrequency": int(env.developer.get("minimumClusterTSCFrequency") or 0)}}
+    return {"topologyHints": {"tscFrequency": int(env.kubevirt.developer.get("minimumClusterTSCFrequency") or 0)}}
 
 
 _HUGE_PAGES: Final = "hugepages-"
@@ -72,42 +59,27 @@ _HUGE_PAGES: Final = "hugepages-"
 _PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
 
 
-def environment_of(
-    kubevirt: KubeVirt,
-    namespace_labels: Mapping[str, str] | None = None,
-    quotas: tuple[Mapping[str, Any], ...] = (),
-    networks: Mapping[str, str] | None = None,
-) -> Environment:
-    """The environment of the pods of a cluster's KubeVirt; see Environment for the rest."""
-    architecture = kubevirt.configuration.architecture
-    return environment(kubevirt.release, kubevirt.settings, architecture, namespace_labels, quotas, networks)
-
-
-def launch(
-    metadata: Manifest, spec: Spec, kubevirt: KubeVirt, env: Environment, source: Mapping[str, str] | None = None
-) -> tuple[Spec, Pod]:
+def launch(metadata: Manifest, spec: Spec, env: Environment, source: Source | None = None) -> tuple[Spec, Pod]:
     """The spec of a new VMI as stored, and its pod.
 
-    metadata, spec: as virt-controller would write them. env: of its namespace. source: the labels of a node; the pod
-    is then the target of a migration from there. Raises Unrenderable.
+    metadata, spec: as virt-controller would write them. env: of its namespace. source: the pod is the target of a
+    migration from there. Raises Unrenderable.
     """
     metadata, spec = copy(metadata), copy(spec)
-    store(metadata, spec, env, kubevirt.live_updates, kubevirt.annotations)
+    apply_vmi_webhook(metadata, spec, env)
     status = expected_status(spec, env)
     if source is not None:
-        return spec, target(metadata, spec, env, status, source)
+        return spec, target(metadata, spec, env, source, status)
     return spec, pod(metadata, spec, env, status)
 
 
-def resources(
-    metadata: Manifest, spec: Spec, kubevirt: KubeVirt, env: Environment, source: Mapping[str, str] | None = None
-) -> dict[str, Any]:
+def resources(metadata: Manifest, spec: Spec, env: Environment, source: Source | None = None) -> dict[str, Any]:
     """{guest, pod} of an expanded template's canonical metadata and spec, without absent values.
 
     guest: as `guest` returns it, with memory_bytes, max_sockets, max_memory, io_threads. pod: `figures` of `launch`,
     which takes these arguments, with overcommit_percent and dedicated_cpus.
     """
-    _stored, launcher_pod = launch(metadata, spec, kubevirt, env, source)
+    _stored, launcher_pod = launch(metadata, spec, env, source)
     return {"guest": _guest(spec), "pod": {**_sharing(spec, launcher_pod), **figures(launcher_pod)}}
 
 

@@ -9,16 +9,16 @@ from typing import Any, Final
 
 from ...api.tree import copy
 from ...api.volumes import claim_of
-from ..vmi.vmi import Spec, has_sev, has_sev_es, has_snp, has_tdx, is_dedicated
-from .environment import Environment
+from ..vmi.vmi import PREFERRED, REQUIRED, Spec, has_sev, has_sev_es, has_snp, has_tdx, is_dedicated
+from .environment import Environment, PodRules
 
 CREATED_BY: Final = "kubevirt.io/created-by"
 
 _LONGEST: Final = 63
 
 
-def labels(metadata: Mapping[str, Any], spec: Spec) -> dict[str, str]:
-    """The labels of a VMI's pod, without those of reserved volumes, and without a name that is too long for a label."""
+def labels(metadata: Mapping[str, Any], spec: Spec, env: Environment) -> dict[str, str]:
+    """The labels of a VMI's pod, without a name that is too long for a label."""
     name = str(metadata.get("name", ""))
     return {
         **(metadata.get("labels") or {}),
@@ -26,6 +26,7 @@ def labels(metadata: Mapping[str, Any], spec: Spec) -> dict[str, str]:
         CREATED_BY: metadata.get("uid", ""),
         "vm.kubevirt.io/name": spec.get("hostname") or name.split(".", maxsplit=1)[0][:_LONGEST],
         **({"vmi.kubevirt.io/id": name} if len(name) <= _LONGEST else {}),
+        **dict.fromkeys(_reservations(spec, env), ""),
     }
 
 
@@ -33,8 +34,6 @@ HOSTNAME: Final = "kubernetes.io/hostname"
 # Guests with the CPU model of their host, and no others, avoid nodes with this label.
 OBSOLETE_MODEL: Final = "node-labeller.kubevirt.io/obsolete-host-model"
 
-_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
-_PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 _RESERVED: Final = "pr.kubevirt.io/"
 _WEIGHT: Final = 100
 
@@ -45,16 +44,13 @@ def affinity(spec: Spec, env: Environment) -> dict[str, Any]:
     expression: dict[str, Any]
     for label in _avoided(spec):
         _reject(result, label)
-    if env.rules.separates_reservations:
-        for uid in sorted({*_reserved_claims(spec, env)}):
-            expression = {"key": f"{_RESERVED}{uid}", "operator": "Exists"}
-            add_pod_anti_affinity(
-                result, {"labelSelector": {"matchExpressions": [expression]}, "topologyKey": HOSTNAME}
-            )
-    if env.has_gate("CrossArchitectureVirtualization") and spec.get("architecture"):
+    for label in _reservations(spec, env):
+        expression = {"key": label, "operator": "Exists"}
+        add_pod_anti_affinity(result, {"labelSelector": {"matchExpressions": [expression]}, "topologyKey": HOSTNAME})
+    if env.kubevirt.has_gate("CrossArchitectureVirtualization") and spec.get("architecture"):
         expression = {"key": "kubernetes.io/arch", "operator": "In", "values": [spec["architecture"].lower()]}
         term = {"weight": _WEIGHT, "preference": {"matchExpressions": [expression]}}
-        result.setdefault("nodeAffinity", {}).setdefault(_PREFERRED, []).append(term)
+        result.setdefault("nodeAffinity", {}).setdefault(PREFERRED, []).append(term)
     return result
 
 
@@ -70,24 +66,25 @@ def _avoided(spec: Spec) -> Iterator[str]:
 
 def _reject(result: dict[str, Any], label: str) -> None:
     """Adds the expression to every term of the node selector, because one matching term suffices."""
-    required = result.setdefault("nodeAffinity", {}).setdefault(_REQUIRED, {"nodeSelectorTerms": [{}]})
+    required = result.setdefault("nodeAffinity", {}).setdefault(REQUIRED, {"nodeSelectorTerms": [{}]})
     for term in required["nodeSelectorTerms"]:
         term.setdefault("matchExpressions", []).append({"key": label, "operator": "DoesNotExist"})
 
 
-def _reserved_claims(spec: Spec, env: Environment) -> Iterator[str]:
-    """The UIDs of the claims with SCSI reservations of the guest."""
+def _reservations(spec: Spec, env: Environment) -> list[str]:
+    """A label for each claim that the guest reserves (SCSI)."""
+    if not env.rules.separates_reservations:
+        return []
     volumes = {volume["name"]: volume for volume in spec.get("volumes", ())}
-    for disk in spec["domain"]["devices"].get("disks", ()):
-        if (disk.get("lun") or {}).get("reservation"):
-            uid = env.claims.get(claim_of(volumes.get(disk["name"], {})))
-            if uid:
-                yield uid
+    disks = spec["domain"]["devices"].get("disks", ())
+    reserved = {disk["name"] for disk in disks if (disk.get("lun") or {}).get("reservation")}
+    uids = {env.claims.get(claim_of(volumes.get(name, {}))) for name in reserved}
+    return sorted(f"{_RESERVED}{uid}" for uid in uids if uid)
 
 
 def add_pod_anti_affinity(result: dict[str, Any], *terms: dict[str, Any]) -> None:
     """Adds anti-affinity terms, for pods that must not run on the same node."""
-    result.setdefault("podAntiAffinity", {}).setdefault(_REQUIRED, []).extend(terms)
+    result.setdefault("podAntiAffinity", {}).setdefault(REQUIRED, []).extend(terms)
 
 
 _ARCHITECTURE: Final = "kubernetes.io/arch"
@@ -108,10 +105,10 @@ def node_selector(spec: Spec, status: Mapping[str, Any], env: Environment) -> di
     """The node selector of a VMI's pod. status: the VMI's, for its machine and TSC frequency."""
     selector = {"kubevirt.io/schedulable": "true"}
     architecture = spec.get("architecture", "")
-    across = env.has_gate("CrossArchitectureVirtualization") and architecture
+    across = env.kubevirt.has_gate("CrossArchitectureVirtualization") and architecture
     if architecture:
         selector[_ARCHITECTURE] = architecture.lower()
-    selector.update(env.developer.get("nodeSelectors") or {})
+    selector.update(env.kubevirt.developer.get("nodeSelectors") or {})
     selector.update(spec.get("nodeSelector") or {})
     if across:
         selector.pop(_ARCHITECTURE, None)
@@ -124,7 +121,7 @@ def _labels(spec: Spec, status: Mapping[str, Any], env: Environment) -> Iterator
     rules, domain = env.rules, spec["domain"]
     if is_dedicated(spec):
         yield rules.cpu_manager_label
-    if env.has_gate("HypervStrictCheck"):
+    if env.kubevirt.has_gate("HypervStrictCheck"):
         yield from _hyperv(domain)
     yield from _cpu(domain)
     machine = (status.get("machine") or {}).get("type") or (domain.get("machine") or {}).get("type")
@@ -133,17 +130,22 @@ def _labels(spec: Spec, status: Mapping[str, Any], env: Environment) -> Iterator
     frequency = (status.get("topologyHints") or {}).get("tscFrequency") or 0
     if frequency > 0 and needs_tsc_frequency(spec):
         yield f"scheduling.node.kubevirt.io/tsc-frequency-{frequency}"
-    yield from _features(spec, env)
+    if rules.feature_labels:
+        yield from features(spec, rules)
+    yield from _other_features(spec, rules)
 
 
-def _features(spec: Spec, env: Environment) -> Iterator[str]:
-    rules = env.rules
-    if rules.feature_labels and "realtime" in (spec["domain"].get("cpu") or {}):
+def features(spec: Spec, rules: PodRules) -> Iterator[str]:
+    """The labels of the node that a realtime or SEV guest needs."""
+    if "realtime" in (spec["domain"].get("cpu") or {}):
         yield "kubevirt.io/realtime"
-    if rules.feature_labels and (has_sev(spec) or (has_snp(spec) and rules.snp_label)):
+    if has_sev(spec) or (has_snp(spec) and rules.snp_label):
         yield "kubevirt.io/sev"
-    if rules.feature_labels and has_sev_es(spec):
+    if has_sev_es(spec):
         yield "kubevirt.io/sev-es"
+
+
+def _other_features(spec: Spec, rules: PodRules) -> Iterator[str]:
     if rules.snp_label and has_snp(spec):
         yield "kubevirt.io/sev-snp"
     secure = "launchSecurity" in spec["domain"] and spec.get("architecture") == "s390x"

@@ -6,26 +6,75 @@ revision that only the matcher names stays; but before 1.5 that was the captured
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Union
 
 from ...api import release_schema
 from ...api.errors import FieldError
-from ...api.manifest import Manifest
+from ...api.manifest import Manifest, namespace_of
 from ...api.matcher import ROLES, Role
 from ...api.release import NEWEST, Release
 from ..find import decode, naming, revision
 from ..find.lookup import PANIC, Lookup, Problem, not_found
-from .store import (
-    Action,
-    Create,
-    CreatedRevisions,
-    Delete,
-    PatchSpec,
-    PatchStatus,
-    Writes,
-    already_exists,
-    successful_writes,
-)
+
+
+class Create(NamedTuple):
+    """Creates a ControllerRevision (apps/v1; the manifest lacks apiVersion and kind)."""
+
+    namespace: str
+    manifest: Manifest
+
+
+class Delete(NamedTuple):
+    """Deletes a ControllerRevision. uid: of that one, "" if unknown; KubeVirt deletes by the name alone."""
+
+    namespace: str
+    name: str
+    uid: str = ""
+
+
+class PatchStatus(NamedTuple):
+    """Sends a JSON patch to the status subresource of a VM."""
+
+    namespace: str
+    name: str
+    patch: list[Manifest]
+
+
+class PatchSpec(NamedTuple):
+    """Sends a JSON patch for the spec of a VM."""
+
+    namespace: str
+    name: str
+    patch: list[Manifest]
+
+
+Action = Union[Create, Delete, PatchSpec, PatchStatus]
+
+
+class Writes(NamedTuple):
+    """The writes of virt-controller: the requests in order; with an error, up to the request that fails."""
+
+    actions: tuple[Action, ...] = ()
+    error: Problem | None = None
+
+
+class CreatedRevisions:
+    """The ControllerRevisions of a lookup, and those created since."""
+
+    def __init__(self, lookup: Lookup) -> None:
+        self._lookup = lookup
+        self._created: dict[tuple[str, str], Manifest] = {}
+
+    def get(self, namespace: str, name: str) -> Manifest | Problem | None:
+        return self._created.get((namespace, name)) or self._lookup.get("ControllerRevision", namespace, name)
+
+    def add(self, manifest: Manifest) -> Manifest | Problem | None:
+        """Creates a revision. Returns the existing object of that name, or None."""
+        key = namespace_of(manifest), manifest["metadata"]["name"]
+        existing = self.get(*key)
+        if existing is None:
+            self._created[key] = manifest
+        return existing
 
 
 class _Replacement(NamedTuple):
@@ -34,7 +83,7 @@ class _Replacement(NamedTuple):
     name: str
 
 
-def upgrade(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Writes:
+def upgrade(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Writes:
     """The writes of virt-controller for a VM (plain manifest) and the objects in the cluster.
 
     All revisions are created before the VM is patched, and deleted after it. Releases before 1.3 do nothing.
@@ -43,33 +92,28 @@ def upgrade(vm: Manifest, objects: Lookup, release: Release = NEWEST) -> Writes:
         vm = release_schema.canonical("VirtualMachine", vm, release)
     except FieldError as error:
         return Writes(error=Problem(str(error), "BadRequest", 400))
-    namespace = vm["metadata"].get("namespace", "")
-    references = {role: vm["status"].get(role.reference) for role in ROLES}
-    matchers = {role: role.matcher_of(vm) for role in ROLES}
     if not release.upgrades_revisions:
-        return successful_writes((), references, matchers)
-    created = CreatedRevisions(objects)
+        return Writes()
+    namespace = namespace_of(vm)
+    created = CreatedRevisions(lookup)
     creates: list[Action] = []
     patch: list[Manifest] = []
     deletes: list[Action] = []
     for role in ROLES:
         replacement = _upgrade(vm, role, created, creates, release)
         if isinstance(replacement, Problem):
-            return Writes(tuple(creates), error=replacement)
+            return Writes(tuple(creates), replacement)
         if replacement is None:
             continue
+        path = f"/spec/{role.matcher}/revisionName"
         if release.captures_in_status:
             path = f"/status/{role.reference}/controllerRevisionRef/name"
-            references[role] = {**(references[role] or {}), "controllerRevisionRef": {"name": replacement.name}}
-        else:
-            path = f"/spec/{role.matcher}/revisionName"
-            matchers[role] = {**(matchers[role] or {}), "revisionName": replacement.name}
         patch.append({"op": "test", "path": path, "value": replacement.original})
         patch.append({"op": "replace", "path": path, "value": replacement.name})
         deletes.append(Delete(namespace, replacement.original, replacement.uid))
     kind = PatchStatus if release.captures_in_status else PatchSpec
     patches = [kind(namespace, vm["metadata"].get("name", ""), patch)] if patch else []
-    return successful_writes((*creates, *patches, *deletes), references, matchers)
+    return Writes((*creates, *patches, *deletes))
 
 
 def _upgrade(
@@ -84,7 +128,7 @@ def _upgrade(
         captured = ((role.reference_of(vm) or {}).get("controllerRevisionRef") or {}).get("name")
     if not captured:
         return None
-    namespace = vm["metadata"].get("namespace", "")
+    namespace = namespace_of(vm)
     original = created.get(namespace, captured)
     if isinstance(original, Problem):
         return original
@@ -102,5 +146,6 @@ def _upgrade(
     name = upgraded["metadata"]["name"]
     existing = created.add(upgraded)
     if existing is not None:
-        return existing if isinstance(existing, Problem) else already_exists(name)
+        already_exists = Problem(f'controllerrevisions.apps "{name}" already exists', "AlreadyExists", 409)
+        return existing if isinstance(existing, Problem) else already_exists
     return _Replacement(captured, original["metadata"].get("uid") or "", name)

@@ -141,15 +141,15 @@ _PARAMETER: Final = ("name", "displayName", "description", "value", "generate", 
 class TemplateError(NamedTuple):
     """Why a template is not processed.
 
-    stage: merge (a parameter that the template lacks), references (to undefined parameters), process. type, field,
-    value, detail: of apimachinery's field error; the value may be the whole VM, with its secrets.
+    field, value, detail, type: of apimachinery's field error; the value may be the whole VM, with its secrets.
+    stage: merge (a parameter that the template lacks), references (to undefined parameters), process.
     """
 
-    stage: str
-    type: str
     field: str
     value: Any
     detail: str
+    stage: str = "process"
+    type: str = "FieldValueInvalid"
 
     @property
     def body(self) -> str:
@@ -203,9 +203,10 @@ def process(template: dict[str, Any], parameters: Mapping[str, str], seed: str, 
     for name, value in parameters.items():
         parameter = next((entry for entry in declared if entry.get("name", "") == name), None)
         if parameter is None:
-            return Processed((TemplateError("merge", "", "", name, f"parameter {name} not found in template"),))
+            return Processed((TemplateError("", name, f"parameter {name} not found in template", "merge", ""),))
         parameter["value"] = value
-    return _process(spec, declared, seed, release)
+    errors, warnings = _check_references(spec, declared)
+    return Processed(errors, warnings) if errors else _process(spec, declared, warnings, seed, release)
 
 
 def review(template: dict[str, Any]) -> Processed:
@@ -213,70 +214,35 @@ def review(template: dict[str, Any]) -> Processed:
     required parameter has no value."""
     spec = template.get("spec") or {}
     declared = spec.get("parameters") or []
-    result = _check_references(spec, declared)
-    if result.errors:
-        return result
+    errors, warnings = _check_references(spec, declared)
+    if errors:
+        return Processed(errors, warnings)
     skipped = tuple(
         f'processing validation skipped: required parameter "{parameter.get("name", "")}" has neither value nor'
         " generator"
         for parameter in declared
         if parameter.get("required") and not parameter.get("value") and not parameter.get("generate")
     )
-    if skipped:
-        return Processed(warnings=result.warnings + skipped)
-    return _process(spec, declared, "", NEWEST)
+    return Processed(warnings=warnings + skipped) if skipped else _process(spec, declared, warnings, "", NEWEST)
 
 
-def _process(spec: dict[str, Any], declared: list[dict[str, Any]], seed: str, release: Release) -> Processed:
-    checked = _check_references(spec, declared)
-    if checked.errors:
-        return checked
-    values: dict[str, str] = {}
-    generated: dict[str, str] = {}
-    for index, parameter in enumerate(declared):
-        error = _add_value(values, generated, parameter, f"spec.parameters[{index}]", seed)
-        if error:
-            return Processed((error,), checked.warnings)
-    try:
-        vm = go_json.numbers(spec["virtualMachine"])
-    except OverflowError:
-        detail = "error decoding virtualMachine: a number is larger than a 64-bit float"
-        return Processed((TemplateError("process", "FieldValueInvalid", "spec.virtualMachine.raw", "", detail),))
-    _drop_namespace(vm)
-    try:
-        vm = substitute(vm, values)
-    except SubstitutionError as error:
-        detail = f"error processing template: {error}"
-        return Processed(
-            (TemplateError("process", "FieldValueInvalid", "spec.parameters", declared, detail),), checked.warnings
-        )
-    problem = conversion_error(_KIND, vm)
-    if problem:
-        detail = f"failed to convert unstructured object to VirtualMachine: {problem}"
-        invalid = TemplateError("process", "FieldValueInvalid", "spec.virtualMachine", vm, detail)
-        return Processed((invalid,), checked.warnings, generated, vm)
-    message = substitute_text(spec.get("message") or "", values)
-    return Processed((), checked.warnings, generated, vm, _typed(vm, release), message)
-
-
-def _check_references(spec: dict[str, Any], declared: list[dict[str, Any]]) -> Processed:
-    """Parameters that nothing refers to, which is a warning, and references to undefined ones."""
-    vm = spec.get("virtualMachine")
+def _check_references(
+    spec: dict[str, Any], declared: list[dict[str, Any]]
+) -> tuple[tuple[TemplateError, ...], tuple[str, ...]]:
+    """References to undefined parameters, which are errors, and warnings of parameters that nothing refers to."""
+    vm, field = spec.get("virtualMachine"), "spec.virtualMachine"
     if vm is None:
-        detail = "virtualMachine is required and cannot be empty"
-        return Processed((TemplateError("references", "FieldValueInvalid", "spec.virtualMachine", None, detail),))
+        return (TemplateError(field, None, "virtualMachine is required and cannot be empty", "references"),), ()
     if not isinstance(vm, dict):
         kind = _JSON_TYPES.get(type(vm), "number")
         detail = f"error decoding virtualMachine: json: cannot unmarshal {kind} into Go value of type {_OBJECT}"
         raw = base64.b64encode(json.dumps(vm).encode()).decode()
-        return Processed((TemplateError("references", "FieldValueInvalid", "spec.virtualMachine.raw", raw, detail),))
+        return (TemplateError(f"{field}.raw", raw, detail, "references"),), ()
     referenced = dict.fromkeys([*references(vm), *references(spec.get("message") or "")])
     defined = {parameter.get("name", ""): index for index, parameter in enumerate(declared)}
-    return Processed(
+    return (
         tuple(
-            TemplateError(
-                "references", "FieldValueInvalid", "spec.virtualMachine", name, f"references undefined parameter {name}"
-            )
+            TemplateError(field, name, f"references undefined parameter {name}", "references")
             for name in referenced
             if name not in defined
         ),
@@ -288,35 +254,72 @@ def _check_references(spec: dict[str, Any], declared: list[dict[str, Any]]) -> P
     )
 
 
-def _add_value(
-    values: dict[str, str], generated: dict[str, str], parameter: dict[str, Any], path: str, seed: str
-) -> TemplateError | None:
-    """Adds the parameter's value to values, and to generated if it is generated."""
-    name, value = parameter.get("name", ""), parameter.get("value") or ""
-    generator, expression = parameter.get("generate") or "", parameter.get("from") or ""
+class _Refused(Exception):
+    """The template is refused; the arguments are its TemplateErrors."""
 
-    def invalid(field: str, given: str, detail: str) -> TemplateError:
-        return TemplateError("process", "FieldValueInvalid", f"{path}.{field}", given, detail)
 
-    if not name:
-        return invalid("name", name, "parameter name is empty")
-    if name in values:
-        return TemplateError("process", "FieldValueDuplicate", f"{path}.name", name, "")
-    if not value and generator:
-        if generator != "expression":
-            return invalid("generate", generator, f"unknown generator name '{generator}' for parameter '{name}'")
-        if not expression:
-            detail = f"from cannot be empty for parameter '{name}' using generator '{generator}'"
-            return invalid("from", expression, detail)
-        try:
-            value = generated[name] = generate(expression, f"{name} {seed}")
-        except ExpressionError as error:
-            return invalid("from", expression, str(error))
-    if not value and parameter.get("required"):
-        detail = f"parameter '{name}' is required and a value must be specified"
-        return TemplateError("process", "FieldValueRequired", f"{path}.value", None, detail)
-    values[name] = value
-    return None
+def _process(
+    spec: dict[str, Any], declared: list[dict[str, Any]], warnings: tuple[str, ...], seed: str, release: Release
+) -> Processed:
+    """Processes a template whose references are right."""
+    try:
+        values, generated = _values(declared, seed)
+        vm = _substituted(spec["virtualMachine"], values, declared)
+    except _Refused as refused:
+        return Processed(refused.args, warnings)
+    problem = conversion_error(_KIND, vm)
+    if problem:
+        detail = f"failed to convert unstructured object to VirtualMachine: {problem}"
+        return Processed((TemplateError("spec.virtualMachine", vm, detail),), warnings, generated, vm)
+    message = substitute_text(spec.get("message") or "", values)
+    return Processed((), warnings, generated, vm, _typed(vm, release), message)
+
+
+def _values(declared: list[dict[str, Any]], seed: str) -> tuple[dict[str, str], dict[str, str]]:
+    """The values of all parameters, and of those that are generated."""
+    values: dict[str, str] = {}
+    generated: dict[str, str] = {}
+    for index, parameter in enumerate(declared):
+        name, path = parameter.get("name", ""), f"spec.parameters[{index}]"
+        if not name:
+            raise _Refused(TemplateError(f"{path}.name", name, "parameter name is empty"))
+        if name in values:
+            raise _Refused(TemplateError(f"{path}.name", name, "", type="FieldValueDuplicate"))
+        value = parameter.get("value") or ""
+        if not value and parameter.get("generate"):
+            value = generated[name] = _generated(parameter, path, seed)
+        if not value and parameter.get("required"):
+            detail = f"parameter '{name}' is required and a value must be specified"
+            raise _Refused(TemplateError(f"{path}.value", None, detail, type="FieldValueRequired"))
+        values[name] = value
+    return values, generated
+
+
+def _generated(parameter: dict[str, Any], path: str, seed: str) -> str:
+    name, generator, expression = parameter["name"], parameter["generate"], parameter.get("from") or ""
+    if generator != "expression":
+        detail = f"unknown generator name '{generator}' for parameter '{name}'"
+        raise _Refused(TemplateError(f"{path}.generate", generator, detail))
+    if not expression:
+        detail = f"from cannot be empty for parameter '{name}' using generator '{generator}'"
+        raise _Refused(TemplateError(f"{path}.from", expression, detail))
+    try:
+        return generate(expression, f"{name} {seed}")
+    except ExpressionError as error:
+        raise _Refused(TemplateError(f"{path}.from", expression, str(error))) from None
+
+
+def _substituted(vm: dict[str, Any], values: dict[str, str], declared: list[dict[str, Any]]) -> dict[str, Any]:
+    try:
+        vm = go_json.numbers(vm)
+        _drop_namespace(vm)
+        return dict(substitute(vm, values))
+    except OverflowError:
+        detail = "error decoding virtualMachine: a number is larger than a 64-bit float"
+        raise _Refused(TemplateError("spec.virtualMachine.raw", "", detail)) from None
+    except SubstitutionError as error:
+        detail = f"error processing template: {error}"
+        raise _Refused(TemplateError("spec.parameters", declared, detail)) from None
 
 
 def _drop_namespace(vm: dict[str, Any]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from ...api import errors, quantity
@@ -10,60 +12,20 @@ from ...api import release as releases
 from ...api.manifest import Manifest
 from ...api.release import NEWEST, Release
 from ..find.lookup import Lookup
+from . import gates
 
 DEFAULT_ARCHITECTURE: Final = "amd64"
 _MACHINE_TYPES: Final = {"amd64": "q35", "arm64": "virt", "s390x": "s390-ccw-virtio"}
+_EMULATED_MACHINES: Final[Mapping[str, tuple[str, ...]]] = {
+    "amd64": ("q35*", "pc-q35*"),
+    "arm64": ("virt*",),
+    "s390x": ("s390-ccw-virtio*",),
+}
 CPU_REQUEST: Final = "100m"
 _NETWORK_INTERFACES: Final = ("bridge", "masquerade", "slirp")
 
 
-class Configuration(NamedTuple):
-    """The relevant parts of a cluster's KubeVirt configuration, with KubeVirt's own defaults.
-
-    architecture: of VMs without one. machine_type: of all VMs, or "".
-    machine_types: architecture → machine type. cpu_request: a quantity.
-    network_interface: bridge, masquerade or slirp. bridge_permitted: on the pod network.
-    memory_overcommit: the guests' memory in percent of their pods' requests.
-    """
-
-    architecture: str = DEFAULT_ARCHITECTURE
-    machine_type: str = ""
-    machine_types: Mapping[str, str] = _MACHINE_TYPES
-    cpu_request: str = CPU_REQUEST
-    network_interface: str = "bridge"
-    bridge_permitted: bool = True
-    eviction_strategy: str = "None"
-    memory_overcommit: int = 100
-
-
-def configuration(spec: dict[str, Any] | None = None, architecture: str = DEFAULT_ARCHITECTURE) -> Configuration:
-    """Reads `spec.configuration` of a KubeVirt object and its `status.defaultArchitecture`.
-
-    Like KubeVirt, ignores a whole configuration with an invalid value.
-    """
-    spec = spec or {}
-    if not is_valid(spec):
-        return Configuration()
-    network = spec.get("network") or {}
-    machine_types = dict(_MACHINE_TYPES)
-    for name, entry in (spec.get("architectureConfiguration") or {}).items():
-        # That of s390x is new in 1.7; the CRD of older releases drops it.
-        if name in _MACHINE_TYPES and (entry or {}).get("machineType"):
-            machine_types[name] = entry["machineType"]
-    permitted = network.get("permitBridgeInterfaceOnPodNetwork")
-    return Configuration(
-        architecture=architecture,
-        machine_type=spec.get("machineType") or "",
-        machine_types=machine_types,
-        cpu_request=quantity.canonical(str(spec.get("cpuRequest") or CPU_REQUEST)),
-        network_interface=network.get("defaultNetworkInterface") or "bridge",
-        bridge_permitted=permitted is None or bool(permitted),
-        eviction_strategy=spec.get("evictionStrategy") or "None",
-        memory_overcommit=(spec.get("developerConfiguration") or {}).get("memoryOvercommit") or 100,
-    )
-
-
-def is_valid(spec: dict[str, Any]) -> bool:
+def _is_valid(spec: Mapping[str, Any]) -> bool:
     """Whether KubeVirt accepts a configuration (`spec.configuration`); otherwise it uses its defaults."""
     developer = spec.get("developerConfiguration") or {}
     try:
@@ -80,40 +42,151 @@ def is_valid(spec: dict[str, Any]) -> bool:
 
 
 _NOTHING: Final[Mapping[str, Any]] = {}
-
 _CONTROLLER: Final = "system:serviceaccount:{}:kubevirt-controller"
-
 _LIVE_UPDATE: Final = "LiveUpdate"
 _STAGE: Final = "Stage"
 
-_PLUG_DECLARED: Final = "DeclarativeHotplugVolumes"
-_PLUG_BY_REQUEST: Final = "HotplugVolumes"
 
+@dataclass(frozen=True)
+class KubeVirt:
+    """The KubeVirt of a cluster, with its own defaults for what is not set.
 
-class KubeVirt(NamedTuple):
-    """The KubeVirt of a cluster.
-
-    release: its behaviour. configuration: the source of VM defaults. live_updates: changes of a VM reach its running
-    guest; otherwise they wait for a restart, except for interfaces and volumes. plugs_volumes: a running guest gets the
-    hotpluggable volumes of its VM. changes_networks: an interface of a running guest gets another Multus network.
-    closed_gates: required feature gates of the release that are not open.
+    release: its behaviour. settings: `spec.configuration` of its object. architecture: of VMs without one.
     version: as the cluster reports it, such as ``v1.6.2``, also of a custom build; "" if unknown.
-    settings: `spec.configuration` of its object. annotations: of the object.
-    controller: the user name of virt-controller.
+    annotations: of the object. controller: the user name of virt-controller.
     assumption: what is assumed because it could not be read, and why, on one line; "" if nothing.
     """
 
     release: Release
-    configuration: Configuration = Configuration()
-    live_updates: bool = True
-    plugs_volumes: bool = True
-    changes_networks: bool = True
-    closed_gates: frozenset[str] = frozenset()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    architecture: str = DEFAULT_ARCHITECTURE
     version: str = ""
-    settings: Mapping[str, Any] = _NOTHING
-    annotations: Mapping[str, str] = _NOTHING
+    annotations: Mapping[str, str] = field(default_factory=dict)
     controller: str = _CONTROLLER.format("kubevirt")
     assumption: str = ""
+
+    @cached_property
+    def configuration(self) -> Mapping[str, Any]:
+        """The settings, which KubeVirt ignores as a whole if one of them is invalid."""
+        return self.settings if _is_valid(self.settings) else _NOTHING
+
+    @cached_property
+    def developer(self) -> Mapping[str, Any]:
+        """The developerConfiguration."""
+        return self.configuration.get("developerConfiguration") or _NOTHING
+
+    def has_gate(self, gate: str) -> bool:
+        """Whether a feature gate is open, or not needed."""
+        return gates.is_open(gate, self.release, self.developer)
+
+    @property
+    def closed_gates(self) -> frozenset[str]:
+        """The feature gates that the release needs and that are not open."""
+        return frozenset(gate for gate in gates.required(self.release) if not self.has_gate(gate))
+
+    @cached_property
+    def cpu_request(self) -> str:
+        """The CPU request of VMs without one, a quantity."""
+        return quantity.canonical(str(self.configuration.get("cpuRequest") or CPU_REQUEST))
+
+    @property
+    def memory_overcommit(self) -> int:
+        """The guests' memory in percent of their pods' requests."""
+        return self.developer.get("memoryOvercommit") or 100
+
+    @property
+    def eviction_strategy(self) -> str:
+        return self.configuration.get("evictionStrategy") or "None"
+
+    @cached_property
+    def network(self) -> Mapping[str, Any]:
+        """The configuration of networks."""
+        return self.configuration.get("network") or _NOTHING
+
+    @property
+    def network_interface(self) -> str:
+        """The binding of an interface that is added: bridge, masquerade or slirp."""
+        return self.network.get("defaultNetworkInterface") or "bridge"
+
+    @property
+    def bridge_permitted(self) -> bool:
+        """Whether a bridge may be on the pod network."""
+        permitted = self.network.get("permitBridgeInterfaceOnPodNetwork")
+        return permitted is None or bool(permitted)
+
+    def machine_type(self, architecture: str) -> str:
+        """The machine type of VMs without one; an unknown architecture counts as amd64."""
+        common = self.configuration.get("machineType")
+        return common or self._machine_types.get(architecture) or self._machine_types["amd64"]
+
+    @cached_property
+    def _machine_types(self) -> Mapping[str, str]:
+        # That of s390x is new in 1.7; the CRD of older releases drops it.
+        return {name: self._by_architecture(name).get("machineType") or own for name, own in _MACHINE_TYPES.items()}
+
+    def emulated_machines(self, architecture: str) -> tuple[str, ...]:
+        """Patterns of the permitted machine types; an unknown architecture counts as amd64.
+
+        ClusterConfig.GetEmulatedMachines: a list for all architectures overrides those of each.
+        """
+        return self._emulated_machines.get(architecture, self._emulated_machines["amd64"])
+
+    @cached_property
+    def _emulated_machines(self) -> Mapping[str, tuple[str, ...]]:
+        common = self.configuration.get("emulatedMachines")
+        machines = {}
+        for name, own in _EMULATED_MACHINES.items():
+            patterns = common if common is not None else self._by_architecture(name).get("emulatedMachines")
+            machines[name] = own if patterns is None else tuple(map(str, patterns))
+        return machines
+
+    def _by_architecture(self, name: str) -> Mapping[str, Any]:
+        return (self.configuration.get("architectureConfiguration") or _NOTHING).get(name) or _NOTHING
+
+    @cached_property
+    def pci_selectors(self) -> Mapping[str, str]:
+        """Permitted PCI device → `VENDOR:DEVICE`."""
+        devices = (self.configuration.get("permittedHostDevices") or _NOTHING).get("pciHostDevices") or ()
+        return {
+            device["resourceName"]: device["pciVendorSelector"]
+            for device in devices
+            if device.get("resourceName") and device.get("pciVendorSelector")
+        }
+
+    @property
+    def reserves_persistently(self) -> bool | None:
+        """Whether LUNs may be reserved (SCSI), by the setting that replaced a feature gate; None if it is not set."""
+        enabled = (self.configuration.get("persistentReservationConfiguration") or _NOTHING).get("enabled")
+        return None if enabled is None else bool(enabled)
+
+    @cached_property
+    def live_updates(self) -> bool:
+        """Whether changes of a VM reach its running guest; otherwise they wait for a restart, except for interfaces and
+        volumes.
+        """
+        default = _LIVE_UPDATE if self.release.updates_live_by_default else _STAGE
+        strategy = self.configuration.get("vmRolloutStrategy") or default
+        return bool(strategy == _LIVE_UPDATE) and self.has_gate(gates.LIVE_UPDATE)
+
+    @property
+    def plugs_volumes(self) -> bool:
+        """Whether a running guest gets the hotpluggable volumes of its VM. The gate of the older way, by request,
+        prevails.
+        """
+        return self.has_gate(gates.PLUG_DECLARED) and not self.has_gate(gates.PLUG_BY_REQUEST)
+
+    @property
+    def changes_networks(self) -> bool:
+        """Whether an interface of a running guest gets another Multus network."""
+        return self.has_gate(gates.NETWORKS)
+
+    def check(self) -> None:
+        """Raises ValueError for malformed settings."""
+        try:
+            _ = self.cpu_request, self.machine_type(""), self.emulated_machines(""), self.pci_selectors
+            _ = self.bridge_permitted, self.reserves_persistently, self.live_updates, self.plugs_volumes
+        except (AttributeError, TypeError) as error:
+            raise ValueError(f"malformed ({' '.join(str(error).split())})") from None
 
 
 class Cluster(NamedTuple):
@@ -123,11 +196,7 @@ class Cluster(NamedTuple):
     """
 
     objects: Lookup
-    kubevirt: KubeVirt
-
-    @property
-    def configuration(self) -> Configuration:
-        return self.kubevirt.configuration
+    kubevirt: KubeVirt = KubeVirt(NEWEST)
 
     @property
     def release(self) -> Release:
@@ -143,13 +212,30 @@ def kubevirt_of(manifest: Manifest | None, version: str, problem: str = "") -> K
     release, assumptions = _release(version)
     if manifest is not None:
         try:
-            return _read(manifest, release)._replace(version=version, assumption="; ".join(assumptions))
-        except (AttributeError, TypeError, ValueError) as error:
+            return _read(manifest, release, version, "; ".join(assumptions))
+        except (AttributeError, TypeError) as error:
             problem = f"the object is malformed ({' '.join(str(error).split())})"
+        except ValueError as error:
+            problem = f"the object is {error}"
     assumptions.append(
         f"cannot read the configuration of the cluster's KubeVirt, so the task assumes the defaults: {problem}"
     )
-    return _read({}, release)._replace(version=version, assumption="; ".join(assumptions))
+    return KubeVirt(release, version=version, assumption="; ".join(assumptions))
+
+
+def _read(manifest: Manifest, release: Release, version: str, assumption: str) -> KubeVirt:
+    metadata, spec, status = (manifest.get(part) or {} for part in ("metadata", "spec", "status"))
+    kubevirt = KubeVirt(
+        release,
+        spec.get("configuration") or {},
+        status.get("defaultArchitecture") or DEFAULT_ARCHITECTURE,
+        version,
+        metadata.get("annotations") or {},
+        _CONTROLLER.format(metadata.get("namespace") or "kubevirt"),
+        assumption,
+    )
+    kubevirt.check()
+    return kubevirt
 
 
 def at_release(kubevirt: KubeVirt, version: str, settings: Mapping[str, Any] | None = None) -> KubeVirt:
@@ -157,22 +243,21 @@ def at_release(kubevirt: KubeVirt, version: str, settings: Mapping[str, Any] | N
 
     Raises UnknownRelease, also for an older one, and ValueError for a malformed configuration.
     """
-    manifest = {
-        "metadata": {"annotations": dict(kubevirt.annotations)},
-        "spec": {"configuration": dict(kubevirt.settings if settings is None else settings)},
-        "status": {"defaultArchitecture": kubevirt.configuration.architecture},
-    }
     release = releases.parse_known_release(version) if version else kubevirt.release
     if releases.is_older(version, kubevirt.version):
         raise releases.UnknownRelease(
             f"{version} is older than {kubevirt.version}, which the cluster runs, and KubeVirt has no downgrade;"
             " write a later release"
         )
-    try:
-        result = _read(manifest, release)
-    except (AttributeError, TypeError) as error:
-        raise ValueError(f"malformed ({' '.join(str(error).split())})") from None
-    return result._replace(version=version or kubevirt.version, controller=kubevirt.controller)
+    result = replace(
+        kubevirt,
+        release=release,
+        settings=kubevirt.settings if settings is None else settings,
+        version=version or kubevirt.version,
+        assumption="",
+    )
+    result.check()
+    return result
 
 
 def version_of(manifest: Manifest) -> str:
@@ -193,55 +278,6 @@ def _release(version: str) -> tuple[Release, list[str]]:
         ]
 
 
-def _read(manifest: Manifest, release: Release) -> KubeVirt:
-    spec: Manifest = (manifest.get("spec") or {}).get("configuration") or {}
-    status: Manifest = manifest.get("status") or {}
-    metadata: Manifest = manifest.get("metadata") or {}
-    developer: Manifest = spec.get("developerConfiguration") or {}
-    return KubeVirt(
-        release,
-        configuration(spec, status.get("defaultArchitecture") or DEFAULT_ARCHITECTURE),
-        updates_live(spec, release),
-        plugs_volumes(spec, release),
-        changes_networks(spec, release),
-        release.gates.difference(developer.get("featureGates") or ()),
-        settings=spec,
-        annotations=metadata.get("annotations") or {},
-        controller=_CONTROLLER.format(metadata.get("namespace") or "kubevirt"),
-    )
-
-
-def updates_live(settings: Manifest, release: Release) -> bool:
-    """Whether changes reach running guests. settings: `spec.configuration` of the KubeVirt object."""
-    gates = (settings.get("developerConfiguration") or {}).get("featureGates") or ()
-    if release.live_update_gate and release.live_update_gate not in gates:
-        return False
-    default = _LIVE_UPDATE if release.updates_live_by_default else _STAGE
-    return (settings.get("vmRolloutStrategy") or default) == _LIVE_UPDATE
-
-
-def plugs_volumes(settings: Manifest, release: Release) -> bool:
-    """Whether hotpluggable volumes of a VM are plugged into its guest. The gate of the older way, by request, prevails.
-
-    settings: `spec.configuration` of the KubeVirt object.
-    """
-    developer = settings.get("developerConfiguration") or {}
-    gates = developer.get("featureGates") or ()
-    if _PLUG_BY_REQUEST in gates:
-        return False
-    disabled = developer.get("disabledFeatureGates") or ()
-    return _PLUG_DECLARED in gates or (release.plugs_volumes and _PLUG_DECLARED not in disabled)
-
-
-def changes_networks(settings: Manifest, release: Release) -> bool:
-    """Whether an interface of a running guest gets another Multus network.
-
-    settings: `spec.configuration` of the KubeVirt object.
-    """
-    gates = (settings.get("developerConfiguration") or {}).get("featureGates") or ()
-    return release.changes_networks and (not release.network_gate or release.network_gate in gates)
-
-
 DEPLOYMENT: Final = "commonInstancetypesDeployment"
 """The field of `spec.configuration` that decides whether virt-operator deploys the common instancetypes."""
 DEPLOYMENT_SINCE: Final = "1.4"
@@ -254,5 +290,5 @@ def deploys_instancetypes(kubevirt: KubeVirt) -> bool | None:
     if kubevirt.assumption:
         return None
     if not kubevirt.release.has(DEPLOYMENT_SINCE):
-        return _DEPLOYMENT_GATE in ((kubevirt.settings.get("developerConfiguration") or {}).get("featureGates") or ())
+        return kubevirt.has_gate(_DEPLOYMENT_GATE)
     return (kubevirt.settings.get(DEPLOYMENT) or {}).get("enabled") is not False

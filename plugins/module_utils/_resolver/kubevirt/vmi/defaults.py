@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...api import errors, quantity
-from ...api.release import NEWEST, Release
 from ..find.lookup import Problem
-from .cluster import CPU_REQUEST, Configuration
-from .hotplug import LiveUpdateLimits, set_maximums
+from .cluster import CPU_REQUEST, KubeVirt
+from .hotplug import limits, set_maximums
 
 Spec = dict[str, Any]
 
@@ -19,38 +18,33 @@ Spec = dict[str, Any]
 _UINT32: Final = 2**32
 
 
-def set_spec_defaults(spec: Spec, config: Configuration, release: Release = NEWEST) -> Problem | None:
+def set_spec_defaults(spec: Spec, kubevirt: KubeVirt) -> Problem | None:
     """Sets all defaults of a VMI spec, as virt-api does when it expands or validates a VM."""
-    set_architecture(spec, config)
-    set_machine_type(spec, config)
-    _set_cpu_request(spec, config)
-    if release.requests_guest_memory:
-        _set_memory_request(spec, config)
+    set_architecture(spec, kubevirt)
+    set_machine_type(spec, kubevirt)
+    _set_cpu_request(spec, kubevirt)
+    if kubevirt.release.requests_guest_memory:
+        _set_memory_request(spec, kubevirt)
     _set_guest_memory(spec)
     _set_topology(spec)
     _set_pull_policies(spec)
-    spec.setdefault("evictionStrategy", config.eviction_strategy)
-    problem = add_network_interface(spec, config)
+    spec.setdefault("evictionStrategy", kubevirt.eviction_strategy)
+    problem = add_network_interface(spec, kubevirt)
     if problem is None:
         add_disks_for_volumes(spec)
     return problem
 
 
-def set_architecture(spec: Spec, config: Configuration) -> None:
+def set_architecture(spec: Spec, kubevirt: KubeVirt) -> None:
     """Sets the cluster's architecture if the VM has none."""
-    if not spec.get("architecture") and config.architecture:
-        spec["architecture"] = config.architecture
+    if not spec.get("architecture") and kubevirt.architecture:
+        spec["architecture"] = kubevirt.architecture
 
 
-def set_machine_type(spec: Spec, config: Configuration) -> None:
+def set_machine_type(spec: Spec, kubevirt: KubeVirt) -> None:
     """Sets the machine type of the VM's architecture if the VM has none; call set_architecture first."""
     machine = spec["domain"].setdefault("machine", {"type": ""})
-    machine["type"] = machine["type"] or machine_type(spec.get("architecture", ""), config)
-
-
-def machine_type(architecture: str, config: Configuration) -> str:
-    """The cluster's machine type for an architecture; an unknown one counts as amd64."""
-    return config.machine_type or config.machine_types.get(architecture) or config.machine_types["amd64"]
+    machine["type"] = machine["type"] or kubevirt.machine_type(spec.get("architecture", ""))
 
 
 def add_disks_for_volumes(spec: Spec) -> None:
@@ -62,51 +56,57 @@ def add_disks_for_volumes(spec: Spec) -> None:
         devices["disks"] = devices.get("disks", []) + added
 
 
-def add_network_interface(spec: Spec, config: Configuration) -> Problem | None:
+def add_network_interface(spec: Spec, kubevirt: KubeVirt) -> Problem | None:
     """Adds the pod network with an interface, unless the VM has networks or interfaces or opts out."""
     devices = spec["domain"]["devices"]
     if devices.get("autoattachPodInterface") is False or spec.get("networks") or devices.get("interfaces"):
         return None
-    if config.network_interface == "slirp":
+    if kubevirt.network_interface == "slirp":
         return Problem("slirp interface is deprecated as of v1.3")
-    if config.network_interface == "bridge" and not config.bridge_permitted:
+    if kubevirt.network_interface == "bridge" and not kubevirt.bridge_permitted:
         return Problem("bridge interface is not enabled in kubevirt-config")
-    devices["interfaces"] = [{"name": "default", config.network_interface: {}}]
+    devices["interfaces"] = [{"name": "default", kubevirt.network_interface: {}}]
     spec["networks"] = [{"name": "default", "pod": {}}]
     return None
 
 
-def _set_cpu_request(spec: Spec, config: Configuration) -> None:
+def _set_cpu_request(spec: Spec, kubevirt: KubeVirt) -> None:
     resources = spec["domain"]["resources"]
     limit = resources.get("limits", {}).get("cpu")
     if not _is_zero(limit) and _is_zero(resources.get("requests", {}).get("cpu")):
         resources.setdefault("requests", {})["cpu"] = limit
-    if quantity.parse(config.cpu_request).nanos == quantity.parse(CPU_REQUEST).nanos:
+    if quantity.parse(kubevirt.cpu_request).nanos == quantity.parse(CPU_REQUEST).nanos:
         # virt-controller sets the default in the pod, not in the VM.
         return
     dedicated = spec["domain"].get("cpu", {}).get("dedicatedCpuPlacement", False)
     if "cpu" not in resources.get("requests", {}) and not dedicated:
-        resources.setdefault("requests", {})["cpu"] = config.cpu_request
+        resources.setdefault("requests", {})["cpu"] = kubevirt.cpu_request
 
 
-def _set_memory_request(spec: Spec, config: Configuration) -> None:
-    """Sets the pod's request: the limit, else the guest's memory, else the huge page size."""
+def _set_memory_request(spec: Spec, kubevirt: KubeVirt) -> None:
+    """Sets the pod's request: the limit, else what the guest needs."""
     resources = spec["domain"]["resources"]
-    limit = resources.get("limits", {}).get("memory")
-    if not _is_zero(limit) and _is_zero(resources.get("requests", {}).get("memory")):
-        resources.setdefault("requests", {})["memory"] = limit
-    if "memory" in resources.get("requests", {}):
-        return
-    memory = spec["domain"].get("memory", {})
+    limit, requests = resources.get("limits", {}).get("memory"), resources.get("requests", {})
+    if not _is_zero(limit) and _is_zero(requests.get("memory")):
+        resources["requests"] = {**requests, "memory": limit}
+    elif "memory" not in requests:
+        guest = guest_request(spec, kubevirt)
+        if guest is not None:
+            resources["requests"] = {**requests, "memory": guest.text}
+
+
+def guest_request(spec: Spec, kubevirt: KubeVirt) -> quantity.Quantity | None:
+    """The memory request for a guest: its memory, else the huge page size, less what is overcommitted."""
+    memory = spec["domain"].get("memory") or {}
     try:
-        amount = quantity.parse(memory.get("guest") or memory.get("hugepages", {}).get("pageSize", ""))
+        amount = quantity.parse(memory.get("guest") or (memory.get("hugepages") or {}).get("pageSize", ""))
     except errors.QuantityError:
-        return
+        return None
     if amount.value <= 0:
-        return
-    if config.memory_overcommit != 100:
-        amount = quantity.Quantity.from_integer(amount.value * 100 // config.memory_overcommit, amount.format)
-    resources.setdefault("requests", {})["memory"] = amount.text
+        return None
+    if kubevirt.memory_overcommit == 100:
+        return amount
+    return quantity.Quantity.from_integer(amount.value * 100 // kubevirt.memory_overcommit, amount.format)
 
 
 def _set_guest_memory(spec: Spec) -> None:
@@ -156,8 +156,6 @@ def _is_zero(amount: str | None) -> bool:
     return amount is None or quantity.parse(amount).nanos == 0
 
 
-NO_LIMITS: Final = LiveUpdateLimits()
-
 _AMD64: Final = "amd64"
 _ARM64: Final = "arm64"
 _S390X: Final = "s390x"
@@ -175,19 +173,13 @@ HYPERV_NEEDS: Final = (
 )
 
 
-def set_vmi_defaults(
-    spec: Spec,
-    config: Configuration,
-    cpu_model: str = "",
-    allowed: LiveUpdateLimits | None = NO_LIMITS,
-    release: Release = NEWEST,
-) -> None:
+def set_vmi_defaults(spec: Spec, kubevirt: KubeVirt, maximums: bool = True) -> None:
     """Sets all defaults of a new VMI except a random firmware UUID.
 
-    cpu_model: of the cluster's configuration, if any.
-    allowed: the hotplug limits; None if the cluster does not change running guests.
+    maximums: with those of CPU and memory, if the cluster changes running guests. Raises ValueError for a malformed
+    configuration of them.
     """
-    set_spec_defaults(spec, config, release)
+    set_spec_defaults(spec, kubevirt)
     architecture, domain = spec.get("architecture", ""), spec["domain"]
     domain.setdefault("firmware", {})
     _features(domain.setdefault("features", {}), architecture)
@@ -198,26 +190,12 @@ def set_vmi_defaults(
     if architecture == _ARM64:
         _boot_arm64(domain["firmware"])
         domain["cpu"].setdefault("model", "host-passthrough")
-    domain["cpu"].setdefault("model", cpu_model or "host-model")
-    if allowed is not None and architecture != _ARM64:
-        set_maximums(spec, allowed)
+    domain["cpu"].setdefault("model", kubevirt.configuration.get("cpuModel") or "host-model")
+    if maximums and kubevirt.live_updates and architecture != _ARM64:
+        set_maximums(spec, limits(kubevirt.configuration))
     for probe in ("readinessProbe", "livenessProbe"):
         if probe in spec:
             spec[probe] = {**_PROBE, **spec[probe]}
-
-
-def select_nodes(spec: Spec) -> None:
-    """Restricts a realtime or SEV guest to nodes that support it."""
-    domain = spec["domain"]
-    sev = (domain.get("launchSecurity") or {}).get("sev")
-    required = {
-        "kubevirt.io/realtime": "realtime" in domain["cpu"],
-        "kubevirt.io/sev": sev is not None,
-        "kubevirt.io/sev-es": bool(((sev or {}).get("policy") or {}).get("encryptedState")),
-    }
-    labels = {label: "" for label, needed in required.items() if needed}
-    if labels:
-        spec["nodeSelector"] = {**spec.get("nodeSelector", {}), **labels}
 
 
 def has_pcie(spec: Spec) -> bool:

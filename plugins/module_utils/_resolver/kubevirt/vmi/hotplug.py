@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from ...api import quantity
@@ -64,7 +65,7 @@ class LiveUpdateLimits(NamedTuple):
     ratio: int = RATIO
 
 
-def limits(configuration: Spec) -> LiveUpdateLimits:
+def limits(configuration: Mapping[str, Any]) -> LiveUpdateLimits:
     """Reads `spec.configuration` of a KubeVirt object. Raises ValueError for a number that is none."""
     config = configuration.get("liveUpdateConfiguration") or {}
     sockets, ratio = config.get("maxCpuSockets") or 0, config.get("maxHotplugRatio", RATIO)

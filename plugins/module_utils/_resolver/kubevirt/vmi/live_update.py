@@ -16,7 +16,7 @@ from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, PREFERENCE
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
-from ..apply import applier
+from ..apply import applier, conflict
 from ..find import find
 from ..find.lookup import Lookup, Problem
 from .cluster import Cluster, KubeVirt
@@ -83,8 +83,7 @@ def applied(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Manifest
     except Panic as panic:
         return Problem(str(panic))
     if conflicts:
-        paths = ", ".join(item.full_path("spec") for item in conflicts)
-        return Problem(f"VM conflicts with instancetype spec in fields: [{paths}]")
+        return Problem(conflict.controller_message(conflicts, "VM"))
     return template
 
 
@@ -167,7 +166,7 @@ def compare(at_start: Manifest, now: Manifest, instance: Manifest, cluster: Clus
     desired: Manifest = template["spec"]
     instance = {**instance, "spec": schema.canonical(_VMI_SPEC, instance["spec"])}
     running = instance["spec"]
-    changes = tuple(_plugged(now, instance, kubevirt))
+    changes = tuple(_hotplugged_changes(now, instance, kubevirt))
     if differs(now, applied_at_start["spec"], desired, running, kubevirt):
         return Update(changes, OTHER_FIELD)
     if not kubevirt.live_updates:
@@ -194,7 +193,7 @@ def _canonical(vm: Manifest) -> Manifest:
     return {"spec": {**vm["spec"], "template": {"spec": spec}}}
 
 
-def _plugged(vm: Manifest, instance: Manifest, kubevirt: KubeVirt) -> Iterator[str]:
+def _hotplugged_changes(vm: Manifest, instance: Manifest, kubevirt: KubeVirt) -> Iterator[str]:
     """The fields that change by what is plugged in and out, whether or not the rest needs a restart."""
     vm, running = _canonical(vm), instance["spec"]
     connected = plugged_interfaces(vm["spec"]["template"]["spec"], instance, kubevirt)
@@ -223,7 +222,7 @@ def changes_live(vm: Manifest, before: Manifest, after: Manifest, kubevirt: Kube
     running = copy(before)
     for part in ("cpu", "memory"):
         running["domain"].setdefault(part, {})
-    set_maximums(running, limits(dict(kubevirt.settings)))
+    set_maximums(running, limits(kubevirt.configuration))
     status = {"conditions": (vm.get("status") or {}).get("conditions") or []}
     guest = {"guestCurrent": running["domain"]["memory"].get("guest")}
     instance = {"spec": running, "status": {**status, "memory": guest}}

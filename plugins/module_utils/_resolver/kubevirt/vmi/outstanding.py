@@ -13,12 +13,11 @@ from typing import Any, Final, NamedTuple
 from ...api import errors, quantity
 from ...api.manifest import Manifest, has_condition
 from ...api.matcher import ROLES
-from ...api.release import NEWEST, Release
 from ...api.tree import copy
 from ..find import naming
 from ..find.lookup import Lookup
 from . import defaults, vmi
-from .cluster import Configuration
+from .cluster import Cluster, KubeVirt
 
 # KubeVirt changes these in a running guest, so their values at the start do not count.
 _SOCKETS: Final = ("domain", "cpu", "sockets")
@@ -58,38 +57,30 @@ class Outstanding(NamedTuple):
         return tuple(field for field in self.fields if field not in _LIVE_FIELDS)
 
 
-def outstanding(
-    vm: Manifest,
-    instance: Manifest,
-    objects: Lookup,
-    config: Configuration | None = None,
-    release: Release = NEWEST,
-    *,
-    compare_all: bool = False,
-) -> Outstanding:
+def outstanding(vm: Manifest, instance: Manifest, cluster: Cluster, *, compare_all: bool = False) -> Outstanding:
     """The changes that the next start of a VM makes to its guest. vm, instance: plain manifests of the VM and its VMI.
 
-    objects: looks up revisions (including that of the guest's start), instancetypes and preferences. Without the start
-    revision, everything that the VM declares is compared with the VMI; with it, only the changes since the start, and
-    sockets and memory. A guest that was started from the current VM lacks nothing.
+    cluster: its objects include the revision of the guest's start. Without that, everything that the VM declares is
+    compared with the VMI; with it, only the changes since the start, and sockets and memory. A guest that was started
+    from the current VM lacks nothing.
     compare_all: always compare everything. KubeVirt keeps the revision of an earlier start of the same generation, so
     it may not be the spec with which this guest was started.
     """
-    built = vmi.build(vm, objects, config, release)
+    built = vmi.build(vm, cluster)
     if built.spec is None:
         return Outstanding(problem=built.error.message if built.error is not None else "the VM cannot be expanded")
     now, running = dict(_leaves(built.spec)), dict(_leaves(instance["spec"]))
-    started = started_spec(vm, instance, objects)
+    started = started_spec(vm, instance, cluster.objects)
     unchanged = _start_of(instance) == start_revision_name(vm) and not _revised(vm, started)
     if started is not None and unchanged and not compare_all:
         return Outstanding()
-    at_start = None if compare_all else _leaves_at_start(vm, started, objects, config, release)
+    at_start = None if compare_all else _leaves_at_start(vm, started, cluster)
     if at_start is None:
         lacks = [path for path, value in now.items() if value and not _has(running, path, value)]
     else:
         lacks = _fixed(at_start, now, running)
         lacks += [path for path in _LIVE if now.get(path) and not _has(running, path, now[path])]
-    by_default = _by_default(built.spec, now, config, release)
+    by_default = _by_default(built.spec, now, cluster.kubevirt)
     lacks += [path for path in by_default if path in running and not _same(running[path], by_default[path], True, True)]
     return Outstanding(_field_names(lacks), revised=_revised(vm, started))
 
@@ -147,12 +138,10 @@ def _start_of(instance: Manifest) -> str:
     return (instance.get("status") or {}).get("virtualMachineRevisionName") or ""
 
 
-def _leaves_at_start(
-    vm: Manifest, started: Manifest | None, objects: Lookup, config: Configuration | None, release: Release
-) -> dict[Path, Any] | None:
+def _leaves_at_start(vm: Manifest, started: Manifest | None, cluster: Cluster) -> dict[Path, Any] | None:
     if started is None:
         return None
-    built = vmi.build({**vm, "spec": started, "status": {}}, objects, config, release)
+    built = vmi.build({**vm, "spec": started, "status": {}}, cluster)
     return dict(_leaves(built.spec)) if built.spec is not None else None
 
 
@@ -163,12 +152,10 @@ def _revised(vm: Manifest, started: Manifest | None) -> bool:
     return any(naming.referenced(vm, role).name != naming.referenced(at_start, role).name for role in ROLES)
 
 
-def _by_default(
-    spec: Manifest, declared: dict[Path, Any], config: Configuration | None, release: Release
-) -> dict[Path, Any]:
+def _by_default(spec: Manifest, declared: dict[Path, Any], kubevirt: KubeVirt) -> dict[Path, Any]:
     """The values of the next start for sockets and memory that the VM does not set; KubeVirt plugs none of them in."""
     full = copy(spec)
-    defaults.set_spec_defaults(full, config or Configuration(), release)
+    defaults.set_spec_defaults(full, kubevirt)
     values = {_SOCKETS: 1, **dict(_leaves(full))}
     return {path: values[path] for path in _LIVE if path not in declared and path in values}
 

@@ -31,15 +31,15 @@ class PresetResult(NamedTuple):
     """A VMI after the presets.
 
     annotations, domain: the VMI's. matching: the names of the presets that match. conflicts: the conflicts of presets
-    with each other, because of which KubeVirt refuses the VMI: (preset, other preset, fields). chance: whether the
-    order of presets, which is arbitrary in KubeVirt, decides about the domain; here it is that of their names.
+    with each other, because of which KubeVirt refuses the VMI: (preset, other preset, fields). order_dependent: whether
+    the order of presets, which is arbitrary in KubeVirt, decides about the domain; here it is that of their names.
     """
 
     annotations: dict[str, str]
     domain: Manifest
     matching: tuple[str, ...] = ()
     conflicts: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
-    chance: bool = False
+    order_dependent: bool = False
 
 
 class _Preset(NamedTuple):
@@ -70,14 +70,14 @@ def apply(metadata: Manifest, domain: Manifest, presets: Iterable[Manifest], rel
     if conflicts:
         return PresetResult(annotations, domain, names, conflicts)
     requests = [preset.domain["resources"]["requests"] for preset in matching if _requests(preset.domain)]
-    chance = not _requests(domain) and any(set(other) != set(requests[0]) for other in requests)
+    order_dependent = not _requests(domain) and any(set(other) != set(requests[0]) for other in requests)
     for preset in matching:
         if _merge(preset.domain, domain):
             annotations[_APPLIED.format(preset.name)] = "kubevirt.io/v1"
     requested = _requests(domain)
     if requested:
         domain["resources"]["requests"] = {key: canonical(str(value)) for key, value in requested.items()}
-    return PresetResult(annotations, domain, names, (), chance)
+    return PresetResult(annotations, domain, names, (), order_dependent)
 
 
 def _read(preset: Manifest, release: Release) -> _Preset:

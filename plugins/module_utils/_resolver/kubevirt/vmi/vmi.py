@@ -6,7 +6,6 @@ Limited to what instance types affect: no generation, finalizers, start revision
 
 from __future__ import annotations
 
-import math
 import uuid
 from typing import Any, Final, NamedTuple
 
@@ -15,14 +14,17 @@ from ...api.errors import FieldError, Panic
 from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, PREFERENCE, ROLES
 from ...api.quantity import parse
-from ...api.release import NEWEST, Release
 from ..apply import applier, conflict
 from ..find import find, naming
-from ..find.lookup import PANIC, Lookup, Problem
+from ..find.lookup import PANIC, Problem
 from ..preference.devices import devices as apply_device_preferences
 from . import defaults
-from .cluster import Configuration
+from .cluster import Cluster, KubeVirt
 
+# The terms of affinity that have to hold, and those that only count.
+REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
+_UINT32: Final = 2**32
 _FIRMWARE_NAMESPACE: Final = uuid.UUID("6a1a24a1-4061-4607-8bf4-a3963d0c5895")
 
 
@@ -39,26 +41,26 @@ def firmware_uuid(name: str) -> str:
     return str(uuid.uuid5(_FIRMWARE_NAMESPACE, name))
 
 
-def build(vm: Manifest, objects: Lookup, config: Configuration | None = None, release: Release = NEWEST) -> BuiltVMI:
-    """The VMI that virt-controller creates for a VM (plain manifest), given the objects in the cluster."""
+def build(vm: Manifest, cluster: Cluster) -> BuiltVMI:
+    """The VMI that virt-controller creates for a VM (plain manifest)."""
     try:
-        vm = release_schema.canonical("VirtualMachine", vm, release)
+        vm = release_schema.canonical("VirtualMachine", vm, cluster.release)
     except FieldError as error:
         return BuiltVMI(error=Problem(str(error), "BadRequest", 400))
-    return build_in_place(vm, objects, config or Configuration(), release)
+    return build_in_place(vm, cluster)
 
 
-def build_in_place(vm: Manifest, objects: Lookup, config: Configuration, release: Release) -> BuiltVMI:
+def build_in_place(vm: Manifest, cluster: Cluster) -> BuiltVMI:
     """Like `build`, for a canonical VM, which becomes the VMI."""
     if vm["spec"]["template"] is None:
         return BuiltVMI(error=Problem("the VirtualMachine has no template", PANIC))
     try:
-        return _build(vm, objects, config, release)
+        return _build(vm, cluster)
     except Panic as panic:
         return BuiltVMI(error=Problem(str(panic), PANIC))
 
 
-def _build(vm: Manifest, objects: Lookup, config: Configuration, release: Release) -> BuiltVMI:
+def _build(vm: Manifest, cluster: Cluster) -> BuiltVMI:
     metadata, spec = _metadata(vm), vm["spec"]["template"]["spec"]
     firmware = spec["domain"].setdefault("firmware", {})
     firmware["uuid"] = firmware.get("uuid") or firmware_uuid(metadata.get("name", ""))
@@ -66,36 +68,36 @@ def _build(vm: Manifest, objects: Lookup, config: Configuration, release: Releas
     if _starts_paused(vm):
         spec["startStrategy"] = "Paused"
 
-    preference = find.spec(vm, PREFERENCE, objects, release)
+    preference = find.spec(vm, PREFERENCE, cluster.objects, cluster.release)
     if preference.error is not None:
         return BuiltVMI(error=preference.error)
-    problem = attach(spec, preference.spec, config, release)
+    problem = attach(spec, preference.spec, cluster.kubevirt)
     if problem is not None:
         return BuiltVMI(error=problem)
 
-    instancetype = find.spec(vm, INSTANCETYPE, objects, release)
+    instancetype = find.spec(vm, INSTANCETYPE, cluster.objects, cluster.release)
     if instancetype.error is not None:
         return BuiltVMI(error=instancetype.error)
     _annotate(vm, metadata)
-    conflicts = applier.apply_in_place(metadata, spec, instancetype.spec, preference.spec, release)
+    conflicts = applier.apply_in_place(metadata, spec, instancetype.spec, preference.spec, cluster.release)
     if conflicts:
         return BuiltVMI(error=Problem(conflict.controller_message(conflicts)))
     return BuiltVMI(metadata, spec)
 
 
-def attach(spec: Manifest, preference: Manifest | None, config: Configuration, release: Release) -> Problem | None:
+def attach(spec: Manifest, preference: Manifest | None, kubevirt: KubeVirt) -> Problem | None:
     """Adds the disks, the input and the interface that KubeVirt attaches automatically to a canonical VMI spec.
 
     preference: its canonical spec. Its devices apply twice: here, because they decide what is attached, and later, with
     the rest of the preference, to what was attached. Returns the failure.
     """
     if preference is not None:
-        apply_device_preferences(preference, spec, release)
+        apply_device_preferences(preference, spec, kubevirt.release)
     defaults.add_disks_for_volumes(spec)
     devices = spec["domain"]["devices"]
     if devices.get("autoattachInputDevice") and not devices.get("inputs"):
         devices["inputs"] = [{"name": "default-0", "type": ""}]
-    return defaults.add_network_interface(spec, config)
+    return defaults.add_network_interface(spec, kubevirt)
 
 
 def _metadata(vm: Manifest) -> Manifest:
@@ -149,13 +151,17 @@ def guest(spec: dict[str, Any]) -> dict[str, Any]:
 Spec = dict[str, Any]
 
 
-def vcpus(spec: Spec) -> int:
-    """The vCPUs: the product of the set ones of cores, sockets and threads; 0 if none is set, 1 without `cpu`."""
-    cpu = spec["domain"].get("cpu")
+def vcpus(cpu: Spec | None) -> int:
+    """The vCPUs: the product of the set ones of cores, sockets and threads (hwutil.GetNumberOfVCPUs); 0 if none is set,
+    1 without `cpu`.
+    """
     if cpu is None:
         return 1
-    counts = [cpu[part] for part in ("cores", "sockets", "threads") if cpu.get(part)]
-    return math.prod(counts) if counts else 0
+    product = 0
+    for count in (cpu.get("cores"), cpu.get("sockets"), cpu.get("threads")):
+        if count:
+            product = (product or 1) * count % _UINT32
+    return product
 
 
 def pool_threads(spec: Spec) -> int:

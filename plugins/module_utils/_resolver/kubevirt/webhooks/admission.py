@@ -28,7 +28,6 @@ class Response(NamedTuple):
 
     code, reason, message, causes: of the Status with which the API server rejects the object; empty if allowed.
     warnings: for the user of an allowed object. stage: the step of the VM's validation that failed.
-    panic: KubeVirt panics here (code 500).
     """
 
     allowed: bool = True
@@ -38,27 +37,16 @@ class Response(NamedTuple):
     causes: tuple[Cause, ...] = ()
     warnings: tuple[str, ...] = ()
     stage: str = ""
-    panic: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """The response without empty values."""
         result: dict[str, Any] = {"allowed": self.allowed}
         result.update({name: getattr(self, name) for name in ("code", "reason", "message", "stage")})
-        result["causes"] = self._causes()
+        result["causes"] = [
+            {"reason": cause.type, "message": cause.message, "field": cause.field} for cause in self.causes
+        ]
         result["warnings"] = list(self.warnings)
         return {name: value for name, value in result.items() if value or name == "allowed"}
-
-    def status(self) -> dict[str, Any]:
-        """The Status in the AdmissionReview of a refusal."""
-        result: dict[str, Any] = {"message": self.message, "code": self.code}
-        if self.reason:
-            result["reason"] = self.reason
-        if self.causes:
-            result["details"] = {"causes": self._causes()}
-        return result
-
-    def _causes(self) -> list[dict[str, str]]:
-        return [{"reason": cause.type, "message": cause.message, "field": cause.field} for cause in self.causes]
 
 
 def allowed(warnings: Iterable[str] = ()) -> Response:
@@ -83,4 +71,4 @@ def bad_request(message: str, stage: str = "") -> Response:
 
 def crashed(message: str, stage: str = "") -> Response:
     """KubeVirt panics on this object, so it cannot be stored."""
-    return Response(False, 500, "InternalError", message, stage=stage, panic=True)
+    return Response(False, 500, "InternalError", message, stage=stage)

@@ -14,7 +14,7 @@ from ...api.release import NEWEST, Release
 from ...api.tree import copy
 from ..find import find, naming
 from ..find import infer as inference
-from ..find.lookup import PANIC, Lookup, Problem
+from ..find.lookup import PANIC, Lookup
 from ..vmi.cluster import Cluster
 from .admission import INVALID, NOT_FOUND, Cause, Response, bad_request, crashed, invalid
 
@@ -49,16 +49,16 @@ def mutate(
     if refusal is not None:
         return Mutated(refusal=refusal)
     inferred = inference.infer(canonical, objects, release)
-    if inferred.vm is None:
-        failed = inferred.error or Problem("cannot be inferred")
+    if isinstance(inferred, inference.NotInferred):
+        failed = inferred.problem
         return Mutated(refusal=(crashed if failed.reason == PANIC else bad_request)(failed.message))
     if release.sets_matcher_kind:
-        set_kinds(inferred.vm)
-    preference = find.spec(inferred.vm, PREFERENCE, objects, release)
+        set_kinds(inferred)
+    preference = find.spec(inferred, PREFERENCE, objects, release)
     # A missing preference counts as none here; validation reports it.
     if preference.spec is not None:
-        _apply(preference.spec, inferred.vm, release)
-    return Mutated(inferred.vm)
+        _apply(preference.spec, inferred, release)
+    return Mutated(inferred)
 
 
 def _check_matchers(vm: Manifest, before: Manifest | None, release: Release) -> Response | None:

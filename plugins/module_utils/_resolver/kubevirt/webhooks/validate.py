@@ -1,4 +1,4 @@
-"""KubeVirt's validating webhooks, as responses to manifests of any kind.
+"""KubeVirt's validating webhooks, as responses.
 
 Those for instancetypes and preferences check little; the CRDs check required fields. That for VMs: the steps apply,
 defaults and requirements, which involve instance types.
@@ -7,20 +7,20 @@ defaults and requirements, which involve instance types.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from ...api import go_json, release_schema
 from ...api.errors import FieldError, Panic
 from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, ROLE_OF_KIND, ROLES
 from ...api.release import NEWEST, Release
-from ...api.tree import copy
 from ..apply import applier, conflict, requirements, topology
 from ..apply.requirements import Unmet
+from ..apply.topology import SpreadError
 from ..find import find
-from ..find.lookup import Lookup
+from ..find.lookup import Problem
 from ..vmi import defaults
-from ..vmi.cluster import Configuration
+from ..vmi.cluster import Cluster, KubeVirt
 from .admission import INVALID, NOT_FOUND, Cause, Response, allowed, bad_request, crashed, invalid
 
 _ACROSS: Final = (topology.SOCKETS_CORES, topology.CORES_THREADS, topology.SOCKETS_CORES_THREADS)
@@ -82,36 +82,36 @@ DEFAULTS: Final = "defaults"
 REQUIREMENTS: Final = "requirements"
 
 
-def virtual_machine(vm: Manifest, objects: Lookup, config: Configuration, release: Release = NEWEST) -> Response:
+def virtual_machine(vm: Manifest, cluster: Cluster) -> Response:
     """The response to a canonical VM, which is modified. Missing objects of its matchers do not count."""
     if vm["metadata"].get("deletionTimestamp"):
         return allowed()
-    template = vm["spec"]["template"]
+    release, template = cluster.release, vm["spec"]["template"]
     if template is None:
         return crashed("the VirtualMachine has no template", APPLY)
     specs = []
     for role in ROLES:
-        effective = find.spec(vm, role, objects, release)
+        effective = find.spec(vm, role, cluster.objects, release)
         if effective.error is not None and release.refuses_unknown_objects:
             message = f"Failure to find {role.matcher}: {effective.error.message}"
             return invalid([Cause(NOT_FOUND, message, f"spec.{role.matcher}")], APPLY)
         specs.append(effective.spec)
     instancetype_spec, preference_spec = specs
     try:
-        if release.checks_requirements_first:
-            unmet_requirement = requirements.unmet(instancetype_spec, preference_spec, template["spec"], release)
-            if unmet_requirement is not None:
-                return _insufficient(unmet_requirement)
-        causes = _apply(template, instancetype_spec, preference_spec, release)
-        if causes:
-            return invalid(causes, APPLY)
-        problem = defaults.set_spec_defaults(template["spec"], config, release)
-        if problem is not None:
-            return bad_request(problem.message, DEFAULTS)
-        unmet_requirement = requirements.unmet(instancetype_spec, preference_spec, template["spec"], release)
+        found = verdict(template, instancetype_spec, preference_spec, cluster.kubevirt)
     except Panic as panic:
         return crashed(str(panic), APPLY)
-    return allowed() if unmet_requirement is None else _insufficient(unmet_requirement)
+    insufficient = None if found.unmet is None else _insufficient(found.unmet)
+    if insufficient is not None and release.checks_requirements_first:
+        return insufficient
+    if found.spread is not None:
+        return invalid([Cause(INVALID, found.spread.message, found.spread.field)], APPLY)
+    if found.conflicts:
+        described = ((conflict.cause_message(path, release), conflict.full_path(path)) for path in found.conflicts)
+        return invalid((Cause(INVALID, message, field) for message, field in described), APPLY)
+    if found.problem is not None:
+        return bad_request(found.problem.message, DEFAULTS)
+    return insufficient or allowed()
 
 
 def _insufficient(requirement: Unmet) -> Response:
@@ -119,60 +119,39 @@ def _insufficient(requirement: Unmet) -> Response:
     return invalid([Cause(NOT_FOUND, message, ", ".join(requirement.conflicts))], REQUIREMENTS)
 
 
-def _apply(
-    template: Manifest, instancetype_spec: Manifest | None, preference_spec: Manifest | None, release: Release
-) -> list[Cause]:
-    """Applies both to the template; a spread with a remainder is reported instead of conflicts."""
+class Verdict(NamedTuple):
+    """What KubeVirt has against a VM with an instancetype and a preference.
+
+    spread: the vCPUs do not divide. conflicts: the VM's fields that the instancetype does not permit. problem: why
+    defaults cannot be set. unmet: the first requirement of the preference that is not met.
+    """
+
+    spread: SpreadError | None
+    conflicts: tuple[str, ...]
+    problem: Problem | None
+    unmet: Unmet | None
+
+
+def verdict(
+    template: Manifest, instancetype_spec: Manifest | None, preference_spec: Manifest | None, kubevirt: KubeVirt
+) -> Verdict:
+    """Applies canonical specs and the defaults to a VM's canonical template. Raises Panic where KubeVirt panics."""
+    release, metadata, spec = kubevirt.release, template["metadata"], template["spec"]
+    before = release.checks_requirements_first
+    unmet = requirements.unmet(instancetype_spec, preference_spec, spec, release) if before else None
     spread = topology.spread_indivisible(instancetype_spec, preference_spec, release)
-    if spread is not None:
-        return [Cause(INVALID, spread.message, spread.field)]
-    conflicts = applier.apply_in_place(
-        template["metadata"], template["spec"], instancetype_spec, preference_spec, release
-    )
-    return [Cause(INVALID, conflict.cause_message(item, release), item.full_path()) for item in conflicts]
+    conflicts = applier.apply_in_place(metadata, spec, instancetype_spec, preference_spec, release)
+    problem = defaults.set_spec_defaults(spec, kubevirt)
+    if not before:
+        unmet = requirements.unmet(instancetype_spec, preference_spec, spec, release)
+    return Verdict(spread, tuple(conflicts), problem, unmet)
 
 
-def unmet(
-    template: Manifest,
-    instancetype_spec: Manifest | None,
-    preference_spec: Manifest | None,
-    config: Configuration | None = None,
-    release: Release = NEWEST,
-) -> Unmet | None:
-    """The first requirement that a VM's canonical template does not meet, or None.
-
-    instancetype_spec, preference_spec: canonical. Raises Panic where KubeVirt panics.
-    """
-    if release.checks_requirements_first:
-        return requirements.unmet(instancetype_spec, preference_spec, template["spec"], release)
-    template = copy(template)
-    applier.apply_in_place(template["metadata"], template["spec"], instancetype_spec, preference_spec, release)
-    # A failure to add a network does not affect requirements.
-    defaults.set_spec_defaults(template["spec"], config or Configuration(), release)
-    return requirements.unmet(instancetype_spec, preference_spec, template["spec"], release)
-
-
-def validate(
-    kind: str,
-    manifest: Manifest,
-    objects: Lookup,
-    operation: str = "CREATE",
-    config: Configuration | None = None,
-    release: Release = NEWEST,
-) -> Response:
-    """The webhook's response to a plain manifest. kind: VirtualMachine, or an instancetype or preference.
-
-    objects: looks up a VM's instancetype, preference and revisions. operation: others than CREATE and UPDATE are
-    allowed. config: the cluster's, for a VM. Raises KeyError for another kind.
-    """
-    role = None if kind == "VirtualMachine" else ROLE_OF_KIND[kind]
-    if operation not in ("CREATE", "UPDATE"):
-        return allowed()
-    type_name = kind if role is None else role.kind
+def validate(kind: str, manifest: Manifest, release: Release = NEWEST) -> Response:
+    """The webhook's response to the plain manifest of an instancetype or a preference."""
+    role = ROLE_OF_KIND[kind]
     try:
-        canonical = release_schema.canonical(type_name, manifest, release)
+        canonical = release_schema.canonical(role.kind, manifest, release)
     except FieldError as error:
-        return bad_request(go_json.type_error(type_name, manifest, kind) or str(error))
-    if role is None:
-        return virtual_machine(canonical, objects, config or Configuration(), release)
+        return bad_request(go_json.type_error(role.kind, manifest, kind) or str(error))
     return (instancetype if role is INSTANCETYPE else preference)(canonical["spec"], release)

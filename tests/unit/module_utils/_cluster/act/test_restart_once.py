@@ -28,6 +28,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import revision
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import vmi
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import Cluster
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revision_change import refresh
 from scripted_server import listed, session_with, status
 
@@ -83,7 +84,7 @@ class Stubborn:
             spec["instancetype"]["revisionName"] = self.vm["status"]["instancetypeRef"]["controllerRevisionRef"]["name"]
             metadata = {"name": name, "namespace": "shop"}
             self.started = {name: {"kind": "ControllerRevision", "metadata": metadata, "data": {"spec": spec}}}
-        built = vmi.build(self.vm, Objects([*self.kept.values(), self.size]))
+        built = vmi.build(self.vm, Cluster(Objects([*self.kept.values(), self.size])))
         assert built.spec is not None, built.error
         return {
             "metadata": {"name": "db", "namespace": "shop", "uid": f"guest-{self.restarts}"},

@@ -43,7 +43,7 @@ def test_version_and_configuration_come_from_one_list() -> None:
     result = read(store)
     assert (result.release.version, result.assumption) == ((1, 4, 1), "")
     assert result.settings["developerConfiguration"] == {"cpuAllocationRatio": 4}
-    assert (result.configuration.architecture, result.configuration.eviction_strategy) == ("arm64", "LiveMigrate")
+    assert (result.architecture, result.eviction_strategy) == ("arm64", "LiveMigrate")
     assert store.asked == [("GET", KUBEVIRTS)]
 
 
@@ -62,7 +62,7 @@ def test_version_and_configuration_come_from_one_list() -> None:
 def test_virt_api_gives_release_without_kubevirt_object(answer: Answer, why: str) -> None:
     store = Store({}, {("GET", KUBEVIRTS): answer, ("GET", VERSION): (200, {"gitVersion": "v1.5.3"})})
     result = read(store)
-    assert (result.release.version, result.configuration.architecture) == ((1, 5, 3), "amd64")
+    assert (result.release.version, result.architecture) == ((1, 5, 3), "amd64")
     assert not result.live_updates  # the default of that release
     assert ASSUMED in result.assumption and why in result.assumption and "release" not in result.assumption
 
@@ -82,7 +82,7 @@ def test_an_unreachable_server_is_tried_once() -> None:
 
 def test_a_custom_build_counts_as_the_newest_release() -> None:
     result = read(cluster("devel", {"defaultArchitecture": "s390x"}))
-    assert (result.release, result.configuration.architecture) == (NEWEST, "s390x")
+    assert (result.release, result.architecture) == (NEWEST, "s390x")
     assert (
         result.assumption
         == "the cluster runs KubeVirt devel, a release unknown to this collection, so the task assumes 1.9"

@@ -20,7 +20,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release_schema import every_field
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply import topology
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
-    Configuration,
+    KubeVirt,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.defaults import (
     set_spec_defaults,
@@ -82,15 +82,10 @@ def test_releases_differ_only_in_recorded_changes() -> None:
         "creates_panic_device",
         "infers_from_snapshots",
         "warns_of_launch_security",
-        "plugs_volumes",
-        "network_gate",
     }
     assert changed[7] == {
-        "gates",
         "crashes_without_matcher",
         "keeps_restart_condition",
-        "changes_networks",
-        "network_gate",
         "restarts_for_pod_network",
     }
     assert changed[6] == {
@@ -105,7 +100,6 @@ def test_releases_differ_only_in_recorded_changes() -> None:
         "requests_guest_memory",
     }
     assert changed[5] == {
-        "gates",
         "vm_memory_counts",
         "checks_captured_name",
         "refuses_unknown_objects",
@@ -119,7 +113,6 @@ def test_releases_differ_only_in_recorded_changes() -> None:
         "leaves_empty_machine",
         "captures_in_status",
         "crashes_without_matcher",
-        "live_update_gate",
     }
     assert changed[1] == {"spread_needs_instancetype"}
 
@@ -167,7 +160,10 @@ def test_unknown_topologies_give_one_vcpu(version: str, name: str, expected: tup
 def test_memory_request_is_divided_by_overcommit() -> None:
     spec: dict[str, Any] = {"domain": {"resources": {}, "devices": {}, "memory": {"guest": "3Gi"}}}
 
-    assert set_spec_defaults(spec, Configuration(memory_overcommit=150), parse_release("1.6")) is None
+    assert (
+        set_spec_defaults(spec, KubeVirt(parse_release("1.6"), {"developerConfiguration": {"memoryOvercommit": 150}}))
+        is None
+    )
 
     assert spec["domain"]["resources"]["requests"] == {"memory": "2Gi"}
 

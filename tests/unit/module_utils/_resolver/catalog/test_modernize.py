@@ -227,7 +227,7 @@ CHOICES = (None, True, False)
 
 def applied(template: Manifest, instancetype: Manifest | None, desired: Manifest | None) -> Any:
     result = applier.apply(template, instancetype, desired)
-    return result.template, [conflict.path for conflict in result.conflicts], result.panic
+    return result.template, list(result.conflicts), result.panic
 
 
 @pytest.mark.parametrize("bootloader", BOOTLOADERS)

@@ -15,7 +15,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import vmi
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Cluster,
-    Configuration,
     KubeVirt,
 )
 
@@ -168,7 +167,7 @@ def test_equivalent_spellings_are_adopted(domain: Manifest, remaining: Manifest)
 
 def test_memory_request_above_default_is_a_difference() -> None:
     machine = vm(resources={"requests": {"memory": "4Gi"}})
-    cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST, Configuration(memory_overcommit=150)))
+    cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST, {"developerConfiguration": {"memoryOvercommit": 150}}))
     result = adopt.adopt(machine, TYPES, None, cluster)
     assert result.chosen is None
     assert [item["field"] for item in result.nearest[0].differences] == ["domain.resources.requests"]
@@ -338,7 +337,7 @@ def test_the_rewritten_vm_has_the_same_vmi() -> None:
     )
     lookup = Objects([*TYPES, VIRTIO, preference("bus", devices={"preferredDiskBus": "virtio", "preferredRng": {}})])
     assert result.preference is not None
-    assert vmi.build(result.vm, lookup).spec == vmi.build(machine, lookup).spec
+    assert vmi.build(result.vm, Cluster(lookup)).spec == vmi.build(machine, Cluster(lookup)).spec
 
 
 def test_patch_tests_the_generation() -> None:
@@ -414,10 +413,10 @@ def test_a_vm_keeps_its_own_preference() -> None:
 
 def test_cluster_settings_apply_to_both_sides() -> None:
     """A VM without networks gets the cluster's interface, before and after."""
-    settings = Configuration(network_interface="masquerade", machine_type="pc")
-    result = chosen(adopted(vm(), configuration=settings))
+    settings = {"network": {"defaultNetworkInterface": "masquerade"}, "machineType": "pc"}
+    result = chosen(adopted(vm(), settings=settings))
     assert (result.instancetype["name"], result.differences) == ("u1.medium", ())
-    refused = adopted(vm(), configuration=Configuration(bridge_permitted=False))
+    refused = adopted(vm(), settings={"network": {"permitBridgeInterfaceOnPodNetwork": False}})
     assert refused.problem == "bridge interface is not enabled in kubevirt-config"
 
 

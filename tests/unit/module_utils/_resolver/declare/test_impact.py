@@ -15,7 +15,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Cluster,
-    Configuration,
     KubeVirt,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.live_update import (
@@ -27,6 +26,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
 
+STAGE = {"vmRolloutStrategy": "Stage"}
+BY_REQUEST = {"developerConfiguration": {"featureGates": ["HotplugVolumes"]}}
 Manifest = dict[str, Any]
 
 
@@ -90,7 +91,7 @@ def test_needs_of_a_running_guest(planned: Manifest, needs: str) -> None:
 
 
 def test_a_cluster_that_changes_no_running_guest() -> None:
-    assert of(vm("two"), running(), live_updates=False).needs == RESTART
+    assert of(vm("two"), running(), settings=STAGE).needs == RESTART
 
 
 @pytest.mark.parametrize("version", ["1.7.0", "1.8.0"])
@@ -194,7 +195,7 @@ LOADED, EMPTY = vm_with_volumes([ROOT, ISO], [ROOT_DISK, DRIVE]), vm_with_volume
 def test_changes_of_devices_as_recorded(before: Manifest, after: Manifest, needs: str, live: bool) -> None:
     """As KubeVirt 1.9 was seen to do with either rollout strategy."""
     instance = {**running(), "spec": before["spec"]["template"]["spec"]}
-    cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST, live_updates=live))
+    cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST, {} if live else STAGE))
     assert foreseen(before, after, instance, cluster).needs == needs
 
 
@@ -202,7 +203,7 @@ def test_changes_of_devices_as_recorded(before: Manifest, after: Manifest, needs
 def test_a_volume_that_migrates(live: bool, needs: str) -> None:
     moved = vm_with_volumes([claimed("root", "other", hot=False)], [ROOT_DISK], updateVolumesStrategy="Migration")
     instance = {**running(), "spec": ROOTED["spec"]["template"]["spec"]}
-    cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST, live_updates=live))
+    cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST, {} if live else STAGE))
     assert foreseen(ROOTED, moved, instance, cluster).needs == needs
 
 
@@ -220,7 +221,7 @@ def test_a_volume_that_migrates(live: bool, needs: str) -> None:
 )
 def test_volumes_need_a_restart_without_declarative_hotplug(before: Manifest, after: Manifest, field: str) -> None:
     instance = {**running(), "spec": before["spec"]["template"]["spec"]}
-    result = foreseen(before, after, instance, Cluster(Objects(TYPES), KubeVirt(NEWEST, plugs_volumes=False)))
+    result = foreseen(before, after, instance, Cluster(Objects(TYPES), KubeVirt(NEWEST, BY_REQUEST)))
     assert (result.needs, result.without_condition) == (RESTART, True)
     assert str(result.reason).startswith("KubeVirt asks for no restart, but the guest gets ")
     assert field in str(result.reason)
@@ -370,7 +371,7 @@ def test_cluster_settings_and_release_are_no_change() -> None:
     instance = running()
     instance["spec"]["domain"]["cpu"].update(cores=2)
     for release, vcpus in ((parse_release("1.9"), 2), (parse_release("1.3"), 1)):
-        settings = Configuration(network_interface="masquerade")
+        settings = {"network": {"defaultNetworkInterface": "masquerade"}}
         cluster = Cluster(Objects([*TYPES, cores]), KubeVirt(release, settings))
         for present in (None, instance):
             result = foreseen(machine, machine, present, cluster)
@@ -380,10 +381,11 @@ def test_cluster_settings_and_release_are_no_change() -> None:
 
 def test_a_size_mismatch_considers_the_clusters_configuration() -> None:
     expanded = vm(None, domain={**running()["spec"]["domain"], "machine": {"type": "q35"}})
-    for settings in (Configuration(network_interface="masquerade"), Configuration(bridge_permitted=False)):
-        result = size_mismatch(vm("large"), expanded, Cluster(Objects(TYPES), KubeVirt(NEWEST, settings)))
+    for network in ({"defaultNetworkInterface": "masquerade"}, {"permitBridgeInterfaceOnPodNetwork": False}):
+        kubevirt = KubeVirt(NEWEST, {"network": network})
+        result = size_mismatch(vm("large"), expanded, Cluster(Objects(TYPES), kubevirt))
         # Where the cluster's interface is refused no VMI can be made, of neither.
-        assert bool(result) is settings.bridge_permitted
+        assert bool(result) is kubevirt.bridge_permitted
     bare = vm(None)
     assert "by its values (1 vCPU, no memory)" in str(
         size_mismatch(vm("small"), bare, Cluster(Objects(TYPES), KubeVirt(NEWEST)))

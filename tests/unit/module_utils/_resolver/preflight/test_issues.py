@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -154,7 +155,7 @@ def test_obsolete_object_is_only_for_existing_users() -> None:
 def test_removed_matcher_may_crash_virt_controller(version: str, crashes: bool) -> None:
     live = vm(instancetype={"name": "u1.large"})
     live["status"] = {"instancetypeRef": {"controllerRevisionRef": {"name": "web-u1.large-1"}}}
-    cluster = KUBEVIRT._replace(release=parse_release(version))
+    cluster = replace(KUBEVIRT, release=parse_release(version))
     removed = vm({"memory": {"guest": "8Gi"}}, instancetype=None)
     assert [(issue.text.partition(":")[0], issue.certain) for issue in issues(removed, live, kubevirt=cluster)] == (
         [("spec.instancetype", False)] if crashes else []
@@ -375,11 +376,11 @@ def test_a_running_guest_is_not_started_again() -> None:
 
 @pytest.mark.parametrize(("version", "certain"), [("v1.9.7", True), ("v1.10.0", False), ("", True), ("main", True)])
 def test_a_newer_kubevirt_may_permit_more(version: str, certain: bool) -> None:
-    assert [issue.certain for issue in issues(vm(QXL), kubevirt=KUBEVIRT._replace(version=version))] == [certain]
+    assert [issue.certain for issue in issues(vm(QXL), kubevirt=replace(KUBEVIRT, version=version))] == [certain]
 
 
 def test_an_unknown_configuration_leaves_a_doubt() -> None:
-    assert [issue.certain for issue in issues(vm(QXL), kubevirt=KUBEVIRT._replace(assumption="unreadable"))] == [False]
+    assert [issue.certain for issue in issues(vm(QXL), kubevirt=replace(KUBEVIRT, assumption="unreadable"))] == [False]
 
 
 def test_kubevirt_crashes_on_a_vm_before_it_starts() -> None:

@@ -13,7 +13,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Problem,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
-    Configuration,
     KubeVirt,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
@@ -220,7 +219,7 @@ def test_preference_applies_to_unlisted_disks_and_interfaces(
 
 def test_interface_is_that_of_the_cluster() -> None:
     vm = {**VM, "spec": {"template": {"spec": {"domain": {"devices": {}}}}}}
-    masquerade = KubeVirt(NEWEST, Configuration(network_interface="masquerade"))
+    masquerade = KubeVirt(NEWEST, {"network": {"defaultNetworkInterface": "masquerade"}})
     specs = drift.Specs(None, {}), drift.Specs(None, {"devices": {"preferredInterfaceModel": "e1000"}})
     (change,) = drift.effect(vm, *specs, masquerade).changes
     assert change["after"] == [{"name": "default", "masquerade": {}, "model": "e1000"}]

@@ -9,9 +9,12 @@ from typing import Any
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.revision.store import (
-    Create,
-    store,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.revision import (
+    controller_revision,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
+    Cluster,
+    KubeVirt,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.vmi import build
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
@@ -73,11 +76,16 @@ def vm(**spec: Any) -> Manifest:
 def captured(machine: Manifest, of: Manifest, version: release.Release = NEWEST) -> tuple[Manifest, Manifest]:
     """The VM as virt-controller leaves it, and the revision that it makes."""
     machine["spec"]["instancetype"].pop("inferFromVolume", None)
-    stored = store(machine, Objects([of]), version)
-    revision = next(action.manifest for action in stored.actions if isinstance(action, Create))
-    spec = {**machine["spec"], "instancetype": stored.instancetype}
-    status = {"instancetypeRef": stored.instancetype_ref} if stored.instancetype_ref else {}
-    return {**machine, "spec": spec, "status": status}, {**revision, "kind": "ControllerRevision"}
+    revision = controller_revision(machine, of, version)
+    name = revision["metadata"]["name"]
+    matcher = machine["spec"]["instancetype"]
+    status = {}
+    if version.captures_in_status:
+        status = {"instancetypeRef": {**matcher, "controllerRevisionRef": {"name": name}}}
+    else:
+        matcher = {**matcher, "revisionName": name}
+    vm_after = {**machine, "spec": {**machine["spec"], "instancetype": matcher}, "status": status}
+    return vm_after, {**revision, "kind": "ControllerRevision"}
 
 
 def test_exported_guest_ignores_other_instancetypes() -> None:
@@ -88,10 +96,12 @@ def test_exported_guest_ignores_other_instancetypes() -> None:
         other = {**instancetype(8, 5), "metadata": {"name": "small", "namespace": "archive", "uid": "other"}}
         for there in (Objects([*exported, other]), Objects(exported)):
             for running in (NEWEST, release.parse_release("1.4")):
-                built = build(exported[-1], there, None, running).spec
+                built = build(exported[-1], Cluster(there, KubeVirt(running))).spec
                 assert built is not None
                 assert built["domain"]["cpu"]["sockets"] == 2
-        assert build(machine, here, None, version).spec == build(exported[-1], Objects(exported), None, version).spec
+        cluster = KubeVirt(version)
+        before = build(machine, Cluster(here, cluster)).spec
+        assert before == build(exported[-1], Cluster(Objects(exported), cluster)).spec
 
 
 def test_export_has_no_fields_of_the_cluster() -> None:
@@ -160,7 +170,7 @@ def test_alpha_revisions_are_converted() -> None:
     )
     assert revision["metadata"]["labels"][f"{LABEL}name"] == "small"
     assert revision["metadata"]["labels"][f"{LABEL}version"] == "v1beta1"
-    there = build(export.vm or {}, Objects([revision]), None, NEWEST)
+    there = build(export.vm or {}, Cluster(Objects([revision])))
     assert there.spec is not None and there.spec["domain"]["cpu"]["sockets"] == 2
 
 

@@ -11,7 +11,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.fit import problem
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubernetes.placement.simulation import (
     PlacementRequest,
-    Sample,
     migration_target,
     running,
     simulate,
@@ -112,7 +111,10 @@ def test_problem_of_affinity_and_spread() -> None:
 def test_new_vms_are_placed_in_order() -> None:
     requests = [PlacementRequest(name, "shop", pod_of(name, BIG)) for name in ("a", "b", "c")]
     result = simulate(
-        [node_of("x"), node_of("y")], [], requests, samples=[Sample("small", pod_of()), Sample("none", None, "why")]
+        [node_of("x"), node_of("y")],
+        [],
+        requests,
+        samples=[PlacementRequest("small", "", pod_of()), PlacementRequest("none", "", None, problem="why")],
     )
     first, second, third = result["virtual_machines"]
     assert first == {

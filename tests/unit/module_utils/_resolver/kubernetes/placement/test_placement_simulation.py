@@ -38,6 +38,9 @@ SPREAD = {
 }
 
 
+BOUND = "pv.kubernetes.io/bind-completed"
+
+
 def problem_of(vm: Any, kubevirt: KubeVirt | None = None, **objects: Any) -> str:
     result = placement([vm], Objects([SPREAD, TWO]), kubevirt or KubeVirt(NEWEST), PlacementObjects([NODE], **objects))
     return str(result["virtual_machines"][0]["problem"])
@@ -91,15 +94,29 @@ def test_a_vm_that_kubevirt_cannot_expand() -> None:
     assert problem_of(machine) == "a spread ratio of 0 divides by zero"
 
 
-def test_claims_of_devices_decide_on_nodes() -> None:
+def nodes_of() -> list[dict[str, Any]]:
+    """The nodes m and n, with room for guests."""
     labels = {
         "kubevirt.io/schedulable": "true",
         "kubernetes.io/arch": "amd64",
         "machine-type.node.kubevirt.io/q35": "true",
     }
     amounts = {"cpu": "8", "memory": "20Gi", "ephemeral-storage": "9Gi", "pods": "9"}
-    amounts |= {f"devices.kubevirt.io/{name}": "9" for name in ("kvm", "tun", "vhost-net")}
-    nodes = [{"metadata": {"name": name, "labels": labels}, "status": {"allocatable": amounts}} for name in ("m", "n")]
+    amounts |= {f"devices.kubevirt.io/{name}": "9" for name in ("kvm", "tun", "vhost-net", "pr-helper")}
+    return [
+        {
+            "metadata": {"name": name, "labels": {**labels, "kubernetes.io/hostname": name}},
+            "status": {"allocatable": amounts},
+        }
+        for name in ("m", "n")
+    ]
+
+
+RUNNING = {"kubevirt.io": "virt-launcher", "kubevirt.io/created-by": "u", "vmi.kubevirt.io/id": "web"}
+
+
+def test_claims_of_devices_decide_on_nodes() -> None:
+    nodes = nodes_of()
     machine = vm()
     machine["metadata"]["namespace"] = "shop"
     machine["spec"]["template"]["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimTemplateName": "t"}]
@@ -130,9 +147,8 @@ def test_claims_of_devices_decide_on_nodes() -> None:
     assert (result["evaluated"], result["fits"]) == (False, False)
     assert "only CEL can evaluate" in result["problem"]
 
-    running = {"kubevirt.io": "virt-launcher", "kubevirt.io/created-by": "u", "vmi.kubevirt.io/id": "web"}
     pod = {
-        "metadata": {"name": "launcher", "namespace": "shop", "labels": running},
+        "metadata": {"name": "launcher", "namespace": "shop", "labels": RUNNING},
         "spec": {
             "nodeName": "m",
             "containers": [],
@@ -151,3 +167,32 @@ def test_claims_of_devices_decide_on_nodes() -> None:
     assert (guest["fits"], guest["evaluated"]) == (False, False)
     (guest,) = simulated('device.driver == "x"', pods=[pod], drain=["m"])["drained"]
     assert (guest["target"], "evaluated" in guest) == ("n", False)
+
+
+@pytest.mark.parametrize(("version", "placed"), [("1.9", ["m", "n", None]), ("1.8", ["m", "n", "m"])])
+def test_guests_reserving_a_volume_stay_apart(version: str, placed: list[str | None]) -> None:
+    machines = [vm(name) for name in ("a", "b", "c")]
+    for machine in machines:
+        machine["metadata"]["namespace"] = "shop"
+        machine["spec"]["template"]["spec"] = {
+            "domain": {"devices": {"disks": [{"name": "d", "lun": {"reservation": True}}]}},
+            "volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "shared"}}],
+        }
+    claim = {"metadata": {"name": "shared", "namespace": "shop", "uid": "u", "annotations": {BOUND: "yes"}}}
+    objects = PlacementObjects(nodes_of(), claims=[{**claim, "spec": {"volumeName": "v"}}])
+    result = placement(machines, Objects([]), KubeVirt(parse_release(version)), objects)
+    assert [machine.get("node") for machine in result["virtual_machines"]] == placed
+
+
+def test_migration_keeps_cpu_model_of_first_node() -> None:
+    machine = vm()
+    machine["spec"]["template"]["spec"]["domain"]["cpu"] = {"model": "host-model"}
+    model = {"cpu-model-migration.node.kubevirt.io/Skylake": "true"}
+    pod = {
+        "metadata": {"name": "launcher", "labels": RUNNING},
+        "spec": {"nodeName": "m", "containers": [], "nodeSelector": model},
+    }
+    result = placement([machine], Objects([]), KubeVirt(NEWEST), PlacementObjects(nodes_of(), [pod]))
+    assert result["virtual_machines"][0]["migration"]["problem"] == (
+        "2 of 2 nodes lack the label cpu-model-migration.node.kubevirt.io/Skylake=true"
+    )

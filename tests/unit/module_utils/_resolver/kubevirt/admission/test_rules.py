@@ -9,7 +9,6 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.admission import (
-    cluster_config,
     cpu,
     devices,
     disks,
@@ -22,7 +21,11 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     vmi_only,
     volumes,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import kubevirt_of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import gates
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
+    KubeVirt,
+    kubevirt_of,
+)
 
 Spec = dict[str, Any]
 POD, OTHER = {"name": "a", "pod": {}}, {"name": "b", "pod": {}}
@@ -461,7 +464,7 @@ def test_causes_of_rules(name: str) -> None:
     configuration = {
         "developerConfiguration": {"featureGates": [*gates], "disabledFeatureGates": sorted(CLOSED - gates)},
     }
-    config = cluster_config.read(configuration, "amd64")
+    config = KubeVirt(release.NEWEST, configuration)
     # Some rules are about the spec of the VM.
     causes = rule(spec, config) if rule is virtual_machine.run_strategy else rule(spec, "spec", config)
     messages = [cause.message for cause in causes]
@@ -478,7 +481,6 @@ OLDER: list[tuple[str, Callable[..., Any], Spec, str, list[str]]] = [
     ("1.9.0", devices.panic_devices, PANIC, "", []),
     ("1.8.0", devices.panic_devices, PANIC, "", ["Panic Devices feature gate is not enabled in kubevirt-config"]),
     ("1.6.0", devices.panic_devices, PANIC, "PanicDevices", []),
-    ("1.5.0", devices.panic_devices, PANIC, "", []),
     ("1.9.0", firmware.launch_security, SECURE, "", []),
     ("1.8.0", firmware.launch_security, SECURE, "", ["SecureExecution feature gate is not enabled in kubevirt-config"]),
     ("1.6.0", firmware.launch_security, SECURE, "SecureExecution", []),
@@ -500,7 +502,7 @@ def test_gates_of_older_releases(
     version: str, rule: Callable[..., Any], spec: Spec, gate: str, expected: list[str]
 ) -> None:
     configuration = {"developerConfiguration": {"featureGates": [gate]}}
-    config = cluster_config.read(configuration, "amd64", release.parse_release(version))
+    config = KubeVirt(release.parse_release(version), configuration)
     assert [cause.message for cause in rule(spec, "spec", config)] == expected
 
 
@@ -509,9 +511,9 @@ def test_machines_of_all_architectures_override_those_of_each() -> None:
         "emulatedMachines": ["q35*"],
         "architectureConfiguration": {"arm64": {"emulatedMachines": ["virt*"]}},
     }
-    assert cluster_config._machines(configuration)["arm64"] == ("q35*",)
+    assert KubeVirt(release.NEWEST, configuration).emulated_machines("arm64") == ("q35*",)
     del configuration["emulatedMachines"]
-    assert cluster_config._machines(configuration)["arm64"] == ("virt*",)
+    assert KubeVirt(release.NEWEST, configuration).emulated_machines("arm64") == ("virt*",)
 
 
 def test_data_volume_template_needs_namespace_of_vm() -> None:
@@ -523,21 +525,19 @@ def test_data_volume_template_needs_namespace_of_vm() -> None:
 
 def test_malformed_configuration_raises_value_error() -> None:
     with pytest.raises(ValueError, match="malformed"):
-        cluster_config.read({"permittedHostDevices": "x"}, "amd64")
+        KubeVirt(release.NEWEST, {"permittedHostDevices": "x"}).check()
 
 
 # Feature gates that releases ask for. That this is what virt-api answers is held by tests/contract/releases.
 
 
 Manifest = dict[str, Any]
-ALL = frozenset((release.MULTI_ARCHITECTURE, release.PERSISTENT_STATE))
+ALL = frozenset((gates.MULTI_ARCHITECTURE, gates.PERSISTENT_STATE))
 
 
-def config(closed: frozenset[str]) -> cluster_config.ClusterConfig:
-    """The configuration of a release that asks for all of them."""
-    return cluster_config.ClusterConfig(
-        developer={"featureGates": [*(ALL - closed)]}, release=release.parse_release("1.5")
-    )
+def config(closed: frozenset[str]) -> KubeVirt:
+    """A release that asks for all of them."""
+    return KubeVirt(release.parse_release("1.5"), {"developerConfiguration": {"featureGates": [*(ALL - closed)]}})
 
 
 @pytest.mark.parametrize(
@@ -577,7 +577,7 @@ def test_closed_gates() -> None:
         return kubevirt_of({"spec": spec}, version).closed_gates
 
     assert closed("1.9.0") == closed("1.8.0") == frozenset()
-    assert closed("1.7.4") == closed("1.6.6") == {release.MULTI_ARCHITECTURE}
-    assert closed("1.7.4", release.MULTI_ARCHITECTURE) == frozenset()
-    assert closed("1.5.3") == {*ALL, release.REFERENCE_POLICY}
-    assert kubevirt_of(None, "1.7.4", "no right").closed_gates == {release.MULTI_ARCHITECTURE}
+    assert closed("1.7.4") == closed("1.6.6") == {gates.MULTI_ARCHITECTURE}
+    assert closed("1.7.4", gates.MULTI_ARCHITECTURE) == frozenset()
+    assert closed("1.5.3") == {*ALL, gates.REFERENCE_POLICY}
+    assert kubevirt_of(None, "1.7.4", "no right").closed_gates == {gates.MULTI_ARCHITECTURE}

@@ -9,9 +9,12 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import parse_release
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import (
+    NEWEST,
+    Release,
+    parse_release,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.infer import (
-    Inferred,
     NotInferred,
     from_volume,
     infer,
@@ -59,50 +62,56 @@ class Forbidden(Objects):
         return super().get(kind, namespace, name)
 
 
+def inferred(manifest: dict[str, Any], objects: Objects, release: Release = NEWEST) -> dict[str, Any]:
+    result = infer(manifest, objects, release)
+    assert isinstance(result, dict)
+    return result
+
+
+def failure(manifest: dict[str, Any], objects: Objects, release: Release = NEWEST) -> NotInferred:
+    result = infer(manifest, objects, release)
+    assert isinstance(result, NotInferred)
+    return result
+
+
 def test_inputs_stay_unchanged_and_result_is_canonical() -> None:
     manifest, objects = vm(), [obj("PersistentVolumeClaim", "disk", LABELS)]
     before = copy.deepcopy((manifest, objects))
-    inferred = infer(manifest, Objects(objects))
+    result = inferred(manifest, Objects(objects))
     assert (manifest, objects) == before
-    assert inferred.vm is not None
-    assert inferred.vm["spec"]["preference"] == {"name": "fedora"}
-    assert "nodeSelector" not in inferred.vm["spec"]["template"]["spec"]
+    assert result["spec"]["preference"] == {"name": "fedora"}
+    assert "nodeSelector" not in result["spec"]["template"]["spec"]
 
 
 def test_memory_is_removed_only_with_policy_ignore() -> None:
     objects = Objects([obj("PersistentVolumeClaim", "disk", LABELS)])
     for policy, memory in ((None, {"guest": "1Gi"}), ("Reject", {"guest": "1Gi"}), ("Ignore", None)):
-        inferred = infer(vm(policy=policy), objects)
-        assert inferred.vm is not None
-        assert inferred.vm["spec"]["template"]["spec"]["domain"].get("memory") == memory
+        result = inferred(vm(policy=policy), objects)
+        assert result["spec"]["template"]["spec"]["domain"].get("memory") == memory
 
 
 def test_ignored_failure_keeps_memory_and_other_matcher() -> None:
     objects = Objects([obj("PersistentVolumeClaim", "disk", {f"{LABEL}preference": "fedora"})])
-    inferred = infer(vm(policy="Ignore"), objects)
-    assert inferred.vm is not None
-    assert "instancetype" not in inferred.vm["spec"]
-    assert inferred.vm["spec"]["preference"] == {"name": "fedora"}
-    assert inferred.vm["spec"]["template"]["spec"]["domain"]["memory"] == {"guest": "1Gi"}
+    result = inferred(vm(policy="Ignore"), objects)
+    assert "instancetype" not in result["spec"]
+    assert result["spec"]["preference"] == {"name": "fedora"}
+    assert result["spec"]["template"]["spec"]["domain"]["memory"] == {"guest": "1Gi"}
 
 
 def test_empty_label_is_a_name() -> None:
     objects = Objects([obj("PersistentVolumeClaim", "disk", {**LABELS, f"{LABEL}instancetype": ""})])
-    inferred = infer(vm(), objects)
-    assert inferred.vm is not None
-    assert inferred.vm["spec"]["instancetype"] == {}
+    result = inferred(vm(), objects)
+    assert result["spec"]["instancetype"] == {}
 
 
 def test_vm_without_namespace_finds_no_namespaced_volumes() -> None:
     manifest = vm()
     del manifest["metadata"]["namespace"]
-    inferred = infer(manifest, Objects([obj("PersistentVolumeClaim", "disk", LABELS)]))
-    assert inferred.error == Problem('persistentvolumeclaims "disk" not found', "NotFound", 404)
+    failed = failure(manifest, Objects([obj("PersistentVolumeClaim", "disk", LABELS)]))
+    assert failed.problem == Problem('persistentvolumeclaims "disk" not found', "NotFound", 404)
     here = obj("PersistentVolumeClaim", "disk", LABELS)
     del here["metadata"]["namespace"]
-    inferred_vm = infer(manifest, Objects([here])).vm
-    assert inferred_vm is not None
-    assert inferred_vm["spec"]["instancetype"] == {"name": "u1.small"}
+    assert inferred(manifest, Objects([here]))["spec"]["instancetype"] == {"name": "u1.small"}
 
 
 def test_missing_object_is_named_with_namespace() -> None:
@@ -132,8 +141,9 @@ def test_missing_object_is_named_with_namespace() -> None:
 )
 def test_incomplete_source_is_not_found(spec: dict[str, Any], message: str) -> None:
     objects = [obj(kind, "x", LABELS) for kind in ("PersistentVolumeClaim", "VolumeSnapshot", "DataSource")]
-    inferred = infer(vm(DV_VOLUME, policy="Ignore"), Objects([*objects, obj("DataVolume", "disk", **spec)]))
-    assert inferred == Inferred(error=Problem(message, "NotFound", 404))
+    failed = failure(vm(DV_VOLUME, policy="Ignore"), Objects([*objects, obj("DataVolume", "disk", **spec)]))
+    assert failed.problem == Problem(message, "NotFound", 404)
+    assert not failed.ignorable
 
 
 @pytest.mark.parametrize(
@@ -170,10 +180,10 @@ def test_incomplete_source_is_not_found(spec: dict[str, Any], message: str) -> N
 def test_policy_ignore_accepts_volume_without_labels(
     volume: dict[str, Any], objects: list[dict[str, Any]], message: str
 ) -> None:
-    assert infer(vm(volume), Objects(objects)) == Inferred(error=Problem(message), ignorable=True)
-    ignored = infer(vm(volume, policy="Ignore"), Objects(objects))
-    assert ignored.vm is not None
-    assert not {"instancetype", "preference"} & set(ignored.vm["spec"])
+    failed = failure(vm(volume), Objects(objects))
+    assert (failed.problem, failed.ignorable) == (Problem(message), True)
+    ignored = inferred(vm(volume, policy="Ignore"), Objects(objects))
+    assert not {"instancetype", "preference"} & set(ignored["spec"])
 
 
 @pytest.mark.parametrize("kind", ["PersistentVolumeClaim", "VolumeSnapshot", "DataSource", "DataVolume"])
@@ -185,9 +195,9 @@ def test_lookup_error_is_never_ignored(kind: str) -> None:
         "DataVolume": {},
     }
     objects = Forbidden(kind, obj("DataVolume", "disk", **specs[kind]))
-    inferred = infer(vm(DV_VOLUME, policy="Ignore"), objects)
-    assert inferred.error == Problem(f"may not read {'disk' if kind == 'DataVolume' else 'x'}", "Forbidden", 403)
-    assert not inferred.ignorable
+    failed = failure(vm(DV_VOLUME, policy="Ignore"), objects)
+    assert failed.problem == Problem(f"may not read {'disk' if kind == 'DataVolume' else 'x'}", "Forbidden", 403)
+    assert not failed.ignorable
 
 
 def test_data_source_namespace_defaults_to_that_of_vm() -> None:
@@ -195,20 +205,17 @@ def test_data_source_namespace_defaults_to_that_of_vm() -> None:
     golden["metadata"]["namespace"] = "golden"
     for namespace, name in ((None, "fedora"), ("golden", "rhel")):
         reference = {"kind": "DataSource", "name": "os", "namespace": namespace}
-        inferred = infer(vm(DV_VOLUME), Objects([own, golden, obj("DataVolume", "disk", sourceRef=reference)]))
-        assert inferred.vm is not None
-        assert inferred.vm["spec"]["preference"] == {"name": name}
+        result = inferred(vm(DV_VOLUME), Objects([own, golden, obj("DataVolume", "disk", sourceRef=reference)]))
+        assert result["spec"]["preference"] == {"name": name}
 
 
 def test_vm_without_template_crashes_only_for_inference() -> None:
-    inferred = infer(vm(template=None), Objects([]))
-    assert inferred == Inferred(error=Problem("the VirtualMachine has no template", PANIC))
-    assert infer(vm(template=None, instancetype=None, preference=None), Objects([])).error is None
+    assert failure(vm(template=None), Objects([])).problem == Problem("the VirtualMachine has no template", PANIC)
+    assert inferred(vm(template=None, instancetype=None, preference=None), Objects([]))
 
 
 def test_value_of_wrong_type_is_bad_request() -> None:
-    error = infer(vm(runStrategy=1), Objects([])).error
-    assert error is not None
+    error = failure(vm(runStrategy=1), Objects([])).problem
     assert (error.reason, error.code) == ("BadRequest", 400)
     assert error.message == "spec.runStrategy: expected text, found 1"
 
@@ -225,13 +232,12 @@ def test_snapshot_labels_count_since_1_9() -> None:
         (of_data_volume, "unable to infer defaults from DataVolumeSpec as DataVolumeSource is not supported"),
         (of_data_source, "unable to infer defaults from DataSource that doesn't provide DataVolumeSourcePVC"),
     ):
-        assert infer(vm(DV_VOLUME), objects).error is None
-        failed = infer(vm(DV_VOLUME), objects, parse_release("1.8"))
-        assert failed.error is not None
-        assert (failed.error.message, failed.ignorable) == (message, True)
+        assert inferred(vm(DV_VOLUME), objects)
+        failed = failure(vm(DV_VOLUME), objects, parse_release("1.8"))
+        assert (failed.problem.message, failed.ignorable) == (message, True)
 
 
 def test_first_release_ignores_no_failure() -> None:
     objects = Objects([obj("PersistentVolumeClaim", "disk")])
-    assert infer(vm(policy="Ignore"), objects, parse_release("1.1")).error is None
-    assert infer(vm(policy="Ignore"), objects, parse_release("1.0")).error is not None
+    assert inferred(vm(policy="Ignore"), objects, parse_release("1.1"))
+    assert failure(vm(policy="Ignore"), objects, parse_release("1.0"))

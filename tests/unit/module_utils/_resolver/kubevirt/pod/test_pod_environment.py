@@ -25,21 +25,21 @@ def text(amount: Quantity | None) -> str | None:
 )
 def test_gates(version: str, gates: list[str], disabled: list[str], on: bool) -> None:
     developer = {"featureGates": gates, "disabledFeatureGates": disabled}
-    assert make_env(version, configuration={"developerConfiguration": developer}).has_gate("ImageVolume") is on
+    assert make_env(version, configuration={"developerConfiguration": developer}).kubevirt.has_gate("ImageVolume") is on
 
 
 def test_defaults_and_settings() -> None:
     plain = make_env()
-    assert (plain.cpu_allocation_ratio, plain.memory_overcommit, plain.emulated) == (10, 100, False)
+    assert (plain.cpu_allocation_ratio, plain.kubevirt.memory_overcommit, plain.emulated) == (10, 100, False)
     developer = {"cpuAllocationRatio": 4, "memoryOvercommit": 150, "useEmulation": True}
     env = make_env(configuration={"developerConfiguration": developer})
-    assert (env.cpu_allocation_ratio, env.memory_overcommit, env.emulated) == (4, 150, True)
+    assert (env.cpu_allocation_ratio, env.kubevirt.memory_overcommit, env.emulated) == (4, 150, True)
 
 
 def test_invalid_configuration_is_ignored_as_a_whole() -> None:
     developer = {"cpuAllocationRatio": -1, "memoryOvercommit": 150}
     env = make_env(configuration={"developerConfiguration": developer})
-    assert (env.cpu_allocation_ratio, env.memory_overcommit) == (10, 100)
+    assert (env.cpu_allocation_ratio, env.kubevirt.memory_overcommit) == (10, 100)
 
 
 def test_first_support_container_with_amount_counts() -> None:

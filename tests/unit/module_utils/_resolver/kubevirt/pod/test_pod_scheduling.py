@@ -8,6 +8,7 @@ import pytest
 from pod_samples import METADATA, make_env, spec_of
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.pod import (
+    Source,
     Unrenderable,
     target,
 )
@@ -134,6 +135,7 @@ def test_pods_sharing_a_reserved_volume_stay_apart() -> None:
     terms = affinity(vmi_spec, make_env(claims=claims))["podAntiAffinity"][REQUIRED]
     keys = [term["labelSelector"]["matchExpressions"][0]["key"] for term in terms]
     assert keys == ["pr.kubevirt.io/1", "pr.kubevirt.io/2"]
+    assert set(keys) < set(labels(METADATA, vmi_spec, make_env(claims=claims)))
     assert affinity(vmi_spec, make_env("1.8", claims=claims)) == {}
 
 
@@ -144,14 +146,14 @@ def test_own_architecture_is_preferred() -> None:
 
 
 def test_labels_of_the_pod() -> None:
-    assert labels({**METADATA, "labels": {"app": "db"}}, spec_of()) == {
+    assert labels({**METADATA, "labels": {"app": "db"}}, spec_of(), make_env()) == {
         "app": "db",
         "kubevirt.io": "virt-launcher",
         "kubevirt.io/created-by": "u",
         "vm.kubevirt.io/name": "web",
         "vmi.kubevirt.io/id": "web",
     }
-    long = labels({"name": "a" * 70}, spec_of(hostname="host"))
+    long = labels({"name": "a" * 70}, spec_of(hostname="host"), make_env())
     assert long["vm.kubevirt.io/name"] == "host" and "vmi.kubevirt.io/id" not in long
 
 
@@ -163,8 +165,8 @@ NODE = {
 HOST = {"cpu": {"sockets": 1, "model": "host-model"}}
 
 
-def migrated(domain: Any = None, version: str = "1.9", **options: Any) -> dict[str, str]:
-    target_pod = target(METADATA, spec_of(domain, version), make_env(version), **options)
+def migrated(domain: Any = None, version: str = "1.9", labels: Any = NODE, selector: Any = None) -> dict[str, str]:
+    target_pod = target(METADATA, spec_of(domain, version), make_env(version), Source(labels, selector))
     assert target_pod.affinity["podAntiAffinity"][REQUIRED][-1] == {
         "labelSelector": {"matchLabels": {"kubevirt.io/created-by": "u"}},
         "topologyKey": "kubernetes.io/hostname",
@@ -175,33 +177,27 @@ def migrated(domain: Any = None, version: str = "1.9", **options: Any) -> dict[s
 def test_migration_target_needs_cpu_of_source() -> None:
     vendor = {"cpu-vendor.node.kubevirt.io/Intel": "true"}
     model = {"cpu-model-migration.node.kubevirt.io/Haswell": "true", "cpu-feature.node.kubevirt.io/aes": "true"}
-    assert migrated(HOST, node_labels=NODE) == {**vendor, **model}
-    assert migrated(HOST, "1.5", node_labels=NODE) == model
-    assert migrated(node_labels=NODE) == vendor
-    assert migrated() == {}
+    assert migrated(HOST) == {**vendor, **model}
+    assert migrated(HOST, "1.5") == model
+    assert migrated() == vendor
+    assert migrated(labels={}) == {}
 
 
 def test_migrated_guest_keeps_first_cpu_model() -> None:
     first = {"cpu-model-migration.node.kubevirt.io/Skylake": "true", "zone": "a"}
-    assert migrated(HOST, node_labels=NODE, source_selector=first) == {
+    assert migrated(HOST, selector=first) == {
         "cpu-vendor.node.kubevirt.io/Intel": "true",
         "cpu-model-migration.node.kubevirt.io/Skylake": "true",
     }
 
 
 def test_source_node_without_cpu_model() -> None:
-    assert migrated(HOST, node_labels={}) == {}
+    assert migrated(HOST, labels={}) == {}
     with pytest.raises(Unrenderable, match="host-model-cpu"):
-        migrated(HOST, "1.5", node_labels={})
-
-
-def test_node_selector_of_migration() -> None:
-    added = {"zone": "b", "kubevirt.io/schedulable": "no"}
-    assert migrated(added_selector=added) == {"zone": "b"}
-    assert migrated(version="1.5", added_selector=added) == {}
+        migrated(HOST, "1.5", labels={})
 
 
 def test_migration_target_skips_images_with_digest() -> None:
     volumes = [{"name": name, "containerDisk": {"image": image}} for name, image in (("a", "x@sha256:1"), ("b", "x:1"))]
-    target_pod = target(METADATA, spec_of(volumes=volumes), make_env())
+    target_pod = target(METADATA, spec_of(volumes=volumes), make_env(), Source({}))
     assert [container.name for container in target_pod.init_containers] == ["guest-console-log", "volumeb"]

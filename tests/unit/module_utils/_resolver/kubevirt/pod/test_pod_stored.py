@@ -8,25 +8,18 @@ import pytest
 from pod_samples import make_env, spec_of
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.resources import (
+    apply_vmi_webhook,
     expected_status,
-    store,
 )
 
 EVEN = {"alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity": ""}
 ISOLATED = {"cpu": {"sockets": 1, "isolateEmulatorThread": True}}
 
 
-def stored(
-    domain: Any = None,
-    version: str = "1.9",
-    env: Any = None,
-    live: bool = True,
-    kubevirt_annotations: Any = None,
-    **spec: Any,
-) -> tuple[dict[str, str], dict[str, Any]]:
+def stored(domain: Any = None, version: str = "1.9", env: Any = None, **spec: Any) -> tuple[Any, Any]:
     metadata: dict[str, Any] = {"name": "web"}
     vmi_spec = spec_of(domain, version, **spec)
-    store(metadata, vmi_spec, env or make_env(version), live, kubevirt_annotations)
+    apply_vmi_webhook(metadata, vmi_spec, env or make_env(version))
     return metadata.get("annotations", {}), vmi_spec
 
 
@@ -35,7 +28,9 @@ def test_defaults_and_maximums() -> None:
     assert annotations == {"kubevirt.io/pci-topology-version": "v3"}
     assert (spec["domain"]["cpu"]["maxSockets"], spec["domain"]["memory"]["maxGuest"]) == (4, "4Gi")
     assert spec["domain"]["machine"] == {"type": "q35"}
-    _annotations, fixed = stored({"memory": {"guest": "1Gi"}}, live=False)
+    _annotations, fixed = stored(
+        {"memory": {"guest": "1Gi"}}, env=make_env(configuration={"vmRolloutStrategy": "Stage"})
+    )
     assert "maxSockets" not in fixed["domain"]["cpu"] and "maxGuest" not in fixed["domain"]["memory"]
 
 
@@ -55,11 +50,12 @@ def test_older_releases_set_node_selector_and_memory_request() -> None:
 
 def test_parity() -> None:
     gated = make_env(gates=["AlignCPUs"])
-    assert EVEN.items() <= stored(ISOLATED, env=gated, kubevirt_annotations=EVEN)[0].items()
+    even = make_env(gates=["AlignCPUs"], annotations=EVEN)
+    assert EVEN.items() <= stored(ISOLATED, env=even)[0].items()
     for other in (
-        stored(ISOLATED, kubevirt_annotations=EVEN),
+        stored(ISOLATED, env=make_env(annotations=EVEN)),
         stored(ISOLATED, env=gated),
-        stored(env=gated, kubevirt_annotations=EVEN),
+        stored(env=even),
     ):
         assert not EVEN.keys() & other[0].keys()
 

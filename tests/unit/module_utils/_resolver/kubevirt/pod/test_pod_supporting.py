@@ -134,9 +134,8 @@ def test_sidecars_of_binding_plugins() -> None:
     ],
 )
 def test_unrenderable_vmi(options: dict[str, Any], reason: str) -> None:
-    with pytest.raises(Unrenderable, match=reason) as error:
+    with pytest.raises(Unrenderable, match=reason):
         make_pod(**options)
-    assert error.value.overhead.text == "268Mi"
 
 
 def container(name: str, cpu: str, limit: str = "", restarts: bool = False) -> Container:

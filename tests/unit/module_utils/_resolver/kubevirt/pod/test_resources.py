@@ -8,9 +8,12 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.environment import (
+    Environment,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.manifests import verdict
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.pod import Source
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.pod.resources import (
-    environment_of,
     resources,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
@@ -26,7 +29,7 @@ def result_of(kubevirt: KubeVirt | None = None, source: Any = None, spec: Any = 
     canonical = schema.canonical("VirtualMachineInstanceTemplateSpec", template)
     cluster = kubevirt or KubeVirt(NEWEST)
     metadata = {"name": "web", "namespace": "shop"}
-    return resources(metadata, canonical["spec"], cluster, environment_of(cluster), source)
+    return resources(metadata, canonical["spec"], Environment(cluster), source)
 
 
 def pod(**options: Any) -> dict[str, Any]:
@@ -74,7 +77,7 @@ def test_plain() -> None:
 def test_spec_of_vm_stays_unchanged() -> None:
     spec = schema.canonical("VirtualMachineInstanceSpec", {"domain": {"devices": {}}})
     before = repr(spec)
-    resources({}, spec, KubeVirt(NEWEST), environment_of(KubeVirt(NEWEST)))
+    resources({}, spec, Environment(KubeVirt(NEWEST)))
     assert repr(spec) == before
 
 
@@ -116,7 +119,7 @@ def test_settings_and_release_of_cluster() -> None:
 
 
 def test_migration_target() -> None:
-    figures = pod(source={"cpu-vendor.node.kubevirt.io/AMD": "true"})
+    figures = pod(source=Source({"cpu-vendor.node.kubevirt.io/AMD": "true"}))
     assert figures["node_selector"]["cpu-vendor.node.kubevirt.io/AMD"] == "true"
     assert "podAntiAffinity" in figures["affinity"]
 

@@ -11,11 +11,12 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Objects,
     Problem,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.revision import upgrade
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.revision.store import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.revision.upgrade import (
     Create,
     Delete,
     PatchStatus,
+    Writes,
+    upgrade,
 )
 
 API_VERSION = "instancetype.kubevirt.io/v1beta1"
@@ -50,15 +51,18 @@ def vm(instancetype: str, preference: str) -> dict[str, Any]:
 
 def test_old_revisions_are_deleted_after_vm_is_patched() -> None:
     manifest, revisions = vm("r1", "r2"), copy.deepcopy(REVISIONS)
-    writes = upgrade.upgrade(manifest, Objects(revisions))
+    writes = upgrade(manifest, Objects(revisions))
     assert [type(action) for action in writes.actions] == [Create, Create, PatchStatus, Delete, Delete]
     assert writes.actions[3:] == (Delete("web", "r1", "uid-r1"), Delete("web", "r2", "uid-r2"))
-    assert writes.preference_ref == {"name": "p", "controllerRevisionRef": {"name": "a-of-r2-v1beta1-u-0"}}
+    patch = writes.actions[2]
+    assert isinstance(patch, PatchStatus)
+    path = "/status/preferenceRef/controllerRevisionRef/name"
+    assert patch.patch[3] == {"op": "replace", "path": path, "value": "a-of-r2-v1beta1-u-0"}
     assert (manifest, revisions) == (vm("r1", "r2"), REVISIONS)
 
 
 def test_two_references_to_same_revision_collide() -> None:
-    writes = upgrade.upgrade(vm("r1", "r1"), Objects(REVISIONS))
+    writes = upgrade(vm("r1", "r1"), Objects(REVISIONS))
     message = 'controllerrevisions.apps "a-of-r1-v1beta1-u-0" already exists'
     assert writes.error == Problem(message, "AlreadyExists", 409)
     assert [type(action) for action in writes.actions] == [Create, Create]
@@ -66,7 +70,7 @@ def test_two_references_to_same_revision_collide() -> None:
 
 def test_empty_revision_crashes_kubevirt() -> None:
     empty = {"kind": "ControllerRevision", "metadata": {"name": "r1", "namespace": "web"}}
-    writes = upgrade.upgrade(vm("r1", "r2"), Objects([empty]))
+    writes = upgrade(vm("r1", "r2"), Objects([empty]))
     assert writes.error is not None
     assert writes.error.reason == PANIC
 
@@ -78,17 +82,15 @@ def test_lookup_error_is_returned() -> None:
         def get(self, kind: str, namespace: str, name: str) -> Problem:
             return forbidden
 
-    assert upgrade.upgrade(vm("r1", "r2"), Denied()).error == forbidden
+    assert upgrade(vm("r1", "r2"), Denied()).error == forbidden
 
 
 def test_error_names_field_of_wrong_type() -> None:
-    error = upgrade.upgrade({"metadata": {"name": "a"}, "spec": {"runStrategy": 1}}, Objects([])).error
+    error = upgrade({"metadata": {"name": "a"}, "spec": {"runStrategy": 1}}, Objects([])).error
     assert error is not None
     assert (error.code, error.message.partition(":")[0]) == (400, "spec.runStrategy")
 
 
 def test_releases_before_1_3_upgrade_nothing() -> None:
     vm = {"metadata": {"name": "a"}, "spec": {"instancetype": {"name": "x", "revisionName": "old"}}}
-    writes = upgrade.upgrade(vm, Objects([]), parse_release("1.2"))
-    assert (writes.actions, writes.error) == ((), None)
-    assert writes.instancetype == {"name": "x", "revisionName": "old"}
+    assert upgrade(vm, Objects([]), parse_release("1.2")) == Writes()

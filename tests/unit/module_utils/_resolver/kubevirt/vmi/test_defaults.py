@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release, schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import cluster, defaults
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
-    Configuration,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import defaults
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.defaults import (
     set_vmi_defaults,
 )
@@ -27,7 +26,7 @@ def spec(**fields: Any) -> dict[str, Any]:
 
 def with_defaults(config: dict[str, Any] | None = None, version: str = "1.9", **fields: Any) -> dict[str, Any]:
     result = spec(**fields)
-    assert defaults.set_spec_defaults(result, cluster.configuration(config), release.parse_release(version)) is None
+    assert defaults.set_spec_defaults(result, KubeVirt(release.parse_release(version), config or {})) is None
     return result
 
 
@@ -44,7 +43,7 @@ def with_defaults(config: dict[str, Any] | None = None, version: str = "1.9", **
     ],
 )
 def test_invalid_configuration_is_ignored_as_a_whole(settings: dict[str, Any]) -> None:
-    assert cluster.configuration({**settings, "machineType": "pc"}, "arm64") == cluster.Configuration()
+    assert KubeVirt(NEWEST, {**settings, "machineType": "pc"}).configuration == {}
 
 
 @pytest.mark.parametrize(
@@ -58,7 +57,7 @@ def test_invalid_configuration_is_ignored_as_a_whole(settings: dict[str, Any]) -
     ],
 )
 def test_valid_configuration_is_used(settings: dict[str, Any]) -> None:
-    assert cluster.configuration({**settings, "machineType": "pc"}).machine_type == "pc"
+    assert KubeVirt(NEWEST, {**settings, "machineType": "pc"}).machine_type("amd64") == "pc"
 
 
 def test_settings_of_configuration() -> None:
@@ -69,15 +68,15 @@ def test_settings_of_configuration() -> None:
         "developerConfiguration": {"memoryOvercommit": 1},
         "architectureConfiguration": {"arm64": {"machineType": "virt-9"}, "amd64": {}},
     }
-    assert cluster.configuration(settings, "s390x") == cluster.Configuration(
-        architecture="s390x",
-        machine_types={"amd64": "q35", "arm64": "virt-9", "s390x": "s390-ccw-virtio"},
-        cpu_request="300m",
-        network_interface="masquerade",
-        bridge_permitted=False,
-        eviction_strategy="LiveMigrate",
-        memory_overcommit=1,
+    kubevirt = KubeVirt(NEWEST, settings, "s390x")
+    machines = [kubevirt.machine_type(name) for name in ("amd64", "arm64", "s390x")]
+    assert machines == ["q35", "virt-9", "s390-ccw-virtio"]
+    assert (kubevirt.cpu_request, kubevirt.network_interface, kubevirt.bridge_permitted) == (
+        "300m",
+        "masquerade",
+        False,
     )
+    assert (kubevirt.eviction_strategy, kubevirt.memory_overcommit) == ("LiveMigrate", 1)
 
 
 def test_empty_settings_are_defaults() -> None:
@@ -86,7 +85,9 @@ def test_empty_settings_are_defaults() -> None:
         "network": {"defaultNetworkInterface": ""},
         "architectureConfiguration": {"amd64": None},
     }
-    assert cluster.configuration(empty) == cluster.Configuration() == cluster.configuration(None)
+    for kubevirt in (KubeVirt(NEWEST, empty), KubeVirt(NEWEST)):
+        assert (kubevirt.machine_type("amd64"), kubevirt.network_interface) == ("q35", "bridge")
+        assert kubevirt.bridge_permitted
 
 
 @pytest.mark.parametrize(
@@ -95,9 +96,9 @@ def test_empty_settings_are_defaults() -> None:
 )
 def test_machine_type_by_architecture(architecture: str, machine: str) -> None:
     types = {"amd64": {"machineType": "pc-q35-10"}, "s390x": {"machineType": "s390-ccw-virtio-9"}}
-    config = cluster.configuration({"architectureConfiguration": types})
-    assert defaults.machine_type(architecture, config) == machine
-    assert defaults.machine_type(architecture, config._replace(machine_type="all")) == "all"
+    settings = {"architectureConfiguration": types}
+    assert KubeVirt(NEWEST, settings).machine_type(architecture) == machine
+    assert KubeVirt(NEWEST, {**settings, "machineType": "all"}).machine_type(architecture) == "all"
 
 
 @pytest.mark.parametrize(
@@ -186,22 +187,22 @@ def test_image_pull_policy(image: str, policy: str) -> None:
 def test_no_network_is_added_to_own_networks(fields: dict[str, Any]) -> None:
     before = spec(**{"domain": {"devices": {}}, **fields})
     after = spec(**{"domain": {"devices": {}}, **fields})
-    assert defaults.add_network_interface(after, cluster.Configuration()) is None
+    assert defaults.add_network_interface(after, KubeVirt(NEWEST)) is None
     assert after == before
 
 
 def test_refused_interface_adds_no_disks() -> None:
-    config = cluster.configuration({"network": {"permitBridgeInterfaceOnPodNetwork": False}})
+    config = KubeVirt(NEWEST, {"network": {"permitBridgeInterfaceOnPodNetwork": False}})
     vmi_spec = spec(domain={"devices": {}}, volumes=[{"name": "a", "containerDisk": {"image": "x"}}])
     problem = defaults.set_spec_defaults(vmi_spec, config)
     assert problem is not None and problem.message == "bridge interface is not enabled in kubevirt-config"
     assert "disks" not in vmi_spec["domain"]["devices"]
-    assert defaults.set_spec_defaults(vmi_spec, cluster.Configuration()) is None
+    assert defaults.set_spec_defaults(vmi_spec, KubeVirt(NEWEST)) is None
     assert vmi_spec["domain"]["devices"]["disks"] == [{"name": "a"}]
 
 
 def test_slirp_fails_only_for_an_added_interface() -> None:
-    config = cluster.configuration({"network": {"defaultNetworkInterface": "slirp"}})
+    config = KubeVirt(NEWEST, {"network": {"defaultNetworkInterface": "slirp"}})
     problem = defaults.add_network_interface(spec(domain={"devices": {}}), config)
     assert problem is not None
     assert problem.message == "slirp interface is deprecated as of v1.3"
@@ -212,7 +213,7 @@ def test_defaults_are_set_once() -> None:
     volumes = [{"name": "a", "containerDisk": {"image": "x"}}]
     first = with_defaults(domain={"devices": {}}, volumes=volumes)
     second = schema.canonical("VirtualMachineInstanceSpec", first)
-    assert defaults.set_spec_defaults(second, cluster.Configuration()) is None
+    assert defaults.set_spec_defaults(second, KubeVirt(NEWEST)) is None
     assert second == first
 
 
@@ -259,7 +260,7 @@ def test_evmcs_overrides_policy_of_vmx() -> None:
     cpu = {"features": [{"name": "vmx", "policy": "forbid"}]}
     domain = {"devices": {}, "cpu": cpu, "features": {"hyperv": {"evmcs": {}}}}
     spec = schema.canonical("VirtualMachineInstanceSpec", {"domain": domain})
-    set_vmi_defaults(spec, Configuration())
+    set_vmi_defaults(spec, KubeVirt(NEWEST))
     assert spec["domain"]["cpu"]["features"] == [{"name": "vmx", "policy": "require"}]
     assert "uuid" not in spec["domain"]["firmware"]
 

@@ -8,7 +8,7 @@ import pytest
 from interface_specs import LAN, POD, state
 from interface_specs import spec as own_spec
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.device_hotplug import (
     migrated,
@@ -237,5 +237,5 @@ def test_interface_without_network_is_not_plugged() -> None:
 
 
 def test_network_stays_without_feature_gate() -> None:
-    kubevirt = KUBEVIRT._replace(changes_networks=False)
+    kubevirt = KubeVirt(parse_release("1.8"))
     assert plugged_interfaces(own_spec(POD, WAN), {"spec": own_spec(POD, LAN)}, kubevirt) == own_spec(POD, LAN)

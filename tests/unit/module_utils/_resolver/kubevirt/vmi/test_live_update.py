@@ -19,6 +19,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     takes_changes,
 )
 
+STAGE = {"vmRolloutStrategy": "Stage"}
+BY_REQUEST = {"developerConfiguration": {"featureGates": ["HotplugVolumes"]}}
 Manifest = dict[str, Any]
 SELECTOR, SOCKETS = "nodeSelector", "domain.cpu.sockets"
 
@@ -208,7 +210,7 @@ def test_rollout_strategy_does_not_affect_plugging(live: bool) -> None:
         (plugs("root", "data", hot="data"), plugs("root"), PLUGGED),
         (connected("one"), connected("one", "two"), CONNECTED),
     ):
-        update = compared({**vm, "spec": after}, before, running_vmi(before), live_updates=live)
+        update = compared({**vm, "spec": after}, before, running_vmi(before), settings={} if live else STAGE)
         assert (list(update.changes), update.restart_required) == (paths, None)
 
 
@@ -224,7 +226,7 @@ def test_volume_is_plugged_although_restart_is_required() -> None:
 def test_cluster_without_declarative_hotplug_volumes() -> None:
     """Recorded of KubeVirt 1.9 without its feature gate: no restart is asked for either."""
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": plugs("root", "data", hot="data")}
-    assert compared(vm, plugs("root"), running_vmi(plugs("root")), plugs_volumes=False) == Update()
+    assert compared(vm, plugs("root"), running_vmi(plugs("root")), settings=BY_REQUEST) == Update()
 
 
 def test_volume_migration() -> None:
@@ -235,7 +237,7 @@ def test_volume_migration() -> None:
     update = compared(vm, plugs("root"), running_vmi(plugs("root")))
     assert (list(update.changes), update.restart_required) == (["volumes"], None)
     # KubeVirt exempts the change, but migrates nothing then.
-    assert compared(vm, plugs("root"), running_vmi(plugs("root")), live_updates=False) == Update()
+    assert compared(vm, plugs("root"), running_vmi(plugs("root")), settings=STAGE) == Update()
     shared = plugs("root")
     shared["template"]["spec"]["domain"]["devices"]["disks"][0]["shareable"] = True
     moved["template"]["spec"]["domain"]["devices"]["disks"][0]["shareable"] = True
@@ -274,10 +276,10 @@ def test_vmi_takes_changes_until_it_ends(phase: str, expected: bool) -> None:
 
 def test_cluster_without_live_updates() -> None:
     changed = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec(nodeSelector={"a": "b"})}
-    update = compared(changed, spec(), instance(), live_updates=False)
+    update = compared(changed, spec(), instance(), settings=STAGE)
     assert update.changes == () and update.restart_required
     unchanged = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec()}
-    assert compared(unchanged, spec(), instance(), live_updates=False) == Update()
+    assert compared(unchanged, spec(), instance(), settings=STAGE) == Update()
 
 
 def applied(guest: str = "1Gi", sockets: int = 1, **domain: Any) -> Manifest:

@@ -9,6 +9,7 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import vmi
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import Cluster
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.outstanding import (
     Outstanding,
     outstanding,
@@ -87,7 +88,7 @@ class Guest:
             "data": {"spec": spec},
         }
         self.objects = Objects([*REVISIONS, start] if has_start_revision else REVISIONS)
-        built = vmi.build(vm, self.objects).spec
+        built = vmi.build(vm, Cluster(self.objects)).spec
         assert built is not None
         self.instance: Manifest = {"spec": built, "status": {"virtualMachineRevisionName": name}}
         domain = built["domain"]
@@ -97,7 +98,7 @@ class Guest:
             disk.setdefault("disk", {}).setdefault("bus", "sata")
 
     def lacks(self, vm: Manifest) -> tuple[str, ...]:
-        return outstanding(vm, self.instance, self.objects).fields
+        return outstanding(vm, self.instance, Cluster(self.objects)).fields
 
 
 # What virt-api fills in where a VM does not say it, so that nobody knows whether it was meant.
@@ -136,7 +137,7 @@ def test_outdated_start_revision_does_not_mislead(change: dict[str, str], fields
     assert guest.lacks(vm(**change)) == ()
     # Taken back, the start revision is that of the VM again, and KubeVirt asks for nothing. The guest says otherwise.
     assert guest.lacks(vm()) == ()
-    reverted = outstanding(vm(), guest.instance, guest.objects, compare_all=True).fields
+    reverted = outstanding(vm(), guest.instance, Cluster(guest.objects), compare_all=True).fields
     assert set(reverted) <= set(fields) and bool(reverted) is (fields[0] not in DEFAULTED)
 
 
@@ -144,20 +145,20 @@ def test_outdated_start_revision_does_not_mislead(change: dict[str, str], fields
 def test_removed_field_is_outstanding_while_guest_has_it(change: dict[str, str], fields: str) -> None:
     guest = Guest(vm(**change))
     assert guest.lacks(vm(generation=2)) == (fields,)
-    assert outstanding(vm(generation=2), guest.instance, guest.objects).revised
+    assert outstanding(vm(generation=2), guest.instance, Cluster(guest.objects)).revised
 
 
 def test_guest_started_from_current_vm_lacks_nothing() -> None:
     guest = Guest(vm())
     guest.instance["spec"]["domain"]["cpu"]["sockets"] = 3
-    assert outstanding(vm(), guest.instance, guest.objects) == Outstanding()
+    assert outstanding(vm(), guest.instance, Cluster(guest.objects)) == Outstanding()
     # The VM was changed since, if only in what a guest does not see.
     assert guest.lacks(vm(generation=2)) == ("domain.cpu.sockets",)
 
 
 def test_fixed_excludes_live_and_placement_fields() -> None:
     guest = Guest(vm())
-    grown = outstanding(vm("sockets", "bus"), guest.instance, guest.objects)
+    grown = outstanding(vm("sockets", "bus"), guest.instance, Cluster(guest.objects))
     assert (grown.guest_current, grown.revised) == (False, True)
     assert grown.fixed == ("domain.devices.disks.root.disk.bus",)
     placed = vm(generation=2)
@@ -167,7 +168,7 @@ def test_fixed_excludes_live_and_placement_fields() -> None:
 
 def test_missing_revision_is_a_problem() -> None:
     guest = Guest(vm())
-    lost = outstanding(vm("gone"), guest.instance, guest.objects)
+    lost = outstanding(vm("gone"), guest.instance, Cluster(guest.objects))
     assert (lost.guest_current, lost.fields) == (False, ())
     assert lost.problem is not None and '"gone" not found' in lost.problem
 
@@ -195,12 +196,12 @@ def plain_vm(generation: int = 1, volumes: tuple[Manifest, ...] = (), **domain: 
 def lacking(now: Manifest, started: Manifest, running: Manifest, compare_all: bool = False) -> Outstanding:
     """running: the domain of the VMI, in addition to what the VM had at its start."""
     start = {"kind": "ControllerRevision", "metadata": {"name": "s", "namespace": "shop"}}
-    objects = Objects([{**start, "data": {"spec": started["spec"]}}])
-    built = vmi.build(now, objects).spec
+    cluster = Cluster(Objects([{**start, "data": {"spec": started["spec"]}}]))
+    built = vmi.build(now, cluster).spec
     assert built is not None
     spec = {**built, "domain": {**built["domain"], **running}}
     return outstanding(
-        now, {"spec": spec, "status": {"virtualMachineRevisionName": "s"}}, objects, compare_all=compare_all
+        now, {"spec": spec, "status": {"virtualMachineRevisionName": "s"}}, cluster, compare_all=compare_all
     )
 
 

@@ -44,8 +44,8 @@ def test_chance_decides_between_requests() -> None:
     """KubeVirt takes the requests of one as a whole, and its order of presets is arbitrary."""
     both = {"b": requests(cpu="1"), "a": GIB}
     result = Case(both).answer("x")
-    assert result.chance and result.domain["resources"] == GIB["resources"]
-    assert not Case(both, requests(memory="4Gi")).answer("x").chance
+    assert result.order_dependent and result.domain["resources"] == GIB["resources"]
+    assert not Case(both, requests(memory="4Gi")).answer("x").order_dependent
 
 
 def test_a_preset_without_domain() -> None:

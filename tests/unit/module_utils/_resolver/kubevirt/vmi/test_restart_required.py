@@ -19,10 +19,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Problem,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import live_update
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
-    KubeVirt,
-    changes_networks,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 
 applied, differs = live_update.applied, live_update.differs
 
@@ -38,7 +35,7 @@ def compare(
     if isinstance(applied_at_start, Problem) or isinstance(applied_now, Problem):
         return None
     running = schema.canonical("VirtualMachineInstanceSpec", vmi["spec"])
-    kubevirt = KubeVirt(release, live_updates=live, changes_networks=changes_networks({}, release))
+    kubevirt = KubeVirt(release, {"vmRolloutStrategy": "LiveUpdate" if live else "Stage"})
     return differs(vm, applied_at_start["spec"], applied_now["spec"], running, kubevirt)
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
     PANIC,
     Objects,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import vmi
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
-    Configuration,
+    Cluster,
+    KubeVirt,
 )
 
 OBJECTS = [
@@ -39,7 +41,7 @@ def vm(**spec: Any) -> dict[str, Any]:
 
 
 def test_metadata_has_name_and_owner_of_vm() -> None:
-    built = vmi.build(vm(), Objects([]))
+    built = vmi.build(vm(), Cluster(Objects([])))
     assert built.metadata is not None
     owner = built.metadata.pop("ownerReferences")
     assert built.metadata == {
@@ -52,7 +54,7 @@ def test_metadata_has_name_and_owner_of_vm() -> None:
 
 
 def test_annotation_of_instancetype_conflicts_with_its_name() -> None:
-    error = vmi.build(vm(instancetype={"name": "u"}), Objects(OBJECTS)).error
+    error = vmi.build(vm(instancetype={"name": "u"}), Cluster(Objects(OBJECTS))).error
     assert error is not None
     assert error.message == (
         "VMI conflicts with instancetype spec in fields: [annotations.kubevirt.io/cluster-instancetype-name]"
@@ -60,14 +62,14 @@ def test_annotation_of_instancetype_conflicts_with_its_name() -> None:
 
 
 def test_preference_can_omit_pod_interface() -> None:
-    built = vmi.build(vm(preference={"name": "quiet"}), Objects(OBJECTS))
+    built = vmi.build(vm(preference={"name": "quiet"}), Cluster(Objects(OBJECTS)))
     assert built.spec is not None
     assert "networks" not in built.spec
     assert "interfaces" not in built.spec["domain"]["devices"]
 
 
 def test_missing_preference_is_reported_first() -> None:
-    error = vmi.build(vm(instancetype={"name": "i"}, preference={"name": "p"}), Objects([])).error
+    error = vmi.build(vm(instancetype={"name": "i"}, preference={"name": "p"}), Cluster(Objects([]))).error
     assert error is not None
     assert error.message == 'virtualmachineclusterpreferences.instancetype.kubevirt.io "p" not found'
 
@@ -75,13 +77,13 @@ def test_missing_preference_is_reported_first() -> None:
 def test_start_paused() -> None:
     manifest = vm()
     manifest["status"] = {"stateChangeRequests": [{"action": "Start", "data": {"paused": "true"}}]}
-    built = vmi.build(manifest, Objects([]))
+    built = vmi.build(manifest, Cluster(Objects([])))
     assert built.spec is not None
     assert built.spec["startStrategy"] == "Paused"
 
 
 def test_vm_without_template_crashes_kubevirt() -> None:
-    error = vmi.build(vm(template=None), Objects([])).error
+    error = vmi.build(vm(template=None), Cluster(Objects([]))).error
     assert error is not None
     assert error.reason == PANIC
 
@@ -89,14 +91,16 @@ def test_vm_without_template_crashes_kubevirt() -> None:
 def test_inputs_stay_unchanged() -> None:
     manifest, objects = vm(preference={"name": "quiet"}), copy.deepcopy(OBJECTS)
     before = copy.deepcopy(manifest)
-    assert vmi.build(manifest, Objects(objects)).error is None
+    assert vmi.build(manifest, Cluster(Objects(objects))).error is None
     assert (manifest, objects) == (before, OBJECTS)
 
 
 def test_errors_of_build() -> None:
     def failed(template: dict[str, Any], *objects: dict[str, Any], **spec: Any) -> Any:
         vm = {"metadata": {"name": "a", "namespace": "web"}, "spec": {"template": template, **spec}}
-        return vmi.build(vm, Objects(objects), Configuration(network_interface="slirp")).error
+        return vmi.build(
+            vm, Cluster(Objects(objects), KubeVirt(NEWEST, {"network": {"defaultNetworkInterface": "slirp"}}))
+        ).error
 
     networks = {"devices": {"autoattachPodInterface": False}}
     assert failed({"spec": {"domain": {"cpu": {"cores": "two"}}}}).code == 400
@@ -111,6 +115,6 @@ def test_errors_of_build() -> None:
 def test_vmi_of_vm_without_name() -> None:
     nameless = vm()
     nameless["metadata"] = {}
-    built = vmi.build(nameless, Objects([]))
+    built = vmi.build(nameless, Cluster(Objects([])))
     assert built.metadata is not None
     assert "name" not in built.metadata and "namespace" not in built.metadata

@@ -1,0 +1,132 @@
+"""The capture of a VM's instancetype and preference by virt-controller (KubeVirt ``revision/store.go``).
+
+It creates a ControllerRevision for a matcher if the reference in the VM's status has none, or differs in name, kind or
+volume; then it patches the references. Releases before 1.5 write the revision's name into the matcher instead. The API
+server's responses are predicted from the given objects.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import checkout  # noqa: F401  # pylint: disable=unused-import
+
+from _resolver.api import release_schema, schema
+from _resolver.api.manifest import name_of, namespace_of
+from _resolver.api.matcher import INSTANCETYPE, ROLE_OF_KIND, ROLES, Role
+from _resolver.api.release import Release
+from _resolver.kubevirt.apply import applier
+from _resolver.kubevirt.apply.conflict import webhook_message
+from _resolver.kubevirt.find import decode, revision
+from _resolver.kubevirt.find.find import live, unexpected_kind
+from _resolver.kubevirt.find.lookup import PANIC, Lookup, Problem
+from _resolver.kubevirt.find.naming import recapture_fields
+from _resolver.kubevirt.revision.upgrade import Action, Create, CreatedRevisions, PatchSpec, PatchStatus, Writes
+
+Json = dict[str, Any]
+
+
+class _Failed(Exception):
+    """virt-controller's error."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+class _Capture(NamedTuple):
+    """The state of a VM's capture; actions grows."""
+
+    vm: Json
+    lookup: Lookup
+    created: CreatedRevisions
+    actions: list[Action]
+    release: Release
+
+
+def capture(vm: Json, lookup: Lookup, release: Release) -> Writes:
+    """The writes of virt-controller for a VM (plain manifest) and the objects in the cluster."""
+    vm = release_schema.canonical("VirtualMachine", vm, release)
+    state = _Capture(vm, lookup, CreatedRevisions(lookup), [], release)
+    try:
+        patch = [line for role in ROLES for line in _patch(state, role)]
+    except _Failed as failed:
+        return Writes(tuple(state.actions), failed.problem)
+    kind = PatchStatus if release.captures_in_status else PatchSpec
+    return Writes((*state.actions, *([kind(namespace_of(vm), name_of(vm), patch)] if patch else ())))
+
+
+def _patch(state: _Capture, role: Role) -> list[Json]:
+    """The JSON patch for one matcher, after creating its revision if needed. A matcher that names one keeps it."""
+    matcher = role.matcher_of(state.vm)
+    if matcher is None:
+        return []
+    if state.release.captures_in_status:
+        reference = _reference(state, role, matcher)
+        path = f"/status/{role.reference}"
+        return [] if reference == role.reference_of(state.vm) else [{"op": "add", "path": path, "value": reference}]
+    if "revisionName" in matcher:
+        return []
+    path = f"/spec/{role.matcher}/revisionName"
+    name = _create(state, role, matcher)
+    return [{"op": "test", "path": path, "value": None}, {"op": "add", "path": path, "value": name}]
+
+
+def _reference(state: _Capture, role: Role, matcher: Json) -> Json:
+    reference = dict(role.reference_of(state.vm) or {})
+    for field in recapture_fields(matcher, reference):
+        reference[field] = matcher[field]
+        reference.pop("controllerRevisionRef", None)
+    if "inferFromVolumeFailurePolicy" in matcher:
+        reference["inferFromVolumeFailurePolicy"] = matcher["inferFromVolumeFailurePolicy"]
+    if "revisionName" in matcher:
+        reference["controllerRevisionRef"] = {"name": matcher["revisionName"]}
+    if "controllerRevisionRef" not in reference:
+        reference["controllerRevisionRef"] = {"name": _create(state, role, matcher)}
+    return reference
+
+
+def _create(state: _Capture, role: Role, matcher: Json) -> str:
+    """Creates the revision of the live object, or reuses an existing one with the same spec. Returns its name."""
+    if state.release.storing_needs_kind and "kind" not in matcher:
+        raise _Failed(unexpected_kind(role, matcher))
+    result = live(state.vm, role, state.lookup, state.release)
+    if result.manifest is None:
+        raise _Failed(result.error or Problem(f"the VirtualMachine has no {role.matcher}"))
+    manifest = revision.controller_revision(state.vm, result.manifest, state.release)
+    if role is INSTANCETYPE:
+        _check_conflicts(state, result.manifest["spec"])
+    name: str = name_of(manifest)
+    state.actions.append(Create(namespace_of(state.vm), manifest))
+    existing = state.created.add(manifest)
+    if isinstance(existing, dict):
+        equal = same_content(manifest, existing, state.release, role)
+        if isinstance(equal, Problem):
+            raise _Failed(equal)
+        if not equal:
+            raise _Failed(Problem(f"found existing ControllerRevision with unexpected data: {name}"))
+    return name
+
+
+def _check_conflicts(state: _Capture, instancetype: Json) -> None:
+    """The instancetype may have changed after admission."""
+    template = state.vm["spec"]["template"]
+    if template is None:
+        raise _Failed(Problem("the VirtualMachine has no template", PANIC))
+    # Without a preference KubeVirt does not panic here.
+    conflicts = applier.apply(template, instancetype, None, state.release).conflicts
+    if conflicts:
+        raise _Failed(Problem(webhook_message(conflicts, state.release)))
+
+
+def same_content(first: Json, second: Json, release: Release, role: Role | None = None) -> bool | Problem:
+    """Whether two ControllerRevisions contain specs with the same meaning; metadata and scope do not count."""
+    manifests = []
+    for entry in (first, second):
+        decoded = decode.decode(entry, release, role)
+        if decoded.manifest is None:
+            return Problem(decoded.error or "unexpected type: <nil>")
+        manifests.append(decoded.manifest)
+    first_role, second_role = (ROLE_OF_KIND[manifest["kind"]] for manifest in manifests)
+    specs = [manifest["spec"] for manifest in manifests]
+    return first_role is second_role and schema.equal(first_role.spec_type, *specs)
