@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...._resolver.api.kinds import BY_NAME
+from ...._resolver.api.progress import Progress
 from ...._resolver.api.write import create
 from ...._resolver.boot import preflight, source
 from ...._resolver.boot.upload import upload_target
@@ -19,7 +20,7 @@ from ...._resolver.declare import plan
 from ...client import upload_proxy
 from ...client.errors import ApiError, RequestFailed, optional
 from ...client.session import Session
-from ...read.watch import ProbeResult, wait_in_namespaces
+from ...read.watch import wait_in_namespaces
 from ..engine import NO_DRY_RUN, WriteSettings, run_dry, send
 from ..kind_handler import DeclareOutcome, Entry, KindHandler
 from .checks import identify
@@ -37,7 +38,7 @@ from .state import (
     is_filled,
     not_failed,
 )
-from .upload import Progress, UploadFailed, UploadSettings, upload
+from .upload import UploadFailed, UploadProgress, UploadSettings, upload
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -148,7 +149,7 @@ def _send(session: Session, boot_source: BootSourceState, settings: WriteSetting
     )
     pool = upload_proxy.connections(proxy.get("validate_certs") is not False, proxy.get("ca_cert"))
     timeout = settings.wait_timeout if settings.wait else 0
-    progress = Progress(boot_source.volume, Path(file_options["path"]).stat().st_size)
+    progress = UploadProgress(boot_source.volume, Path(file_options["path"]).stat().st_size)
     upload_settings = UploadSettings(
         pool,
         proxy.get("url") or "",
@@ -229,8 +230,8 @@ def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifes
 
 
 def _await_cron(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
-    def probe(live: Manifest | None) -> ProbeResult:
-        return ProbeResult(live is not None and source.is_ready(live), pending="CDI to import the image")
+    def probe(live: Manifest | None) -> Progress:
+        return Progress(live is not None and source.is_ready(live), pending="CDI to import the image")
 
     by_name = {boot_source.name: boot_source for boot_source in boot_sources}
     probes = dict.fromkeys(by_name, probe)

@@ -39,7 +39,7 @@ class UploadFailed(Exception):
     """The upload or its processing failed; the text is one line."""
 
 
-class Progress:
+class UploadProgress:
     """The progress of one upload. read: bytes of the file that have been read in this try."""
 
     def __init__(self, name: str, length: int) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from ...._resolver.api.errors import FieldError
 from ...._resolver.api.managed_fields import Field
 from ...._resolver.api.matcher import ROLES
+from ...._resolver.api.progress import Progress
 from ...._resolver.boot.origin import Image
 from ...._resolver.declare import plan, virtual_machine
 from ...._resolver.declare.impact import impact, size_mismatch
@@ -31,7 +32,6 @@ from ...read.catalog import ClusterLimits
 from ...read.kubevirt import kubevirt
 from ...read.lookup import ClusterLookup
 from ...read.snapshot import Key, read
-from ...read.watch import ProbeResult
 from ..deletion import await_dependents, await_old_dependents, retained_claims
 from ..kind_handler import DeclareOutcome, Entry, Finding, KindHandler
 from ..restarts import DeclaredRestarts, stale_conditions, waits_for_restart
@@ -163,8 +163,8 @@ class VirtualMachineHandler(KindHandler):
     def restart(self, results: list[DeclareOutcome], deadline: float) -> None:
         self._restarts.run(self._session, results, deadline)
 
-    def probe(self, live: Manifest | None) -> ProbeResult:
-        return ProbeResult(*readiness(live))
+    def probe(self, live: Manifest | None) -> Progress:
+        return readiness(live)
 
     def same_status(self, live: Manifest, before: Manifest) -> bool:
         return same_status(live, before)
