@@ -121,8 +121,8 @@ def _host_facts(vm: Manifest, lookup: ListLookup, cluster: KubeVirt, revisions: 
         **vm_result(inspection),
         "annotations": {key: value for key, value in annotations.items() if key != LAST_APPLIED},
     }
-    parts = (inspection.drift.instancetype, inspection.drift.preference)
-    if not inspection.drift.drifted and any(part is not None and part.state == drift.UNKNOWN for part in parts):
+    states = {part.state for part in inspection.drift.parts.values()}
+    if drift.UNKNOWN in states and drift.DRIFTED not in states:
         result["drifted"] = None
     if instance is not None:
         status = instance.get("status") or {}

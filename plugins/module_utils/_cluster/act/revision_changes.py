@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.api.matcher import ROLES, Role
+from ..._resolver.api.matcher import Role
 from ..._resolver.api.progress import Progress
 from ..._resolver.api.write import merge_patch
 from ..._resolver.refresh import recapture
@@ -294,8 +294,7 @@ def _captured(live: Manifest, result: RevisionOutcome) -> bool:
 
 
 def _is_rolled_back(live: Manifest, result: RevisionOutcome) -> bool:
-    drift = result.before.drift
     return all(
-        part is None or role not in result.change.roles or recapture.captured_name(live, role) == part.revision
-        for role, part in zip(ROLES, (drift.instancetype, drift.preference))
+        role not in result.change.roles or recapture.captured_name(live, role) == part.revision
+        for role, part in result.before.drift.parts.items()
     )

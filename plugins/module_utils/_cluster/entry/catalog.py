@@ -312,11 +312,7 @@ def _affected(vm: Manifest, object_keys: list[ObjectKey], drift: Drift, deployed
             {**_key_fields(object_key), "what": "gone" if object_key in removed else "changed"}
             for object_key in object_keys
         ],
-        "states": {
-            role.matcher: part.state
-            for role, part in zip(ROLES, (drift.instancetype, drift.preference))
-            if part is not None
-        },
+        "states": {role.matcher: part.state for role, part in drift.parts.items()},
         "guest_before": effect.guest_before,
         "guest_after": effect.guest_after,
         "changes": list(effect.changes),

@@ -264,7 +264,7 @@ class _AdoptedVM(NamedTuple):
     def _candidate(
         rewritten: Manifest, removed: tuple[str, ...], vmi_differences: tuple[dict[str, Any], ...], refusal: str | None
     ) -> Candidate:
-        instancetype = INSTANCETYPE.matcher_of(rewritten) or {}
+        instancetype = INSTANCETYPE.matcher_in(rewritten)
         return Candidate(instancetype, PREFERENCE.matcher_of(rewritten), rewritten, removed, vmi_differences, refusal)
 
     def remedy(self, candidate: Candidate) -> str:

@@ -173,7 +173,7 @@ def _sync(capture: _Capture, role: Role) -> Manifest | Problem | None:
     matcher = role.matcher_of(capture.vm)
     if matcher is None:
         return None
-    reference = dict(role.reference_of(capture.vm) or {})
+    reference = dict(role.reference_of(capture.vm))
     for field in recapture_fields(matcher, reference):
         reference[field] = matcher[field]
         reference.pop("controllerRevisionRef", None)
@@ -192,7 +192,7 @@ def _sync(capture: _Capture, role: Role) -> Manifest | Problem | None:
 def _create(capture: _Capture, role: Role) -> str | Problem:
     """Creates the revision of the live object, or reuses an existing one with the same spec. Returns its name."""
     vm, objects, created, actions, release = capture
-    matcher = role.matcher_of(vm) or {}
+    matcher = role.matcher_in(vm)
     if release.storing_needs_kind and "kind" not in matcher:
         return unexpected_kind(role, matcher)
     result = live(vm, role, objects, release)

@@ -165,7 +165,7 @@ def _uncaptured(role: Any, vm: Manifest) -> bool:
     matcher = role.matcher_of(vm)
     if not matcher or matcher.get("revisionName"):
         return False
-    reference = role.reference_of(vm) or {}
+    reference = role.reference_of(vm)
     return reference.get("name") != matcher.get("name") or not reference.get("controllerRevisionRef")
 
 
