@@ -6,6 +6,7 @@ What the next start gives a VM, or a new VM of a template, and what the new Kube
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -68,33 +69,68 @@ class VMStart(NamedTuple):
         return guest(self.spec) if self.spec is not None else {}
 
 
-class VMChange(NamedTuple):
-    """A VM before and after an upgrade.
+@dataclass(frozen=True, eq=False)
+class UpgradeChange:
+    """A VM, or a new VM of a VirtualMachineTemplate, before and after an upgrade.
 
-    vm: the live VM. before, after: its next start on either side.
+    manifest: the live VM or template. before, after: the next start on either side; of a new VM, with the default
+    values of the parameters.
 
     changes: of the VMI's spec, [{field, before, after}]. lost: fields of the VM that the new API drops.
-    refusal, refusal_before: why KubeVirt rejects any change of the VM after the upgrade, and now; "" if it does not.
-    effect: NOTHING, LIVE or RESTART: what it takes for a running guest to match the VM.
-    restart_reason: why the new KubeVirt sets RestartRequired, "" if it does not.
-    pinned: whether the upgrade turns the captured revision into a pin. refresh: the drift after the upgrade.
+    refusal, refusal_before: why KubeVirt rejects any change of the VM, or a new VM, after the upgrade, and now; "" if
+    it does not.
     """
 
-    vm: Manifest
+    manifest: Manifest
     before: VMStart
     after: VMStart
     changes: tuple[dict[str, Any], ...]
     lost: tuple[str, ...]
     refusal: str
     refusal_before: str
+
+    @property
+    def label(self) -> str:
+        return label_of(self.manifest)
+
+    @property
+    def newly_stuck(self) -> bool:
+        """Whether only the new KubeVirt cannot start the VM."""
+        return bool(self.after.problem and not self.before.problem)
+
+    @property
+    def newly_refused(self) -> bool:
+        return bool(self.refusal and not self.refusal_before)
+
+    @property
+    def resized(self) -> bool:
+        """Whether the guest gets another size."""
+        return bool(self.before.spec and not self.after.problem and self.before.guest != self.after.guest)
+
+    @property
+    def affected(self) -> bool:
+        """Whether the upgrade makes a difference to the VM, or to the VMs of the template."""
+        same = (self.refusal, self.after.problem) == (self.refusal_before, self.before.problem)
+        return not same or bool(self.changes or self.lost or self.before.pod != self.after.pod)
+
+
+@dataclass(frozen=True, eq=False)
+class VMChange(UpgradeChange):
+    """A VM before and after an upgrade.
+
+    effect: NOTHING, LIVE or RESTART: what it takes for a running guest to match the VM.
+    restart_reason: why the new KubeVirt sets RestartRequired, "" if it does not.
+    pinned: whether the upgrade turns the captured revision into a pin. refresh: the drift after the upgrade.
+    """
+
     effect: str
     restart_reason: str
     pinned: bool
     refresh: Drift
 
     @property
-    def label(self) -> str:
-        return label_of(self.vm)
+    def affected(self) -> bool:
+        return super().affected or self.pinned or bool(self.restart_reason)
 
 
 def upgrade_side(cluster: Cluster, vms: Sequence[Manifest] = (), objects: QuotaObjects | None = None) -> UpgradeSide:
@@ -113,9 +149,8 @@ def upgrade_side(cluster: Cluster, vms: Sequence[Manifest] = (), objects: QuotaO
 
 def vm_change(vm: Manifest, instance: Manifest | None, before: UpgradeSide, after: UpgradeSide) -> VMChange:
     """Compares a VM before and after an upgrade. instance: the VM's VMI, None if there is none or it is unknown."""
-    built = _built(vm, after.cluster)
-    start_before, start_after = next_start(vm, before), _started(vm, built, after)
-    changes = spec_changes(start_before, start_after)
+    start_before, start_after = _next_start(vm, before), _next_start(vm, after)
+    changes = _spec_changes(start_before, start_after)
     update = _update(vm, instance, after.cluster)
     effect = NOTHING
     visible = any(not change["field"].startswith(_IRRELEVANT) for change in changes)
@@ -123,42 +158,35 @@ def vm_change(vm: Manifest, instance: Manifest | None, before: UpgradeSide, afte
         effect = RESTART
     elif update.changes:
         effect = LIVE
-    refresh = drift(vm, after.cluster.objects, after.cluster.kubevirt)
     return VMChange(
         vm,
         start_before,
         start_after,
         changes,
-        lost(vm, before, after),
+        _lost(vm, before, after),
         refusal(vm, after.cluster),
         refusal(vm, before.cluster),
         effect,
         update.restart_required or "",
         _pinned(vm, after) and not _pinned(vm, before),
-        refresh,
+        drift(vm, after.cluster.objects, after.cluster.kubevirt),
     )
 
 
-def spec_changes(before: VMStart, after: VMStart) -> tuple[dict[str, Any], ...]:
+def _spec_changes(before: VMStart, after: VMStart) -> tuple[dict[str, Any], ...]:
     """The differences of the VMI's spec, [{field, before, after}], without secrets."""
     return () if before.spec is None or after.spec is None else tuple(shown_differences(before.spec, after.spec))
 
 
-def next_start(vm: Manifest, side: UpgradeSide) -> VMStart:
+def _next_start(vm: Manifest, side: UpgradeSide) -> VMStart:
     """Computes the next start of a VM. vm: as it is stored."""
-    return _started(vm, _built(vm, side.cluster), side)
-
-
-def _built(vm: Manifest, cluster: Cluster) -> vmi.BuiltVMI:
-    return vmi.build(vm, cluster.objects, cluster.configuration, cluster.release)
-
-
-def _started(vm: Manifest, built: vmi.BuiltVMI, side: UpgradeSide) -> VMStart:
+    cluster = side.cluster
+    built = vmi.build(vm, cluster.objects, cluster.configuration, cluster.release)
     if built.spec is None or built.metadata is None:
         return VMStart(problem=built.error.message if built.error is not None else "the VM cannot be expanded")
     try:
         environment = side.environments.get(namespace_of(vm), side.environment)
-        spec, pod = launch(built.metadata, built.spec, side.cluster.kubevirt, environment)
+        spec, pod = launch(built.metadata, built.spec, cluster.kubevirt, environment)
     except Unrenderable as error:
         return VMStart(built.spec, problem=f"KubeVirt cannot create a pod for the VM: {error}")
     return VMStart(spec, {"requests": texts(pod.requests), "limits": texts(pod.limits)})
@@ -192,7 +220,7 @@ def _update(vm: Manifest, instance: Manifest | None, cluster: Cluster) -> Update
     return live_update.compare({**vm, "spec": started, "status": {}}, vm, instance, cluster)
 
 
-def lost(vm: Manifest, before: UpgradeSide, after: UpgradeSide) -> tuple[str, ...]:
+def _lost(vm: Manifest, before: UpgradeSide, after: UpgradeSide) -> tuple[str, ...]:
     """The fields of a VM that the new API drops and the old one does not."""
     dropped_after, dropped_before = (
         [field.path for field in release_schema.unknown("VirtualMachineSpec", vm["spec"], side.cluster.release, "spec")]
@@ -258,49 +286,22 @@ def _problem(line: dict[str, Any]) -> str:
     return str(line.get("problem", "")) if line["evaluated"] else ""
 
 
-class TemplateChange(NamedTuple):
-    """A VirtualMachineTemplate before and after an upgrade.
-
-    before, after: on either side, the start of a new VM with the default values of the parameters.
-
-    changes, lost: see VMChange. refusal, refusal_before: why KubeVirt rejects a new VM after the upgrade, and now.
-    """
-
-    manifest: Manifest
-    before: VMStart
-    after: VMStart
-    changes: tuple[dict[str, Any], ...]
-    lost: tuple[str, ...]
-    refusal: str
-    refusal_before: str
-
-    @property
-    def label(self) -> str:
-        return label_of(self.manifest)
-
-    @property
-    def affected(self) -> bool:
-        """Whether the upgrade makes a difference to the VMs of the template."""
-        same = (self.refusal, self.after.problem) == (self.refusal_before, self.before.problem)
-        return not same or bool(self.changes or self.lost or self.before.pod != self.after.pod)
-
-
-def template_change(template: Manifest, before: UpgradeSide, after: UpgradeSide) -> TemplateChange:
+def template_change(template: Manifest, before: UpgradeSide, after: UpgradeSide) -> UpgradeChange:
     """Compares a template before and after an upgrade. One that makes no VM has a problem on both sides."""
     try:
         vm = default_vm(template)
         (start_before, refusal_before), (start_after, refusal_after) = (
             _new_start(vm, side) for side in (before, after)
         )
-        dropped = lost(vm, before, after)
+        dropped = _lost(vm, before, after)
     except (AttributeError, FieldError, KeyError, TypeError, ValueError) as error:
         broken = VMStart(problem=f"the template makes no VM: {' '.join(str(error).split())}")
-        return TemplateChange(template, broken, broken, (), (), "", "")
-    return TemplateChange(
+        return UpgradeChange(template, broken, broken, (), (), "", "")
+    return UpgradeChange(
         template,
         start_before,
         start_after,
-        spec_changes(start_before, start_after),
+        _spec_changes(start_before, start_after),
         dropped,
         refusal_after,
         refusal_before,
@@ -333,4 +334,4 @@ def _new_start(vm: Manifest, side: UpgradeSide) -> tuple[VMStart, str]:
     if admission.admitted is None:
         message = admission.refusal.message if admission.refusal is not None else "is rejected"
         return VMStart(problem=message), message
-    return next_start(admission.admitted, side), refusal(admission.admitted, side.cluster, new=True)
+    return _next_start(admission.admitted, side), refusal(admission.admitted, side.cluster, new=True)
