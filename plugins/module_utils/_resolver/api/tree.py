@@ -97,8 +97,13 @@ def differences(before: Any, after: Any, path: str = "") -> list[dict[str, Any]]
 
 def shown_differences(before: Any, after: Any) -> list[dict[str, Any]]:
     """`differences` without secrets."""
+    return without_secrets(differences(before, after))
+
+
+def without_secrets(changes: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """`differences`, with secrets hidden."""
     return [
         {**change, "before": shown_before, "after": shown_after}
-        for change in differences(before, after)
+        for change in changes
         for shown_before, shown_after in [redact(change["before"], change["after"])]
     ]
