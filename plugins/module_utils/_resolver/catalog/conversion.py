@@ -96,19 +96,11 @@ def _of_openshift(manifest: Manifest, sources: Sources, release: Release) -> Mod
 def _of_template(template: Manifest, sources: Sources, release: Release) -> Modernization:
     """The template with another VM, in which references to parameters stay where the VM does not change."""
     spec = template.get("spec") or {}
-    declared = [parameter for parameter in spec.get("parameters") or () if isinstance(parameter, dict)]
-    # Any value does for a parameter that has none, such as the name of a claim.
-    values = {
-        name: name.lower().replace("_", "-")
-        for parameter in declared
-        for name in [str(parameter.get("name") or "")]
-        if not parameter.get("value") and not parameter.get("generate")
-    }
-    processed = process.process(template, values, "", release)
-    if processed.errors or processed.substituted is None:
-        raise FieldError("spec", process.refusal(processed.errors, values))
+    example = process.example(template)
+    if example.vm is None or example.refusal:
+        raise FieldError("spec", example.refusal)
     namespace = namespace_of(template)
-    vm = {**processed.substituted, "kind": "VirtualMachine"}
+    vm = {**example.vm, "kind": "VirtualMachine"}
     placed = {**vm, "metadata": {**({"namespace": namespace} if namespace else {}), **(vm.get("metadata") or {})}}
     try:
         successor = convert(placed, sources, release)

@@ -14,7 +14,6 @@ from ..api import release_schema
 from ..api.errors import FieldError, Panic
 from ..api.manifest import Manifest, label_of, labels_of, metadata_of, name_of, namespace_of
 from ..api.matcher import ROLES
-from ..api.release import NEWEST
 from ..api.tree import copy, shown_differences
 from ..kubernetes.quota.admission import QuotaObjects, check_quotas
 from ..kubevirt.admission import admitter
@@ -26,8 +25,7 @@ from ..kubevirt.pod.environment import Environment
 from ..kubevirt.pod.manifests import environments
 from ..kubevirt.pod.pod import Unrenderable
 from ..kubevirt.pod.resources import environment_of, launch
-from ..kubevirt.template.process import process
-from ..kubevirt.template.process import refusal as refusal_of
+from ..kubevirt.template.process import example
 from ..kubevirt.vmi import live_update, outstanding, vmi
 from ..kubevirt.vmi.cluster import Cluster
 from ..kubevirt.vmi.hotplug import Update
@@ -309,23 +307,13 @@ def template_change(template: Manifest, before: UpgradeSide, after: UpgradeSide)
 
 
 def default_vm(template: Manifest) -> Manifest:
-    """The VM of a template with the default values of its parameters, in the template's namespace.
-
-    A parameter without a value, which a generator or the user gives, counts as the text parameter-NAME.
-    """
-    spec = template["spec"]
-    unset = [str(entry["name"]) for entry in spec.get("parameters") or () if not entry.get("value")]
-    processed = process(template, {name: _placeholder(name) for name in unset}, "", NEWEST)
-    vm = processed.substituted
+    """The VM of a template with the default values of its parameters, in the template's namespace."""
+    vm, _open, why = example(template)
     if vm is None:
-        raise FieldError("", refusal_of(processed.errors, unset))
+        raise FieldError("", why)
     if not isinstance(vm.get("spec"), dict):
         raise FieldError("spec.virtualMachine.spec", "missing")
-    return {**vm, "metadata": {"name": _placeholder("name"), **metadata_of(vm), "namespace": namespace_of(template)}}
-
-
-def _placeholder(name: str) -> str:
-    return f"parameter-{name.lower().replace('_', '-')}"
+    return {**vm, "metadata": {"name": name_of(template), **metadata_of(vm), "namespace": namespace_of(template)}}
 
 
 def _new_start(vm: Manifest, side: UpgradeSide) -> tuple[VMStart, str]:

@@ -127,6 +127,8 @@ def as_read(expression: str, value: Any) -> Any:
 
 _API_VERSION: Final = "kubevirt.io/v1"
 _KIND: Final = "VirtualMachine"
+# A name, a number and a quantity.
+_ANY_VALUE: Final = "1"
 _WORDS: Final = {
     "FieldValueInvalid": "Invalid value",
     "FieldValueDuplicate": "Duplicate value",
@@ -206,6 +208,26 @@ def process(template: dict[str, Any], parameters: Mapping[str, str], seed: str, 
             return Processed((TemplateError("merge", "", "", name, f"parameter {name} not found in template"),))
         parameter["value"] = value
     return _process(spec, declared, seed, release)
+
+
+class Example(NamedTuple):
+    """vm: of a template, as it is before Go's types; None if it makes none. open: the parameters without a value.
+
+    refusal: why virt-template refuses the template, or "".
+    """
+
+    vm: dict[str, Any] | None
+    open: frozenset[str]
+    refusal: str
+
+
+def example(template: dict[str, Any]) -> Example:
+    """What a template makes of the default values of its parameters; of a parameter without one, any value."""
+    declared = (template.get("spec") or {}).get("parameters") or []
+    unset = {str(entry.get("name")) for entry in declared if not entry.get("value") and not entry.get("generate")}
+    processed = process(template, dict.fromkeys(unset, _ANY_VALUE), "")
+    names = [str(entry.get("name") or "") for entry in declared]
+    return Example(processed.substituted, frozenset(unset), refusal(processed.errors, names))
 
 
 def review(template: dict[str, Any]) -> Processed:

@@ -91,10 +91,10 @@ def test_a_parameter_may_have_no_value(value: str | None) -> None:
     ]
     manifest = template(parameters, instancetype={"name": "${SIZE_OF}"})
     vm = default_vm(manifest)
-    assert vm["metadata"] == {"name": "parameter-name", "namespace": "shop"}
-    assert vm["spec"]["instancetype"]["name"] == (value or "parameter-size-of")
+    assert vm["metadata"] == {"name": "1", "namespace": "shop"}
+    assert vm["spec"]["instancetype"]["name"] == (value or "1")
     change = upgraded(manifest)
-    assert ('"parameter-size-of" not found' in change.after.problem) == (not value)
+    assert ('"1" not found' in change.after.problem) == (not value)
     assert change.before.problem == change.after.problem
 
 
