@@ -17,12 +17,11 @@ from ...api import go_json, release_schema
 from ...api.fields.domain import ENUMS
 from ...api.names import nearest
 from ...api.release import NEWEST, Release
-from ...api.schema import TYPES, field_type
+from ...api.schema import INTEGERS, TYPES, bare, field_type
 from .parameters import ExpressionError, generate
 from .substitution import SubstitutionError, has_reference, references, substitute, substitute_text
 
 _READS_JSON: Final = ("VirtualMachineInstanceSpec", "Quantity", "IntOrString")
-_INTEGERS: Final = ("int", "int32", "int64", "uint", "uint32")
 _KINDS: Final = {str: "string", bool: "bool", list: "slice", dict: "map", int: "float64", float: "float64"}
 _LAYOUT: Final = (
     *(("2006", r"[0-9]{4}"), ("-", "-"), ("01", r"[0-9]{2}"), ("-", "-"), ("02", r"[0-9]{2}"), ("T", "T")),
@@ -50,7 +49,7 @@ class _Failed(Exception):
 
 
 def _convert(expression: str, value: Any, path: str, unknown: list[str]) -> None:
-    expression = expression.lstrip("*").rstrip("!")
+    expression = bare(expression)
     if value is None or expression == "any":
         return
     kind = _KINDS[type(value)]
@@ -82,7 +81,7 @@ def _convert(expression: str, value: Any, path: str, unknown: list[str]) -> None
 
 
 def _check_scalar(expression: str, kind: str, value: Any) -> None:
-    if expression in _INTEGERS and kind == "float64":
+    if expression in INTEGERS and kind == "float64":
         if not isinstance(value, int) and value != 0:
             raise _Failed(f"cannot convert float64 to {expression}")
     elif expression != kind:
@@ -109,7 +108,7 @@ def as_read(expression: str, value: Any) -> Any:
     Such types are read from JSON that Go has written, with sorted keys, so the first error is that of the first key;
     Go's JSON takes names of fields in any case.
     """
-    expression = expression.lstrip("*").rstrip("!")
+    expression = bare(expression)
     if isinstance(value, list) and expression.startswith("[]"):
         return [as_read(expression[2:], entry) for entry in value]
     if not isinstance(value, dict):
