@@ -16,7 +16,7 @@ from ..api.manifest import Manifest, annotations_of, name_of, namespace_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.release import NEWEST, Release
 from ..api.state import is_active
-from ..api.tree import copy, without_secrets
+from ..api.tree import copy, value_at, without_secrets
 from ..choose.workload import plain
 from ..declare import adopt
 from ..kubevirt.find.lookup import Objects
@@ -180,8 +180,8 @@ def _add_presets(draft: Modernization, presets: Sequence[Manifest]) -> None:
     template = vm["spec"]["template"]
     note = f"From {preset_rules.KIND} {names}."
     for part in preset_rules.PARTS:
-        value = preset_rules.get(result.domain, part)
-        if value == preset_rules.get(before, part):
+        value = value_at(result.domain, part.split("."))
+        if value == value_at(before, part.split(".")):
             continue
         holder, _dot, name = part.rpartition(".")
         domain = _object(_object(template, "spec"), "domain")

@@ -13,7 +13,7 @@ from ..api.manifest import Manifest, labels_of
 from ..api.matcher import ROLE_OF_KIND, ObjectKey, key_of, references
 from ..api.release import Release
 from ..api.schema import equal
-from ..api.tree import copy, differences
+from ..api.tree import copy, differences, leaves, put, take
 from ..kubevirt.find.lookup import Lookup, Problem
 from ..kubevirt.vmi.cluster import Cluster
 from ..refresh.drift import Drift, drift
@@ -29,9 +29,9 @@ def predicted(manifest: Manifest, live: Manifest | None, owner: set[ownership.Fi
     role = ROLE_OF_KIND[manifest["kind"]]
     result = {"spec": copy((live or {}).get("spec") or {})}
     for field in ownership.undeclared(owner or set(), ownership.declared(manifest)):
-        ownership.take(result, field)
-    for field, value in ownership.leaves({"spec": manifest.get("spec") or {}}):
-        ownership.put(result, field, value)
+        take(result, field)
+    for field, value in leaves({"spec": manifest.get("spec") or {}}).items():
+        put(result, field, value)
     return schema.canonical(role.spec_type, result["spec"])
 
 

@@ -8,7 +8,7 @@ from ..api import managed_fields as ownership
 from ..api.errors import field_conflict
 from ..api.managed_fields import Field
 from ..api.matcher import INSTANCETYPE, ROLES, Role
-from ..api.tree import copy, merge
+from ..api.tree import copy, merge, put, value_at
 from ..kubevirt.find.infer import IGNORE
 from ..kubevirt.vmi.readiness import run_strategy
 from .plan import APPLY, RECLAIMED, Plan, largest_removed
@@ -127,8 +127,8 @@ def _without_running(step: Plan, live: dict[str, Any], manager: str, force: bool
     KubeVirt rejects both and neither, so one merge patch swaps them. A merge patch causes no conflict; therefore the
     plan refuses to take another manager's `running`, as the API server would.
     """
-    declared = ownership.lookup(step.manifest, _RUN_STRATEGY)
-    running = ownership.lookup(live, _RUNNING)
+    declared = value_at(step.manifest, _RUN_STRATEGY)
+    running = value_at(live, _RUNNING)
     if declared is None or running is None:
         return step
     owners = [
@@ -150,11 +150,11 @@ def _keep_memory(desired: dict[str, Any], live: dict[str, Any] | None, owner: se
     if live is None or not (_has_memory(live) or INSTANCETYPE.matcher_of(live)):
         guest = DEFAULT_MEMORY
     elif _MEMORY in (owner or ()) and _has_memory(live):
-        guest = ownership.lookup(live, _MEMORY)
+        guest = value_at(live, _MEMORY)
     else:
         return
     desired["spec"]["template"] = copy(desired["spec"]["template"])
-    ownership.put(desired, _MEMORY, guest)
+    put(desired, _MEMORY, guest)
 
 
 def _has_memory(vm: dict[str, Any]) -> bool:
@@ -212,8 +212,8 @@ def _without_expanded(desired: dict[str, Any], live: dict[str, Any]) -> dict[str
     controller_fields = ownership.updated(live, _CONTROLLER)
     for field, value in ownership.declared(result).items():
         expanded_field = any(field[: len(other)] == other for other in controller_fields)
-        if expanded_field and _within(value, ownership.lookup(live, field)):
-            del ownership.lookup(result, field[:-1])[field[-1]]
+        if expanded_field and _within(value, value_at(live, field)):
+            del value_at(result, field[:-1])[field[-1]]
     return result
 
 
