@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, TypeVar
 
 from .errors import FieldError
@@ -29,6 +29,35 @@ def value_at(value: Any, path: Iterable[str]) -> Any:
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
     return value
+
+
+# Where a value is: the place of what it is in, and its key or index there; () for the root.
+Place = tuple[Any, ...]
+
+
+def scan(value: Any) -> Iterator[tuple[Place, Any]]:
+    """All values in YAML data with their places, in order; each object and list once, though aliases repeat it."""
+    remaining: list[tuple[Place, Any]] = [((), value)]
+    visited = set()
+    while remaining:
+        found = remaining.pop()
+        place, part = found
+        if part.__class__ is not str and isinstance(part, (dict, list)):
+            if id(part) in visited:
+                continue
+            visited.add(id(part))
+            entries = part.items() if isinstance(part, dict) else enumerate(part)
+            remaining += [((place, key), entry) for key, entry in entries][::-1]
+        yield found
+
+
+def path_of(place: Place) -> str:
+    """The path to a place, such as ``volumes[0].name``."""
+    path = ""
+    while place:
+        place, key = place
+        path = (f"[{key}]" if isinstance(key, int) else f".{key}") + path
+    return path.removeprefix(".")
 
 
 def leaves(value: Any, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
