@@ -21,7 +21,7 @@ from ..._resolver.boot.image import ImageError, Reference, credentials, referenc
 from ..._resolver.boot.origin import Image
 from ..._resolver.cdi.texts import parse_checksum
 from ..._resolver.choose.fitting import rejection_of_pair
-from ..._resolver.preflight.object_keys import ObjectKey
+from ..._resolver.preflight.object_keys import LookupKey
 from ..client.errors import ApiError, ConnectionFailed, reason_of
 from ..client.pool import map_concurrently
 from ..client.session import Session
@@ -327,7 +327,7 @@ def boot_sources(
 
 def _add_targets(session: Session, objects: dict[str, list[Manifest]], keys: list[discovery.Key]) -> None:
     lookup = ClusterLookup(session)
-    lookup.gather(ObjectKey(kind, namespace, name, namespace) for kind, namespace, name in keys)
+    lookup.gather(LookupKey(kind, namespace, name, namespace) for kind, namespace, name in keys)
     for kind, namespace, name in keys:
         live = lookup.get(kind, namespace, name)
         if isinstance(live, dict):

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, EXISTING, Kind
 from ..._resolver.kubevirt.find.lookup import Problem
-from ..._resolver.preflight.object_keys import ObjectKey, further_keys
+from ..._resolver.preflight.object_keys import LookupKey, further_keys
 from ..client.errors import ApiError, RequestFailed
 from ..client.pool import map_concurrently
 from ..client.session import Session
@@ -59,7 +59,7 @@ class ClusterLookup:
             return _problem(error)
         return single[name]
 
-    def gather(self, keys: Iterable[ObjectKey]) -> None:
+    def gather(self, keys: Iterable[LookupKey]) -> None:
         """Reads these objects and those to which they refer, concurrently. `get` then needs no request."""
         pending, gathered = list(keys), set(keys)
         while pending:
@@ -68,7 +68,7 @@ class ClusterLookup:
             pending = [key for key in dict.fromkeys(after) if key not in gathered]
             gathered.update(pending)
 
-    def _read(self, keys: Iterable[ObjectKey]) -> None:
+    def _read(self, keys: Iterable[LookupKey]) -> None:
         collections: dict[tuple[str, str], set[str]] = {}
         for key in keys:
             collection = (key.kind, key.namespace if BY_NAME[key.kind].namespaced else "")
@@ -83,7 +83,7 @@ class ClusterLookup:
                 jobs += [partial(self.get, *collection, name) for name in sorted(names)]
         map_concurrently(lambda job: job(), jobs)
 
-    def _cached(self, key: ObjectKey) -> Manifest | None:
+    def _cached(self, key: LookupKey) -> Manifest | None:
         collection = (key.kind, key.namespace if BY_NAME[key.kind].namespaced else "")
         listed = self._listed.get(collection)
         return listed.get(key.name) if isinstance(listed, dict) else self._objects.get(collection, {}).get(key.name)

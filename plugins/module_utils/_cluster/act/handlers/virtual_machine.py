@@ -23,7 +23,7 @@ from ...._resolver.kubevirt.vmi.readiness import has_guest, plugs_sockets, readi
 from ...._resolver.kubevirt.webhooks.mutate import AdmissionResult, admission_cache_key, admit
 from ...._resolver.limits.language import WARN
 from ...._resolver.preflight import issues as rules
-from ...._resolver.preflight.object_keys import ObjectKey, keys_for_admission, keys_for_guest
+from ...._resolver.preflight.object_keys import LookupKey, keys_for_admission, keys_for_guest
 from ...._resolver.preflight.references import keys_for_start
 from ...client.errors import RequestFailed
 from ...client.session import Session
@@ -290,7 +290,7 @@ def _existing_volumes(session: Session, due: list[DeclareOutcome]) -> dict[str, 
         for name in from_image.existing_volumes(result.entry.manifest, result.live)
     }
     lookup = ClusterLookup(session)
-    lookup.gather(ObjectKey("DataVolume", namespace, name, namespace) for namespace, name in sorted(volumes))
+    lookup.gather(LookupKey("DataVolume", namespace, name, namespace) for namespace, name in sorted(volumes))
     existing: dict[str, dict[str, Manifest]] = {}
     for namespace, name in volumes:
         volume = lookup.get("DataVolume", namespace, name)
