@@ -13,8 +13,9 @@ from ..module_utils._cluster.client.session import Session
 from ..module_utils._cluster.entry.vm_results import vm_result
 from ..module_utils._cluster.read.kubevirt import kubevirt
 from ..module_utils._cluster.read.lookup import ListLookup
-from ..module_utils._cluster.read.revisions import inspected, namespaced_name
+from ..module_utils._cluster.read.revisions import inspected
 from ..module_utils._resolver.api.kinds import BY_NAME
+from ..module_utils._resolver.api.manifest import namespaced_name
 from ..module_utils._resolver.api.redaction import LAST_APPLIED
 from ..module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 from ..module_utils._resolver.kubevirt.vmi.readiness import RUNNING

@@ -255,7 +255,9 @@ def _predict_changes(
                 after[object_key] = {**entry.manifest, "spec": spec}
     object_keys = [key_of(entry.manifest) for entry in entries]
     objects = _deployed(handler, request)
-    deployed.gone = [RemovedObject(live) for live in catalog_upgrade.obsolete(objects, object_keys, request.catalog)]
+    deployed.gone = [
+        RemovedObject(live) for live in catalog_upgrade.no_longer_declared(objects, object_keys, request.catalog)
+    ]
     _find_users(session, handler.users, deployed, after, request)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME, Kind
-from ..._resolver.api.manifest import path_of
+from ..._resolver.api.manifest import namespaced_name
 from ..._resolver.api.matcher import ROLE_OF_KIND, references
 from ..._resolver.api.release import UnknownRelease
 from ..._resolver.catalog.upgrade import ObjectChange, PlannedLookup, deployed, objects
@@ -31,7 +31,7 @@ from ..client.session import Session
 from ..read.capacity import read_limits
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ListLookup
-from ..read.revisions import instances, namespaced_name
+from ..read.revisions import instances
 from ..read.snapshot import list_if_permitted
 from .options import AUTH, REQUESTS, SELECTION, check_selection, selected
 from .outcome import Mode, Module, Outcome, Params
@@ -134,7 +134,7 @@ def _impact(
             {**step._asdict(), "virtual_machines": list(step.virtual_machines), "templates": list(step.templates)}
             for step in steps(vm_changes, object_changes, before, after, templates, admitted)
         ],
-        "virtual_machines": [_vm(vm, by_vm.get(path_of(vm.manifest), Admission())) for vm in vm_changes],
+        "virtual_machines": [_vm(vm, by_vm.get(namespaced_name(vm.manifest), Admission())) for vm in vm_changes],
         "quotas": admitted.quotas if admitted else [],
         "templates": [_template(template) for template in templates],
         "objects": [_object(item, users[item.object_key]) for item in object_changes if item.affected],

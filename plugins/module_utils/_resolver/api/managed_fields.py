@@ -86,15 +86,19 @@ def _put_fields(fields: set[Field], node: dict[str, Any], path: Field) -> None:
         fields.add(path)
 
 
-def undeclared(owner: set[Field], desired: dict[Field, Any]) -> set[Field]:
+def undeclared(owned_fields: set[Field], desired: dict[Field, Any]) -> set[Field]:
     """Owned fields that the manifest no longer declares; applying it gives them up."""
-    return {field for field in owner - desired.keys() if not any(_covers(*entry, field) for entry in desired.items())}
+    return {
+        field for field in owned_fields - desired.keys() if not any(_covers(*entry, field) for entry in desired.items())
+    }
 
 
-def unclaimed(owner: set[Field], desired: dict[Field, Any]) -> set[Field]:
+def unclaimed(owned_fields: set[Field], desired: dict[Field, Any]) -> set[Field]:
     """Declared fields that the manager does not own yet."""
     # The owner of an atomic object owns the declared parts too.
-    return {field for field in desired.keys() - owner if not any(field[: len(own)] == own for own in owner)}
+    return {
+        field for field in desired.keys() - owned_fields if not any(field[: len(own)] == own for own in owned_fields)
+    }
 
 
 def _covers(declared_field: Field, value: Any, field: Field) -> bool:

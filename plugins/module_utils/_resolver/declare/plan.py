@@ -54,14 +54,14 @@ class Plan(NamedTuple):
 def present(
     manifest: dict[str, Any],
     live: dict[str, Any] | None,
-    owner: set[Field] | None,
+    owned_fields: set[Field] | None,
     manager: str = "",
     force: bool = False,
     take_over: TakeOver = take_nothing,
 ) -> Plan:
     """The plan that brings an object to its declared state.
 
-    manifest: from schema.declared. live: as the API server returned it, or None. owner: the fields that our field
+    manifest: from schema.declared. live: as the API server returned it, or None. owned_fields: those that our field
     manager owns (ownership.owned), or None if it never applied the object. manager: our field manager.
     force: remove undeclared fields even if other managers own them. take_over: whether to take over a manager's share.
     An object is unchanged if every declared field has its value and our manager owns exactly these fields.
@@ -76,10 +76,12 @@ def present(
         type_name = schema.type_of(manifest)
         canonical, current = (schema.canonical(type_name, _parts(source, changed)) for source in (manifest, live))
         changed = {field for field in changed if not _same(field, desired_fields[field], canonical, current, live)}
-    dropped = ownership.undeclared(owner or set(), desired_fields)
+    dropped = ownership.undeclared(owned_fields or set(), desired_fields)
     fields = {**desired_fields, **dict.fromkeys(dropped)}
     taken_from = managers_to_take(live, fields, manager, take_over)
-    if not (changed or dropped or taken_from or owner is None or ownership.unclaimed(owner, desired_fields)):
+    if not (
+        changed or dropped or taken_from or owned_fields is None or ownership.unclaimed(owned_fields, desired_fields)
+    ):
         return Plan(NONE, manifest, {}, {})
     others = [entry for entry in ownership.others(live, manager) if entry[0] not in taken_from]
     shared = {field: names for field in dropped if (names := ownership.owners(others, field))}

@@ -74,14 +74,14 @@ class Effect(NamedTuple):
 
     guest_before, guest_after: the guest's figures. changes: all fields of the VMI's spec that differ. refusal: why
     KubeVirt would reject the VM, in its words, or None.
-    live: a running guest can probably take the changes without a restart.
+    applies_live: a running guest can probably take the changes without a restart.
     """
 
     guest_before: dict[str, Any]
     guest_after: dict[str, Any]
     changes: tuple[dict[str, Any], ...] = ()
     refusal: str | None = None
-    live: bool = True
+    applies_live: bool = True
 
 
 class Drift(NamedTuple):
@@ -132,14 +132,14 @@ def effect(
     live = kubevirt.live_updates and (
         not changes or live_update.changes_live(moved or vm, before_vmi, after_vmi, kubevirt)
     )
-    return Effect(guest(before_vmi), guest(after_vmi), changes, live=live)
+    return Effect(guest(before_vmi), guest(after_vmi), changes, applies_live=live)
 
 
 def needs(change: Effect) -> str:
     """The way of a change into a running guest: nothing, live_update or restart."""
     if not change.changes:
         return NOTHING
-    return LIVE if change.live else RESTART
+    return LIVE if change.applies_live else RESTART
 
 
 def _role_drift(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-from ..api.manifest import path_of
+from ..api.manifest import namespaced_name
 from ..catalog.upgrade import CHANGED, REMOVED, ObjectChange
 from ..kubevirt.vmi.cluster import KubeVirt
 from ..kubevirt.vmi.live_update import RESTART
@@ -110,7 +110,7 @@ def _change_steps(
 
 def _quota_steps(vms: Sequence[VMChange], admissions: Admissions | None) -> Iterable[Step | None]:
     by_vm = admissions.vms if admissions is not None else {}
-    vms_with_admission = ((vm, by_vm.get(path_of(vm.manifest), Admission())) for vm in vms)
+    vms_with_admission = ((vm, by_vm.get(namespaced_name(vm.manifest), Admission())) for vm in vms)
     refused = [vm for vm, admission in vms_with_admission if admission.after and not admission.before]
     yield _step(BEFORE, "Raise quotas that reject the pods of the new KubeVirt", refused)
 

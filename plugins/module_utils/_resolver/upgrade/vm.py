@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api import release_schema
 from ..api.errors import FieldError, Panic
-from ..api.manifest import Manifest, label_of, labels_of, metadata_of, name_of, namespace_of
+from ..api.manifest import Manifest, labels_of, metadata_of, name_of, namespace_of, qualified_name
 from ..api.matcher import ROLES
 from ..api.tree import copy, shown_differences
 from ..kubernetes.quota.admission import QuotaObjects, check_quotas
@@ -89,7 +89,7 @@ class UpgradeChange:
 
     @property
     def label(self) -> str:
-        return label_of(self.manifest)
+        return qualified_name(self.manifest)
 
     @property
     def newly_stuck(self) -> bool:
