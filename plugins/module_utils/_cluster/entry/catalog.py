@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from ..._resolver.api.errors import CatalogError
+from ..._resolver.api.manifest import qualified_name
 from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES, ObjectKey, key_of
 from ..._resolver.catalog.bundle import bundle, version_of, with_catalog_labels
 from ..._resolver.catalog.matrix import compatibility_matrix, unsatisfied
@@ -21,7 +22,6 @@ from ..act.handlers.catalog import CatalogHandler
 from ..act.kind_handler import DeclareOutcome
 from ..client.errors import TaskFailed
 from ..client.session import Session
-from ..read.catalog import label
 from ..read.catalog_source import documents_of
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
@@ -299,7 +299,7 @@ def _upgrade(deployed: CatalogOutcome) -> Output:
 
 
 def _names(vms: list[Manifest] | None) -> list[str] | None:
-    return None if vms is None else [label(vm) for vm in vms]
+    return None if vms is None else list(map(qualified_name, vms))
 
 
 def _affected(vm: Manifest, object_keys: list[ObjectKey], drift: Drift, deployed: CatalogOutcome) -> Output:
