@@ -12,8 +12,9 @@ from ..module_utils._cluster.client.session import Session
 from ..module_utils._cluster.entry.vm_results import vm_result
 from ..module_utils._cluster.read.kubevirt import kubevirt
 from ..module_utils._cluster.read.lookup import ClusterLookup
-from ..module_utils._cluster.read.revisions import inspected, namespaced_name
+from ..module_utils._cluster.read.revisions import inspected
 from ..module_utils._resolver.api.kinds import BY_NAME
+from ..module_utils._resolver.api.manifest import namespaced_name
 from ..module_utils._resolver.api.redaction import LAST_APPLIED
 from ..module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 from ..module_utils._resolver.kubevirt.vmi.readiness import RUNNING
@@ -93,8 +94,8 @@ def _host_facts(vm: Manifest, lookup: ClusterLookup, cluster: KubeVirt, revision
         **vm_result(inspection),
         "annotations": {key: value for key, value in annotations.items() if key != LAST_APPLIED},
     }
-    parts = (inspection.drift.instancetype, inspection.drift.preference)
-    if not inspection.drift.drifted and any(part is not None and part.state == drift.UNKNOWN for part in parts):
+    states = {part.state for part in inspection.drift.parts.values()}
+    if drift.UNKNOWN in states and drift.DRIFTED not in states:
         result["drifted"] = None
     if instance is not None:
         status = instance.get("status") or {}

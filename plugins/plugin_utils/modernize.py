@@ -21,8 +21,8 @@ from ..module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_
 from ..module_utils._resolver.api.option_checks import oversized
 from ..module_utils._resolver.api.redaction import LAST_APPLIED
 from ..module_utils._resolver.api.release import Release
-from ..module_utils._resolver.catalog.conversion import TEMPLATE, Conversion, Sources, convert
-from ..module_utils._resolver.catalog.modernize import OLD_KINDS
+from ..module_utils._resolver.catalog.conversion import TEMPLATE, Sources, convert
+from ..module_utils._resolver.catalog.modernize import OLD_KINDS, Modernization
 from ..module_utils._resolver.kubevirt.template.conversion import KIND as VM_TEMPLATE
 from ..module_utils._resolver.kubevirt.vmi.presets import KIND as PRESET
 from ._catalog_files import builtin_objects
@@ -179,7 +179,7 @@ def _current(report: _Report, manifests: Iterable[Manifest], release: Release) -
                 report.notes.append(f"note: {_label(manifest)}: not converted: {one_line(error)}")
 
 
-def _checked(manifest: Manifest, origin: Sources, release: Release) -> Conversion:
+def _checked(manifest: Manifest, origin: Sources, release: Release) -> Modernization:
     wrong = unquoted.problem(manifest)
     if wrong is not None:
         raise FieldError(*wrong)
@@ -206,7 +206,7 @@ def _converted(report: _Report, manifest: Manifest, origin: Sources, release: Re
     return _declared(conversion.manifest) if conversion.manifest != manifest else manifest
 
 
-def _row(label: str, conversion: Conversion) -> _Row:
+def _row(label: str, conversion: Modernization) -> _Row:
     spec = conversion.manifest.get("spec") or {}
     spec = (spec.get("virtualMachine") or {}).get("spec") or spec
     names = [(spec.get(role.matcher) or {}).get("name") or "-" for role in (INSTANCETYPE, PREFERENCE)]

@@ -141,7 +141,7 @@ def modernize(value: Any, kubevirt_version: Any = None, presets: Any = (), catal
         if result.differences is None:
             return data
         guests = {"guest_before": result.guest_before, "guest_after": result.guest_after}
-        return {**data, **guests, "differences": list(result.differences)}
+        return {**data, **guests, "differences": result.differences}
 
     return each(value, converted)
 

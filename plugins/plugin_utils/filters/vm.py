@@ -126,9 +126,8 @@ def _drift(manifest: Manifest, current: list[Manifest], release: Release) -> dic
     }
     if effect.refusal:
         result["refusal"] = effect.refusal
-    for role, part in zip(ROLES, (vm_drift.instancetype, vm_drift.preference)):
-        if part is not None:
-            result[role.matcher] = {**part._asdict(), "changes": list(part.changes)}
+    for role, part in vm_drift.parts.items():
+        result[role.matcher] = {**part._asdict(), "changes": list(part.changes)}
     return result
 
 

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.manifest import namespaced_name
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..._resolver.api.write import Write, json_patch
 from ..._resolver.declare import adopt as rules
@@ -21,7 +22,6 @@ from ..client.errors import ApiError, TaskFailed, is_outdated, optional
 from ..client.session import FIELD_MANAGER, Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
-from ..read.revisions import namespaced_name
 from .engine import WriteOutcome, WriteSettings, run_dry, run_writes, send
 
 Manifest = dict[str, Any]

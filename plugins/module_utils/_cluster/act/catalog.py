@@ -10,6 +10,7 @@ from typing import Any, Final
 from ..._resolver.api import managed_fields as ownership
 from ..._resolver.api.errors import CatalogError, FieldError
 from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.manifest import namespaced_name
 from ..._resolver.api.matcher import ROLES, ObjectKey, key_of
 from ..._resolver.catalog import upgrade as catalog_upgrade
 from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER, OPERATOR, VERSION_LABEL
@@ -27,7 +28,6 @@ from ..client.session import FIELD_MANAGER, Session
 from ..read.catalog import CatalogUsers, labels
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
-from ..read.revisions import namespaced_name
 from ..read.snapshot import Key
 from .catalog_compatibility import check_fields, foreign_architectures
 from .declare import declare
@@ -239,7 +239,9 @@ def _predict_changes(
                 after[object_key] = {**entry.manifest, "spec": spec}
     object_keys = [key_of(entry.manifest) for entry in entries]
     objects = _deployed(handler, options)
-    deployed.gone = [RemovedObject(live) for live in catalog_upgrade.obsolete(objects, object_keys, options["catalog"])]
+    deployed.gone = [
+        RemovedObject(live) for live in catalog_upgrade.no_longer_declared(objects, object_keys, options["catalog"])
+    ]
     _find_users(session, handler.users, deployed, after, options)
 
 

@@ -13,6 +13,7 @@ from ..._resolver.api import managed_fields as ownership
 from ..._resolver.api.errors import FieldError, argo_cd_warning
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.managed_fields import Field
+from ..._resolver.api.progress import Progress
 from ..._resolver.api.redaction import redact
 from ..._resolver.api.write import apply, delete, json_patch, merge_patch
 from ..._resolver.declare import plan
@@ -22,7 +23,7 @@ from ..client.errors import ApiError, Cause, RequestFailed
 from ..client.pool import map_concurrently
 from ..client.session import Session
 from ..read.snapshot import Key, missing_namespace
-from ..read.watch import WATCHES, ProbeResult, wait_for, with_grace
+from ..read.watch import WATCHES, wait_for, with_grace
 from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, WriteSettings, run_dry, run_writes, send
 from .kind_handler import NOT_PLANNED, DeclareOutcome, Entry, Finding, KindHandler
 
@@ -234,8 +235,8 @@ def _wait_for_ends(
     """Waits until the objects that are being deleted are gone: a VM stays until its guest has shut down."""
     ending = {name: result for name, result in members.items() if result.terminating is not None}
 
-    def probe(name: str, live: Manifest | None) -> ProbeResult:
-        return ProbeResult(done=_is_gone(ending[name], live), pending="the deletion of the existing object")
+    def probe(name: str, live: Manifest | None) -> Progress:
+        return Progress(done=_is_gone(ending[name], live), pending="the deletion of the existing object")
 
     if ending:
         seconds = max(0.0, deadline - time.monotonic())
@@ -354,10 +355,10 @@ def _wait(session: Session, handler: KindHandler, results: list[DeclareOutcome],
     def wait(group: tuple[str, str | None]) -> None:
         members = groups[group]
 
-        def probe(name: str, live: Manifest | None) -> ProbeResult:
+        def probe(name: str, live: Manifest | None) -> Progress:
             result = members[name]
             if result.entry.state == "absent":
-                return ProbeResult(done=_is_gone(result, live), pending="the object to disappear")
+                return Progress(done=_is_gone(result, live), pending="the object to disappear")
             state = handler.probe(live)
             updated = result.written and live is not None and result.live_before is not None
             unchanged = updated and handler.same_status(live or {}, result.live_before or {})

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import ROLES
+from ..._resolver.api.progress import Progress
 from ..._resolver.kubevirt.find import naming
 from ..._resolver.kubevirt.find.lookup import Problem
 from ..._resolver.preflight.references import claim_names, created_volumes, sole_owner
@@ -14,7 +15,7 @@ from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..read.lookup import ClusterLookup
 from ..read.snapshot import Key, read
-from ..read.watch import ProbeResult, wait_for
+from ..read.watch import wait_for
 
 Manifest = dict[str, Any]
 
@@ -130,9 +131,9 @@ def _gone(
     """Waits until dependents are gone. owners: the UID of each one's owner, by name. Returns the failures by name."""
     uids = set(owners.values())
 
-    def probe(_name: str, item: Manifest | None) -> ProbeResult:
+    def probe(_name: str, item: Manifest | None) -> Progress:
         gone = item is None or sole_owner(item) not in uids
-        return ProbeResult(done=gone, pending="the object to disappear")
+        return Progress(done=gone, pending="the object to disappear")
 
     if not owners:
         return {}

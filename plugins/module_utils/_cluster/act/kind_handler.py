@@ -8,12 +8,12 @@ from typing import Any, Final, NamedTuple
 
 from ..._resolver.api import managed_fields as ownership
 from ..._resolver.api.managed_fields import Field
+from ..._resolver.api.progress import Progress
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from ..._resolver.kubevirt.vmi.live_update import Impact
 from ..client.session import FIELD_MANAGER, Session
 from ..read.snapshot import Key, read
-from ..read.watch import ProbeResult
 from .engine import WriteOutcome
 
 Manifest = dict[str, Any]
@@ -136,9 +136,9 @@ class KindHandler:
     def restart(self, results: list[DeclareOutcome], deadline: float) -> None:
         """Restarts the objects that need it after the writes, until a deadline."""
 
-    def probe(self, live: Manifest | None) -> ProbeResult:
+    def probe(self, live: Manifest | None) -> Progress:
         """The state of a declared object."""
-        return ProbeResult(done=True)
+        return Progress(done=True)
 
     def same_status(self, live: Manifest, before: Manifest) -> bool:
         """Whether the object reports the same as before a write, so that its controller may not have seen the write."""

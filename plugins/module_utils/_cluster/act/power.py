@@ -12,13 +12,14 @@ from functools import partial
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.progress import Progress
 from ..._resolver.declare import power as rules
 from ..._resolver.declare.power import PowerRequest
 from ..._resolver.kubevirt.vmi.readiness import same_status
 from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..read.snapshot import Key, read
-from ..read.watch import ProbeResult, wait_in_namespaces, with_grace
+from ..read.watch import wait_in_namespaces, with_grace
 from .engine import WriteOutcome, WriteSettings, run_writes, send
 
 Manifest = dict[str, Any]
@@ -121,7 +122,7 @@ class _PowerRun:
     def run(self, results: list[PowerOutcome]) -> None:
         early = self._decide(results)
         if early:
-            self._wait(_VM, early, lambda result, vm: ProbeResult(*rules.reached(PowerRequest(early[result]), vm)))
+            self._wait(_VM, early, lambda result, vm: rules.reached(PowerRequest(early[result]), vm))
             _read(self._session, list(early))
             for result in self._decide([result for result in early if result.failed is None]):
                 result.failed = "another client changed the VM at the same time; run the task again"
@@ -174,7 +175,7 @@ class _PowerRun:
 
     def _await_reached(self, results: list[PowerOutcome]) -> None:
         migrated = [result for result in results if result.request.state == rules.MIGRATED]
-        self._wait(_VMI, migrated, lambda result, vmi: ProbeResult(*rules.migrated(result.instance_before, vmi)))
+        self._wait(_VMI, migrated, lambda result, vmi: rules.migrated(result.instance_before, vmi))
         others = [result for result in results if result not in migrated]
         unreached = [result for result in others if result.changed or not _is_over(result)]
         self._wait(_VM, unreached, _reached)
@@ -188,7 +189,7 @@ class _PowerRun:
         self,
         kind: Kind,
         results: Iterable[PowerOutcome],
-        probe: Callable[[PowerOutcome, Manifest | None], ProbeResult],
+        probe: Callable[[PowerOutcome, Manifest | None], Progress],
     ) -> None:
         """Watches the kind in each namespace. Failures and the objects last seen go into the results."""
         members = {(result.namespace, result.name): result for result in results}
@@ -203,8 +204,8 @@ class _PowerRun:
         self._seconds = max(0.0, self._seconds - (time.monotonic() - began))
 
 
-def _reached(result: PowerOutcome, vm: Manifest | None) -> ProbeResult:
-    state = ProbeResult(*rules.reached(result.request, vm))
+def _reached(result: PowerOutcome, vm: Manifest | None) -> Progress:
+    state = rules.reached(result.request, vm)
     return with_grace(state) if result.changed and vm is not None and same_status(vm, result.vm_before or {}) else state
 
 
@@ -213,12 +214,12 @@ def _has_end(result: PowerOutcome) -> bool:
     return result.request.state in (rules.RESTARTED, rules.STOPPED)
 
 
-def _end(result: PowerOutcome, instance: Manifest | None) -> ProbeResult:
+def _end(result: PowerOutcome, instance: Manifest | None) -> Progress:
     """Whether the guest that the requested state ends is gone."""
     if result.request.state == rules.STOPPED:
-        return ProbeResult(rules.guest_ended(instance), pending="the old VMI to disappear")
+        return Progress(rules.guest_ended(instance), pending="the old VMI to disappear")
     old = uid_of(result.instance_before) if result.guest is None else result.guest
-    return ProbeResult(instance is not None and uid_of(instance) != old, pending="the new VMI")
+    return Progress(instance is not None and uid_of(instance) != old, pending="the new VMI")
 
 
 def _is_over(result: PowerOutcome) -> bool:

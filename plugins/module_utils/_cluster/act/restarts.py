@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.progress import Progress
 from ..._resolver.api.write import merge_patch
 from ..._resolver.declare import plan
 from ..._resolver.declare.power import RESTARTED, PowerRequest
@@ -39,7 +40,7 @@ from ..client.session import Session
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
 from ..read.snapshot import Key, read
-from ..read.watch import ProbeResult, state_until, wait_in_namespaces
+from ..read.watch import state_until, wait_in_namespaces
 from .engine import WriteOutcome, WriteSettings, run_writes, send
 from .kind_handler import DeclareOutcome
 from .power import PowerOutcome, power, uid_of
@@ -253,11 +254,11 @@ def _await_decisions(session: Session, results: list[DeclareOutcome], deadline: 
     """
     members = {(str(result.entry.key.namespace), result.entry.key.name): result for result in results}
 
-    def probe(result: DeclareOutcome, live: Manifest | None) -> ProbeResult:
+    def probe(result: DeclareOutcome, live: Manifest | None) -> Progress:
         state, impact = state_until(observed, live, "virt-controller to look at the change"), result.impact
         expected = impact is not None and _asks_for_restart(impact)
         undecided = state.done and expected and restart_required(live or {}) is None
-        return ProbeResult(stuck=_NOT_ASKED, grace=_COMPARED) if undecided else state
+        return Progress(stuck=_NOT_ASKED, grace=_COMPARED) if undecided else state
 
     seconds = max(0.0, deadline - time.monotonic())
     probes = {key: partial(probe, result) for key, result in members.items()}

@@ -66,7 +66,7 @@ class RevisionOutcome(WriteOutcome):
         if not self.change.due or effect is None or not effect.changes or not has_guest(self.before.vm):
             return NOTHING
         required = self.vm is not None and restart_required(self.vm) is not None
-        return LIVE if effect.live and not required else RESTART
+        return LIVE if effect.applies_live and not required else RESTART
 
     @property
     def restart_required(self) -> bool:
@@ -87,7 +87,7 @@ class RevisionOutcome(WriteOutcome):
     def may_be_live(self) -> bool:
         """Whether the VM has a guest that can probably take the change without a restart. KubeVirt decides."""
         effect = self.change.effect
-        return effect is not None and bool(effect.changes) and effect.live and has_guest(self.before.vm)
+        return effect is not None and bool(effect.changes) and effect.applies_live and has_guest(self.before.vm)
 
     @property
     def may_need_update(self) -> bool:
@@ -105,7 +105,7 @@ class RevisionOutcome(WriteOutcome):
             return
         self.may_restart, self.always = option != "never", option == "always"
         if change.due:
-            live = change.effect is None or change.effect.live
+            live = change.effect is None or change.effect.applies_live
             self.restart = self.may_restart and (self.always or not live or before.restart_required)
         elif before.has_restart_condition and before.guest_current:
             self.guest_current = True

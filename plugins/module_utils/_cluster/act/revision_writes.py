@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.api.matcher import ROLES, Role
+from ..._resolver.api.matcher import Role
+from ..._resolver.api.progress import Progress
 from ..._resolver.api.write import merge_patch
 from ..._resolver.refresh import recapture
 from ..._resolver.refresh.controller_revisions import is_captured
@@ -15,7 +16,7 @@ from ..._resolver.refresh.revision_change import RevisionChange
 from ..client.errors import ApiError, ConnectionFailed, RequestFailed
 from ..client.session import Session
 from ..read.revisions import InspectedVM
-from ..read.watch import ProbeResult, state_until, wait_in_namespaces
+from ..read.watch import state_until, wait_in_namespaces
 from .engine import WriteSettings, run_dry, run_writes, send
 from .restarts import RevisionRestarts, bump_generation
 from .revision_outcome import RevisionOutcome, is_terminating
@@ -254,7 +255,7 @@ class Recapture:
     def _await(self, results: list[RevisionOutcome], done: Callable[[Manifest, RevisionOutcome], bool]) -> None:
         """Waits with one watch for each namespace."""
 
-        def probe(result: RevisionOutcome) -> Callable[[Manifest | None], ProbeResult]:
+        def probe(result: RevisionOutcome) -> Callable[[Manifest | None], Progress]:
             return lambda live: state_until(lambda vm: done(vm, result), live, _CAPTURE)
 
         members = {(result.before.namespace, result.before.name): result for result in results}
@@ -292,8 +293,7 @@ def _captured(live: Manifest, result: RevisionOutcome) -> bool:
 
 
 def _is_rolled_back(live: Manifest, result: RevisionOutcome) -> bool:
-    drift = result.before.drift
     return all(
-        part is None or role not in result.change.roles or recapture.captured_name(live, role) == part.revision
-        for role, part in zip(ROLES, (drift.instancetype, drift.preference))
+        role not in result.change.roles or recapture.captured_name(live, role) == part.revision
+        for role, part in result.before.drift.parts.items()
     )

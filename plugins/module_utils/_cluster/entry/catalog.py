@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from ..._resolver.api.errors import CatalogError
+from ..._resolver.api.manifest import qualified_name
 from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES, ObjectKey, key_of
 from ..._resolver.catalog.bundle import bundle, version_of, with_catalog_labels
 from ..._resolver.catalog.matrix import compatibility_matrix, unsatisfied
@@ -21,7 +22,6 @@ from ..act.handlers.catalog import CatalogHandler
 from ..act.kind_handler import DeclareOutcome
 from ..client.errors import TaskFailed
 from ..client.session import Session
-from ..read.catalog import label
 from ..read.catalog_source import documents_of
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
@@ -310,7 +310,7 @@ def _upgrade(deployed: CatalogOutcome) -> Output:
 
 
 def _users(deployed: CatalogOutcome, object_key: ObjectKey) -> list[str] | None:
-    return None if deployed.used_by is None else [label(vm) for vm in deployed.used_by[object_key]]
+    return None if deployed.used_by is None else list(map(qualified_name, deployed.used_by[object_key]))
 
 
 def _affected(vm: Manifest, object_keys: list[ObjectKey], drift: Drift, deployed: CatalogOutcome) -> Output:
@@ -323,11 +323,7 @@ def _affected(vm: Manifest, object_keys: list[ObjectKey], drift: Drift, deployed
             {**_key_fields(object_key), "what": "gone" if object_key in removed else "changed"}
             for object_key in object_keys
         ],
-        "states": {
-            role.matcher: part.state
-            for role, part in zip(ROLES, (drift.instancetype, drift.preference))
-            if part is not None
-        },
+        "states": {role.matcher: part.state for role, part in drift.parts.items()},
         "guest_before": effect.guest_before,
         "guest_after": effect.guest_after,
         "changes": list(effect.changes),

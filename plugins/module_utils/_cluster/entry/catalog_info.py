@@ -7,6 +7,7 @@ from typing import Any
 
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.manifest import qualified_name
 from ..._resolver.api.matcher import ROLES, ObjectKey
 from ..._resolver.catalog.labels import CATALOG_LABEL, check_name, is_deployed
 from ..._resolver.catalog.matrix import as_data, compatibility_matrix, facts
@@ -14,7 +15,7 @@ from ..._resolver.kubevirt.vmi.cluster import deploys_instancetypes
 from ..._resolver.limits.language import as_data as data_of
 from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
-from ..read.catalog import CatalogUsers, label, limits_of
+from ..read.catalog import CatalogUsers, limits_of
 from ..read.kubevirt import kubevirt
 from ..read.snapshot import missing_namespace, unmatched
 from .options import AUTH, REQUESTS
@@ -110,7 +111,7 @@ def _add_users(session: Session, objects: list[Facts]) -> None:
         # Cluster-wide objects first: their VMs are those of all namespaces, which the others then need not list.
         for item in sorted(objects, key=lambda item: str(item["namespace"])):
             item["used_by"] = [
-                label(vm) for vm in users.vms_using(ObjectKey(item["kind"], item["namespace"], item["name"]))
+                qualified_name(vm) for vm in users.vms_using(ObjectKey(item["kind"], item["namespace"], item["name"]))
             ]
     except RequestFailed as error:
         raise TaskFailed(f"used_by: {error}") from error

@@ -12,9 +12,9 @@ from typing import Any, Final
 from ansible.module_utils.basic import env_fallback
 
 from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.manifest import namespaced_name
 from ..client.errors import TaskFailed
 from ..client.session import Session
-from ..read.revisions import namespaced_name
 from ..read.snapshot import unmatched
 from .outcome import Params
 

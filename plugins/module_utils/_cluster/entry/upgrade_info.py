@@ -8,7 +8,7 @@ from typing import Any
 
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME, Kind
-from ..._resolver.api.manifest import path_of
+from ..._resolver.api.manifest import namespaced_name
 from ..._resolver.api.matcher import ROLE_OF_KIND, references
 from ..._resolver.api.release import UnknownRelease
 from ..._resolver.catalog.upgrade import ObjectChange, PlannedLookup, deployed, objects
@@ -18,7 +18,7 @@ from ..._resolver.refresh.drift import needs
 from ..._resolver.upgrade.steps import settings, steps
 from ..._resolver.upgrade.vm import (
     Admission,
-    TemplateChange,
+    UpgradeChange,
     VMChange,
     admissions,
     template_change,
@@ -30,7 +30,7 @@ from ..client.session import Session
 from ..read.capacity import read_limits
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
-from ..read.revisions import instances, namespaced_name
+from ..read.revisions import instances
 from ..read.snapshot import list_if_permitted
 from .options import AUTH, REQUESTS, SELECTION, check_selection, selected
 from .outcome import Module, Outcome, Params, TaskContext
@@ -121,7 +121,7 @@ def _impact(
     warnings += filter(None, [before.assumption])
     users: dict[Any, list[str]] = defaultdict(list)
     for vm in vm_changes:
-        for object_key in references(vm.vm):
+        for object_key in references(vm.manifest):
             users[object_key].append(vm.label)
     by_vm = admitted.vms if admitted else {}
     return {
@@ -131,7 +131,7 @@ def _impact(
             {**step._asdict(), "virtual_machines": list(step.virtual_machines), "templates": list(step.templates)}
             for step in steps(vm_changes, object_changes, before, after, templates, admitted)
         ],
-        "virtual_machines": [_vm(vm, by_vm.get(path_of(vm.vm), Admission())) for vm in vm_changes],
+        "virtual_machines": [_vm(vm, by_vm.get(namespaced_name(vm.manifest), Admission())) for vm in vm_changes],
         "quotas": admitted.quotas if admitted else [],
         "templates": [_template(template) for template in templates],
         "objects": [_object(item, users[item.object_key]) for item in object_changes if item.affected],
@@ -152,11 +152,11 @@ def _version(side: KubeVirt) -> str:
     return side.version.removeprefix("v") or ".".join(map(str, side.release.version))
 
 
-def _start_fields(change: VMChange | TemplateChange, manifest: Result) -> Result:
+def _start_fields(change: UpgradeChange) -> Result:
     """The result fields that VMs and templates have in common."""
     result: Result = {
-        "name": manifest["metadata"]["name"],
-        "namespace": manifest["metadata"]["namespace"],
+        "name": change.manifest["metadata"]["name"],
+        "namespace": change.manifest["metadata"]["namespace"],
         "changes": list(change.changes),
         "guest_before": change.before.guest,
         "guest_after": change.after.guest,
@@ -177,13 +177,13 @@ def _not_empty(texts: dict[str, str]) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text}
 
 
-def _template(template: TemplateChange) -> Result:
-    return {**_start_fields(template, template.manifest), "affected": template.affected}
+def _template(template: UpgradeChange) -> Result:
+    return {**_start_fields(template), "affected": template.affected}
 
 
 def _vm(vm: VMChange, admission: Admission) -> Result:
     result: Result = {
-        **_start_fields(vm, vm.vm),
+        **_start_fields(vm),
         "needs": vm.effect,
         "restart_required": bool(vm.restart_reason),
         "pinned": vm.pinned,
@@ -196,14 +196,8 @@ def _vm(vm: VMChange, admission: Admission) -> Result:
     }
     texts = {"restart_reason": vm.restart_reason, "quota_after": admission.after, "quota_before": admission.before}
     result.update(_not_empty(texts))
-    result["affected"] = _is_affected(vm) or admission.before != admission.after
+    result["affected"] = vm.affected or admission.before != admission.after
     return result
-
-
-def _is_affected(vm: VMChange) -> bool:
-    before, after = vm.before, vm.after
-    same = (vm.refusal, after.problem) == (vm.refusal_before, before.problem)
-    return not same or bool(vm.changes or vm.lost or vm.pinned or vm.restart_reason or before.pod != after.pod)
 
 
 def _object(item: ObjectChange, users: list[str]) -> Result:

@@ -9,6 +9,7 @@ from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.managed_fields import others
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.redaction import LAST_APPLIED, redact
+from ..._resolver.api.tree import without_secrets
 from ..._resolver.declare.adopt import Candidate
 from ..._resolver.kubevirt.vmi.live_update import RESTART
 from ..act.adopt import AdoptOutcome, adopt
@@ -137,15 +138,9 @@ def _result(vm: AdoptOutcome) -> Result:
 
 
 def _pair(candidate: Candidate) -> Result:
-    before, after = redact(
-        [entry["before"] for entry in candidate.differences], [entry["after"] for entry in candidate.differences]
-    )
     result: Result = {
         "instancetype": candidate.instancetype,
-        "differences": [
-            {"field": entry["field"], "before": entry_before, "after": entry_after}
-            for entry, entry_before, entry_after in zip(candidate.differences, before, after)
-        ],
+        "differences": without_secrets(candidate.differences),
     }
     if candidate.preference is not None:
         result["preference"] = candidate.preference

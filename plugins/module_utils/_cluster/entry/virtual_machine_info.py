@@ -99,7 +99,7 @@ MODULE = Module(_SPEC, _run)
 
 def _is_requested(params: Params, vm: InspectedVM) -> bool:
     """Whether the task is to return a VM. An option that is None takes any."""
-    found = {role.matcher: (role.matcher_of(vm.vm) or {}).get("name") for role in ROLES}
+    found = {role.matcher: role.matcher_in(vm.vm).get("name") for role in ROLES}
     found |= {"drifted": vm.drift.drifted, "restart_required": vm.restart_required}
     return all(params[name] in (None, found[name]) for name in _FILTERS)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._resolver.api import schema
-from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES
+from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ..._resolver.kubevirt.find import lookup
 from ..._resolver.kubevirt.pod.environment import Environment
 from ..._resolver.kubevirt.pod.pod import Unrenderable
@@ -97,19 +97,20 @@ def _revisions(vm: InspectedVM) -> Result:
             "pinned": part.pinned and bool(role.reference_of(vm.vm)),
             "changes": list(part.changes),
         }
-        for role, part in zip(ROLES, (vm.drift.instancetype, vm.drift.preference))
-        if part is not None
+        for role, part in vm.drift.parts.items()
     }
 
 
 def _resources(vm: InspectedVM, cluster: KubeVirt) -> Result:
     """{resources}: of guest and pod at the next start, with the captured revisions; or {problem}: why unknown."""
-    for role, part, spec in zip(ROLES, (vm.drift.instancetype, vm.drift.preference), vm.drift.captured):
-        lost = part is not None and part.state in (REVISION_LOST, UNKNOWN) and part.revision not in vm.revisions.by_name
-        if part is not None and (spec is None or lost):
+    captured = vm.drift.captured
+    for role, part in vm.drift.parts.items():
+        lost = part.state in (REVISION_LOST, UNKNOWN) and part.revision not in vm.revisions.by_name
+        if captured[role] is None or lost:
             return {"problem": _missing(role.matcher, part)}
     template = schema.canonical("VirtualMachineInstanceTemplateSpec", vm.vm["spec"].get("template"))
-    problem = expand.fill_new(template, *vm.drift.captured, cluster)
+    specs = captured.get(INSTANCETYPE), captured.get(PREFERENCE)
+    problem = expand.fill_new(template, *specs, cluster)
     if problem is not None:
         return {"problem": problem.message}
     metadata = {**template["metadata"], "name": vm.name, "namespace": vm.namespace}

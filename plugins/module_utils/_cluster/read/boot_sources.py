@@ -14,7 +14,7 @@ from ..._resolver.boot.image import Content, reference
 from ..._resolver.boot.origin import Image
 from ..._resolver.cdi.texts import parse_checksum
 from ..._resolver.choose.fitting import rejection_of_pair
-from ..._resolver.preflight.object_keys import ObjectKey
+from ..._resolver.preflight.object_keys import LookupKey
 from ..client.session import Session
 from .kubevirt import kubevirt
 from .lookup import ClusterLookup
@@ -130,7 +130,7 @@ def boot_sources(
 
 def _add_targets(session: Session, objects: dict[str, list[Manifest]], keys: list[discovery.Key]) -> None:
     lookup = ClusterLookup(session)
-    lookup.gather(ObjectKey(kind, namespace, name, namespace) for kind, namespace, name in keys)
+    lookup.gather(LookupKey(kind, namespace, name, namespace) for kind, namespace, name in keys)
     for kind, namespace, name in keys:
         live = lookup.get(kind, namespace, name)
         if isinstance(live, dict):

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.manifest import qualified_name
 from ..._resolver.api.matcher import ROLE_OF_KIND, ObjectKey, references
 from ..._resolver.catalog.labels import MANAGED_BY_LABEL, MANAGER
 from ..._resolver.kubevirt.find import naming
@@ -73,7 +74,7 @@ class CatalogUsers:
         if place not in self._users:
             vms = self._session.list(BY_NAME["VirtualMachine"], place or None)
             users = self._users[place] = {}
-            for vm in sorted(vms, key=label):
+            for vm in sorted(vms, key=qualified_name):
                 for used in references(vm):
                     users.setdefault(used, []).append(vm)
         return self._users[place].get(object_key, [])
@@ -84,12 +85,8 @@ class CatalogUsers:
         return [vm for vm in self.vms_using(object_key) if naming.referenced(vm, role).name]
 
 
-def label(vm: Manifest) -> str:
-    return f"{vm['metadata']['namespace']}/{vm['metadata']['name']}"
-
-
 def labels(vms: list[Manifest]) -> str:
     """`3 virtual machines (a/b, a/c, d/e)`, with the names of the first few."""
-    named = ", ".join(label(vm) for vm in vms[:_NAMED])
+    named = ", ".join(map(qualified_name, vms[:_NAMED]))
     more = f" and {len(vms) - _NAMED} more" if len(vms) > _NAMED else ""
     return f"{len(vms)} virtual machine{'s' if len(vms) != 1 else ''} ({named}{more})"

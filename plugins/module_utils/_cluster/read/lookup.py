@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, EXISTING, Kind
 from ..._resolver.kubevirt.find.lookup import Problem
-from ..._resolver.preflight.object_keys import ObjectKey, further_keys
+from ..._resolver.preflight.object_keys import LookupKey, further_keys
 from ..client.errors import RequestFailed
 from ..client.pool import map_concurrently
 from ..client.session import Session
@@ -82,7 +82,7 @@ class ClusterLookup:
         listed = self._listed(_collection(kind, namespace))
         return listed if isinstance(listed, Problem) else None
 
-    def gather(self, keys: Iterable[ObjectKey]) -> None:
+    def gather(self, keys: Iterable[LookupKey]) -> None:
         """Reads these objects and those to which they refer, concurrently. `get` then needs no request."""
         pending, gathered = list(keys), set(keys)
         while pending:
@@ -95,7 +95,7 @@ class ClusterLookup:
         """Lists kinds in namespaces concurrently; later calls need no request."""
         map_concurrently(self._listed, {_collection(*collection): None for collection in collections})
 
-    def _read(self, keys: Iterable[ObjectKey]) -> None:
+    def _read(self, keys: Iterable[LookupKey]) -> None:
         collections: dict[_Collection, set[str]] = {}
         for key in keys:
             collection = _collection(key.kind, key.namespace)
@@ -113,7 +113,7 @@ class ClusterLookup:
         """Whether one LIST costs less than this number of single reads."""
         return self._strict or collection[0] in _LISTED or reads > _SINGLE_READS
 
-    def _cached(self, key: ObjectKey) -> Manifest | None:
+    def _cached(self, key: LookupKey) -> Manifest | None:
         found = self.get(key.kind, key.namespace, key.name)
         return found if isinstance(found, dict) else None
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.manifest import namespaced_name
 from ..._resolver.api.matcher import ROLES, Role
 from ..._resolver.declare.impact import impact
 from ..._resolver.kubevirt.find.lookup import Lookup
@@ -165,10 +166,6 @@ def instances(session: Session, namespace: str | None) -> dict[tuple[str, str], 
             raise
         return {}
     return {namespaced_name(item): item for item in items}
-
-
-def namespaced_name(manifest: Manifest) -> tuple[str, str]:
-    return str(manifest["metadata"]["namespace"]), str(manifest["metadata"]["name"])
 
 
 def roles_of(option: str) -> tuple[Role, ...]:

@@ -8,6 +8,7 @@ from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
 from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.progress import Progress
 from ..._resolver.preflight.references import claim_names
 from ..client.errors import ApiError, ConnectionFailed, RequestFailed, optional
 from ..client.pool import Backoff, map_concurrently
@@ -33,19 +34,6 @@ _SHOWN = 3
 _POD_PREFIX = "virt-launcher-"
 
 
-class ProbeResult(NamedTuple):
-    """The state of an object: done, failed for good (the reason), or pending (what it waits for).
-
-    stuck: the failure if the state lasts for `grace` seconds; until then the object may recover.
-    """
-
-    done: bool = False
-    failed: str | None = None
-    pending: str = ""
-    stuck: str | None = None
-    grace: float = 0.0
-
-
 class WaitResult(NamedTuple):
     """The result of the wait for an object.
 
@@ -56,25 +44,25 @@ class WaitResult(NamedTuple):
     failure: str | None
 
 
-Probe = Callable[[str, "Manifest | None"], ProbeResult]
+Probe = Callable[[str, "Manifest | None"], Progress]
 
 
-def with_grace(state: ProbeResult) -> ProbeResult:
+def with_grace(state: Progress) -> Progress:
     """The state of an object whose controller may not have observed the last write: a failure may predate it."""
-    return ProbeResult(stuck=state.failed, grace=STALE) if state.failed else state
+    return Progress(stuck=state.failed, grace=STALE) if state.failed else state
 
 
-def state_until(done: Callable[[Manifest], bool], live: Manifest | None, pending: str) -> ProbeResult:
+def state_until(done: Callable[[Manifest], bool], live: Manifest | None, pending: str) -> Progress:
     """The state of an object that must exist until `done` is true. pending: what it waits for."""
     if live is None:
-        return ProbeResult(failed="the object was deleted while the task waited for it")
-    return ProbeResult(done=done(live), pending=pending)
+        return Progress(failed="the object was deleted while the task waited for it")
+    return Progress(done=done(live), pending=pending)
 
 
 def wait_in_namespaces(
     session: Session,
     kind: Kind,
-    probes: Mapping[tuple[str, str], Callable[[Manifest | None], ProbeResult]],
+    probes: Mapping[tuple[str, str], Callable[[Manifest | None], Progress]],
     timeout: float,
 ) -> dict[tuple[str, str], WaitResult]:
     """Waits like `wait_for`, for objects of several namespaces. probes: (namespace, name) → probe.
@@ -82,7 +70,7 @@ def wait_in_namespaces(
     The time is for all: a namespace whose turn comes after it is read just once.
     """
     deadline = time.monotonic() + timeout
-    namespaces: dict[str, dict[str, Callable[[Manifest | None], ProbeResult]]] = {}
+    namespaces: dict[str, dict[str, Callable[[Manifest | None], Progress]]] = {}
     for (namespace, name), probe in probes.items():
         namespaces.setdefault(namespace, {})[name] = probe
 
@@ -136,7 +124,7 @@ class _Wait:
     """
 
     def __init__(self, names: Iterable[str], probe: Probe, deadline: float) -> None:
-        self.open = dict.fromkeys(names, ProbeResult())
+        self.open = dict.fromkeys(names, Progress())
         self.ended: dict[str, WaitResult] = {}
         self.last: dict[str, Manifest | None] = dict.fromkeys(self.open)
         self.deadline = deadline
@@ -237,7 +225,7 @@ def _list_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
             return
 
 
-def _late(timeout: float, state: ProbeResult, item: Manifest | None, blocked: list[str], events: list[str]) -> str:
+def _late(timeout: float, state: Progress, item: Manifest | None, blocked: list[str], events: list[str]) -> str:
     parts = [f"not ready after {round(timeout, 1):g} s"]
     if state.stuck:
         parts[0] += f": {state.stuck}"

@@ -13,7 +13,7 @@ from typing import Any, Final
 from . import errors, quantity
 from .fields import data_volume, instancetype
 from .fields.domain import ENUMS
-from .schema import TYPES, field_type
+from .schema import INTEGERS, TYPES, bare, field_type
 
 # Go writes numbers of these sizes without an exponent.
 _PLAIN: Final = (1e-6, 1e21)
@@ -185,13 +185,6 @@ _EMBEDDED: Final[dict[str, dict[str, str]]] = {
 }
 # The types as which Go's own UnmarshalJSON methods read these.
 _READ_AS: Final = {"Time": "string", "IntOrString": "int32"}
-_INTEGERS: Final = {
-    "int": (-(2**63), 2**63 - 1),
-    "int32": (-(2**31), 2**31 - 1),
-    "int64": (-(2**63), 2**63 - 1),
-    "uint": (0, 2**64 - 1),
-    "uint32": (0, 2**32 - 1),
-}
 _KINDS: Final = {str: "string", bool: "bool", list: "array", dict: "object"}
 
 
@@ -227,7 +220,7 @@ class _Reader:
 
         expression: its type. path: the fields down to the value. struct: the Go type that has the last of them.
         """
-        expression = expression.lstrip("*").rstrip("!")
+        expression = bare(expression)
         kind = _KINDS.get(type(value), "number")
         if value is None or expression == "any":
             return
@@ -262,8 +255,8 @@ class _Reader:
         return True
 
     def _read_scalar(self, expression: str, kind: str, value: Any, path: tuple[str, ...], struct: str) -> None:
-        if expression in _INTEGERS and kind == "number":
-            low, high = _INTEGERS[expression]
+        if expression in INTEGERS and kind == "number":
+            low, high = INTEGERS[expression]
             is_whole = isinstance(value, int) or (value == 0 and low < 0)
             if not is_whole or not low <= value <= high:
                 self._note(f"number {number(value)}", expression, path, struct)

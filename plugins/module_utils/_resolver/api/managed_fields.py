@@ -6,44 +6,23 @@ one that is not, such as topologySpreadConstraints, the owner of an item owns th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
-from .tree import copy
+from .tree import leaves
 
 Field = tuple[str, ...]
 
-# In every object, and never among its managed fields.
-_IDENTITY = {("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace")}
-_MISSING = object()
-
-
-def leaves(value: Any, path: Field = ()) -> Iterator[tuple[Field, Any]]:
-    """The fields of a manifest with their values; objects with contents are not fields."""
-    if isinstance(value, dict) and value:
-        for key, entry in value.items():
-            yield from leaves(entry, (*path, key))
-    else:
-        yield path, value
+# In every object, and never among its managed fields; and the root of an empty manifest.
+_IDENTITY = {(), ("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace")}
 
 
 def declared(manifest: dict[str, Any]) -> dict[Field, Any]:
     """The fields that a manifest declares: its leaves without those that identify the object."""
-    fields: dict[Field, Any] = {}
-    _put_leaves(fields, manifest, ())
+    fields = leaves(manifest)
     for path in _IDENTITY:
         fields.pop(path, None)
     return fields
-
-
-def _put_leaves(fields: dict[Field, Any], node: dict[str, Any], path: Field) -> None:
-    # Not with `leaves`: this runs for every object of a large task, and nested generators take twice as long.
-    for key, entry in node.items():
-        child_path = (*path, key)
-        if entry and isinstance(entry, dict):
-            _put_leaves(fields, entry, child_path)
-        else:
-            fields[child_path] = entry
 
 
 def owned(live: dict[str, Any], manager: str) -> set[Field] | None:
@@ -107,15 +86,19 @@ def _put_fields(fields: set[Field], node: dict[str, Any], path: Field) -> None:
         fields.add(path)
 
 
-def undeclared(owner: set[Field], desired: dict[Field, Any]) -> set[Field]:
+def undeclared(owned_fields: set[Field], desired: dict[Field, Any]) -> set[Field]:
     """Owned fields that the manifest no longer declares; applying it gives them up."""
-    return {field for field in owner - desired.keys() if not any(_covers(*entry, field) for entry in desired.items())}
+    return {
+        field for field in owned_fields - desired.keys() if not any(_covers(*entry, field) for entry in desired.items())
+    }
 
 
-def unclaimed(owner: set[Field], desired: dict[Field, Any]) -> set[Field]:
+def unclaimed(owned_fields: set[Field], desired: dict[Field, Any]) -> set[Field]:
     """Declared fields that the manager does not own yet."""
     # The owner of an atomic object owns the declared parts too.
-    return {field for field in desired.keys() - owner if not any(field[: len(own)] == own for own in owner)}
+    return {
+        field for field in desired.keys() - owned_fields if not any(field[: len(own)] == own for own in owned_fields)
+    }
 
 
 def _covers(declared_field: Field, value: Any, field: Field) -> bool:
@@ -124,32 +107,3 @@ def _covers(declared_field: Field, value: Any, field: Field) -> bool:
         # An object declared as empty declares nothing inside.
         return value != {} and field[: len(declared_field)] == declared_field
     return declared_field[: len(field)] == field
-
-
-def put(target: dict[str, Any], field: Field, value: Any) -> None:
-    """Sets a field, and creates its parents."""
-    for key in field[:-1]:
-        if not isinstance(target.get(key), dict):
-            target[key] = {}
-        target = target[key]
-    # An empty object declares only its presence; other contents stay.
-    if value != {} or not isinstance(target.get(field[-1]), dict):
-        target[field[-1]] = copy(value)
-
-
-def take(target: dict[str, Any], field: Field) -> None:
-    """Removes a field, if present, and the parents that become empty."""
-    inside = target.get(field[0])
-    if len(field) > 1 and isinstance(inside, dict):
-        take(inside, field[1:])
-    if len(field) == 1 or inside == {}:
-        target.pop(field[0], None)
-
-
-def lookup(value: Any, path: Field, default: Any = None) -> Any:
-    """The value at a path, or the default."""
-    for key in path:
-        value = value.get(key, _MISSING) if isinstance(value, dict) else _MISSING
-        if value is _MISSING:
-            return default
-    return value

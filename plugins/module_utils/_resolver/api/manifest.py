@@ -28,12 +28,12 @@ def name_of(manifest: Mapping[str, Any]) -> str:
     return str(metadata_of(manifest).get("name") or "")
 
 
-def path_of(manifest: Mapping[str, Any]) -> tuple[str, str]:
+def namespaced_name(manifest: Mapping[str, Any]) -> tuple[str, str]:
     """Namespace and name."""
     return namespace_of(manifest), name_of(manifest)
 
 
-def label_of(manifest: Mapping[str, Any]) -> str:
+def qualified_name(manifest: Mapping[str, Any]) -> str:
     """``shop/web``"""
     return f"{namespace_of(manifest)}/{name_of(manifest)}"
 
@@ -46,12 +46,12 @@ def annotations_of(manifest: Mapping[str, Any]) -> dict[str, str]:
     return metadata_of(manifest).get("annotations") or {}
 
 
-def condition_of(manifest: Mapping[str, Any], kind: str) -> Manifest:
+def condition_of(manifest: Mapping[str, Any], condition_type: str) -> Manifest:
     """The condition of a type in an object's status, {} without one."""
     conditions = (manifest.get("status") or {}).get("conditions") or ()
-    return next((condition for condition in conditions if condition.get("type") == kind), {})
+    return next((condition for condition in conditions if condition.get("type") == condition_type), {})
 
 
-def has_condition(manifest: Mapping[str, Any], kind: str, status: str = "True") -> bool:
+def has_condition(manifest: Mapping[str, Any], condition_type: str, status: str = "True") -> bool:
     """Whether an object has the condition with this status."""
-    return condition_of(manifest, kind).get("status") == status
+    return condition_of(manifest, condition_type).get("status") == status

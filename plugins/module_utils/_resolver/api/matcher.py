@@ -47,9 +47,13 @@ class Role(NamedTuple):
         matcher: Manifest | None = (vm.get("spec") or {}).get(self.matcher)
         return matcher
 
-    def reference_of(self, vm: Manifest) -> Manifest | None:
-        """The reference in the VM's status, or None."""
-        reference: Manifest | None = (vm.get("status") or {}).get(self.reference)
+    def matcher_in(self, vm: Manifest) -> Manifest:
+        """The VM's matcher; {} if the VM has none."""
+        return self.matcher_of(vm) or {}
+
+    def reference_of(self, vm: Manifest) -> Manifest:
+        """The reference in the VM's status; {} if there is none."""
+        reference: Manifest = (vm.get("status") or {}).get(self.reference) or {}
         return reference
 
     def kind_of(self, matcher: Manifest) -> str | None:
@@ -119,7 +123,7 @@ def references(vm: Manifest) -> list[ObjectKey]:
     """The instancetype and the preference that a VM's matchers name."""
     keys = []
     for role in ROLES:
-        matcher = role.matcher_of(vm) or {}
+        matcher = role.matcher_in(vm)
         kind = role.kind_of(matcher)
         if matcher.get("name") and kind is not None:
             namespace = "" if kind == role.cluster_kind else vm["metadata"].get("namespace") or ""

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from . import names
 from .manifest import Options
 from .names import shown
+from .tree import path_of, scan
 from .unquoted import QUOTES
 
 
@@ -63,18 +64,15 @@ DEEPEST: Final = 64
 NOT_FINITE: Final = "expected a finite number such as 2"
 
 
-def not_finite(value: Any, path: str = "") -> str | None:
+def not_finite(value: Any) -> str | None:
     """The path of a number in JSON data that is not finite, such as YAML's `.inf` and `.nan`, or None."""
+    return next((path_of(place) for place, part in scan(value) if _is_not_finite(part)), None)
+
+
+def _is_not_finite(value: Any) -> bool:
     if isinstance(value, str):
-        return path if value.strip().lstrip("+-").lower() in ("inf", "infinity", "nan") else None
-    if isinstance(value, float) and not math.isfinite(value):
-        return path
-    inside: Any = ()
-    if isinstance(value, Mapping):
-        inside = ((f"{path}.{key}" if path else str(key), entry) for key, entry in value.items())
-    elif isinstance(value, list):
-        inside = ((f"{path}[{index}]", entry) for index, entry in enumerate(value))
-    return next((where for place, entry in inside if (where := not_finite(entry, place)) is not None), None)
+        return value.strip().lstrip("+-").lower() in ("inf", "infinity", "nan")
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 def _texts(value: Any) -> list[str]:

@@ -26,48 +26,46 @@ def canonical(type_name: str, value: dict[str, Any] | None, release: Release = N
     return result
 
 
-class UnknownField(NamedTuple):
-    """A field that a release does not know. type_name: of the object around it."""
+class Field(NamedTuple):
+    """A field that an object sets, or an entry of a list, whose name is its index (``[0]``).
+
+    type_name: of the object around it. expression: its type; "" for a field that a release does not know.
+    """
 
     path: str
+    type_name: str
     name: str
     value: Any
-    type_name: str
+    expression: str
 
 
-def unknown(type_name: str, value: Any, release: Release, path: str = "") -> Iterator[UnknownField]:
-    """The fields that the release does not know, with paths such as ``gpus[0].claimName``.
-
-    type_name: a key of schema.TYPES, or any type expression.
-    """
-    for name, entry, expression in _entries(type_name, value):
-        step = name if name.startswith("[") or not path else f".{name}"
-        if not expression or not has_field(type_name, name, release):
-            yield UnknownField(f"{path}{step}", name, entry, _bare(type_name))
-        else:
-            yield from unknown(expression, entry, release, f"{path}{step}")
-
-
-def every_field(expression: str, value: Any, path: str) -> Iterator[tuple[str, str, str, Any]]:
-    """Type, name, path and value of each field that an object sets, at every depth, without those that are unknown."""
+def fields(expression: str, value: Any, release: Release = NEWEST, path: str = "") -> Iterator[Field]:
+    """The fields of a value at every depth, except inside of unknown ones, with paths such as ``gpus[0].claimName``."""
+    type_name = schema.bare(expression)
     for name, entry, below in _entries(expression, value):
-        field_path = f"{path}{name}" if name.startswith("[") else f"{path}.{name}"
-        if below:
-            yield _bare(expression), name, field_path, entry
-            yield from every_field(below, entry, field_path)
+        field_path = path + (name if name.startswith("[") or not path else f".{name}")
+        known = schema.bare(below) if has_field(type_name, name, release) else ""
+        yield Field(field_path, type_name, name, entry, known)
+        if known:
+            yield from fields(known, entry, release, field_path)
+
+
+def unknown(expression: str, value: Any, release: Release, path: str = "") -> Iterator[Field]:
+    """The fields that the release does not know."""
+    return (field for field in fields(expression, value, release, path) if not field.expression)
 
 
 def without_unknown_fields(expression: str, value: Any, release: Release) -> Any:
     """The value without unknown fields. A value of a wrong shape stays, for schema.canonical to reject."""
-    fields = (
+    kept = (
         (name, without_unknown_fields(below, entry, release))
         for name, entry, below in _entries(expression, value)
         if below and has_field(expression, name, release)
     )
-    if isinstance(value, dict) and _bare(expression) in schema.TYPES:
-        return dict(fields)
-    if isinstance(value, list) and _bare(expression).startswith("[]"):
-        return [entry for _name, entry in fields]
+    if isinstance(value, dict) and schema.bare(expression) in schema.TYPES:
+        return dict(kept)
+    if isinstance(value, list) and schema.bare(expression).startswith("[]"):
+        return [entry for _name, entry in kept]
     return value
 
 
@@ -78,17 +76,14 @@ def missing_fields(expression: str, value: Any, release: Release, path: str, sca
     truth values are required: by KubeVirt's CustomResourceDefinitions, but not by virt-api, whose OpenAPI has defaults
     for them.
     """
-    expression = _bare(expression)
-    for name in schema.TYPES.get(expression, ()) if isinstance(value, dict) else ():
-        scalar = schema.field_type(schema.TYPES[expression][name]).rstrip("!") in _SCALARS
-        if value.get(name) is None and is_required(expression, name, release) and (scalars or not scalar):
-            yield f"{path}.{name}"
-    for name, entry, below in _entries(expression, value):
-        field_path = f"{path}{name}" if name.startswith("[") else f"{path}.{name}"
-        if entry is None and name.startswith("["):
-            yield field_path
-        elif below and has_field(expression, name, release):
-            yield from missing_fields(below, entry, release, field_path, scalars)
+    for field in (Field(path, "", "", value, expression), *fields(expression, value, release, path)):
+        if field.value is None and field.name.startswith("["):
+            yield field.path
+        type_name = field.expression
+        for name in schema.TYPES.get(type_name, ()) if isinstance(field.value, dict) else ():
+            scalar = schema.field_type(schema.TYPES[type_name][name]).rstrip("!") in _SCALARS
+            if field.value.get(name) is None and is_required(type_name, name, release) and (scalars or not scalar):
+                yield f"{field.path}.{name}"
 
 
 def is_required(type_name: str, name: str, release: Release = NEWEST) -> bool:
@@ -100,7 +95,7 @@ def is_required(type_name: str, name: str, release: Release = NEWEST) -> bool:
     return always_written or _is_before(schema.field_notes(declaration).get("written_until"), release)
 
 
-_SCALARS: Final = frozenset({"string", "bool", "int", "int32", "int64", "uint", "uint32"})
+_SCALARS: Final = frozenset({"string", "bool", *schema.INTEGERS})
 # Go always writes these fields, but users may omit them.
 _OPTIONAL: Final = frozenset(
     {("Machine", "type"), ("TypedLocalObjectReference", "apiGroup"), ("TypedObjectReference", "apiGroup")}
@@ -109,7 +104,7 @@ _OPTIONAL: Final = frozenset(
 
 def _fill(expression: str, value: Any, original: Any, release: Release) -> None:
     """Adds the zero values that newer releases omit to a canonical value. original: the value as declared."""
-    for name, (notes, zero) in _written_when_empty(_bare(expression)).items():
+    for name, (notes, zero) in _written_when_empty(schema.bare(expression)).items():
         if not has_field(expression, name, release):
             continue
         if _is_before(notes.get("written_until"), release) or (
@@ -133,7 +128,7 @@ def _written_when_empty(type_name: str) -> dict[str, tuple[dict[str, str], Any]]
 
 def _entries(expression: str, value: Any) -> Iterator[tuple[str, Any, str]]:
     """Name, value and type expression of the contents of an object or a list; "" for a field that no release knows."""
-    expression = _bare(expression)
+    expression = schema.bare(expression)
     if isinstance(value, dict) and expression in schema.TYPES:
         declarations = schema.TYPES[expression]
         for name, entry in value.items():
@@ -145,14 +140,10 @@ def _entries(expression: str, value: Any) -> Iterator[tuple[str, Any, str]]:
 
 def has_field(expression: str, name: str, release: Release) -> bool:
     """Whether a release knows the field of a type."""
-    notes = schema.field_notes(schema.TYPES.get(_bare(expression), {}).get(name, ""))
+    notes = schema.field_notes(schema.TYPES.get(schema.bare(expression), {}).get(name, ""))
     since = notes.get("since")
     return since is None or release.has(since) or release.is_patched(notes.get("backported", ""))
 
 
 def _is_before(version: str | None, release: Release) -> bool:
     return version is not None and not release.has(version)
-
-
-def _bare(expression: str) -> str:
-    return expression.strip("*!")

@@ -82,6 +82,11 @@ def field_type(declaration: Any) -> str:
     return declaration if isinstance(declaration, str) else declaration[0]
 
 
+def bare(expression: str) -> str:
+    """A type expression without the marks of a pointer and of a field that is always written."""
+    return expression.strip("*!")
+
+
 def field_notes(declaration: Any) -> dict[str, str]:
     """The notes of a field's declaration; see `release_schema`."""
     return {} if isinstance(declaration, str) else declaration[1]
@@ -233,11 +238,20 @@ def _is_struct(expression: str) -> bool:
     return expression in TYPES or expression in ("Quantity", "Time")
 
 
+INTEGERS: Final = {
+    "int": (-(2**63), 2**63 - 1),
+    "int32": (-(2**31), 2**31 - 1),
+    "int64": (-(2**63), 2**63 - 1),
+    "uint": (0, 2**64 - 1),
+    "uint32": (0, 2**32 - 1),
+}
+"""Go's types of whole numbers, with the least and the largest."""
+
 _ZEROS: Final[dict[str, Value]] = {
     "Quantity": "0",
     "Time": None,
     "bool": False,
-    **dict.fromkeys(("int", "int32", "int64", "uint", "uint32", "IntOrString"), 0),
+    **dict.fromkeys((*INTEGERS, "IntOrString"), 0),
 }
 
 
@@ -350,7 +364,7 @@ def _quantity(value: Value) -> str:
 
 
 def _int_or_string(value: Value) -> int | str:
-    return value if isinstance(value, str) else int(_integer(-(2**31), 2**31 - 1)(value))
+    return value if isinstance(value, str) else int(_integer(*INTEGERS["int32"])(value))
 
 
 def _describe(value: Value) -> str:
@@ -364,11 +378,7 @@ _AS_IS: Final = {"string": str, "Time": str, "bool": bool}
 _SCALARS: Final[dict[str, Convert]] = {
     "string": _string,
     "bool": _bool,
-    "int": _integer(-(2**63), 2**63 - 1),
-    "int32": _integer(-(2**31), 2**31 - 1),
-    "int64": _integer(-(2**63), 2**63 - 1),
-    "uint": _integer(0, 2**64 - 1),
-    "uint32": _integer(0, 2**32 - 1),
+    **{name: _integer(*bounds) for name, bounds in INTEGERS.items()},
     "Quantity": _quantity,
     "IntOrString": _int_or_string,
     "Time": _string,
@@ -381,7 +391,7 @@ def equal(expression: str, left: Any, right: Any) -> bool:
 
     ``4Gi`` equals ``4294967296``; an empty list or map equals an absent one (None), but an empty object does not.
     """
-    expression = expression.lstrip("*").rstrip("!")
+    expression = bare(expression)
     if expression.startswith(("[]", "map[")) and not left and not right:
         return True
     if left is None or right is None:

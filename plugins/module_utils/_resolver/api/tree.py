@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, TypeVar
 
 from .errors import FieldError
@@ -29,6 +29,74 @@ def value_at(value: Any, path: Iterable[str]) -> Any:
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
     return value
+
+
+# Where a value is: the place of what it is in, and its key or index there; () for the root.
+Place = tuple[Any, ...]
+
+
+def scan(value: Any) -> Iterator[tuple[Place, Any]]:
+    """All values in YAML data with their places, in order; each object and list once, though aliases repeat it."""
+    remaining: list[tuple[Place, Any]] = [((), value)]
+    visited = set()
+    while remaining:
+        found = remaining.pop()
+        place, part = found
+        if part.__class__ is not str and isinstance(part, (dict, list)):
+            if id(part) in visited:
+                continue
+            visited.add(id(part))
+            entries = part.items() if isinstance(part, dict) else enumerate(part)
+            remaining += [((place, key), entry) for key, entry in entries][::-1]
+        yield found
+
+
+def path_of(place: Place) -> str:
+    """The path to a place, such as ``volumes[0].name``."""
+    path = ""
+    while place:
+        place, key = place
+        path = (f"[{key}]" if isinstance(key, int) else f".{key}") + path
+    return path.removeprefix(".")
+
+
+def leaves(value: Any, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
+    """The values in a tree by their paths, below a path; objects with contents are not values."""
+    result: dict[tuple[str, ...], Any] = {}
+    if value and isinstance(value, dict):
+        _add_leaves(result, value, path)
+    else:
+        result[path] = value
+    return result
+
+
+def _add_leaves(result: dict[tuple[str, ...], Any], node: dict[str, Any], path: tuple[str, ...]) -> None:
+    for key, entry in node.items():
+        below = (*path, key)
+        if entry and isinstance(entry, dict):
+            _add_leaves(result, entry, below)
+        else:
+            result[below] = entry
+
+
+def put(target: dict[str, Any], path: Sequence[str], value: Any) -> None:
+    """Sets the value at a path, and creates its parents."""
+    for key in path[:-1]:
+        if not isinstance(target.get(key), dict):
+            target[key] = {}
+        target = target[key]
+    # An empty object declares only its presence; other contents stay.
+    if value != {} or not isinstance(target.get(path[-1]), dict):
+        target[path[-1]] = copy(value)
+
+
+def take(target: dict[str, Any], path: Sequence[str]) -> None:
+    """Removes the value at a path, if present, and the parents that become empty."""
+    inside = target.get(path[0])
+    if len(path) > 1 and isinstance(inside, dict):
+        take(inside, path[1:])
+    if len(path) == 1 or inside == {}:
+        target.pop(path[0], None)
 
 
 def merge(target: dict[str, Any], addition: dict[str, Any], path: str = "") -> dict[str, Any]:
@@ -97,8 +165,13 @@ def differences(before: Any, after: Any, path: str = "") -> list[dict[str, Any]]
 
 def shown_differences(before: Any, after: Any) -> list[dict[str, Any]]:
     """`differences` without secrets."""
+    return without_secrets(differences(before, after))
+
+
+def without_secrets(changes: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """`differences`, with secrets hidden."""
     return [
         {**change, "before": shown_before, "after": shown_after}
-        for change in differences(before, after)
+        for change in changes
         for shown_before, shown_after in [redact(change["before"], change["after"])]
     ]

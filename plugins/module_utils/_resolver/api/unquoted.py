@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .names import shown
+from .tree import path_of, scan
 
 QUOTES: Final = "; put it in quotes"
 
@@ -45,51 +46,21 @@ def number_problem(value: Any) -> str:
     return f'{value.written} is {shown(int(value))} in YAML; write {shown(int(value))} or "{value.written}"'
 
 
-def problem(value: Any, path: str = "") -> tuple[str, str] | None:
+def problem(value: Any) -> tuple[str, str] | None:
     """The first key or number in a value that YAML reads as something else than what is written.
 
     Its path and what is wrong, or None. The value may contain itself or repeated parts, because of YAML's aliases.
     """
-    if _is_as_written(value):
-        return None
-    remaining, visited = [(path, value)], set()
-    while True:  # it is there
-        place, part = remaining.pop()
-        if isinstance(part, (dict, list)):
-            if id(part) in visited:
-                continue
-            visited.add(id(part))
+    for place, part in scan(value):
+        if part.__class__ is str:
+            continue  # as most are
         if isinstance(part, dict):
-            inside = []
-            for key, entry in part.items():
-                below = f"{place}.{key}" if place else str(key)
-                if reason := key_problem(key):
-                    return (below if isinstance(key, UnquotedKey) else place), reason
-                inside.append((below, entry))
-            remaining += reversed(inside)
-        elif isinstance(part, list):
-            remaining += reversed([(f"{place}[{index}]", entry) for index, entry in enumerate(part)])
-        elif reason := number_problem(part):
-            return place, reason
-
-
-def _is_as_written(value: Any) -> bool:
-    """Whether `problem` finds nothing. Thousands of entries seldom have one, and their paths take most of the time."""
-    remaining, visited = [value], set()
-    while remaining:
-        part = remaining.pop()
-        if isinstance(part, UnquotedNumber):
-            return False
-        if not isinstance(part, (dict, list)) or id(part) in visited:
-            continue
-        visited.add(id(part))
-        if isinstance(part, dict):
-            if not all(isinstance(key, str) and not isinstance(key, UnquotedKey) for key in part):
-                return False
-            remaining.extend(part.values())
-        else:
-            remaining.extend(part)
-    return True
+            for key in part:
+                if key.__class__ is not str and (reason := key_problem(key)):
+                    return path_of((place, key) if isinstance(key, UnquotedKey) else place), reason
+        elif isinstance(part, UnquotedNumber):
+            return path_of(place), number_problem(part)
+    return None
 
 
 def _kind(value: Any) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from ..api.manifest import Manifest, condition_of, has_condition, labels_of, path_of
+from ..api.manifest import Manifest, condition_of, has_condition, labels_of, namespaced_name
 from ..api.matcher import ROLES, VOLUME_LABELS
 from .origin import Image, Origin, origin_of
 from .source import CRON, OWNER, import_status, is_ready, target_of
@@ -84,7 +84,7 @@ class _Discovery:
     def __init__(self, objects: Objects, unread: frozenset[str]) -> None:
         self._objects = objects
         self._unread = unread
-        self._by_key = {(kind, *path_of(manifest)): manifest for kind in KINDS for manifest in objects[kind]}
+        self._by_key = {(kind, *namespaced_name(manifest)): manifest for kind in KINDS for manifest in objects[kind]}
 
     def boot_sources(self) -> list[BootSource]:
         sources = [self._source(manifest) for manifest in self._objects[SOURCE]]
@@ -94,7 +94,7 @@ class _Discovery:
         for volume in self._objects[VOLUME]:
             owner = labels_of(volume).get(OWNER) or labels_of(volume).get(CRON)
             if owner:
-                volumes_by_owner.setdefault((path_of(volume)[0], owner), []).append(path_of(volume)[1])
+                volumes_by_owner.setdefault((namespaced_name(volume)[0], owner), []).append(namespaced_name(volume)[1])
         for source in sources:
             owners = {(source.namespace, source.name), (source.namespace, source.cron)}
             source.volumes = sorted({name for owner in owners for name in volumes_by_owner.get(owner, ())})
@@ -111,7 +111,7 @@ class _Discovery:
         if not _defaults(manifest):
             # A copy of a boot source has its labels, too.
             return False
-        namespace, name = path_of(manifest)
+        namespace, name = namespaced_name(manifest)
         owners = {reference.get("kind") for reference in manifest["metadata"].get("ownerReferences") or ()}
         labels = labels_of(manifest)
         owned = (SOURCE, namespace, labels.get(OWNER) or "") in self._by_key or CRON in labels
@@ -120,7 +120,7 @@ class _Discovery:
         return not (owners & {"VirtualMachine", VOLUME, CLAIM} or owned or volume or is_target)
 
     def _source(self, manifest: Manifest) -> BootSource:
-        namespace, name = path_of(manifest)
+        namespace, name = namespaced_name(manifest)
         key = target_of(manifest)
         target = self._by_key.get(key) if key else None
         target_labels = _defaults(target) if target is not None and key is not None and key[0] != SOURCE else {}
@@ -170,15 +170,15 @@ class _Discovery:
         return target
 
     def _origin(self, source: Manifest, content: Manifest | None, cron: str) -> Origin:
-        namespace, _name = path_of(source)
+        namespace, _name = namespaced_name(source)
         polling = self._by_key.get((IMPORT_CRON, namespace, cron))
         if polling is not None:
             return origin_of(polling, namespace)
-        volume = self._by_key.get((VOLUME, *path_of(content))) if content is not None else None
+        volume = self._by_key.get((VOLUME, *namespaced_name(content))) if content is not None else None
         return origin_of(volume or content or {}, namespace, source)
 
     def _cron(self, manifest: Manifest) -> BootSource:
-        namespace, name = path_of(manifest)
+        namespace, name = namespaced_name(manifest)
         spec, status = manifest.get("spec") or {}, manifest.get("status") or {}
         key = (SOURCE, namespace, str(spec.get("managedDataSource") or ""))
         ready = has_condition(manifest, "UpToDate")
@@ -206,7 +206,7 @@ class _Discovery:
         return result
 
     def _disk(self, kind: str, manifest: Manifest) -> BootSource:
-        namespace, name = path_of(manifest)
+        namespace, name = namespaced_name(manifest)
         status = manifest.get("status") or {}
         if kind == VOLUME:
             volume = import_status(manifest)

@@ -15,6 +15,7 @@ from ..api.errors import FieldError, QuantityError
 from ..api.manifest import Manifest, Options, condition_of, has_condition
 from ..api.matcher import LABEL_PREFIX, ROLES
 from ..api.names import label_value, subdomain
+from ..api.progress import Progress
 from ..api.quantity import parse
 from ..cdi.texts import ChecksumError, parse_checksum
 from .image import ImageError, reference
@@ -36,14 +37,6 @@ _TARGETS: Final = {"dataSource": "DataSource", "pvc": "PersistentVolumeClaim", "
 _BIND: Final = "cdi.kubevirt.io/storage.bind.immediate.requested"
 _DIGITS: Final = 12
 _STOPPED: Final = ("ImagePullFailed", "Error")
-
-
-class ImportStatus(NamedTuple):
-    """The status of a volume's import: done, or failed for good and why; else what it waits for."""
-
-    done: bool = False
-    failed: str = ""
-    pending: str = ""
 
 
 def representative(options: Options) -> Manifest:
@@ -245,21 +238,21 @@ def _without_empty(fields: Manifest) -> Manifest:
     return {name: value for name, value in fields.items() if value}
 
 
-def import_status(live: Manifest) -> ImportStatus:
-    """The import status of a DataVolume. CDI retries for ever and reports failures as progress."""
+def import_status(live: Manifest) -> Progress:
+    """The progress of a DataVolume's import. CDI retries for ever and reports failures as progress."""
     status = live.get("status") or {}
     phase = status.get("phase") or ""
     running = condition_of(live, "Running")
     if phase == "Succeeded":
-        return ImportStatus(done=True)
+        return Progress(done=True)
     if phase == "Failed" or (running.get("status") == "False" and running.get("reason") in _STOPPED):
-        return ImportStatus(
+        return Progress(
             failed=f"CDI cannot fill the volume: {running.get('message') or running.get('reason') or phase}"
         )
     if phase in ("WaitForFirstConsumer", "PendingPopulation"):
-        return ImportStatus(failed="the storage class binds a volume when a pod uses it; set force_bind")
+        return Progress(failed="the storage class binds a volume when a pod uses it; set force_bind")
     progress = f" {status['progress']}" if status.get("progress") not in (None, "", "N/A") else ""
-    return ImportStatus(pending=f"CDI to fill the volume ({phase or 'no phase yet'}{progress})")
+    return Progress(pending=f"CDI to fill the volume ({phase or 'no phase yet'}{progress})")
 
 
 def is_ready(live: Manifest) -> bool:

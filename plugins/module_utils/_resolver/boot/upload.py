@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
-from ..api.manifest import Manifest, Options, annotations_of, label_of, labels_of
+from ..api.manifest import Manifest, Options, annotations_of, labels_of, qualified_name
 from ..cdi.texts import UrlError, scheme
 from .source import DIGEST
 
@@ -49,8 +49,8 @@ def missing_volume(claim: Manifest) -> str:
     """Why a claim without a DataVolume is not a target if a DataVolume was expected."""
     annotations = annotations_of(claim)
     if annotations.get(_DELETED_WHEN_DONE) == "true" and annotations.get(POD_PHASE) == "Succeeded":
-        return f"PersistentVolumeClaim {label_of(claim)} is filled already, and its DataVolume has been deleted since"
-    return f"PersistentVolumeClaim {label_of(claim)} belongs to no DataVolume; set upload.claim"
+        return f"PersistentVolumeClaim {qualified_name(claim)} is filled already, and its DataVolume has been deleted since"
+    return f"PersistentVolumeClaim {qualified_name(claim)} belongs to no DataVolume; set upload.claim"
 
 
 def uses_populator(data_volume: Manifest) -> bool:
@@ -61,9 +61,9 @@ def uses_populator(data_volume: Manifest) -> bool:
 def prime_of(claim: Manifest) -> tuple[str, str]:
     """The name of a claim's prime, and why there is none for the upload."""
     if (claim.get("status") or {}).get("phase") == "Bound":
-        return "", f"PersistentVolumeClaim {label_of(claim)} is bound, so CDI has filled it already"
+        return "", f"PersistentVolumeClaim {qualified_name(claim)} is bound, so CDI has filled it already"
     name = annotations_of(claim).get(_PRIME) or ""
-    return name, "" if name else f"CDI has made no claim for the upload to {label_of(claim)} yet; try again later"
+    return name, "" if name else f"CDI has made no claim for the upload to {qualified_name(claim)} yet; try again later"
 
 
 def existing_problem(options: Options, label: str, claim: Manifest) -> str:
@@ -121,7 +121,7 @@ def unbound_problem(options: Options, data_volume: Manifest) -> str:
     phase = (data_volume.get("status") or {}).get("phase")
     if phase not in _UNBOUND or options.get("force_bind"):
         return ""
-    return f"DataVolume {label_of(data_volume)} is in phase {phase}, until a pod uses it; set force_bind"
+    return f"DataVolume {qualified_name(data_volume)} is in phase {phase}, until a pod uses it; set force_bind"
 
 
 def event_problem(event: Manifest, uids: Mapping[str, str]) -> str:

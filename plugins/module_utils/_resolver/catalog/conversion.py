@@ -14,10 +14,9 @@ from ..api import release_schema
 from ..api.errors import FieldError
 from ..api.manifest import Manifest, annotations_of, name_of, namespace_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
-from ..api.redaction import redact
 from ..api.release import NEWEST, Release
 from ..api.state import is_active
-from ..api.tree import copy
+from ..api.tree import copy, value_at, without_secrets
 from ..choose.workload import plain
 from ..declare import adopt
 from ..kubevirt.find.lookup import Objects
@@ -26,7 +25,7 @@ from ..kubevirt.vmi import presets as preset_rules
 from ..kubevirt.vmi import vmi
 from ..kubevirt.vmi.cluster import Cluster, KubeVirt
 from ..kubevirt.vmi.vmi import guest
-from .modernize import Draft, FieldChange, RemainingField, modernize
+from .modernize import FieldChange, Modernization, RemainingField, modernize
 
 TEMPLATE: Final = "Template"
 _OS: Final = "vm.kubevirt.io/os"
@@ -47,22 +46,7 @@ class Sources(NamedTuple):
     catalog: Sequence[Manifest] | None = None
 
 
-class Conversion(NamedTuple):
-    """A converted manifest.
-
-    manifest, changes, remaining: as `Modernized`. guest_before, guest_after: the figures of the guest, and
-    differences [{field, before, after}] of the VMI, without secrets; None if no instancetype was chosen.
-    """
-
-    manifest: Manifest
-    changes: tuple[FieldChange, ...]
-    remaining: tuple[RemainingField, ...]
-    guest_before: Manifest | None = None
-    guest_after: Manifest | None = None
-    differences: tuple[Manifest, ...] | None = None
-
-
-def convert(manifest: Manifest, sources: Sources, release: Release = NEWEST) -> Conversion:
+def convert(manifest: Manifest, sources: Sources, release: Release = NEWEST) -> Modernization:
     """The manifest in the current API. Raises FieldError, as `modernize` does, and for a VM that no cluster starts."""
     kind = manifest.get("kind")
     if kind == TEMPLATE and _has_vm(manifest):
@@ -71,12 +55,11 @@ def convert(manifest: Manifest, sources: Sources, release: Release = NEWEST) -> 
         return _of_template(manifest, sources, release)
     modern = modernize(manifest, release)
     if kind != "VirtualMachine" or not isinstance((modern.manifest.get("spec") or {}).get("template"), dict):
-        return Conversion(*modern)
-    draft = Draft(modern.manifest, [*modern.changes], [*modern.remaining], release)
-    _add_presets(draft, sources.presets)
-    if sources.catalog is None or INSTANCETYPE.matcher_of(draft.manifest) is not None:
-        return Conversion(*draft.done())
-    return _with_instancetype(draft, sources.catalog)
+        return modern
+    _add_presets(modern, sources.presets)
+    if sources.catalog is not None and INSTANCETYPE.matcher_of(modern.manifest) is None:
+        _add_instancetype(modern, sources.catalog)
+    return modern
 
 
 def preferences_of(os: str, preferences: Sequence[Manifest]) -> list[Manifest]:
@@ -96,46 +79,39 @@ def _has_vm(template: Manifest) -> bool:
     )
 
 
-def _of_openshift(manifest: Manifest, sources: Sources, release: Release) -> Conversion:
+def _of_openshift(manifest: Manifest, sources: Sources, release: Release) -> Modernization:
     if release.version[:2] < _FIRST_WITH_TEMPLATES:
         note = "KubeVirt has templates of its own from 1.9 on."
-        return Conversion(copy(manifest), (), (RemainingField("kind", note),))
+        return Modernization(copy(manifest), release, remaining=[RemainingField("kind", note)])
     try:
         template = conversion.convert(manifest, object_labels=True)
     except conversion.ConversionError as error:
         raise FieldError("objects", f"{error}; split the Template") from None
     converted = _of_template(template, sources, release)
     change = FieldChange("kind", TEMPLATE, "kind", conversion.KIND, "KubeVirt has templates of its own.")
-    return converted._replace(changes=(change, *converted.changes))
+    converted.changes.insert(0, change)
+    return converted
 
 
-def _of_template(template: Manifest, sources: Sources, release: Release) -> Conversion:
+def _of_template(template: Manifest, sources: Sources, release: Release) -> Modernization:
     """The template with another VM, in which references to parameters stay where the VM does not change."""
     spec = template.get("spec") or {}
-    declared = [parameter for parameter in spec.get("parameters") or () if isinstance(parameter, dict)]
-    # Any value does for a parameter that has none, such as the name of a claim.
-    values = {
-        name: name.lower().replace("_", "-")
-        for parameter in declared
-        for name in [str(parameter.get("name") or "")]
-        if not parameter.get("value") and not parameter.get("generate")
-    }
-    processed = process.process(template, values, "", release)
-    if processed.errors or processed.substituted is None:
-        raise FieldError("spec", process.refusal(processed.errors, values))
+    example = process.example(template)
+    if example.vm is None or example.refusal:
+        raise FieldError("spec", example.refusal)
     namespace = namespace_of(template)
-    vm = {**processed.substituted, "kind": "VirtualMachine"}
+    vm = {**example.vm, "kind": "VirtualMachine"}
     placed = {**vm, "metadata": {**({"namespace": namespace} if namespace else {}), **(vm.get("metadata") or {})}}
     try:
         successor = convert(placed, sources, release)
     except FieldError as error:
         raise error.with_parent("spec.virtualMachine") from None
     changed = _carried_over(spec["virtualMachine"], placed, successor.manifest)
-    result = {**template, "spec": {**spec, "virtualMachine": changed}}
-    inside = tuple(_under_vm(change) for change in successor.changes)
-    remaining = tuple(entry._replace(path=f"spec.virtualMachine.{entry.path}") for entry in successor.remaining)
-    unused = _drop_unused(result["spec"], spec["virtualMachine"])
-    return successor._replace(manifest=result, changes=(*inside, *unused), remaining=remaining)
+    successor.manifest = {**template, "spec": {**spec, "virtualMachine": changed}}
+    unused = _drop_unused(successor.manifest["spec"], spec["virtualMachine"])
+    successor.changes = [*map(_under_vm, successor.changes), *unused]
+    successor.remaining = [entry._replace(path=f"spec.virtualMachine.{entry.path}") for entry in successor.remaining]
+    return successor
 
 
 def _under_vm(change: FieldChange) -> FieldChange:
@@ -175,7 +151,7 @@ def _drop_unused(spec: Manifest, vm_before: Manifest) -> list[FieldChange]:
     return [FieldChange(f"spec.parameters[{name}]", name, "", None, note) for name in dict.fromkeys(lost)]
 
 
-def _add_presets(draft: Draft, presets: Sequence[Manifest]) -> None:
+def _add_presets(draft: Modernization, presets: Sequence[Manifest]) -> None:
     """Gives the VM what the presets that match its VMI give that, and excludes it from presets."""
     vm = draft.manifest
     namespace = namespace_of(vm)
@@ -204,8 +180,8 @@ def _add_presets(draft: Draft, presets: Sequence[Manifest]) -> None:
     template = vm["spec"]["template"]
     note = f"From {preset_rules.KIND} {names}."
     for part in preset_rules.PARTS:
-        value = preset_rules.get(result.domain, part)
-        if value == preset_rules.get(before, part):
+        value = value_at(result.domain, part.split("."))
+        if value == value_at(before, part.split(".")):
             continue
         holder, _dot, name = part.rpartition(".")
         domain = _object(_object(template, "spec"), "domain")
@@ -227,7 +203,7 @@ def _object(holder: Manifest, name: str) -> Manifest:
     return inside
 
 
-def _with_instancetype(draft: Draft, catalog: Sequence[Manifest]) -> Conversion:
+def _add_instancetype(draft: Modernization, catalog: Sequence[Manifest]) -> None:
     vm = draft.manifest
     cluster = Cluster(Objects(catalog), KubeVirt(draft.release))
     preferences = _offered(vm, PREFERENCE, catalog)
@@ -241,45 +217,18 @@ def _with_instancetype(draft: Draft, catalog: Sequence[Manifest]) -> Conversion:
         refusals = [candidate.refusal for candidate in adoption.nearest if candidate.refusal]
         reason = adoption.problem or (refusals[0] if refusals else "the catalog has none")
         draft.remaining.append(RemainingField("spec.instancetype", f"No instancetype fits: {reason}"))
-        return Conversion(*draft.done())
-    draft = draft._replace(manifest=chosen.vm)
+        return
+    draft.manifest = chosen.vm
     for role in ROLES:
         matcher = role.matcher_of(chosen.vm)
         if matcher is not None and matcher != role.matcher_of(vm):
             draft.set("", None, f"spec.{role.matcher}", matcher, "From the catalog.")
-    for path in chosen.removed:
-        full_path = (
-            f"spec.template.metadata.{path}" if path.startswith("annotations.") else f"spec.template.spec.{path}"
-        )
-        draft.set(
-            full_path, _value(vm["spec"]["template"], path), "", None, "The instancetype or the preference provides it."
-        )
-    before, after = redact(
-        [entry["before"] for entry in chosen.differences], [entry["after"] for entry in chosen.differences]
-    )
-    differences = tuple(
-        {"field": entry["field"], "before": old, "after": new}
-        for entry, old, new in zip(chosen.differences, before, after)
-    )
+    for path, value in chosen.removed.items():
+        part = "metadata" if path.startswith("annotations.") else "spec"
+        draft.set(f"spec.template.{part}.{path}", value, "", None, "The instancetype or the preference provides it.")
+    draft.differences = without_secrets(chosen.differences)
     effective = [adopt.effective(manifest, cluster) for manifest in (vm, chosen.vm)]
-    guests = [guest({} if isinstance(manifest, str) else manifest) for manifest in effective]
-    return Conversion(*draft.done(), guests[0], guests[1], differences)
-
-
-def _value(template: Manifest, path: str) -> Any:
-    """The value at a path of `adopt.reduced`; None for a spelling of it that the template does not have."""
-    if path.startswith("annotations."):
-        return template["metadata"]["annotations"].get(path.partition(".")[2])
-    value: Any = template["spec"]
-    while path and isinstance(value, (dict, list)):
-        entries = value.items() if isinstance(value, dict) else ((f"[{at}]", entry) for at, entry in enumerate(value))
-        for key, entry in entries:
-            if path == key or (path.startswith(key) and path[len(key)] in ".["):
-                value, path = entry, path[len(key) :].lstrip(".")
-                break
-        else:
-            return None
-    return value
+    draft.guest_before, draft.guest_after = (guest({} if isinstance(spec, str) else spec) for spec in effective)
 
 
 def _offered(vm: Manifest, role: Role, catalog: Sequence[Manifest]) -> list[Manifest]:

@@ -133,9 +133,9 @@ def without_unknown(value: Any, openapi: Manifest, path: str) -> tuple[Any, list
 
 def _versioned_fields(expression: str, openapi: Manifest, parents: frozenset[str]) -> Iterator[tuple[str, bool]]:
     """For each field with a note: the release that introduced it, and whether the schema has it."""
-    bare = expression.strip("*!")
+    bare = schema.bare(expression)
     while bare.startswith("[]"):
-        bare, openapi = bare[2:].strip("*!"), openapi.get("items") or {}
+        bare, openapi = schema.bare(bare[2:]), openapi.get("items") or {}
     if bare not in schema.TYPES or bare in parents:
         return
     properties = openapi.get("properties") or {}

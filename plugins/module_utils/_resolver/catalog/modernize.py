@@ -7,6 +7,7 @@ refer to a flavor, and deprecated fields and values. The new manifest gives the 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
@@ -42,48 +43,45 @@ class RemainingField(NamedTuple):
     note: str
 
 
-class Modernized(NamedTuple):
-    """An object without its deprecated fields. manifest: the new manifest; without changes it equals the original."""
+@dataclasses.dataclass
+class Modernization:
+    """A manifest in the current API; without changes it equals the original.
+
+    release: that knows the replacements. guest_before, guest_after: the figures of the guest, and differences [{field,
+    before, after}] of the VMI, without secrets; None if no instancetype was chosen.
+    """
 
     manifest: Manifest
-    changes: tuple[FieldChange, ...]
-    remaining: tuple[RemainingField, ...]
-
-
-class Draft(NamedTuple):
-    """A manifest and its changes so far."""
-
-    manifest: Manifest
-    changes: list[FieldChange]
-    remaining: list[RemainingField]
-    release: Release
+    release: Release = dataclasses.field(compare=False)
+    changes: list[FieldChange] = dataclasses.field(default_factory=list)
+    remaining: list[RemainingField] = dataclasses.field(default_factory=list)
+    guest_before: Manifest | None = None
+    guest_after: Manifest | None = None
+    differences: list[dict[str, Any]] | None = None
 
     def set(self, path: str, before: Any, new_path: str, after: Any, note: str) -> None:
         self.changes.append(FieldChange(path, copy(before), new_path, copy(after), note))
-
-    def done(self) -> Modernized:
-        return Modernized(self.manifest, tuple(self.changes), tuple(self.remaining))
 
     def drop(self, holder: Manifest, name: str, path: str, note: str) -> None:
         self.changes.append(FieldChange(f"{path}.{name}", holder.pop(name), "", None, note))
 
 
-def without_deprecated(manifest: Manifest, release: Release) -> Modernized:
+def without_deprecated(manifest: Manifest, release: Release) -> Modernization:
     """An instancetype or preference of v1beta1 without deprecated fields.
 
     manifest: a plain manifest, left unchanged. release: replacements that it does not know are not made.
     """
-    draft = Draft(copy(manifest), [], [], release)
+    draft = Modernization(copy(manifest), release)
     replace(draft, ROLE_OF_KIND[manifest["kind"]], draft.manifest.get("spec") or {})
-    return draft.done()
+    return draft
 
 
-def replace(draft: Draft, role: Role, spec: Manifest) -> None:
-    """Replaces deprecated fields in the spec of a draft."""
+def replace(draft: Modernization, role: Role, spec: Manifest) -> None:
+    """Replaces deprecated fields in the spec of a manifest."""
     (_instancetype if role is INSTANCETYPE else _preference)(draft, spec)
 
 
-def _instancetype(draft: Draft, spec: Manifest) -> None:
+def _instancetype(draft: Modernization, spec: Manifest) -> None:
     if spec.get("launchSecurity") is not None:
         note = (
             "Deprecated since KubeVirt 1.9; it belongs into preferredLaunchSecurity of each preference used with this"
@@ -92,14 +90,14 @@ def _instancetype(draft: Draft, spec: Manifest) -> None:
         draft.remaining.append(RemainingField("spec.launchSecurity", note))
 
 
-def _preference(draft: Draft, spec: Manifest) -> None:
+def _preference(draft: Modernization, spec: Manifest) -> None:
     _topology(draft, spec)
     _spread_ratio(draft, spec)
     if spec.get("firmware"):
         _firmware(draft, spec["firmware"])
 
 
-def _topology(draft: Draft, spec: Manifest) -> None:
+def _topology(draft: Modernization, spec: Manifest) -> None:
     before = (spec.get("cpu") or {}).get("preferredCPUTopology")
     after = topology.preferred(spec) if before is not None else ""
     if before in (None, after) or not after or after in draft.release.unknown_topologies:
@@ -109,7 +107,7 @@ def _topology(draft: Draft, spec: Manifest) -> None:
     draft.set(path, before, path, after, "Deprecated spelling of the same topology.")
 
 
-def _spread_ratio(draft: Draft, spec: Manifest) -> None:
+def _spread_ratio(draft: Modernization, spec: Manifest) -> None:
     """Moves the ratio to spreadOptions. KubeVirt reads spreadOptions.ratio first; 0 means not set."""
     name = "preferSpreadSocketToCoreRatio"
     path = "spec.cpu.spreadOptions.ratio"
@@ -128,7 +126,7 @@ def _spread_ratio(draft: Draft, spec: Manifest) -> None:
         draft.set(f"spec.{name}", ratio, path, ratio, "The options of a spread are in one place now.")
 
 
-def _firmware(draft: Draft, firmware: Manifest) -> None:
+def _firmware(draft: Modernization, firmware: Manifest) -> None:
     """Replaces preferredUseEfi and preferredUseSecureBoot by preferredEfi.
 
     Both apply only if the VM leaves the choice open, but preferredUseSecureBoot also affects a VM that itself chooses
@@ -153,7 +151,7 @@ def _firmware(draft: Draft, firmware: Manifest) -> None:
     _secure_boot(draft, firmware, path)
 
 
-def _secure_boot(draft: Draft, firmware: Manifest, path: str) -> None:
+def _secure_boot(draft: Modernization, firmware: Manifest, path: str) -> None:
     """Removes preferredUseSecureBoot if the preference has preferredEfi, as KubeVirt recommends.
 
     Only a VM that itself chooses EFI and leaves secure boot open is affected. Without a preferred EFI the field stays,
@@ -180,7 +178,7 @@ def _secure_boot(draft: Draft, firmware: Manifest, path: str) -> None:
         draft.remaining.append(RemainingField(f"{path}.{name}", note))
 
 
-def _supports(draft: Draft, spec: Manifest) -> bool:
+def _supports(draft: Modernization, spec: Manifest) -> bool:
     """Whether the release knows all fields of a part of a preference."""
     return not any(release_schema.unknown(PREFERENCE.spec_type, spec, draft.release))
 
@@ -193,22 +191,22 @@ OLD_KINDS: Final = {"VirtualMachineFlavor": INSTANCETYPE.kind, "VirtualMachineCl
 _BINDINGS: Final = ("slirp", "macvtap", "passt")
 
 
-def modernize(manifest: Manifest, release: Release = NEWEST) -> Modernized:
+def modernize(manifest: Manifest, release: Release = NEWEST) -> Modernization:
     """The manifest in the current API; manifests of other kinds stay unchanged.
 
     manifest: a plain manifest, left unchanged. release: replacements that it does not know are not made. Raises
     FieldError for fields without a current counterpart, and for contradictions.
     """
-    draft = Draft(copy(manifest), [], [], release)
+    draft = Modernization(copy(manifest), release)
     api_version, kind = manifest.get("apiVersion"), manifest.get("kind")
     if kind == "VirtualMachine":
         _virtual_machine(draft)
     elif kind in OLD_KINDS or (kind in ROLE_OF_KIND and str(api_version).startswith(("flavor.", "instancetype."))):
         _object(draft)
-    return draft.done()
+    return draft
 
 
-def _object(draft: Draft) -> None:
+def _object(draft: Modernization) -> None:
     """Converts an instancetype or preference of any version, or a flavor."""
     manifest = draft.manifest
     api_version, kind = manifest["apiVersion"], manifest["kind"]
@@ -235,7 +233,7 @@ def _object(draft: Draft) -> None:
     replace(draft, role, spec)
 
 
-def _alpha_spec(draft: Draft, type_name: str, api_version: str, spec: Manifest) -> Manifest:
+def _alpha_spec(draft: Modernization, type_name: str, api_version: str, spec: Manifest) -> Manifest:
     """The spec without values that the old API ignored and the current API would apply."""
     for field in release_schema.unknown(type_name, spec, NEWEST):
         draft.set(
@@ -265,7 +263,7 @@ def _check_complete(spec: Manifest) -> None:
             raise FieldError(path, "is required in every instancetype")
 
 
-def _virtual_machine(draft: Draft) -> None:
+def _virtual_machine(draft: Modernization) -> None:
     manifest = draft.manifest
     api_version = manifest.get("apiVersion")
     if api_version in VM_API_VERSIONS:
@@ -282,7 +280,7 @@ def _virtual_machine(draft: Draft) -> None:
     draft.remaining.extend(_removed_bindings(spec))
 
 
-def _flavor(draft: Draft, spec: Manifest) -> None:
+def _flavor(draft: Modernization, spec: Manifest) -> None:
     if "flavor" not in spec:
         return
     flavor = spec["flavor"]
@@ -310,7 +308,7 @@ def _flavor_kind(kind: Any) -> str:
     raise FieldError("spec.flavor.kind", f"{shown(kind)} is not a kind of flavor; write {' or '.join(OLD_KINDS)}")
 
 
-def _running(draft: Draft, spec: Manifest) -> None:
+def _running(draft: Modernization, spec: Manifest) -> None:
     if "running" not in spec:
         return
     running = spec["running"]

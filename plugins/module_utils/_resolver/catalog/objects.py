@@ -22,7 +22,8 @@ from ..api.fields.domain import ENUMS
 from ..api.manifest import Manifest, name_of
 from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
 from ..api.names import nearest, shown
-from ..api.schema import TYPES, field_type
+from ..api.release_schema import fields
+from ..api.schema import TYPES
 from ..api.state import DEPRECATED, OBSOLETE, REPLACEMENT, marks
 from ..api.tree import apply_merge_patch, copy, merge, value_at
 from ..api.unquoted import QUOTES
@@ -92,7 +93,7 @@ def _from_definition(definition: dict[str, Any]) -> Iterator[tuple[Manifest, str
                 if sort is _SERIES:
                     name, derived[f"{DESCRIPTIVE}size"] = f"{group}.{member}", member
                 try:
-                    _check(sort.role.spec_type, item["spec"], "spec")
+                    _check(sort.role.spec_type, item["spec"])
                 except FieldError as error:
                     raise CatalogError(f"{sort.role.matcher} {name}: {error}") from error
                 labels, annotations = _without_nulls({**derived, **item["labels"]}), _without_nulls(item["annotations"])
@@ -271,19 +272,14 @@ def _manifest(
         raise CatalogError(f"{label}: {error}") from error
 
 
-def _check(expression: str, value: Any, path: str) -> None:
+def _check(spec_type: str, spec: dict[str, Any]) -> None:
     """Raises FieldError for an unknown field or a value that is not among the field's choices.
 
     Published manifests may use newer fields; in definitions written by hand an unknown field is more likely a typo.
     """
-    expression = expression.strip("*!")
-    if expression in ENUMS and value not in ENUMS[expression]:
-        raise FieldError(path, f"{shown(value)} is not a valid value{nearest(value, ENUMS[expression])}")
-    if expression.startswith("[]") and isinstance(value, list):
-        for index, entry in enumerate(value):
-            _check(expression[2:], entry, f"{path}[{index}]")
-    if expression in TYPES and isinstance(value, dict):
-        for key, entry in value.items():
-            if key not in TYPES[expression]:
-                raise FieldError(f"{path}.{key}", f"unknown field{nearest(key, TYPES[expression])}")
-            _check(field_type(TYPES[expression][key]), entry, f"{path}.{key}")
+    for field in fields(spec_type, spec, path="spec"):
+        if not field.expression:
+            raise FieldError(field.path, f"unknown field{nearest(field.name, TYPES[field.type_name])}")
+        choices = ENUMS.get(field.expression)
+        if choices is not None and field.value not in choices:
+            raise FieldError(field.path, f"{shown(field.value)} is not a valid value{nearest(field.value, choices)}")

@@ -13,7 +13,7 @@ from ..api.manifest import Manifest, labels_of
 from ..api.matcher import ROLE_OF_KIND, ObjectKey, key_of, references
 from ..api.release import Release
 from ..api.schema import equal
-from ..api.tree import copy, differences
+from ..api.tree import copy, differences, leaves, put, take
 from ..kubevirt.find.lookup import Lookup, Problem
 from ..kubevirt.vmi.cluster import Cluster
 from ..refresh.drift import Drift, drift
@@ -21,17 +21,17 @@ from .labels import CATALOG_LABEL
 from .lost_fields import vmi_spec
 
 
-def predicted(manifest: Manifest, live: Manifest | None, owner: set[ownership.Field] | None) -> Manifest:
+def predicted(manifest: Manifest, live: Manifest | None, owned_fields: set[ownership.Field] | None) -> Manifest:
     """The canonical spec after the manifest is applied to the live object.
 
-    owner: the fields of the live object that our field manager owns; those that are no longer declared go, others stay.
+    owned_fields: of the live object, those that our field manager owns; what is no longer declared goes, others stay.
     """
     role = ROLE_OF_KIND[manifest["kind"]]
     result = {"spec": copy((live or {}).get("spec") or {})}
-    for field in ownership.undeclared(owner or set(), ownership.declared(manifest)):
-        ownership.take(result, field)
-    for field, value in ownership.leaves({"spec": manifest.get("spec") or {}}):
-        ownership.put(result, field, value)
+    for field in ownership.undeclared(owned_fields or set(), ownership.declared(manifest)):
+        take(result, field)
+    for field, value in leaves({"spec": manifest.get("spec") or {}}).items():
+        put(result, field, value)
     return schema.canonical(role.spec_type, result["spec"])
 
 
@@ -41,7 +41,7 @@ def changes(live: Manifest, spec: Manifest) -> list[dict[str, Any]]:
     return differences(schema.canonical(role.spec_type, live.get("spec")), spec)
 
 
-def obsolete(live: Iterable[Manifest], declared: Iterable[ObjectKey], catalog: str) -> list[Manifest]:
+def no_longer_declared(live: Iterable[Manifest], declared: Iterable[ObjectKey], catalog: str) -> list[Manifest]:
     """The live objects with the catalog's label that are no longer declared."""
     declared_keys = set(declared)
     return [
@@ -114,7 +114,7 @@ def deployed(live: Iterable[Manifest], catalog: Iterable[Manifest]) -> dict[Obje
     after: dict[ObjectKey, Manifest | None] = {key_of(manifest): manifest for manifest in catalog}
     labels = {labels_of(manifest).get(CATALOG_LABEL) for manifest in live if key_of(manifest) in after}
     for label in sorted(name for name in labels if name):
-        after.update({key_of(manifest): None for manifest in obsolete(live, list(after), label)})
+        after.update({key_of(manifest): None for manifest in no_longer_declared(live, list(after), label)})
     return after
 
 

@@ -98,7 +98,7 @@ def _failure(vm: Manifest, role: Role, cluster: Cluster) -> infer.NotInferred | 
 
 
 def _volume(role: Role, vm: Manifest) -> str:
-    return str((role.matcher_of(vm) or {}).get("inferFromVolume") or "")
+    return str(role.matcher_in(vm).get("inferFromVolume") or "")
 
 
 def best_instancetypes(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..api import release_schema
@@ -36,27 +36,26 @@ _REQUIRED: Final = frozenset({"domain", "devices"})
 _DISK_TYPES: Final = frozenset({"disk", "cdrom", "lun"})
 
 
-def without(template: Manifest, path: str) -> Manifest:
-    """A copy of a template without a field, and without the objects that become empty.
+def without(template: Manifest, path: str) -> tuple[Manifest, Any]:
+    """A copy of a template without a field, and without the objects that become empty; and the value of the field.
 
     path: as in conflicts, relative to the template's spec; ``annotations.KEY`` is in its metadata.
     """
     result = copy(template)
     if path.startswith("annotations."):
-        _remove(result.get("metadata") or {}, ["annotations", path.partition(".")[2]])
-    else:
-        _remove(result.get("spec") or {}, path.split("."))
-    return result
+        return result, _remove(result.get("metadata") or {}, ["annotations", path.partition(".")[2]])
+    return result, _remove(result.get("spec") or {}, path.split("."))
 
 
-def reduced(template: Manifest, plain: Build, applied: Build) -> tuple[Manifest, list[str]]:
-    """A copy without the fields that make no difference once instancetype and preference are applied, and their paths.
+def reduced(template: Manifest, plain: Build, applied: Build) -> tuple[Manifest, dict[str, Any]]:
+    """A copy without the fields that make no difference once instancetype and preference are applied; and these, path →
+    value.
 
     plain: the template without instancetype and preference; a field that makes no difference there stays. applied: the
     template with both. Lists of objects keep their entries, which lose fields.
     """
     result = copy(template)
-    removed: list[str] = []
+    removed: dict[str, Any] = {}
     target = applied(result)
 
     def reduce(node: Manifest, path: str) -> None:
@@ -66,7 +65,7 @@ def reduced(template: Manifest, plain: Build, applied: Build) -> tuple[Manifest,
             del node[key]
             optional = key not in _REQUIRED and key not in _DISK_TYPES
             if optional and plain(result) != before and applied(result) == target:
-                removed.append(field_path)
+                removed[field_path] = value
                 continue
             # Restore the field at its position.
             node.clear()
@@ -87,31 +86,30 @@ def reduced(template: Manifest, plain: Build, applied: Build) -> tuple[Manifest,
     return result, removed
 
 
-def _remove(node: Manifest, keys: list[str]) -> None:
+def _remove(node: Manifest, keys: list[str]) -> Any:
+    """Removes a field; its value."""
+    value = None
     # Some conflicts spell a field with other capitals than manifests.
     names = [name for name in node if name.lower() == keys[0].lower()]
     for name in names:
         inside = node[name]
-        if len(keys) == 1:
+        value = _remove(inside, keys[1:]) if keys[1:] else inside
+        if not keys[1:] or (not inside and name not in _REQUIRED):
             del node[name]
-        else:
-            _remove(inside, keys[1:])
-            if not inside and name not in _REQUIRED:
-                del node[name]
+    return value
 
 
 # The number of nearest matches to report if nothing fits.
 _NEAREST: Final = 3
 _MATCHER_ANNOTATIONS: Final = frozenset(name for role in ROLES for name in (role.annotation, role.cluster_annotation))
-# More than the fields that can conflict: after one conflict is removed, KubeVirt may report another.
-_MOST_CONFLICTS: Final = 100
 _CPU: Final = "domain.cpu"
 
 
 class Candidate(NamedTuple):
     """A pair, and the VM with it.
 
-    instancetype, preference: matchers; None for none. vm: rewritten. removed: the fields removed from its template.
+    instancetype, preference: matchers; None for none. vm: rewritten.
+    removed: the fields removed from its template, path → value.
     differences: of the VMI, [{field, before, after}], including accepted ones.
     refusal: why KubeVirt would reject the VM, in its words, or None.
     """
@@ -119,7 +117,7 @@ class Candidate(NamedTuple):
     instancetype: Manifest
     preference: Manifest | None
     vm: Manifest
-    removed: tuple[str, ...]
+    removed: Mapping[str, Any]
     differences: tuple[dict[str, Any], ...]
     refusal: str | None = None
 
@@ -234,18 +232,19 @@ class _AdoptedVM(NamedTuple):
 
         template, removed = reduced(candidate.vm["spec"]["template"], plain, applied)
         vm = {**candidate.vm, "spec": {**candidate.vm["spec"], "template": template}}
-        smaller = self._evaluate(vm, [*candidate.removed, *removed])
+        smaller = self._evaluate(vm, {**candidate.removed, **removed})
         return smaller if self.fits(smaller) else candidate
 
-    def _evaluate(self, rewritten: Manifest, removed: Sequence[str]) -> Candidate:
+    def _evaluate(self, rewritten: Manifest, removed: Mapping[str, Any]) -> Candidate:
         cluster = self.cluster
+        candidate = Candidate(INSTANCETYPE.matcher_in(rewritten), PREFERENCE.matcher_of(rewritten), rewritten, {}, ())
         admitted = mutate.mutate(rewritten, cluster.objects, self.vm, "UPDATE", cluster.release)
         if admitted.vm is None:
-            return self._refused(rewritten, admitted.refusal.message if admitted.refusal is not None else "")
+            return candidate._replace(refusal=admitted.refusal.message if admitted.refusal is not None else "")
         after = effective(admitted.vm, cluster)
         if isinstance(after, str):
-            return self._refused(rewritten, after)
-        return self._candidate(rewritten, tuple(removed), tuple(differences(self.before, after)), None)
+            return candidate._replace(refusal=after)
+        return candidate._replace(removed=removed, differences=tuple(differences(self.before, after)))
 
     def with_refusal(self, candidate: Candidate) -> Candidate:
         """The candidate with the refusal of KubeVirt's webhook, if any."""
@@ -255,16 +254,6 @@ class _AdoptedVM(NamedTuple):
             return candidate
         response = validate.virtual_machine(admitted, cluster)
         return candidate if response.allowed else candidate._replace(refusal=response.message)
-
-    def _refused(self, rewritten: Manifest, why: str) -> Candidate:
-        return self._candidate(rewritten, (), (), why)
-
-    @staticmethod
-    def _candidate(
-        rewritten: Manifest, removed: tuple[str, ...], vmi_differences: tuple[dict[str, Any], ...], refusal: str | None
-    ) -> Candidate:
-        instancetype = INSTANCETYPE.matcher_of(rewritten) or {}
-        return Candidate(instancetype, PREFERENCE.matcher_of(rewritten), rewritten, removed, vmi_differences, refusal)
 
     def remedy(self, candidate: Candidate) -> str:
         """What lets a pair of the VM's size fit: accepted differences, or a preference that keeps the topology."""
@@ -290,20 +279,18 @@ class _AdoptedVM(NamedTuple):
     def _accepted(self, field: str) -> bool:
         return any(field == path or field.startswith((f"{path}.", f"{path}[")) for path in self.accept)
 
-    def _without_conflicts(self, rewritten: Manifest, instancetype: _Choice, preference: _Choice) -> list[str]:
-        removed: list[str] = []
+    def _without_conflicts(self, rewritten: Manifest, instancetype: _Choice, preference: _Choice) -> dict[str, Any]:
+        removed: dict[str, Any] = {}
         template = rewritten["spec"]["template"]
-        conflicts = self._conflicts(template, instancetype, preference)
-        while conflicts and len(removed) < _MOST_CONFLICTS:
-            for conflict in conflicts:
-                template = without(template, conflict)
-                removed.append(conflict)
-            conflicts = self._conflicts(template, instancetype, preference)
+        # After one conflict is removed, KubeVirt may report another.
+        while new := [path for path in self._conflicts(template, instancetype, preference) if path not in removed]:
+            for path in new:
+                template, removed[path] = without(template, path)
         rewritten["spec"]["template"] = template
         return removed
 
     def _conflicts(self, template: Manifest, instancetype: _Choice, preference: _Choice) -> tuple[str, ...]:
-        """The conflicts of a template; none if KubeVirt would panic, because building the VMI reports that."""
+        """The paths that conflict in a template; none if KubeVirt would panic, as building the VMI reports that."""
         return applier.apply(template, instancetype.spec, preference.spec, self.cluster.release).conflicts
 
 

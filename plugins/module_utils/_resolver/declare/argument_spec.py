@@ -16,7 +16,7 @@ from ..api.fields.domain import ENUMS
 from ..api.manifest import Options
 from ..api.matcher import ROLES
 from ..api.option_checks import own_name
-from ..api.schema import TYPES, field_notes, field_type
+from ..api.schema import INTEGERS, TYPES, bare, field_notes, field_type
 
 # A word starts at a capital after a small letter or digit, and at the last of several capitals.
 _WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -33,11 +33,7 @@ _PLAIN: Final = {
     "Quantity": "str",
     "IntOrString": "str",
     "bool": "bool",
-    "int": "int",
-    "int32": "int",
-    "int64": "int",
-    "uint": "int",
-    "uint32": "int",
+    **dict.fromkeys(INTEGERS, "int"),
     "any": "raw",
 }
 
@@ -101,7 +97,7 @@ def _field(type_name: str, name: str, declaration: Any) -> Field:
     return Field(
         name=name,
         option=_RENAMED.get((type_name, name)) or _WORD.sub("_", name).lower(),
-        type=expression.strip("*!"),
+        type=bare(expression),
         required=expression.endswith("!"),
         since=field_notes(declaration).get("since", ""),
     )

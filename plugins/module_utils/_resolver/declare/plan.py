@@ -10,7 +10,7 @@ from ..api import managed_fields as ownership
 from ..api import schema
 from ..api.errors import field_conflict
 from ..api.managed_fields import Field
-from ..api.tree import copy
+from ..api.tree import copy, leaves, put, take, value_at
 from .take_over import TakeOver, managers_to_take, take_nothing
 
 NONE = "none"
@@ -54,14 +54,14 @@ class Plan(NamedTuple):
 def present(
     manifest: dict[str, Any],
     live: dict[str, Any] | None,
-    owner: set[Field] | None,
+    owned_fields: set[Field] | None,
     manager: str = "",
     force: bool = False,
     take_over: TakeOver = take_nothing,
 ) -> Plan:
     """The plan that brings an object to its declared state.
 
-    manifest: from schema.declared. live: as the API server returned it, or None. owner: the fields that our field
+    manifest: from schema.declared. live: as the API server returned it, or None. owned_fields: those that our field
     manager owns (ownership.owned), or None if it never applied the object. manager: our field manager.
     force: remove undeclared fields even if other managers own them. take_over: whether to take over a manager's share.
     An object is unchanged if every declared field has its value and our manager owns exactly these fields.
@@ -70,16 +70,18 @@ def present(
         return Plan(CREATE, manifest, {}, _visible_parts(manifest))
     desired_fields = ownership.declared(manifest)
     # Most objects of a large task are unchanged, and equal as they are.
-    changed = {field for field, value in desired_fields.items() if ownership.lookup(live, field) != value}
+    changed = {field for field, value in desired_fields.items() if value_at(live, field) != value}
     current = live
     if changed:
         type_name = schema.type_of(manifest)
         canonical, current = (schema.canonical(type_name, _parts(source, changed)) for source in (manifest, live))
         changed = {field for field in changed if not _same(field, desired_fields[field], canonical, current, live)}
-    dropped = ownership.undeclared(owner or set(), desired_fields)
+    dropped = ownership.undeclared(owned_fields or set(), desired_fields)
     fields = {**desired_fields, **dict.fromkeys(dropped)}
     taken_from = managers_to_take(live, fields, manager, take_over)
-    if not (changed or dropped or taken_from or owner is None or ownership.unclaimed(owner, desired_fields)):
+    if not (
+        changed or dropped or taken_from or owned_fields is None or ownership.unclaimed(owned_fields, desired_fields)
+    ):
         return Plan(NONE, manifest, {}, {})
     others = [entry for entry in ownership.others(live, manager) if entry[0] not in taken_from]
     shared = {field: names for field in dropped if (names := ownership.owners(others, field))}
@@ -89,12 +91,12 @@ def present(
     }
     before: dict[str, Any] = {}
     after: dict[str, Any] = {}
-    for field in sorted(changed):
-        _set(before, field, _current(current, live, field))
-        _set(after, field, desired_fields[field])
     removed = dropped if force else dropped - set(shared)
-    for field in sorted(removed):
-        _set(before, field, _current(current, live, field))
+    for field in (*sorted(changed), *sorted(removed)):
+        if (value := _current(current, live, field)) is not None:
+            put(before, field, value)
+    for field in sorted(changed):
+        put(after, field, desired_fields[field])
     patched_parents = {
         largest_removed(field, removed, desired_fields, live)
         for field in (*(updated_by_us & removed), *(shared if force else ()))
@@ -160,22 +162,22 @@ def _emptied_parents(desired: dict[Field, Any], dropped: set[Field], live: dict[
     """
     result: list[Field] = []
     for parent, value in desired.items():
-        contents = ownership.lookup(live, parent) if value == {} else None
-        if contents:
-            children = [(*parent, *rest) for rest, _value in ownership.leaves(contents)]
-            if all(any(child[: len(field)] == field for field in dropped) for child in children):
-                result += [(*parent, key) for key in contents]
+        contents = value_at(live, parent) if value == {} else None
+        if contents and _is_dropped(leaves(contents, parent), dropped):
+            result += [(*parent, key) for key in contents]
     return tuple(result)
+
+
+def _is_dropped(contents: Iterable[Field], dropped: set[Field]) -> bool:
+    """Whether all contents are dropped, each by itself or with what it is in."""
+    return all(any(leaf[: len(field)] == field for field in dropped) for leaf in contents)
 
 
 def largest_removed(field: Field, dropped: set[Field], desired: dict[Field, Any], live: dict[str, Any]) -> Field:
     """A dropped field, or the largest parent that would become empty."""
     while len(field) > 1:
         parent = field[:-1]
-        children = [(*parent, *rest) for rest, _value in ownership.leaves(ownership.lookup(live, parent))]
-        empties = all(
-            any(child[: len(removed_field)] == removed_field for removed_field in dropped) for child in children
-        )
+        empties = _is_dropped(leaves(value_at(live, parent), parent), dropped)
         if not empties or any(removed_field[: len(parent)] == parent for removed_field in desired):
             break
         field = parent
@@ -200,28 +202,25 @@ def _prunes_more(
     for length in range(len(_TEMPLATE) + 1, len(field)):
         parent = field[:length]
         if not any(parent == kept_field[:length] for kept_field in retained_fields):
-            contents = ownership.leaves(ownership.lookup(live, parent, {}), parent)
-            return any(
-                not any(leaf[: len(field_path)] == field_path for field_path in dropped) for leaf, _value in contents
-            )
+            return not _is_dropped(leaves(value_at(live, parent), parent), dropped)
     return False
 
 
 def _same(field: Field, value: Any, desired: dict[str, Any], current: dict[str, Any], live: dict[str, Any]) -> bool:
     """Whether a field has its declared value. desired, current: the canonical forms of both objects."""
-    desired_value = ownership.lookup(desired, field)
+    desired_value = value_at(desired, field)
     if desired_value is None:
         # Unknown to the schema: a field of a newer KubeVirt.
-        return bool(ownership.lookup(live, field) == value)
-    live_value = ownership.lookup(current, field)
+        return bool(value_at(live, field) == value)
+    live_value = value_at(current, field)
     # An empty object declares only its presence; others may own its contents.
     return isinstance(live_value, dict) if desired_value == {} else bool(live_value == desired_value)
 
 
 def _current(current: dict[str, Any], live: dict[str, Any], field: Field) -> Any:
     """A field's live value; canonical if the schema knows the field."""
-    value = ownership.lookup(current, field)
-    return value if value is not None else ownership.lookup(live, field)
+    value = value_at(current, field)
+    return value if value is not None else value_at(live, field)
 
 
 def _visible_parts(manifest: dict[str, Any]) -> dict[str, Any]:
@@ -229,14 +228,6 @@ def _visible_parts(manifest: dict[str, Any]) -> dict[str, Any]:
     metadata = {key: manifest["metadata"][key] for key in ("labels", "annotations") if manifest["metadata"].get(key)}
     body = {"metadata": metadata} if metadata else {}
     return {**body, "spec": manifest["spec"]} if "spec" in manifest else body
-
-
-def _set(target: dict[str, Any], field: Field, value: Any) -> None:
-    if value is None:
-        return
-    for key in field[:-1]:
-        target = target.setdefault(key, {})
-    target[field[-1]] = value
 
 
 def merged(plan: Plan, live: dict[str, Any] | None) -> dict[str, Any]:
@@ -249,13 +240,13 @@ def merged(plan: Plan, live: dict[str, Any] | None) -> dict[str, Any]:
     for part in parts & result.keys():
         result[part] = copy(result[part])
     for field in removed:
-        ownership.take(result, field)
+        take(result, field)
     for field, value in plan.merge_patch.items():
         if value is None:
-            ownership.take(result, field)
+            take(result, field)
         else:
-            ownership.put(result, field, value)
+            put(result, field, value)
     for field, value in ownership.declared(plan.manifest).items() if parts else ():
         if field[0] in parts:
-            ownership.put(result, field, value)
+            put(result, field, value)
     return result

@@ -10,8 +10,9 @@ from typing import Final, NamedTuple
 
 from ..api.kinds import Kind
 from ..api.manifest import Manifest, has_condition
+from ..api.progress import Progress
 from ..api.write import Repeat, Write
-from ..kubevirt.vmi.readiness import RUNNING, Readiness, is_up, run_strategy, trouble
+from ..kubevirt.vmi.readiness import RUNNING, is_up, run_strategy, trouble
 
 STARTED: Final = "started"
 STOPPED: Final = "stopped"
@@ -180,7 +181,7 @@ def _start(state: _PowerState) -> Decision:
         return _SEND
     # KubeVirt starts the VM by itself, so virt-api would reject a request, unless something prevents it for good.
     problem = trouble(state.vm)
-    return Decision(refusal=problem.reason) if problem is not None and not problem.grace else _NOTHING
+    return Decision(refusal=problem.failed) if problem is not None else _NOTHING
 
 
 def _stop(state: _PowerState, power: PowerRequest) -> Decision:
@@ -194,31 +195,31 @@ def _stop(state: _PowerState, power: PowerRequest) -> Decision:
     return _SEND if shorter else _NOTHING
 
 
-def reached(power: PowerRequest, vm: Manifest | None) -> Readiness:
+def reached(power: PowerRequest, vm: Manifest | None) -> Progress:
     """The progress of a VM towards a requested state; for MIGRATED see `migrated`."""
     if vm is None:
-        return Readiness(ready=power.state == STOPPED, failed=None if power.state == STOPPED else "the VM was deleted")
+        return Progress(done=power.state == STOPPED, failed=None if power.state == STOPPED else "the VM was deleted")
     status: Manifest = vm.get("status") or {}
     printable = status.get("printableStatus", "")
     requests = [request.get("action") for request in status.get("stateChangeRequests") or []]
     current_status = f"now {printable or 'without status'}"
     if power.state == STOPPED:
         if printable == "Stopped" and "Stop" not in requests:
-            return Readiness(ready=True)
-        return Readiness(pending=f"the VM to stop ({current_status})")
+            return Progress(done=True)
+        return Progress(pending=f"the VM to stop ({current_status})")
     if power.state == SOFT_REBOOTED:
-        return Readiness(ready=True)
+        return Progress(done=True)
     if power.state in (PAUSED, UNPAUSED):
         paused = has_condition(vm, "Paused")
         if paused is (power.state == PAUSED):
-            return Readiness(ready=True)
-        return Readiness(pending=f"the VM to be {power.state} ({current_status})")
+            return Progress(done=True)
+        return Progress(pending=f"the VM to be {power.state} ({current_status})")
     problem = trouble(vm)
     if problem is not None:
-        return problem.readiness
+        return problem
     if printable in RUNNING and not requests:
-        return Readiness(ready=True) if is_up(vm) else Readiness(pending=f"the VM to be ready ({current_status})")
-    return Readiness(pending=f"the VM to run ({current_status})")
+        return Progress(done=True) if is_up(vm) else Progress(pending=f"the VM to be ready ({current_status})")
+    return Progress(pending=f"the VM to run ({current_status})")
 
 
 def guest_ended(instance: Manifest | None) -> bool:
@@ -228,18 +229,18 @@ def guest_ended(instance: Manifest | None) -> bool:
     return not instance["metadata"].get("deletionTimestamp") and (instance.get("status") or {}).get("phase") in _FINAL
 
 
-def migrated(before: Manifest | None, instance: Manifest | None) -> Readiness:
+def migrated(before: Manifest | None, instance: Manifest | None) -> Progress:
     """The progress of a requested migration. before: the VMI before the request."""
     if instance is None or ((instance.get("status") or {}).get("phase") in _FINAL):
-        return Readiness(failed="the VMI ended during the migration")
+        return Progress(failed="the VMI ended during the migration")
     earlier: Manifest = ((before or {}).get("status") or {}).get("migrationState") or {}
     state: Manifest = (instance.get("status") or {}).get("migrationState") or {}
     over = earlier.get("completed") or earlier.get("failed")
     if not state or (over and state.get("migrationUid") == earlier.get("migrationUid")):
-        return Readiness(pending="the migration to begin")
+        return Progress(pending="the migration to begin")
     if state.get("failed"):
         reason = state.get("failureReason") or state.get("abortStatus") or "no reason is given"
-        return Readiness(failed=f"the migration failed: {reason}")
+        return Progress(failed=f"the migration failed: {reason}")
     if state.get("completed"):
-        return Readiness(ready=True)
-    return Readiness(pending=f"the migration to {state.get('targetNode') or 'another node'}")
+        return Progress(done=True)
+    return Progress(pending=f"the migration to {state.get('targetNode') or 'another node'}")

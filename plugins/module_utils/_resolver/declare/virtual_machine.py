@@ -8,7 +8,7 @@ from ..api import managed_fields as ownership
 from ..api.errors import field_conflict
 from ..api.managed_fields import Field
 from ..api.matcher import INSTANCETYPE, ROLES, Role
-from ..api.tree import copy, merge
+from ..api.tree import copy, merge, put, value_at
 from ..kubevirt.find.infer import IGNORE
 from ..kubevirt.vmi.readiness import run_strategy
 from .plan import APPLY, RECLAIMED, Plan, largest_removed
@@ -32,11 +32,11 @@ _NOT_EXPANDED: Final[frozenset[Field]] = frozenset(
 class Reconciled(NamedTuple):
     """A VM's manifest, adapted to the live VM.
 
-    manifest: to apply. owner: the fields that count as declared by us before.
+    manifest: to apply. owned_fields: the fields that count as declared by us before.
     """
 
     manifest: dict[str, Any]
-    owner: set[Field] | None
+    owned_fields: set[Field] | None
 
 
 def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str) -> Reconciled:
@@ -57,20 +57,20 @@ def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str
             result["spec"]["runStrategy"] = DEFAULT_RUN_STRATEGY
         _keep_memory(result, None, None)
         return Reconciled(result, None)
-    owner = ownership.owned(live, manager)
-    if _RUN_STRATEGY in (owner or ()) and "runStrategy" not in result["spec"] and "runStrategy" in live["spec"]:
+    owned_fields = ownership.owned(live, manager)
+    if _RUN_STRATEGY in (owned_fields or ()) and "runStrategy" not in result["spec"] and "runStrategy" in live["spec"]:
         result["spec"]["runStrategy"] = live["spec"]["runStrategy"]
     if live["spec"].get("running") is not None and result["spec"].get("runStrategy") == run_strategy(live):
         del result["spec"]["runStrategy"]
     if expanded(result, live):
-        return Reconciled(_without_expanded(result, live), owner)
+        return Reconciled(_without_expanded(result, live), owned_fields)
     for role in ROLES:
-        owner = _reconcile_matcher(role, result, live, owner)
-    _keep_memory(result, live, owner)
-    if owner is not None and not _has_memory(live):
+        owned_fields = _reconcile_matcher(role, result, live, owned_fields)
+    _keep_memory(result, live, owned_fields)
+    if owned_fields is not None and not _has_memory(live):
         # Admission removes the memory of a VM with an inferred instancetype, but its manager still owns it.
-        owner = owner - {_MEMORY}
-    return Reconciled(result, owner)
+        owned_fields = owned_fields - {_MEMORY}
+    return Reconciled(result, owned_fields)
 
 
 def with_merge_patch(step: Plan, live: dict[str, Any] | None, manager: str, force: bool) -> Plan:
@@ -127,8 +127,8 @@ def _without_running(step: Plan, live: dict[str, Any], manager: str, force: bool
     KubeVirt rejects both and neither, so one merge patch swaps them. A merge patch causes no conflict; therefore the
     plan refuses to take another manager's `running`, as the API server would.
     """
-    declared = ownership.lookup(step.manifest, _RUN_STRATEGY)
-    running = ownership.lookup(live, _RUNNING)
+    declared = value_at(step.manifest, _RUN_STRATEGY)
+    running = value_at(live, _RUNNING)
     if declared is None or running is None:
         return step
     owners = [
@@ -142,19 +142,19 @@ def _without_running(step: Plan, live: dict[str, Any], manager: str, force: bool
     return step._replace(before=before, merge_patch={**step.merge_patch, _RUNNING: None, _RUN_STRATEGY: declared})
 
 
-def _keep_memory(desired: dict[str, Any], live: dict[str, Any] | None, owner: set[Field] | None) -> None:
+def _keep_memory(desired: dict[str, Any], live: dict[str, Any] | None, owned_fields: set[Field] | None) -> None:
     """Adds memory to a VM without an instancetype; one whose inference may fail does not count."""
     matcher = INSTANCETYPE.matcher_of(desired)
     if _has_memory(desired) or (matcher and matcher.get("inferFromVolumeFailurePolicy") != IGNORE):
         return
     if live is None or not (_has_memory(live) or INSTANCETYPE.matcher_of(live)):
         guest = DEFAULT_MEMORY
-    elif _MEMORY in (owner or ()) and _has_memory(live):
-        guest = ownership.lookup(live, _MEMORY)
+    elif _MEMORY in (owned_fields or ()) and _has_memory(live):
+        guest = value_at(live, _MEMORY)
     else:
         return
     desired["spec"]["template"] = copy(desired["spec"]["template"])
-    ownership.put(desired, _MEMORY, guest)
+    put(desired, _MEMORY, guest)
 
 
 def _has_memory(vm: dict[str, Any]) -> bool:
@@ -164,32 +164,34 @@ def _has_memory(vm: dict[str, Any]) -> bool:
 
 
 def _reconcile_matcher(
-    role: Role, desired: dict[str, Any], live: dict[str, Any], owner: set[Field] | None
+    role: Role, desired: dict[str, Any], live: dict[str, Any], owned_fields: set[Field] | None
 ) -> set[Field] | None:
     matcher, live_matcher = role.matcher_of(desired), role.matcher_of(live)
     path = ("spec", role.matcher)
     if matcher and matcher.get("inferFromVolumeFailurePolicy") == IGNORE and not live_matcher:
         del desired["spec"][role.matcher]
-        return None if owner is None else {field for field in owner if field[:2] != path}
+        return None if owned_fields is None else {field for field in owned_fields if field[:2] != path}
     if matcher is None or live_matcher is None:
-        return owner
+        return owned_fields
     if matcher.get("inferFromVolume") and live_matcher.get("name") and not live_matcher.get("inferFromVolume"):
         inferred = {field: live_matcher[field] for field in ("name", "kind") if live_matcher.get(field)}
         desired["spec"][role.matcher] = inferred
-        if owner is not None and any(field[:2] == path for field in owner):
-            owner = {field for field in owner if field[:2] != path} | {(*path, field) for field in inferred}
+        if owned_fields is not None and any(field[:2] == path for field in owned_fields):
+            owned_fields = {field for field in owned_fields if field[:2] != path} | {
+                (*path, field) for field in inferred
+            }
     elif (
         matcher.get("name")
         and role.kind_of(matcher) is not None
         and role.kind_of(matcher) == role.kind_of(live_matcher)
     ):
         matcher.pop("kind", None)
-        if live_matcher.get("kind") and (owner is None or (*path, "kind") in owner):
+        if live_matcher.get("kind") and (owned_fields is None or (*path, "kind") in owned_fields):
             matcher["kind"] = live_matcher["kind"]
     elif matcher.get("name") and live_matcher.get("kind") and not matcher.get("kind"):
         # Without a kind, a value that another manager owns would stay.
         matcher["kind"] = role.cluster_kind
-    return owner
+    return owned_fields
 
 
 def expanded(desired: dict[str, Any], live: dict[str, Any]) -> bool:
@@ -212,8 +214,8 @@ def _without_expanded(desired: dict[str, Any], live: dict[str, Any]) -> dict[str
     controller_fields = ownership.updated(live, _CONTROLLER)
     for field, value in ownership.declared(result).items():
         expanded_field = any(field[: len(other)] == other for other in controller_fields)
-        if expanded_field and _within(value, ownership.lookup(live, field)):
-            del ownership.lookup(result, field[:-1])[field[-1]]
+        if expanded_field and _within(value, value_at(live, field)):
+            del value_at(result, field[:-1])[field[-1]]
     return result
 
 

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ..api import formats
 from ..api.errors import FieldError
 from ..api.manifest import Manifest, Options
 from ..api.matcher import ROLES
 from ..api.names import shown
-from ..api.release import NEWEST
 from ..api.tree import merge
 from ..kubevirt.template.conversion import API_VERSION, KIND
-from ..kubevirt.template.process import process, refusal, review
+from ..kubevirt.template.process import Example, example, refusal, review
 from ..kubevirt.template.substitution import references
 from .argument_spec import options as typed_options
 from .argument_spec import to_manifest
 from .manifests import validated
 
 _SPEC: Final = "VirtualMachineTemplateSpec"
-# A name, a number and a quantity.
-_ANY_VALUE: Final = "1"
 _STRICT: Final = "strict decoding error"
 _UNKNOWN: Final = "unknown field"
 
@@ -73,25 +70,6 @@ def findings(template: Manifest) -> list[str]:
     return [str(error)] if error else _warnings(template)
 
 
-class Example(NamedTuple):
-    """vm: what the template makes of its defaults; of a parameter without one, any value. open: those parameters."""
-
-    vm: Manifest
-    open: frozenset[str]
-
-
-def example(template: Manifest) -> Example | None:
-    """None if the template makes no VM."""
-    spec = template.get("spec") or {}
-    unset = {
-        str(entry.get("name"))
-        for entry in spec.get("parameters") or []
-        if not entry.get("value") and not entry.get("generate")
-    }
-    vm = process(template, dict.fromkeys(unset, _ANY_VALUE), "", NEWEST).substituted
-    return None if vm is None else Example(vm, frozenset(unset))
-
-
 def checkable(template: Manifest) -> Manifest | None:
     """The VM to check against a cluster; None if there is nothing to say of it.
 
@@ -99,7 +77,7 @@ def checkable(template: Manifest) -> Manifest | None:
     or does not fit may be what the parameters set.
     """
     result = example(template)
-    if result is None:
+    if result.vm is None:
         return None
     metadata = {"name": template["metadata"]["name"], "namespace": template["metadata"].get("namespace")}
     vm = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "metadata": metadata}
@@ -127,8 +105,7 @@ def _error(template: Manifest, accept_unknown: bool) -> FieldError | None:
     errors = [error for error in review(template).errors if not (accept_unknown and _STRICT in error.detail)]
     if errors:
         return FieldError("", refusal(errors, names))
-    result = example(template)
-    problem = _problem(result) if result else None
+    problem = _problem(example(template))
     # KubeVirt drops such fields silently.
     return problem if problem and problem.reason.startswith(_UNKNOWN) and not accept_unknown else None
 
@@ -136,14 +113,15 @@ def _error(template: Manifest, accept_unknown: bool) -> FieldError | None:
 def _warnings(template: Manifest) -> list[str]:
     unused = [warning for warning in review(template).warnings if "never referenced" in warning]
     result = example(template)
-    problem = _problem(result) if result and not result.open else None
+    problem = None if result.open else _problem(result)
     wrong = [f"a VM with the defaults of the parameters is invalid: {problem}"] if problem else []
     return unused + wrong
 
 
 def _problem(result: Example) -> FieldError | None:
-    """What the VM's manifest has that no cluster accepts."""
-    parts = {part: result.vm[part] for part in ("metadata", "spec") if result.vm.get(part)}
+    """What the VM's manifest, if there is one, has that no cluster accepts."""
+    vm = result.vm or {}
+    parts = {part: vm[part] for part in ("metadata", "spec") if vm.get(part)}
     try:
         formats.checked("VirtualMachine", parts, False)
     except FieldError as error:

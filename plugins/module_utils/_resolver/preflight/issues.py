@@ -157,7 +157,7 @@ def state_issues(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Itera
         obsolete = state.name == OBSOLETE
         reason = "obsolete, so only VMs that already have it may use it" if obsolete else state.text
         remedy = f"; use {state.replacement or f'another {role.matcher}'}" if obsolete else ""
-        text = f"spec.{role.matcher}.name: {_matcher(role, vm).get('name')} is {reason}{remedy}"
+        text = f"spec.{role.matcher}.name: {role.matcher_in(vm).get('name')} is {reason}{remedy}"
         yield Issue(text, certain=obsolete, state=state.name)
 
 
@@ -166,7 +166,7 @@ def _crashes(admitted: Manifest, live: Manifest | None, cluster: Cluster) -> Ite
     if live is None or not cluster.release.crashes_without_matcher:
         return
     for role in ROLES:
-        if (role.reference_of(live) or {}).get("controllerRevisionRef") and role.matcher_of(admitted) is None:
+        if role.reference_of(live).get("controllerRevisionRef") and role.matcher_of(admitted) is None:
             yield Issue(
                 f"spec.{role.matcher}: once it is removed, the next start of the VM crashes virt-controller of KubeVirt"
                 " 1.5 to 1.7, except for the latest patches; upgrade KubeVirt first, or delete the VM and create it"
@@ -177,7 +177,7 @@ def _crashes(admitted: Manifest, live: Manifest | None, cluster: Cluster) -> Ite
 
 def _identity(role: Role, vm: Manifest) -> tuple[str | None, Any]:
     """The kind and the name of the object that a VM's matcher names."""
-    matcher = _matcher(role, vm)
+    matcher = role.matcher_in(vm)
     return role.kind_of(matcher), matcher.get("name")
 
 
@@ -253,10 +253,6 @@ def _start_issues(vm: Manifest, applied: Manifest, live: Manifest | None, cluste
     ]
 
 
-def _matcher(role: Role, vm: Manifest) -> Manifest:
-    return role.matcher_of(vm) or {}
-
-
 def _line(response: dict[str, Any], remedy: str, suspects: Iterable[str] = ()) -> str:
     causes = response.get("causes") or []
     reported = [cause["field"] for cause in causes if cause.get("field")]
@@ -269,7 +265,7 @@ def _lost_revision(vm: Manifest, role: Role, live: Manifest | None, cluster: Clu
     """A captured revision that was deleted: KubeVirt accepts changes of the VM, but cannot start it, even if the VM
     names another object.
     """
-    if _matcher(role, vm).get("revisionName") or cluster.release.refuses_unknown_objects:
+    if role.matcher_in(vm).get("revisionName") or cluster.release.refuses_unknown_objects:
         return []
     match = find.captured(vm, role, cluster.objects, cluster.release)
     if match.error is None or match.error.code != 404:
@@ -287,7 +283,7 @@ def _missing_object(vm: Manifest, role: Role, cluster: Cluster, lister: Lister) 
         return []
     if match.error.code not in (404, 500):
         return [Issue(f"spec.{role.matcher}: could not be checked: {match.error.message}", certain=False)]
-    matcher = _matcher(role, vm)
+    matcher = role.matcher_in(vm)
     kind = role.kind_of(matcher)
     field = f"spec.{role.matcher}.{'revisionName' if matcher.get('revisionName') else 'name'}"
     if kind is None or matcher.get("revisionName"):

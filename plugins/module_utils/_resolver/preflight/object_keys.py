@@ -17,7 +17,7 @@ from ..kubevirt.find import naming
 _SOURCE_KINDS = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot", "dataSource": "DataSource"}
 
 
-class ObjectKey(NamedTuple):
+class LookupKey(NamedTuple):
     """An object to look up; namespace is "" for a cluster-wide kind.
 
     vm_namespace: of the VM. fallback: for a captured revision, the kind, namespace and name of the object that
@@ -31,7 +31,7 @@ class ObjectKey(NamedTuple):
     fallback: tuple[str, str, str] | None = None
 
 
-def keys_for_admission(vm: Manifest, release: Release) -> list[ObjectKey]:
+def keys_for_admission(vm: Manifest, release: Release) -> list[LookupKey]:
     """The objects that admission of a VM looks up first: its references, and the sources of its disks.
 
     vm: a plain manifest. There are none for a VM that does not match the schema, because it is rejected anyway.
@@ -45,7 +45,7 @@ def keys_for_admission(vm: Manifest, release: Release) -> list[ObjectKey]:
         return []
 
 
-def keys_for_expansion(vm: Manifest, release: Release) -> list[ObjectKey]:
+def keys_for_expansion(vm: Manifest, release: Release) -> list[LookupKey]:
     """The objects that the expansion of a VM looks up first: instancetype, preference, their revisions, and volumes to
     infer from.
     """
@@ -55,14 +55,14 @@ def keys_for_expansion(vm: Manifest, release: Release) -> list[ObjectKey]:
         return []
 
 
-def keys_for_guest(vm: Manifest, vmi: Manifest, release: Release) -> list[ObjectKey]:
+def keys_for_guest(vm: Manifest, vmi: Manifest, release: Release) -> list[LookupKey]:
     """The objects to look up to compare a VM with its VMI: its references, and the revision of the guest's start."""
     name = (vmi.get("status") or {}).get("virtualMachineRevisionName")
-    started = [ObjectKey("ControllerRevision", namespace_of(vm), str(name), namespace_of(vm))] if name else []
+    started = [LookupKey("ControllerRevision", namespace_of(vm), str(name), namespace_of(vm))] if name else []
     return [*keys_for_expansion(vm, release), *started]
 
 
-def further_keys(key: ObjectKey, manifest: Manifest | None) -> list[ObjectKey]:
+def further_keys(key: LookupKey, manifest: Manifest | None) -> list[LookupKey]:
     """The objects to look up after an object, if it is a source of inference. manifest: None if it does not exist."""
     if key.kind in ROLE_OF_KIND:
         return []
@@ -72,7 +72,7 @@ def further_keys(key: ObjectKey, manifest: Manifest | None) -> list[ObjectKey]:
         return []
 
 
-def _references(vm: Manifest, release: Release) -> Iterator[ObjectKey]:
+def _references(vm: Manifest, release: Release) -> Iterator[LookupKey]:
     vm_namespace = namespace_of(vm)
     for role in ROLES:
         matcher = role.matcher_of(vm)
@@ -85,46 +85,46 @@ def _references(vm: Manifest, release: Release) -> Iterator[ObjectKey]:
         reference = naming.referenced(vm, role, release)
         if reference.name:
             fallback = live[0][:3] if live and not reference.pinned else None
-            yield ObjectKey("ControllerRevision", vm_namespace, reference.name, vm_namespace, fallback)
+            yield LookupKey("ControllerRevision", vm_namespace, reference.name, vm_namespace, fallback)
         else:
             yield from live
 
 
-def _volume(vm: Manifest, name: str, vm_namespace: str) -> Iterator[ObjectKey]:
+def _volume(vm: Manifest, name: str, vm_namespace: str) -> Iterator[LookupKey]:
     volume = volume_of(vm, name)
     claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
     if claim:
-        yield ObjectKey("PersistentVolumeClaim", vm_namespace, str(claim), vm_namespace)
+        yield LookupKey("PersistentVolumeClaim", vm_namespace, str(claim), vm_namespace)
         return
     data_volume, templates = data_volume_of(volume), template_specs(vm)
     if data_volume in templates:
         yield from _sources(templates[data_volume], vm_namespace)
     elif data_volume:
-        yield ObjectKey("DataVolume", vm_namespace, data_volume, vm_namespace)
+        yield LookupKey("DataVolume", vm_namespace, data_volume, vm_namespace)
 
 
-def _sources(spec: Manifest, vm_namespace: str) -> Iterator[ObjectKey]:
+def _sources(spec: Manifest, vm_namespace: str) -> Iterator[LookupKey]:
     """The objects to which a DataVolume's spec refers."""
     yield from _origins(spec.get("source") or {}, vm_namespace)
     reference = spec.get("sourceRef") or {}
     if str(reference.get("kind") or "").lower() == "datasource" and reference.get("name"):
         namespace = reference.get("namespace")
-        yield ObjectKey(
+        yield LookupKey(
             "DataSource", vm_namespace if namespace is None else str(namespace), str(reference["name"]), vm_namespace
         )
 
 
-def _origins(source: Manifest, vm_namespace: str) -> Iterator[ObjectKey]:
+def _origins(source: Manifest, vm_namespace: str) -> Iterator[LookupKey]:
     for field, kind in _SOURCE_KINDS.items():
         origin = source.get(field)
         if origin and origin.get("name"):
-            yield ObjectKey(kind, str(origin.get("namespace") or ""), str(origin["name"]), vm_namespace)
+            yield LookupKey(kind, str(origin.get("namespace") or ""), str(origin["name"]), vm_namespace)
 
 
-def _further_keys(key: ObjectKey, manifest: Manifest | None) -> Iterator[ObjectKey]:
+def _further_keys(key: LookupKey, manifest: Manifest | None) -> Iterator[LookupKey]:
     if key.kind == "ControllerRevision":
         if manifest is not None and key.fallback and labels_of(manifest).get(naming.NAME_LABEL) != key.fallback[2]:
-            yield ObjectKey(*key.fallback, key.vm_namespace)
+            yield LookupKey(*key.fallback, key.vm_namespace)
         elif manifest is not None and key.name.startswith(naming.START):
             # The revision contains the VM's spec at that time, with the revisions of that time.
             yield from _references(
@@ -148,6 +148,6 @@ def _further_keys(key: ObjectKey, manifest: Manifest | None) -> Iterator[ObjectK
         yield from _origins(spec.get("source") or {}, key.vm_namespace)
 
 
-def _object(role: Role, name: str, kind: str | None, vm_namespace: str) -> Iterator[ObjectKey]:
+def _object(role: Role, name: str, kind: str | None, vm_namespace: str) -> Iterator[LookupKey]:
     if kind is not None and name:
-        yield ObjectKey(kind, vm_namespace if BY_NAME[kind].namespaced else "", name, vm_namespace)
+        yield LookupKey(kind, vm_namespace if BY_NAME[kind].namespaced else "", name, vm_namespace)

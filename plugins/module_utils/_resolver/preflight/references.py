@@ -13,7 +13,7 @@ from ..api.manifest import Manifest, name_of, namespace_of
 from ..api.volumes import claim_of
 from ..choose.suggestions import Lister, join_or, similar
 from ..kubevirt.find.lookup import Lookup
-from .object_keys import ObjectKey
+from .object_keys import LookupKey
 
 
 def claim_names(vm: Manifest) -> list[str]:
@@ -86,12 +86,12 @@ def created_volumes(vm: Manifest) -> set[str]:
     return {name_of(template) for template in _templates(vm)}
 
 
-def keys_for_start(vm: Manifest) -> Iterator[ObjectKey]:
+def keys_for_start(vm: Manifest) -> Iterator[LookupKey]:
     """The objects that `missing_references` looks up."""
     namespace = namespace_of(vm)
     for reference in references(vm):
         for kind in reference.kinds:
-            yield ObjectKey(kind, reference.namespace, reference.name, namespace)
+            yield LookupKey(kind, reference.namespace, reference.name, namespace)
 
 
 def missing_references(vm: Manifest, objects: Lookup) -> Iterator[str]:

@@ -64,9 +64,9 @@ def unreferenced(vms: Iterable[Manifest], revisions: Iterable[Manifest], others:
     used, capturing = {*others, *_started_with(vms, revisions)}, set()
     for vm in vms:
         for role in ROLES:
-            used.add((role.matcher_of(vm) or {}).get("revisionName") or "")
-            used.add(((role.reference_of(vm) or {}).get("controllerRevisionRef") or {}).get("name") or "")
-        if any(not is_captured(vm, role) and not (role.matcher_of(vm) or {}).get("revisionName") for role in ROLES):
+            used.add(role.matcher_in(vm).get("revisionName") or "")
+            used.add((role.reference_of(vm).get("controllerRevisionRef") or {}).get("name") or "")
+        if any(not is_captured(vm, role) and not role.matcher_in(vm).get("revisionName") for role in ROLES):
             capturing.add(vm["metadata"].get("uid"))
     return sorted(
         (
@@ -92,7 +92,7 @@ def _started_with(vms: Iterable[Manifest], revisions: Iterable[Manifest]) -> set
 
 def is_captured(vm: Manifest, role: Role) -> bool:
     """Whether virt-controller has captured the object in the matcher. True if the cluster expanded the matcher."""
-    matcher, reference = role.matcher_of(vm), role.reference_of(vm) or {}
+    matcher, reference = role.matcher_of(vm), role.reference_of(vm)
     if not matcher:
         return True
     if not reference:

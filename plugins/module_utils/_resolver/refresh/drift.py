@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields as ownership
@@ -68,58 +69,53 @@ class RoleDrift(NamedTuple):
     obsolete_from: str = ""
 
 
-class Specs(NamedTuple):
-    """Canonical specs of an instancetype and a preference; None if there is none."""
-
-    instancetype: Manifest | None
-    preference: Manifest | None
-
-
 class Effect(NamedTuple):
     """The effect of other specs on a VM.
 
     guest_before, guest_after: the guest's figures. changes: all fields of the VMI's spec that differ. refusal: why
     KubeVirt would reject the VM, in its words, or None.
-    live: a running guest can probably take the changes without a restart.
+    applies_live: a running guest can probably take the changes without a restart.
     """
 
     guest_before: dict[str, Any]
     guest_after: dict[str, Any]
     changes: tuple[dict[str, Any], ...] = ()
     refusal: str | None = None
-    live: bool = True
+    applies_live: bool = True
 
 
 class Drift(NamedTuple):
     """The drift of a VM.
 
-    instancetype, preference: None if the VM has none. captured: the specs of the captured revisions.
-    effect: of a refresh.
+    parts, captured: of the roles that the VM has. captured: the canonical specs of the captured revisions; None for one
+    that cannot be read. effect: of a refresh.
     """
 
-    instancetype: RoleDrift | None
-    preference: RoleDrift | None
-    captured: Specs
+    parts: dict[Role, RoleDrift]
+    captured: dict[Role, Manifest | None]
     effect: Effect
 
     @property
     def drifted(self) -> bool:
-        return any(part is not None and part.state == DRIFTED for part in (self.instancetype, self.preference))
+        return any(part.state == DRIFTED for part in self.parts.values())
 
 
 def drift(vm: Manifest, objects: Lookup, kubevirt: KubeVirt) -> Drift:
     """The drift of a VM. objects: looks up ControllerRevisions, instancetypes and preferences."""
-    parts, captured_specs, current_specs = [], [], []
+    parts, captured, current = {}, {}, {}
     for role in ROLES:
-        part, captured, current = _role_drift(vm, role, objects, kubevirt.release)
-        parts.append(part)
-        captured_specs.append(captured)
-        current_specs.append(current)
-    before = Specs(*captured_specs)
-    return Drift(parts[0], parts[1], before, effect(vm, before, Specs(*current_specs), kubevirt))
+        if matcher := role.matcher_of(vm):
+            parts[role], captured[role], current[role] = _role_drift(vm, role, matcher, objects, kubevirt.release)
+    return Drift(parts, captured, effect(vm, captured, current, kubevirt))
 
 
-def effect(vm: Manifest, before: Specs, after: Specs, kubevirt: KubeVirt, moved: Manifest | None = None) -> Effect:
+def effect(
+    vm: Manifest,
+    before: Mapping[Role, Manifest | None],
+    after: Mapping[Role, Manifest | None],
+    kubevirt: KubeVirt,
+    moved: Manifest | None = None,
+) -> Effect:
     """The effect of changing a VM's specs from `before` to `after`.
 
     vm: a plain manifest. moved: the VM afterwards, if its template changes too.
@@ -136,23 +132,20 @@ def effect(vm: Manifest, before: Specs, after: Specs, kubevirt: KubeVirt, moved:
     live = kubevirt.live_updates and (
         not changes or live_update.changes_live(moved or vm, before_vmi, after_vmi, kubevirt)
     )
-    return Effect(guest(before_vmi), guest(after_vmi), changes, live=live)
+    return Effect(guest(before_vmi), guest(after_vmi), changes, applies_live=live)
 
 
 def needs(change: Effect) -> str:
     """The way of a change into a running guest: nothing, live_update or restart."""
     if not change.changes:
         return NOTHING
-    return LIVE if change.live else RESTART
+    return LIVE if change.applies_live else RESTART
 
 
 def _role_drift(
-    vm: Manifest, role: Role, objects: Lookup, release: Release
-) -> tuple[RoleDrift | None, Manifest | None, Manifest | None]:
+    vm: Manifest, role: Role, matcher: Manifest, objects: Lookup, release: Release
+) -> tuple[RoleDrift, Manifest | None, Manifest | None]:
     """The drift, and the canonical specs: as captured, and as KubeVirt would capture them now."""
-    matcher = role.matcher_of(vm)
-    if not matcher:
-        return None, None, None
     reference = naming.referenced(vm, role, release)
     revision = find.captured(vm, role, objects, release)
     live = find.live(vm, role, objects, release)
@@ -213,12 +206,14 @@ def revision_spec(revision: Manifest, role: Role, release: Release) -> decode.De
     return alpha if alpha.error is None else decoded
 
 
-def _apply_specs(vm: Manifest, specs: Specs, kubevirt: KubeVirt) -> tuple[Manifest, str | None]:
+def _apply_specs(
+    vm: Manifest, specs: Mapping[Role, Manifest | None], kubevirt: KubeVirt
+) -> tuple[Manifest, str | None]:
     """The resulting VMI spec, with the disks and the interface that KubeVirt adds; and why KubeVirt would reject the
     VM.
     """
     release = kubevirt.release
-    instancetype, preference = specs
+    instancetype, preference = (specs.get(role) for role in ROLES)
     template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
     spec: Manifest = template["spec"]
     try:

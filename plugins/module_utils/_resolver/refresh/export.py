@@ -145,7 +145,7 @@ def _exported_revision(captured: Manifest, role: Role, vm: Manifest, namespace: 
     labels = {
         naming.GENERATION_LABEL: str(metadata.get("generation", 0)),
         naming.KIND_LABEL: str(data["kind"]),
-        naming.NAME_LABEL: str((role.matcher_of(vm) or {}).get("name") or ""),
+        naming.NAME_LABEL: str(role.matcher_in(vm).get("name") or ""),
         naming.UID_LABEL: str(metadata.get("uid") or ""),
         **labels_of(captured),
         naming.VERSION_LABEL: naming.VERSION,

@@ -18,7 +18,7 @@ from ..kubevirt.find.lookup import Lookup
 from ..kubevirt.vmi.cluster import KubeVirt
 from . import drift, recapture
 from .controller_revisions import RevisionIndex
-from .drift import Drift, Specs
+from .drift import Drift
 from .revision_change import RevisionChange
 
 DEPRECATED: Final = "deprecated"
@@ -50,11 +50,11 @@ def move(
     patch of the template. objects: looks up instancetypes and preferences.
     """
     spec: Manifest = {}
-    after = dict(zip(ROLES, before.captured))
+    after = dict(before.captured)
     due: list[Role] = []
     try:
-        for role, part in zip(ROLES, (before.instancetype, before.preference)):
-            if part is None or not replace or role not in roles:
+        for role, part in before.parts.items():
+            if not replace or role not in roles:
                 continue
             target = _target(vm, role, replace, objects, kubevirt.release)
             if target == part.name:
@@ -88,7 +88,7 @@ def restore(
     same = all(recapture.captured_name(vm, role) == names[role.matcher] for role in due)
     if same and apply_merge_patch(vm["spec"], previous_state["spec"]) == vm["spec"]:
         return RevisionChange()
-    after = dict(zip(ROLES, before.captured))
+    after = dict(before.captured)
     for role in due:
         name = names[role.matcher]
         if name not in revisions.by_name:
@@ -122,7 +122,7 @@ def patch_problem(patch: Manifest, release: Release) -> str:
 
 def _target(vm: Manifest, role: Role, replace: Mapping[str, str] | str, objects: Lookup, release: Release) -> str:
     """The name of the object that a VM gets, which may be the one that it has."""
-    names = [str((role.matcher_of(vm) or {}).get("name", ""))]
+    names = [str(role.matcher_in(vm).get("name", ""))]
     while True:
         name = names[-1]
         if replace == DEPRECATED:
@@ -168,7 +168,7 @@ def _with_effect(
 ) -> RevisionChange:
     """The change with its effect, or with KubeVirt's refusal."""
     moved = {**vm, "spec": apply_merge_patch(vm["spec"], change.spec or {})}
-    effect = drift.effect(vm, before.captured, Specs(*(after[role] for role in ROLES)), kubevirt, moved)
+    effect = drift.effect(vm, before.captured, after, kubevirt, moved)
     if effect.refusal:
         return RevisionChange(change.roles or ROLES, refusal=f"KubeVirt would reject the VM: {effect.refusal}")
     return change._replace(effect=effect)

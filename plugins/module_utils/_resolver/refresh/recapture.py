@@ -73,7 +73,7 @@ def captured_name(vm: Manifest, role: Role) -> str:
     reference = role.reference_of(vm)
     if reference:
         return str((reference.get("controllerRevisionRef") or {}).get("name") or "")
-    return str((role.matcher_of(vm) or {}).get("revisionName") or "")
+    return str(role.matcher_in(vm).get("revisionName") or "")
 
 
 def stale_roles(vm: Manifest, before: Drift, roles: Iterable[Role]) -> tuple[Role, ...]:
@@ -82,11 +82,10 @@ def stale_roles(vm: Manifest, before: Drift, roles: Iterable[Role]) -> tuple[Rol
     virt-controller reads instancetypes and preferences from a cache, which may be behind. before: the drift before the
     refresh.
     """
-    parts = dict(zip(ROLES, (before.instancetype, before.preference)))
     return tuple(
         role
         for role in roles
-        if (part := parts[role]) and role.matcher_of(vm) and _is_stale(captured_name(vm, role), part)
+        if (part := before.parts.get(role)) and role.matcher_of(vm) and _is_stale(captured_name(vm, role), part)
     )
 
 
@@ -120,9 +119,9 @@ def respell_patches(vm: Manifest, roles: Iterable[Role]) -> RespellPatches:
     """
     respell, restore = {}, {}
     for role in roles:
-        matcher = role.matcher_of(vm) or {}
+        matcher = role.matcher_in(vm)
         kind = role.kind_of(matcher) or role.cluster_kind
-        used = {matcher.get("kind"), (role.reference_of(vm) or {}).get("kind")}
+        used = {matcher.get("kind"), role.reference_of(vm).get("kind")}
         # KubeVirt ignores case, and accepts plurals.
         respell[role.matcher] = {
             "kind": next(text for text in (kind, kind.lower(), f"{kind.lower()}s") if text not in used)
@@ -137,13 +136,12 @@ def former(vm: Manifest, before: Drift, roles: Iterable[Role], spec: Manifest | 
     `spec` is the merge patch of the VM's spec that undoes the change, `revisions` has matcher → captured revision.
     vm, before: the VM and its drift before the change. roles, spec: of the change.
     """
-    parts = dict(zip(ROLES, (before.instancetype, before.preference)))
     undone, revisions = reverse_merge_patch(vm["spec"], spec or {}), {}
     for role in roles:
-        part = parts[role]
+        part = before.parts.get(role)
         if part is None or not part.revision or part.state == drift.REVISION_LOST:
             return None
-        matcher = role.matcher_of(vm) or {}
+        matcher = role.matcher_in(vm)
         undone[role.matcher] = {key: matcher.get(key) for key in ("kind", "name", "revisionName")}
         revisions[role.matcher] = part.revision
     return {"spec": undone, "revisions": revisions}

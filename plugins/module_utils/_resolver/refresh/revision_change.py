@@ -18,7 +18,7 @@ from ..kubevirt.find.naming import generation_of
 from ..kubevirt.vmi.cluster import KubeVirt
 from . import drift
 from .controller_revisions import RevisionIndex
-from .drift import Drift, Effect, Specs
+from .drift import Drift, Effect
 
 PREVIOUS: Final = "previous"
 CURRENT: Final = "current"
@@ -51,10 +51,8 @@ class RevisionChange(NamedTuple):
 
 def refresh(vm: Manifest, before: Drift, roles: Iterable[Role]) -> RevisionChange:
     """Captures the current generation of drifted objects, and of those whose revision was lost."""
-    parts = dict(zip(ROLES, (before.instancetype, before.preference)))
-    outdated = {
-        role: part for role in roles if (part := parts[role]) and part.state in (drift.DRIFTED, drift.REVISION_LOST)
-    }
+    states = (drift.DRIFTED, drift.REVISION_LOST)
+    outdated = {role: part for role, part in before.parts.items() if role in roles and part.state in states}
     due = tuple(outdated)
     if not due:
         return RevisionChange()
@@ -86,16 +84,16 @@ def pin(
     if refusal is not None:
         return refusal
     names = {role: target["metadata"]["name"] for role, target in targets.items()}
-    due = tuple(role for role in targets if (role.matcher_of(vm) or {}).get("revisionName") != names[role])
+    due = tuple(role for role in targets if role.matcher_in(vm).get("revisionName") != names[role])
     if not due:
         return RevisionChange()
-    specs = dict(zip(ROLES, before.captured))
+    specs = dict(before.captured)
     for role in due:
         decoded = decode.spec(targets[role], role, kubevirt.release)
         if decoded.error is not None:
             return RevisionChange(due, refusal=f"cannot read the revision {names[role]}: {decoded.error}")
         specs[role] = decoded.spec
-    effect = drift.effect(vm, before.captured, Specs(*(specs[role] for role in ROLES)), kubevirt)
+    effect = drift.effect(vm, before.captured, specs, kubevirt)
     if effect.refusal:
         return RevisionChange(due, refusal=f"KubeVirt would reject the VM with that revision: {effect.refusal}")
     spec = {role.matcher: {"revisionName": names[role]} for role in due}
@@ -133,7 +131,7 @@ def _nothing_to_pin(requested: str | Mapping[str, str]) -> str:
 
 def unpin(vm: Manifest, roles: Iterable[Role]) -> RevisionChange:
     """Removes the pins; the VM keeps the pinned revisions until it is refreshed."""
-    pinned = [role for role in roles if (role.matcher_of(vm) or {}).get("revisionName")]
+    pinned = [role for role in roles if role.matcher_in(vm).get("revisionName")]
     if not pinned:
         return RevisionChange()
     if not all(role.reference_of(vm) for role in pinned):
@@ -142,13 +140,13 @@ def unpin(vm: Manifest, roles: Iterable[Role]) -> RevisionChange:
             " state: refreshed"
         )
         return RevisionChange(tuple(pinned), refusal=text)
-    expected = {role.matcher: (role.matcher_of(vm) or {})["revisionName"] for role in pinned}
+    expected = {role.matcher: role.matcher_in(vm)["revisionName"] for role in pinned}
     return RevisionChange(tuple(pinned), {role.matcher: {"revisionName": None} for role in pinned}, expected=expected)
 
 
 def history(vm: Manifest, role: Role, revisions: RevisionIndex) -> list[Manifest]:
     """The VM's own revisions of the object that its matcher names, oldest generation first."""
-    matcher = role.matcher_of(vm) or {}
+    matcher = role.matcher_in(vm)
     own = [
         revision
         for revision in revisions.by_owner.get(vm["metadata"].get("uid", ""), ())

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-from ..api.manifest import path_of
+from ..api.manifest import namespaced_name
 from ..catalog.upgrade import CHANGED, REMOVED, ObjectChange
 from ..kubevirt.vmi.cluster import KubeVirt
 from ..kubevirt.vmi.gates import required
 from ..kubevirt.vmi.live_update import RESTART
-from .vm import Admission, Admissions, TemplateChange, VMChange
+from .vm import Admission, Admissions, UpgradeChange, VMChange
 
 BEFORE: Final = "before"
 AFTER: Final = "after"
+_VMS: Final = "virtual_machines"
+_TEMPLATES: Final = "templates"
 
 
 class Step(NamedTuple):
@@ -52,12 +54,12 @@ def steps(
     objects: Sequence[ObjectChange],
     before: KubeVirt,
     after: KubeVirt,
-    templates: Sequence[TemplateChange] = (),
+    templates: Sequence[UpgradeChange] = (),
     admissions: Admissions | None = None,
 ) -> list[Step]:
     """In the order to take them."""
     candidates = [
-        *_steps_before(vms, before, after),
+        *_vm_steps(vms, before, after),
         *_quota_steps(vms, admissions),
         *_template_steps(templates),
         *_catalog_steps(objects),
@@ -66,54 +68,52 @@ def steps(
     return [step for step in candidates if step is not None]
 
 
-def _steps_before(vms: Sequence[VMChange], before: KubeVirt, after: KubeVirt) -> Iterable[Step | None]:
-    stuck = [vm for vm in vms if vm.after.problem and not vm.before.problem]
+def _vm_steps(vms: Sequence[VMChange], before: KubeVirt, after: KubeVirt) -> Iterable[Step | None]:
     unreadable = before.release.old_revisions and not after.release.old_revisions
-    yield _step(
-        BEFORE,
+    yield from _change_steps(
+        _VMS,
+        vms,
         "Upgrade revisions that the new KubeVirt cannot read (controller_revision, state: upgraded)"
         if unreadable
         else "Change VMs that the new KubeVirt cannot start",
-        stuck,
+        "Change VMs that the new KubeVirt rejects at their next change",
+        "Remove or replace fields that the new KubeVirt drops",
+        "Decide about VMs whose guest gets another size at its next start",
     )
-    refused = [vm for vm in vms if vm.refusal and not vm.refusal_before]
-    yield _step(BEFORE, "Change VMs that the new KubeVirt rejects at their next change", refused)
-    yield _step(BEFORE, "Remove or replace fields that the new KubeVirt drops", [vm for vm in vms if vm.lost])
-    sized = [vm for vm in vms if not vm.after.problem and vm.before.guest != vm.after.guest and vm.before.spec]
-    yield _step(BEFORE, "Decide about VMs whose guest gets another size at its next start", sized)
     if after.live_updates and not before.live_updates:
         yield Step(
             BEFORE, "Set vmRolloutStrategy: Stage in the KubeVirt object if changes must not reach running guests"
         )
 
 
+def _template_steps(templates: Sequence[UpgradeChange]) -> Iterable[Step | None]:
+    return _change_steps(
+        _TEMPLATES,
+        templates,
+        "Change templates whose VMs the new KubeVirt cannot start",
+        "Change templates whose VMs the new KubeVirt rejects",
+        "Remove or replace fields of templates that the new KubeVirt drops",
+        "Decide about templates whose VMs get another size",
+    )
+
+
+def _change_steps(
+    field: str, changes: Sequence[UpgradeChange], stuck: str, refused: str, lossy: str, resized: str
+) -> Iterable[Step | None]:
+    """What VMs and templates need alike. field: of Step. The others are the texts of the steps."""
+    # A new VM that is rejected does not start either.
+    startable = [change for change in changes if field == _VMS or not change.newly_refused]
+    yield _step(BEFORE, stuck, [change for change in startable if change.newly_stuck], field)
+    yield _step(BEFORE, refused, [change for change in changes if change.newly_refused], field)
+    yield _step(BEFORE, lossy, [change for change in changes if change.lost], field)
+    yield _step(BEFORE, resized, [change for change in changes if change.resized], field)
+
+
 def _quota_steps(vms: Sequence[VMChange], admissions: Admissions | None) -> Iterable[Step | None]:
     by_vm = admissions.vms if admissions is not None else {}
-    vms_with_admission = ((vm, by_vm.get(path_of(vm.vm), Admission())) for vm in vms)
+    vms_with_admission = ((vm, by_vm.get(namespaced_name(vm.manifest), Admission())) for vm in vms)
     refused = [vm for vm, admission in vms_with_admission if admission.after and not admission.before]
     yield _step(BEFORE, "Raise quotas that reject the pods of the new KubeVirt", refused)
-
-
-def _template_steps(templates: Sequence[TemplateChange]) -> Iterable[Step | None]:
-    refused = [template for template in templates if template.refusal and not template.refusal_before]
-    others = [template for template in templates if not template.refusal or template.refusal_before]
-    stuck = [template for template in others if template.after.problem and not template.before.problem]
-    sized = [
-        template
-        for template in templates
-        if template.before.spec and template.after.spec and template.before.guest != template.after.guest
-    ]
-    for text, matching in (
-        ("Change templates whose VMs the new KubeVirt rejects", refused),
-        ("Change templates whose VMs the new KubeVirt cannot start", stuck),
-        (
-            "Remove or replace fields of templates that the new KubeVirt drops",
-            [template for template in templates if template.lost],
-        ),
-        ("Decide about templates whose VMs get another size", sized),
-    ):
-        if matching:
-            yield Step(BEFORE, text, templates=tuple(template.label for template in matching))
 
 
 def _catalog_steps(objects: Sequence[ObjectChange]) -> Iterable[Step | None]:
@@ -137,6 +137,6 @@ def _steps_after(vms: Sequence[VMChange], before: KubeVirt, after: KubeVirt) -> 
         yield Step(AFTER, f"Remove feature gates that are no longer needed: {', '.join(obsolete)}")
 
 
-def _step(when: str, text: str, vms: Iterable[VMChange]) -> Step | None:
-    labels = tuple(vm.label for vm in vms)
-    return Step(when, text, labels) if labels else None
+def _step(when: str, text: str, changes: Iterable[UpgradeChange], field: str = _VMS) -> Step | None:
+    labels = tuple(change.label for change in changes)
+    return Step(when, text, **{field: labels}) if labels else None

@@ -6,14 +6,14 @@ What the next start gives a VM, or a new VM of a template, and what the new Kube
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from ..api import release_schema
 from ..api.errors import FieldError, Panic
-from ..api.manifest import Manifest, label_of, labels_of, metadata_of, name_of, namespace_of
+from ..api.manifest import Manifest, labels_of, metadata_of, name_of, namespace_of, qualified_name
 from ..api.matcher import ROLES
-from ..api.release import NEWEST
 from ..api.tree import copy, shown_differences
 from ..kubernetes.quota.admission import QuotaObjects, check_quotas
 from ..kubevirt.admission import admitter
@@ -24,8 +24,7 @@ from ..kubevirt.pod.environment import Environment
 from ..kubevirt.pod.manifests import environments
 from ..kubevirt.pod.pod import Unrenderable
 from ..kubevirt.pod.resources import launch
-from ..kubevirt.template.process import process
-from ..kubevirt.template.process import refusal as refusal_of
+from ..kubevirt.template.process import example
 from ..kubevirt.vmi import live_update, outstanding, vmi
 from ..kubevirt.vmi.cluster import Cluster
 from ..kubevirt.vmi.hotplug import Update
@@ -67,33 +66,68 @@ class VMStart(NamedTuple):
         return guest(self.spec) if self.spec is not None else {}
 
 
-class VMChange(NamedTuple):
-    """A VM before and after an upgrade.
+@dataclass(frozen=True, eq=False)
+class UpgradeChange:
+    """A VM, or a new VM of a VirtualMachineTemplate, before and after an upgrade.
 
-    vm: the live VM. before, after: its next start on either side.
+    manifest: the live VM or template. before, after: the next start on either side; of a new VM, with the default
+    values of the parameters.
 
     changes: of the VMI's spec, [{field, before, after}]. lost: fields of the VM that the new API drops.
-    refusal, refusal_before: why KubeVirt rejects any change of the VM after the upgrade, and now; "" if it does not.
-    effect: NOTHING, LIVE or RESTART: what it takes for a running guest to match the VM.
-    restart_reason: why the new KubeVirt sets RestartRequired, "" if it does not.
-    pinned: whether the upgrade turns the captured revision into a pin. refresh: the drift after the upgrade.
+    refusal, refusal_before: why KubeVirt rejects any change of the VM, or a new VM, after the upgrade, and now; "" if
+    it does not.
     """
 
-    vm: Manifest
+    manifest: Manifest
     before: VMStart
     after: VMStart
     changes: tuple[dict[str, Any], ...]
     lost: tuple[str, ...]
     refusal: str
     refusal_before: str
+
+    @property
+    def label(self) -> str:
+        return qualified_name(self.manifest)
+
+    @property
+    def newly_stuck(self) -> bool:
+        """Whether only the new KubeVirt cannot start the VM."""
+        return bool(self.after.problem and not self.before.problem)
+
+    @property
+    def newly_refused(self) -> bool:
+        return bool(self.refusal and not self.refusal_before)
+
+    @property
+    def resized(self) -> bool:
+        """Whether the guest gets another size."""
+        return bool(self.before.spec and not self.after.problem and self.before.guest != self.after.guest)
+
+    @property
+    def affected(self) -> bool:
+        """Whether the upgrade makes a difference to the VM, or to the VMs of the template."""
+        same = (self.refusal, self.after.problem) == (self.refusal_before, self.before.problem)
+        return not same or bool(self.changes or self.lost or self.before.pod != self.after.pod)
+
+
+@dataclass(frozen=True, eq=False)
+class VMChange(UpgradeChange):
+    """A VM before and after an upgrade.
+
+    effect: NOTHING, LIVE or RESTART: what it takes for a running guest to match the VM.
+    restart_reason: why the new KubeVirt sets RestartRequired, "" if it does not.
+    pinned: whether the upgrade turns the captured revision into a pin. refresh: the drift after the upgrade.
+    """
+
     effect: str
     restart_reason: str
     pinned: bool
     refresh: Drift
 
     @property
-    def label(self) -> str:
-        return label_of(self.vm)
+    def affected(self) -> bool:
+        return super().affected or self.pinned or bool(self.restart_reason)
 
 
 def upgrade_side(cluster: Cluster, vms: Sequence[Manifest] = (), objects: QuotaObjects | None = None) -> UpgradeSide:
@@ -112,9 +146,8 @@ def upgrade_side(cluster: Cluster, vms: Sequence[Manifest] = (), objects: QuotaO
 
 def vm_change(vm: Manifest, instance: Manifest | None, before: UpgradeSide, after: UpgradeSide) -> VMChange:
     """Compares a VM before and after an upgrade. instance: the VM's VMI, None if there is none or it is unknown."""
-    built = _built(vm, after.cluster)
-    start_before, start_after = next_start(vm, before), _started(vm, built, after)
-    changes = spec_changes(start_before, start_after)
+    start_before, start_after = _next_start(vm, before), _next_start(vm, after)
+    changes = _spec_changes(start_before, start_after)
     update = _update(vm, instance, after.cluster)
     effect = NOTHING
     visible = any(not change["field"].startswith(_IRRELEVANT) for change in changes)
@@ -122,37 +155,29 @@ def vm_change(vm: Manifest, instance: Manifest | None, before: UpgradeSide, afte
         effect = RESTART
     elif update.changes:
         effect = LIVE
-    refresh = drift(vm, after.cluster.objects, after.cluster.kubevirt)
     return VMChange(
         vm,
         start_before,
         start_after,
         changes,
-        lost(vm, before, after),
+        _lost(vm, before, after),
         refusal(vm, after.cluster),
         refusal(vm, before.cluster),
         effect,
         update.restart_required or "",
         _pinned(vm, after) and not _pinned(vm, before),
-        refresh,
+        drift(vm, after.cluster.objects, after.cluster.kubevirt),
     )
 
 
-def spec_changes(before: VMStart, after: VMStart) -> tuple[dict[str, Any], ...]:
+def _spec_changes(before: VMStart, after: VMStart) -> tuple[dict[str, Any], ...]:
     """The differences of the VMI's spec, [{field, before, after}], without secrets."""
     return () if before.spec is None or after.spec is None else tuple(shown_differences(before.spec, after.spec))
 
 
-def next_start(vm: Manifest, side: UpgradeSide) -> VMStart:
+def _next_start(vm: Manifest, side: UpgradeSide) -> VMStart:
     """Computes the next start of a VM. vm: as it is stored."""
-    return _started(vm, _built(vm, side.cluster), side)
-
-
-def _built(vm: Manifest, cluster: Cluster) -> vmi.BuiltVMI:
-    return vmi.build(vm, cluster)
-
-
-def _started(vm: Manifest, built: vmi.BuiltVMI, side: UpgradeSide) -> VMStart:
+    built = vmi.build(vm, side.cluster)
     if built.spec is None or built.metadata is None:
         return VMStart(problem=built.error.message if built.error is not None else "the VM cannot be expanded")
     try:
@@ -190,7 +215,7 @@ def _update(vm: Manifest, instance: Manifest | None, cluster: Cluster) -> Update
     return live_update.compare({**vm, "spec": started, "status": {}}, vm, instance, cluster)
 
 
-def lost(vm: Manifest, before: UpgradeSide, after: UpgradeSide) -> tuple[str, ...]:
+def _lost(vm: Manifest, before: UpgradeSide, after: UpgradeSide) -> tuple[str, ...]:
     """The fields of a VM that the new API drops and the old one does not."""
     dropped_after, dropped_before = (
         [field.path for field in release_schema.unknown("VirtualMachineSpec", vm["spec"], side.cluster.release, "spec")]
@@ -256,49 +281,22 @@ def _problem(line: dict[str, Any]) -> str:
     return str(line.get("problem", "")) if line["evaluated"] else ""
 
 
-class TemplateChange(NamedTuple):
-    """A VirtualMachineTemplate before and after an upgrade.
-
-    before, after: on either side, the start of a new VM with the default values of the parameters.
-
-    changes, lost: see VMChange. refusal, refusal_before: why KubeVirt rejects a new VM after the upgrade, and now.
-    """
-
-    manifest: Manifest
-    before: VMStart
-    after: VMStart
-    changes: tuple[dict[str, Any], ...]
-    lost: tuple[str, ...]
-    refusal: str
-    refusal_before: str
-
-    @property
-    def label(self) -> str:
-        return label_of(self.manifest)
-
-    @property
-    def affected(self) -> bool:
-        """Whether the upgrade makes a difference to the VMs of the template."""
-        same = (self.refusal, self.after.problem) == (self.refusal_before, self.before.problem)
-        return not same or bool(self.changes or self.lost or self.before.pod != self.after.pod)
-
-
-def template_change(template: Manifest, before: UpgradeSide, after: UpgradeSide) -> TemplateChange:
+def template_change(template: Manifest, before: UpgradeSide, after: UpgradeSide) -> UpgradeChange:
     """Compares a template before and after an upgrade. One that makes no VM has a problem on both sides."""
     try:
         vm = default_vm(template)
         (start_before, refusal_before), (start_after, refusal_after) = (
             _new_start(vm, side) for side in (before, after)
         )
-        dropped = lost(vm, before, after)
+        dropped = _lost(vm, before, after)
     except (AttributeError, FieldError, KeyError, TypeError, ValueError) as error:
         broken = VMStart(problem=f"the template makes no VM: {' '.join(str(error).split())}")
-        return TemplateChange(template, broken, broken, (), (), "", "")
-    return TemplateChange(
+        return UpgradeChange(template, broken, broken, (), (), "", "")
+    return UpgradeChange(
         template,
         start_before,
         start_after,
-        spec_changes(start_before, start_after),
+        _spec_changes(start_before, start_after),
         dropped,
         refusal_after,
         refusal_before,
@@ -306,23 +304,13 @@ def template_change(template: Manifest, before: UpgradeSide, after: UpgradeSide)
 
 
 def default_vm(template: Manifest) -> Manifest:
-    """The VM of a template with the default values of its parameters, in the template's namespace.
-
-    A parameter without a value, which a generator or the user gives, counts as the text parameter-NAME.
-    """
-    spec = template["spec"]
-    unset = [str(entry["name"]) for entry in spec.get("parameters") or () if not entry.get("value")]
-    processed = process(template, {name: _placeholder(name) for name in unset}, "", NEWEST)
-    vm = processed.substituted
+    """The VM of a template with the default values of its parameters, in the template's namespace."""
+    vm, _open, why = example(template)
     if vm is None:
-        raise FieldError("", refusal_of(processed.errors, unset))
+        raise FieldError("", why)
     if not isinstance(vm.get("spec"), dict):
         raise FieldError("spec.virtualMachine.spec", "missing")
-    return {**vm, "metadata": {"name": _placeholder("name"), **metadata_of(vm), "namespace": namespace_of(template)}}
-
-
-def _placeholder(name: str) -> str:
-    return f"parameter-{name.lower().replace('_', '-')}"
+    return {**vm, "metadata": {"name": name_of(template), **metadata_of(vm), "namespace": namespace_of(template)}}
 
 
 def _new_start(vm: Manifest, side: UpgradeSide) -> tuple[VMStart, str]:
@@ -331,4 +319,4 @@ def _new_start(vm: Manifest, side: UpgradeSide) -> tuple[VMStart, str]:
     if admission.admitted is None:
         message = admission.refusal.message if admission.refusal is not None else "is rejected"
         return VMStart(problem=message), message
-    return next_start(admission.admitted, side), refusal(admission.admitted, side.cluster, new=True)
+    return _next_start(admission.admitted, side), refusal(admission.admitted, side.cluster, new=True)

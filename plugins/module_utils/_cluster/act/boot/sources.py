@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...._resolver.api.kinds import BY_NAME
+from ...._resolver.api.progress import Progress
 from ...._resolver.api.write import create
 from ...._resolver.boot import preflight, source
 from ...._resolver.cdi import admission
 from ...._resolver.declare import plan
 from ...client.errors import ApiError, RequestFailed, optional
 from ...client.session import Session
-from ...read.watch import ProbeResult, wait_in_namespaces
+from ...read.watch import wait_in_namespaces
 from ..engine import NO_DRY_RUN, WriteSettings, run_dry, send
 from ..kind_handler import DeclareOutcome, Entry, KindHandler
 from .checks import identify
@@ -201,8 +202,8 @@ def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifes
 
 
 def _await_cron(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
-    def probe(live: Manifest | None) -> ProbeResult:
-        return ProbeResult(live is not None and source.is_ready(live), pending="CDI to import the image")
+    def probe(live: Manifest | None) -> Progress:
+        return Progress(live is not None and source.is_ready(live), pending="CDI to import the image")
 
     by_name = {boot_source.name: boot_source for boot_source in boot_sources}
     probes = dict.fromkeys(by_name, probe)

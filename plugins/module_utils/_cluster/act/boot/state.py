@@ -9,6 +9,7 @@ from zoneinfo import available_timezones
 
 from ...._resolver.api.errors import Panic
 from ...._resolver.api.kinds import BY_NAME
+from ...._resolver.api.progress import Progress
 from ...._resolver.boot import source
 from ...._resolver.boot.image import Content
 from ...._resolver.boot.upload import holds
@@ -17,7 +18,6 @@ from ...._resolver.declare import plan
 from ...._resolver.declare.plan import Plan
 from ...client.session import Session
 from ...read.snapshot import Key
-from ...read.watch import ProbeResult
 from ..declare import declare
 from ..engine import UNKNOWN_IN_CHECK_MODE, WriteSettings
 from ..kind_handler import DeclareOutcome, Entry, Finding, KindHandler
@@ -143,11 +143,10 @@ class VolumeHandler(KindHandler):
     def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
         return [_refused(admission.data_volume_refusal(_after(result), result.live)) for result in planned]
 
-    def probe(self, live: Manifest | None) -> ProbeResult:
+    def probe(self, live: Manifest | None) -> Progress:
         if live is None:
-            return ProbeResult(failed="the volume was deleted while the task waited for it")
-        status = source.import_status(live)
-        return ProbeResult(status.done, status.failed or None, status.pending)
+            return Progress(failed="the volume was deleted while the task waited for it")
+        return source.import_status(live)
 
 
 class CronHandler(KindHandler):
@@ -169,10 +168,10 @@ class DataSourceHandler(KindHandler):
             return Plan(plan.NONE, step.manifest, {}, {})
         return step
 
-    def probe(self, live: Manifest | None) -> ProbeResult:
+    def probe(self, live: Manifest | None) -> Progress:
         if live is None:
-            return ProbeResult(failed="the DataSource was deleted while the task waited for it")
-        return ProbeResult(source.is_ready(live), pending="CDI to find what the DataSource refers to")
+            return Progress(failed="the DataSource was deleted while the task waited for it")
+        return Progress(source.is_ready(live), pending="CDI to find what the DataSource refers to")
 
 
 class LabelHandler(KindHandler):

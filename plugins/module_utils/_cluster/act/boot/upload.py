@@ -41,7 +41,7 @@ class UploadFailed(Exception):
     """The upload or its processing failed; the text is one line."""
 
 
-class Progress:
+class UploadProgress:
     """The progress of one upload. read: bytes of the file that have been read in this try."""
 
     def __init__(self, name: str, length: int) -> None:
@@ -62,7 +62,7 @@ class Progress:
 def upload(session: Session, boot_source: BootSourceState, settings: WriteSettings) -> None:
     """Uploads the file of a boot source to its volume. Raises UploadFailed, OSError, and what requests raise."""
     path, pool = Path(boot_source.options["upload"]["path"]), proxy_connections(boot_source.options)
-    progress = Progress(boot_source.volume, path.stat().st_size)
+    progress = UploadProgress(boot_source.volume, path.stat().st_size)
     with path.open("rb") as file:
         try:
             _Upload(session, boot_source).run(file, pool, progress, settings.wait_timeout if settings.wait else 0)
@@ -93,7 +93,7 @@ class _Upload:
         self._label = f"{self._namespace}/{self._name}"
         self._kind = BY_NAME[boot_source.volume_kind]
 
-    def run(self, file: BinaryIO, pool: Any, progress: Progress, timeout: float) -> None:
+    def run(self, file: BinaryIO, pool: Any, progress: UploadProgress, timeout: float) -> None:
         """pool: connections to the upload proxy. timeout: seconds for CDI to process the file; 0 does not wait."""
         claim = self._existing()
         if claim is None:
@@ -204,7 +204,7 @@ class _Upload:
         for event in events:
             _check(rules.event_problem(event, uids))
 
-    def _send(self, file: BinaryIO, pool: Any, progress: Progress, url: str) -> None:
+    def _send(self, file: BinaryIO, pool: Any, progress: UploadProgress, url: str) -> None:
         length = os.fstat(file.fileno()).st_size
         fast, slow = rules.proxy_paths(url)
         token, renewals = self._token(), 0

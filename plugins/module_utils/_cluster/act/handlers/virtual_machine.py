@@ -8,6 +8,7 @@ from typing import Any
 from ...._resolver.api.errors import FieldError
 from ...._resolver.api.managed_fields import Field
 from ...._resolver.api.matcher import ROLES
+from ...._resolver.api.progress import Progress
 from ...._resolver.boot.origin import Image
 from ...._resolver.declare import plan, virtual_machine
 from ...._resolver.declare.impact import impact, size_mismatch
@@ -22,7 +23,7 @@ from ...._resolver.kubevirt.vmi.readiness import has_guest, plugs_sockets, readi
 from ...._resolver.kubevirt.webhooks.mutate import AdmissionResult, admission_cache_key, admit
 from ...._resolver.limits.language import WARN
 from ...._resolver.preflight import issues as rules
-from ...._resolver.preflight.object_keys import ObjectKey, keys_for_admission, keys_for_guest
+from ...._resolver.preflight.object_keys import LookupKey, keys_for_admission, keys_for_guest
 from ...._resolver.preflight.references import keys_for_start
 from ...client.errors import RequestFailed
 from ...client.session import Session
@@ -31,7 +32,6 @@ from ...read.kubevirt import kubevirt
 from ...read.lookup import ClusterLookup
 from ...read.registry import contents_of
 from ...read.snapshot import Key, read
-from ...read.watch import ProbeResult
 from ..deletion import await_dependents, await_old_dependents, retained_claims
 from ..kind_handler import DeclareOutcome, Entry, Finding, KindHandler
 from ..restarts import DeclaredRestarts, stale_conditions, waits_for_restart
@@ -169,8 +169,8 @@ class VirtualMachineHandler(KindHandler):
     def restart(self, results: list[DeclareOutcome], deadline: float) -> None:
         self._restarts.run(self._session, results, deadline)
 
-    def probe(self, live: Manifest | None) -> ProbeResult:
-        return ProbeResult(*readiness(live))
+    def probe(self, live: Manifest | None) -> Progress:
+        return readiness(live)
 
     def same_status(self, live: Manifest, before: Manifest) -> bool:
         return same_status(live, before)
@@ -294,7 +294,7 @@ def _existing_volumes(session: Session, due: list[DeclareOutcome]) -> dict[str, 
         for name in from_image.existing_volumes(result.entry.manifest, result.live)
     }
     lookup = ClusterLookup(session)
-    lookup.gather(ObjectKey("DataVolume", namespace, name, namespace) for namespace, name in sorted(volumes))
+    lookup.gather(LookupKey("DataVolume", namespace, name, namespace) for namespace, name in sorted(volumes))
     existing: dict[str, dict[str, Manifest]] = {}
     for namespace, name in volumes:
         volume = lookup.get("DataVolume", namespace, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from ...api.manifest import name_of, path_of
+from ...api.manifest import name_of, namespaced_name
 
 Manifest = Mapping[str, Any]
 
@@ -49,8 +49,8 @@ def device_objects(
     return DeviceObjects(
         {name_of(device_class): device_class for device_class in classes},
         list(slices),
-        {path_of(claim): claim for claim in claims},
-        {path_of(template): template for template in templates},
+        {namespaced_name(claim): claim for claim in claims},
+        {namespaced_name(template): template for template in templates},
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ...api.label_selector import matches_expression
-from ...api.manifest import name_of, path_of
+from ...api.manifest import name_of, namespaced_name
 from ...api.quantity import Quantity, parse
 from ...kubevirt.pod.amounts import Amounts, amounts, read_containers, requests, total
 from ...kubevirt.pod.pod import Pod
@@ -238,7 +238,7 @@ class Storage(NamedTuple):
 def storage(claims: Iterable[Manifest], volumes: Iterable[Manifest], classes: Iterable[Manifest]) -> Storage:
     """The storage of a cluster, from manifests."""
     return Storage(
-        {path_of(claim): claim for claim in claims},
+        {namespaced_name(claim): claim for claim in claims},
         {name_of(volume): volume for volume in volumes},
         {name_of(storage_class): storage_class for storage_class in classes},
     )

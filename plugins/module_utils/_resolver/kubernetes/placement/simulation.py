@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ...api.errors import FieldError, QuantityError
-from ...api.manifest import Manifest, labels_of, name_of, namespace_of, path_of
+from ...api.manifest import Manifest, labels_of, name_of, namespace_of, namespaced_name
 from ...api.tree import copy
 from ...kubevirt.find.lookup import Lookup
 from ...kubevirt.pod.environment import Environment
@@ -204,7 +204,7 @@ def placement(
     running_pods = running(pods)
     restarted: set[tuple[str, str]] = set()
     if running_policy == RESTART:
-        keys = set(map(path_of, vms))
+        keys = set(map(namespaced_name, vms))
         stopped = [running_pods.pop(key) for key in keys & running_pods.keys()]
         restarted = {(pod.namespace, pod.name) for pod in stopped}
         pods = [pod for pod in pods if (pod.namespace, pod.name) not in restarted]

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from ...api.errors import FieldError, QuantityError
-from ...api.manifest import Manifest, labels_of, name_of, path_of
+from ...api.manifest import Manifest, labels_of, name_of, namespaced_name
 from ...api.matcher import ROLES
 from ...api.quantity import from_nanos
 from ...kubevirt.find.lookup import Lookup
@@ -166,10 +166,10 @@ def check_quotas(
         for name in environment_of
     }
     running_pods = _running(objects.pods)
-    existing = set(map(path_of, objects.vms))
+    existing = set(map(namespaced_name, objects.vms))
     results = []
     for vm in vms:
-        key = path_of(vm)
+        key = namespaced_name(vm)
         namespace, running_pod = namespaces[key[0]], running_pods.get(key)
         result = {"name": key[1], "namespace": key[0], "runs": running_pod is not None, "evaluated": True}
         try:

@@ -140,11 +140,11 @@ def _volumes(volumes: list[Spec], path: str) -> Iterator[Cause]:
 
 def _choices(spec: Spec) -> Iterator[Cause]:
     """Causes with virt-api's message. Its paths have no indexes."""
-    for type_name, name, path, value in release_schema.every_field(_VM, spec, "spec"):
-        choices, field = _CHOICES.get((type_name, name), ()), _INDEX.sub("", path)
-        for item in value if isinstance(value, list) else [value]:
+    for field in release_schema.fields(_VM, spec, path="spec"):
+        choices, path = _CHOICES.get((field.type_name, field.name), ()), _INDEX.sub("", field.path)
+        for item in field.value if isinstance(field.value, list) else [field.value]:
             if choices and item is not None and item not in choices:
-                yield Cause(NOT_SUPPORTED, f"{field} in body should be one of [{' '.join(choices)}]", field)
+                yield Cause(NOT_SUPPORTED, f"{path} in body should be one of [{' '.join(choices)}]", path)
 
 
 def _supported(value: Any, choices: tuple[str, ...], field: str) -> Iterator[Cause]:
@@ -160,7 +160,7 @@ def _nulls(template: Any, path: str) -> Iterator[Cause]:
     nulls = {"metadata": "object"} if metadata is None else {}
     for name, declaration in schema.TYPES["ObjectMeta"].items() if isinstance(metadata, dict) else ():
         if metadata.get(name, "") is None and name != "creationTimestamp":
-            expression = schema.field_type(declaration).lstrip("*")
+            expression = schema.bare(schema.field_type(declaration))
             kinds = (kind for start, kind in _JSON_TYPES.items() if expression.startswith(start))
             nulls[f"metadata.{name}"] = next(kinds, "string")
     for name, kind in nulls.items():

@@ -34,12 +34,12 @@ class Reference(NamedTuple):
 
 def referenced(vm: Manifest, role: Role, release: Release = NEWEST) -> Reference:
     """A matcher's revisionName has priority over the reference in the status."""
-    pinned = (role.matcher_of(vm) or {}).get("revisionName") or ""
+    pinned = role.matcher_in(vm).get("revisionName") or ""
     if pinned:
         return Reference(pinned, True)
     if not release.captures_in_status:
         return Reference()
-    reference = (role.reference_of(vm) or {}).get("controllerRevisionRef") or {}
+    reference = role.reference_of(vm).get("controllerRevisionRef") or {}
     return Reference(reference.get("name") or "")
 
 

@@ -125,7 +125,7 @@ def _upgrade(
         return None
     captured = matcher.get("revisionName")
     if release.captures_in_status:
-        captured = ((role.reference_of(vm) or {}).get("controllerRevisionRef") or {}).get("name")
+        captured = (role.reference_of(vm).get("controllerRevisionRef") or {}).get("name")
     if not captured:
         return None
     namespace = namespace_of(vm)

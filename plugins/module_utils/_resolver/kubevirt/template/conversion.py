@@ -53,7 +53,7 @@ def convert(template: Any, object_labels: bool = False) -> dict[str, Any]:
 
 def _with_texts(expression: str, value: Any) -> Any:
     """The value with a text where a number or a truth value is in place of one, as virtctl reads YAML."""
-    expression = expression.lstrip("*").rstrip("!")
+    expression = schema.bare(expression)
     if expression == "string" and isinstance(value, (bool, int, float)):
         return _text(value)
     if expression.startswith("[]") and isinstance(value, list):

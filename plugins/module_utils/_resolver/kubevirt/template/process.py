@@ -17,12 +17,11 @@ from ...api import go_json, release_schema
 from ...api.fields.domain import ENUMS
 from ...api.names import nearest
 from ...api.release import NEWEST, Release
-from ...api.schema import TYPES, field_type
+from ...api.schema import INTEGERS, TYPES, bare, field_type
 from .parameters import ExpressionError, generate
 from .substitution import SubstitutionError, has_reference, references, substitute, substitute_text
 
 _READS_JSON: Final = ("VirtualMachineInstanceSpec", "Quantity", "IntOrString")
-_INTEGERS: Final = ("int", "int32", "int64", "uint", "uint32")
 _KINDS: Final = {str: "string", bool: "bool", list: "slice", dict: "map", int: "float64", float: "float64"}
 _LAYOUT: Final = (
     *(("2006", r"[0-9]{4}"), ("-", "-"), ("01", r"[0-9]{2}"), ("-", "-"), ("02", r"[0-9]{2}"), ("T", "T")),
@@ -50,7 +49,7 @@ class _Failed(Exception):
 
 
 def _convert(expression: str, value: Any, path: str, unknown: list[str]) -> None:
-    expression = expression.lstrip("*").rstrip("!")
+    expression = bare(expression)
     if value is None or expression == "any":
         return
     kind = _KINDS[type(value)]
@@ -82,7 +81,7 @@ def _convert(expression: str, value: Any, path: str, unknown: list[str]) -> None
 
 
 def _check_scalar(expression: str, kind: str, value: Any) -> None:
-    if expression in _INTEGERS and kind == "float64":
+    if expression in INTEGERS and kind == "float64":
         if not isinstance(value, int) and value != 0:
             raise _Failed(f"cannot convert float64 to {expression}")
     elif expression != kind:
@@ -109,7 +108,7 @@ def as_read(expression: str, value: Any) -> Any:
     Such types are read from JSON that Go has written, with sorted keys, so the first error is that of the first key;
     Go's JSON takes names of fields in any case.
     """
-    expression = expression.lstrip("*").rstrip("!")
+    expression = bare(expression)
     if isinstance(value, list) and expression.startswith("[]"):
         return [as_read(expression[2:], entry) for entry in value]
     if not isinstance(value, dict):
@@ -127,6 +126,8 @@ def as_read(expression: str, value: Any) -> Any:
 
 _API_VERSION: Final = "kubevirt.io/v1"
 _KIND: Final = "VirtualMachine"
+# A name, a number and a quantity.
+_ANY_VALUE: Final = "1"
 _WORDS: Final = {
     "FieldValueInvalid": "Invalid value",
     "FieldValueDuplicate": "Duplicate value",
@@ -207,6 +208,26 @@ def process(template: dict[str, Any], parameters: Mapping[str, str], seed: str, 
         parameter["value"] = value
     errors, warnings = _check_references(spec, declared)
     return Processed(errors, warnings) if errors else _process(spec, declared, warnings, seed, release)
+
+
+class Example(NamedTuple):
+    """vm: of a template, as it is before Go's types; None if it makes none. open: the parameters without a value.
+
+    refusal: why virt-template refuses the template, or "".
+    """
+
+    vm: dict[str, Any] | None
+    open: frozenset[str]
+    refusal: str
+
+
+def example(template: dict[str, Any]) -> Example:
+    """What a template makes of the default values of its parameters; of a parameter without one, any value."""
+    declared = (template.get("spec") or {}).get("parameters") or []
+    unset = {str(entry.get("name")) for entry in declared if not entry.get("value") and not entry.get("generate")}
+    processed = process(template, dict.fromkeys(unset, _ANY_VALUE), "")
+    names = [str(entry.get("name") or "") for entry in declared]
+    return Example(processed.substituted, frozenset(unset), refusal(processed.errors, names))
 
 
 def review(template: dict[str, Any]) -> Processed:

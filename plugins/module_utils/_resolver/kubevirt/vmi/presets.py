@@ -7,14 +7,14 @@ requests, CPU, firmware, clock, timers, features, watchdog and the policy of IO 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ...api import label_selector, release_schema
 from ...api.errors import FieldError
 from ...api.manifest import Manifest, name_of
 from ...api.quantity import canonical, identical, parse
 from ...api.release import NEWEST, Release
-from ...api.tree import copy
+from ...api.tree import copy, value_at
 
 KIND: Final = "VirtualMachineInstancePreset"
 EXCLUDE: Final = "virtualmachineinstancepresets.admission.kubevirt.io/exclude"
@@ -108,7 +108,7 @@ def _contradictions(preset: Manifest, domain: Manifest) -> Iterator[str]:
         if key in requests and not identical(value, str(requests[key])):
             yield f"{REQUESTS}.{key}"
     for part in _WHOLE:
-        mine, other = get(preset, part), get(domain, part)
+        mine, other = value_at(preset, part.split(".")), value_at(domain, part.split("."))
         if mine is None or other is None or mine == other:
             continue
         if part != "clock":
@@ -129,7 +129,7 @@ def _merge(preset: Manifest, domain: Manifest) -> bool:
             domain.setdefault("resources", {})["requests"] = dict(requests)
         applied = _amounts(_requests(domain)) == _amounts(requests)
     for part in _WHOLE:
-        value = get(preset, part)
+        value = value_at(preset, part.split("."))
         if value is None:
             continue
         holder, _dot, name = part.rpartition(".")
@@ -153,11 +153,3 @@ def _offset(clock: Manifest) -> Manifest:
 
 def _requests(domain: Manifest) -> Manifest:
     return (domain.get("resources") or {}).get("requests") or {}
-
-
-def get(domain: Manifest, part: str) -> Any:
-    """A part of a domain; None if it is not set."""
-    value: Any = domain
-    for name in part.split("."):
-        value = (value or {}).get(name)
-    return value

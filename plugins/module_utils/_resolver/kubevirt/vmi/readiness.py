@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ...api.manifest import Manifest, condition_of, has_condition
 from ...api.matcher import ROLES
+from ...api.progress import Progress
 
 # The run strategy of a VM that does not run.
 HALTED: Final = "Halted"
@@ -103,69 +104,49 @@ _STOPPED_STRATEGIES: Final = frozenset({HALTED, "Manual"})
 _ENDING_STRATEGIES: Final = frozenset({"Once", "RerunOnFailure"})
 
 
-class Readiness(NamedTuple):
-    """The VM is ready, has failed (the reason), or is pending (what it waits for).
+def readiness(vm: Manifest | None) -> Progress:
+    """The progress of a VM. vm: as the API server returned it, or None.
 
-    stuck: the failure if the state lasts for `grace` seconds.
-    """
-
-    ready: bool = False
-    failed: str | None = None
-    pending: str = ""
-    stuck: str | None = None
-    grace: float = 0.0
-
-
-class Trouble(NamedTuple):
-    """The reason why a VM makes no progress. grace: the seconds that it may last; 0 if the VM does not recover soon."""
-
-    reason: str
-    grace: float = 0.0
-
-    @property
-    def readiness(self) -> Readiness:
-        return Readiness(stuck=self.reason, grace=self.grace) if self.grace else Readiness(failed=self.reason)
-
-
-def readiness(vm: Manifest | None) -> Readiness:
-    """The readiness of a VM. vm: as the API server returned it, or None.
-
-    Ready: the revisions of instancetype and preference are captured, and the VM runs or is stopped as its run strategy
+    Done: the revisions of instancetype and preference are captured, and the VM runs or is stopped as its run strategy
     says. Failed: a condition that KubeVirt does not resolve by itself.
     """
     if vm is None:
-        return Readiness(failed="the VM was deleted while the task waited for it")
+        return Progress(failed="the VM was deleted while the task waited for it")
     problem = trouble(vm)
     if problem is not None:
-        return problem.readiness
+        return problem
     missing = [role.matcher for role in ROLES if _uncaptured(role, vm)]
     if missing:
-        return Readiness(pending=f"KubeVirt to capture the revision of its {' and '.join(missing)}")
+        return Progress(pending=f"KubeVirt to capture the revision of its {' and '.join(missing)}")
     power = _power(vm)
-    if power.ready and not observed(vm):
-        return Readiness(pending="virt-controller to look at the change")
+    if power.done and not observed(vm):
+        return Progress(pending="virt-controller to look at the change")
     return power
 
 
-def trouble(vm: Manifest) -> Trouble | None:
-    """The trouble that prevents a VM from starting, by its status."""
+def trouble(vm: Manifest) -> Progress | None:
+    """What prevents a VM from starting, by its status: failed, or stuck if the VM may recover soon."""
     status = vm.get("status") or {}
     conditions = {condition["type"]: condition for condition in status.get("conditions") or []}
     failure = conditions.get("Failure", {})
     if failure.get("status") == "True":
         reason = _text(failure.get("reason") or "Failure", failure)
-        return Trouble(reason, _RACE_GRACE if any(words in reason for words in _LOST_RACES) else 0.0)
+        return _trouble(reason, _RACE_GRACE if any(words in reason for words in _LOST_RACES) else 0.0)
     printable = status.get("printableStatus", "")
     if printable in _MAY_PASS or printable == _CRASHES:
         failures = (status.get("startFailure") or {}).get("consecutiveFailCount")
         passing = printable in _MAY_PASS or failures == 1
-        return Trouble(_text(printable, _reason_condition(conditions)), _GRACE if passing else 0.0)
+        return _trouble(_text(printable, _reason_condition(conditions)), _GRACE if passing else 0.0)
     synchronized = conditions.get("Synchronized", {})
     failed = synchronized.get("status") == "False" and str(synchronized.get("reason", "")).startswith("Failed")
     if failed and printable not in RUNNING:
         # The pod was rejected, for example by a quota.
-        return Trouble(_text(synchronized["reason"], synchronized))
+        return Progress(failed=_text(synchronized["reason"], synchronized))
     return None
+
+
+def _trouble(reason: str, grace: float) -> Progress:
+    return Progress(stuck=reason, grace=grace) if grace else Progress(failed=reason)
 
 
 def _reason_condition(conditions: dict[str, Manifest]) -> Manifest:
@@ -184,22 +165,22 @@ def _uncaptured(role: Any, vm: Manifest) -> bool:
     matcher = role.matcher_of(vm)
     if not matcher or matcher.get("revisionName"):
         return False
-    reference = role.reference_of(vm) or {}
+    reference = role.reference_of(vm)
     return reference.get("name") != matcher.get("name") or not reference.get("controllerRevisionRef")
 
 
-def _power(vm: Manifest) -> Readiness:
+def _power(vm: Manifest) -> Progress:
     status, strategy = vm.get("status") or {}, run_strategy(vm)
     printable = status.get("printableStatus", "")
     now = f"now {printable or 'without status'}"
     if strategy in _STOPPED_STRATEGIES:
         # A VMI that has ended counts as stopped, but holds volumes until it is deleted.
         if strategy == "Manual" or (printable == "Stopped" and not status.get("created")):
-            return Readiness(ready=True)
-        return Readiness(pending=f"the VM to stop ({now})")
+            return Progress(done=True)
+        return Progress(pending=f"the VM to stop ({now})")
     if is_up(vm):
-        return Readiness(ready=True)
+        return Progress(done=True)
     ended = printable == "Stopped" and status.get("runStrategy") == strategy and not status.get("stateChangeRequests")
     if strategy in _ENDING_STRATEGIES and ended:
-        return Readiness(ready=True)
-    return Readiness(pending=f"the VM to be ready ({now})" if printable in RUNNING else f"the VM to run ({now})")
+        return Progress(done=True)
+    return Progress(pending=f"the VM to be ready ({now})" if printable in RUNNING else f"the VM to run ({now})")

@@ -19,7 +19,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
     KindHandler,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.watch import ProbeResult
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.progress import Progress
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from scripted_server import Store, forbidden, session_with, status
 
@@ -292,7 +292,7 @@ def test_failure_from_before_the_write_does_not_count() -> None:
     live = manifest("a", guest=2)
     store = Store({PATH.format("shop"): [live]})
     looks = handler_with(
-        probe=lambda _live: ProbeResult(failed="it is broken"),
+        probe=lambda _live: Progress(failed="it is broken"),
         same_status=lambda _live, _before: True,
     )
     (written,) = run(store, entry("a"), handler=looks, wait=True, wait_timeout=0.2)
@@ -305,9 +305,9 @@ def test_failure_from_before_the_write_does_not_count() -> None:
 def test_waits_use_a_limited_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     threads = set()
 
-    def probe(_live: Manifest | None) -> ProbeResult:
+    def probe(_live: Manifest | None) -> Progress:
         threads.add(threading.current_thread())
-        return ProbeResult(done=True)
+        return Progress(done=True)
 
     monkeypatch.setattr(declaring, "WATCHES", 2)
     spaces = [f"ns-{number}" for number in range(12)]

@@ -30,7 +30,7 @@ from growth import growth
 from scripted_server import listed, session_with, status
 
 Manifest = dict[str, Any]
-UNKNOWN = drift.Drift(None, None, drift.Effect({}, {}), drift.Specs(None, None))
+UNKNOWN = drift.Drift({}, {}, drift.Effect({}, {}))
 _FORBIDDEN = (
     'virtualmachines.kubevirt.io "vm" is forbidden: User "u" cannot patch resource "virtualmachines"'
     ' in API group "kubevirt.io"'

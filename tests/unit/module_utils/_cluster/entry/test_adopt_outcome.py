@@ -38,7 +38,7 @@ def vm(name: str, manager: str = "kubectl") -> dict[str, Any]:
     return {"metadata": {"name": name, "namespace": "shop", "managedFields": [owned]}, "spec": {}}
 
 
-CHOSEN = Candidate({"name": "small"}, None, vm("chosen"), (), ())
+CHOSEN = Candidate({"name": "small"}, None, vm("chosen"), {}, ())
 
 
 def warnings(results: list[AdoptOutcome], task: TaskContext) -> list[str]:
@@ -62,7 +62,7 @@ def test_adoption_warns_once_about_needed_restarts(check: bool) -> None:
 
 
 def test_check_mode_explains_refused_adoptions() -> None:
-    nearest = Candidate({"name": "small"}, None, {}, (), ({"field": "domain.cpu.cores", "before": 2, "after": 1},))
+    nearest = Candidate({"name": "small"}, None, {}, {}, ({"field": "domain.cpu.cores", "before": 2, "after": 1},))
     result = AdoptOutcome(vm("a"), Adoption(nearest=(nearest,), remedy="set accept: [domain.cpu]"))
     result.failed = "no instancetype"
     task = TaskContext(check=True)

@@ -14,7 +14,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 from growth import growth
 
-UNKNOWN = drift.Drift(None, None, drift.Specs(None, None), drift.Effect({}, {}))
+UNKNOWN = drift.Drift({}, {}, drift.Effect({}, {}))
 EVERYTHING = {"names": None, "label_selectors": []}
 
 

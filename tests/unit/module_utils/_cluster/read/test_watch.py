@@ -14,13 +14,13 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.r
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.watch import (
     STALE,
     WATCHES,
-    ProbeResult,
     _Wait,
     wait_for,
     wait_in_namespaces,
     with_grace,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.progress import Progress
 from scripted_server import Answer, Lister, listed, session_with, status
 
 VM = BY_NAME["VirtualMachine"]
@@ -38,13 +38,13 @@ def change(kind: str, item: Manifest) -> Manifest:
     return {"type": kind, "object": item}
 
 
-def probe(_name: str, item: Manifest | None) -> ProbeResult:
+def probe(_name: str, item: Manifest | None) -> Progress:
     phase = item["status"]["phase"] if item is not None else "gone"
     if phase == "broken":
-        return ProbeResult(failed="it is broken")
+        return Progress(failed="it is broken")
     if phase == "stuck":
-        return ProbeResult(stuck="it is stuck", grace=0.05)
-    return ProbeResult(done=phase == "good", pending=f"it to be good (now {phase})")
+        return Progress(stuck="it is stuck", grace=0.05)
+    return Progress(done=phase == "good", pending=f"it to be good (now {phase})")
 
 
 def wait(answer: Answer, *names: str, seconds: float = 30) -> dict[str, str | None]:
@@ -225,8 +225,8 @@ def test_a_forbidden_watch_fails_all_objects() -> None:
 
 
 def test_failure_from_before_the_write_has_grace() -> None:
-    assert with_grace(ProbeResult(failed="old")) == ProbeResult(stuck="old", grace=STALE)
-    assert with_grace(ProbeResult(pending="it")) == ProbeResult(pending="it")
+    assert with_grace(Progress(failed="old")) == Progress(stuck="old", grace=STALE)
+    assert with_grace(Progress(pending="it")) == Progress(pending="it")
 
 
 class Busy(Lister):

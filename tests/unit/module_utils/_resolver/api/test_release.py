@@ -17,7 +17,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Release,
     parse_release,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release_schema import every_field
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply import topology
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     KubeVirt,
@@ -245,8 +244,8 @@ def test_has_field_knows_backports(version: str, known: bool) -> None:
 # The fields that an object sets.
 
 
-def test_unknown_fields_are_left_out() -> None:
+def test_fields_inside_of_unknown_fields_are_left_out() -> None:
     spec = {"runStrategy": "Always", "nonsense": {"runStrategy": "Always"}}
-    assert list(every_field("VirtualMachineSpec", spec, "spec")) == [
-        ("VirtualMachineSpec", "runStrategy", "spec.runStrategy", "Always")
-    ]
+    known, unknown = release_schema.fields("VirtualMachineSpec", spec, path="spec")
+    assert known == ("spec.runStrategy", "VirtualMachineSpec", "runStrategy", "Always", "string")
+    assert (unknown.path, unknown.expression) == ("spec.nonsense", "")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.progress import Progress
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import source
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.source import (
     Consumer,
@@ -190,22 +191,22 @@ def running(reason: str, phase: str = "ImportScheduled") -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("live", "expected"),
     [
-        ({"status": {"phase": "Succeeded"}}, source.ImportStatus(done=True)),
-        ({"status": {"phase": "Failed"}}, source.ImportStatus(failed="CDI cannot fill the volume: Failed")),
-        (running("ImagePullFailed"), source.ImportStatus(failed="CDI cannot fill the volume: ImagePullFailed")),
-        (running("Pending"), source.ImportStatus(pending="CDI to fill the volume (ImportScheduled)")),
-        ({}, source.ImportStatus(pending="CDI to fill the volume (no phase yet)")),
+        ({"status": {"phase": "Succeeded"}}, Progress(done=True)),
+        ({"status": {"phase": "Failed"}}, Progress(failed="CDI cannot fill the volume: Failed")),
+        (running("ImagePullFailed"), Progress(failed="CDI cannot fill the volume: ImagePullFailed")),
+        (running("Pending"), Progress(pending="CDI to fill the volume (ImportScheduled)")),
+        ({}, Progress(pending="CDI to fill the volume (no phase yet)")),
         (
             {"status": {"phase": "ImportInProgress", "progress": "5.0%"}},
-            source.ImportStatus(pending="CDI to fill the volume (ImportInProgress 5.0%)"),
+            Progress(pending="CDI to fill the volume (ImportInProgress 5.0%)"),
         ),
         (
             {"status": {"phase": "WaitForFirstConsumer"}},
-            source.ImportStatus(failed="the storage class binds a volume when a pod uses it; set force_bind"),
+            Progress(failed="the storage class binds a volume when a pod uses it; set force_bind"),
         ),
     ],
 )
-def test_import_status_of_a_volume(live: dict[str, Any], expected: source.ImportStatus) -> None:
+def test_import_status_of_a_volume(live: dict[str, Any], expected: Progress) -> None:
     assert source.import_status(live) == expected
 
 

@@ -10,13 +10,12 @@ import pytest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.conversion import (
-    Conversion,
     Sources,
     _carried_over,
-    _value,
     convert,
     preferences_of,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.modernize import Modernization
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.template import process
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.presets import EXCLUDE
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_files import builtin_objects
@@ -59,7 +58,7 @@ def template(cpu: Any = 1, memory: str = "2Gi", os: str = "ubuntu", parameters: 
     }
 
 
-def converted(manifest: Manifest, *presets: Manifest, catalog: Any = CATALOG) -> Conversion:
+def converted(manifest: Manifest, *presets: Manifest, catalog: Any = CATALOG) -> Modernization:
     original = copy.deepcopy(manifest)
     result = convert(manifest, Sources(presets, catalog))
     assert manifest == original
@@ -72,7 +71,7 @@ REQUESTS = {"resources": {"requests": {"memory": "2048Mi"}}}
 
 def test_a_vm_of_a_preset() -> None:
     result = converted(vm(**SMALL), preset("small", {**REQUESTS, "ioThreadsPolicy": "shared"}))
-    assert result.differences == () and result.guest_before == result.guest_after
+    assert result.differences == [] and result.guest_before == result.guest_after
     assert result.guest_after is not None and result.guest_after["memory"] == "2Gi"
     spec = result.manifest["spec"]
     assert spec["instancetype"]["name"] == "u1.small"
@@ -135,7 +134,7 @@ def test_preset_matching_a_typed_vm_is_reported() -> None:
 def test_a_template() -> None:
     result = converted(template())
     spec = result.manifest["spec"]
-    assert result.manifest["kind"] == "VirtualMachineTemplate" and result.differences == ()
+    assert result.manifest["kind"] == "VirtualMachineTemplate" and result.differences == []
     assert spec["virtualMachine"]["spec"]["instancetype"]["name"] == "u1.small"
     assert spec["virtualMachine"]["spec"]["preference"]["name"] == "ubuntu"
     assert spec["virtualMachine"]["metadata"] == {"name": "${NAME}"}
@@ -150,7 +149,7 @@ def test_a_template() -> None:
 def test_nearest_instancetype_is_chosen_with_its_differences() -> None:
     result = converted(template(memory="1536Mi"))
     assert result.manifest["spec"]["virtualMachine"]["spec"]["instancetype"]["name"] == "u1.small"
-    assert result.differences == ({"field": "domain.memory.guest", "before": "1536Mi", "after": "2Gi"},)
+    assert result.differences == [{"field": "domain.memory.guest", "before": "1536Mi", "after": "2Gi"}]
 
 
 def test_parameters_of_removed_fields_are_removed() -> None:
@@ -231,9 +230,3 @@ def test_lists_keep_their_references() -> None:
 
 def test_shortened_list_replaces_the_old_list() -> None:
     assert _carried_over(["${A}", "x"], ["a", "x"], ["a"]) == ["a"]
-
-
-def test_value_of_a_missing_path_is_none() -> None:
-    template = {"spec": {"domain": {"cpu": {"cores": 2}}, "volumes": [{"name": "root"}]}}
-    assert _value(template, "domain.cpu.cores") == 2 and _value(template, "volumes[0].name") == "root"
-    assert _value(template, "domain.memory.guest") is None

@@ -14,7 +14,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.upgrade import (
     affected,
     changes,
-    obsolete,
+    no_longer_declared,
     predicted,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
@@ -46,7 +46,7 @@ def vm(name: str, instancetype: str) -> dict[str, Any]:
 
 def test_obsolete_objects_are_no_longer_in_the_catalog() -> None:
     live = [size("a"), size("b"), size("c", catalog="other")]
-    assert obsolete(live, [key_of(size("a"))], "acme") == [live[1]]
+    assert no_longer_declared(live, [key_of(size("a"))], "acme") == [live[1]]
 
 
 def test_references_normalize_the_kind_of_the_matcher() -> None:

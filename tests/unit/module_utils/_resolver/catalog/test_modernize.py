@@ -15,7 +15,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     INSTANCETYPE,
     PREFERENCE,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import parse_release
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog import modernize as resolver
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.modernize import modernize
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply import applier
@@ -40,7 +40,7 @@ def vm(**spec: Any) -> Manifest:
     return {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "spec": {"template": template, **spec}}
 
 
-def changed(result: resolver.Modernized) -> dict[str, tuple[Any, str, Any]]:
+def changed(result: resolver.Modernization) -> dict[str, tuple[Any, str, Any]]:
     return {change.path: (change.before, change.new_path, change.after) for change in result.changes}
 
 
@@ -57,7 +57,7 @@ def changed(result: resolver.Modernized) -> dict[str, tuple[Any, str, Any]]:
     ],
 )
 def test_modern_manifests_and_others_stay(manifest: Manifest) -> None:
-    assert modernize(manifest) == (manifest, (), ())
+    assert modernize(manifest) == resolver.Modernization(manifest, NEWEST)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_flavors_become_instancetypes(kind: str, modern: str) -> None:
         "kind": (kind, "kind", modern),
         "apiVersion": ("flavor.kubevirt.io/v1alpha1", "apiVersion", V1BETA1),
     }
-    assert result.remaining == ()
+    assert result.remaining == []
 
 
 @pytest.mark.parametrize("api_version", ["flavor.kubevirt.io/v1alpha1", "instancetype.kubevirt.io/v1alpha1"])
@@ -176,7 +176,7 @@ def test_replacements_require_a_release_that_supports_them() -> None:
         }
     )
 
-    assert modernize(old, parse_release("1.2")).changes == ()
+    assert modernize(old, parse_release("1.2")).changes == []
     assert set(changed(modernize(old, parse_release("1.3")))) == {"spec.preferSpreadSocketToCoreRatio"}
     assert modernize(old, parse_release("1.4")) == modernize(old)
 
@@ -344,7 +344,7 @@ def test_modernizing_is_idempotent() -> None:
     )
     once = modernize(old)
 
-    assert modernize(once.manifest) == (once.manifest, (), once.remaining)
+    assert modernize(once.manifest) == resolver.Modernization(once.manifest, NEWEST, [], once.remaining)
 
 
 def test_bare_captured_specs_are_read_through_1_6() -> None:

@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import managed_fields as ownership
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import value_at
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 
 MANIFEST = {
@@ -103,7 +104,7 @@ def test_dropped_field_keeps_siblings_added_by_admission() -> None:
     firmware = ("spec", "template", "spec", "domain", "firmware")
     dropped = plan.present(vm({}), live_vm, owner)
     assert dropped.merge_patch == {(*firmware, "bootloader"): None}
-    assert ownership.lookup(plan.merged(dropped, live_vm), firmware) == {"uuid": "u"}
+    assert value_at(plan.merged(dropped, live_vm), firmware) == {"uuid": "u"}
     labelled = vm({})
     labelled["spec"]["template"]["metadata"] = {"labels": {"tier": "web"}}
     owned = set(ownership.declared(labelled))

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.progress import Progress
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.write import Repeat
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.power import (
     Decision,
@@ -17,7 +18,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     reached,
     subresource_request,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.readiness import Readiness
 
 Manifest = dict[str, Any]
 
@@ -27,7 +27,7 @@ AFTER_STOP = Decision(needed=True, wait_for="stopped")
 AFTER_START = Decision(needed=True, wait_for="started")
 
 FAILURE = {"type": "Failure", "status": "True", "reason": "FailedFindInstancetype", "message": "not found"}
-ENDED = Readiness(failed="the VMI ended during the migration")
+ENDED = Progress(failed="the VMI ended during the migration")
 PAUSED = [{"type": "Paused", "status": "True"}]
 NOT_PAUSED = [{"type": "Ready", "status": "True"}, {"type": "Paused", "status": "False"}]
 STOP = {"action": "Stop", "uid": "1"}
@@ -140,40 +140,40 @@ def test_the_request(desired: PowerRequest, sent: SubresourceRequest) -> None:
 @pytest.mark.parametrize(
     ("state", "observed", "result"),
     [
-        ("started", vm(printableStatus="Running", ready=True), Readiness(ready=True)),
-        ("started", vm(printableStatus="Running"), Readiness(pending="the VM to be ready (now Running)")),
-        ("started", vm(printableStatus="Paused"), Readiness(ready=True)),
-        ("started", vm(printableStatus="Starting"), Readiness(pending="the VM to run (now Starting)")),
-        ("started", vm(printableStatus="ErrImagePull"), Readiness(stuck="ErrImagePull", grace=20.0)),
-        ("started", vm(printableStatus="CrashLoopBackOff"), Readiness(failed="CrashLoopBackOff")),
+        ("started", vm(printableStatus="Running", ready=True), Progress(done=True)),
+        ("started", vm(printableStatus="Running"), Progress(pending="the VM to be ready (now Running)")),
+        ("started", vm(printableStatus="Paused"), Progress(done=True)),
+        ("started", vm(printableStatus="Starting"), Progress(pending="the VM to run (now Starting)")),
+        ("started", vm(printableStatus="ErrImagePull"), Progress(stuck="ErrImagePull", grace=20.0)),
+        ("started", vm(printableStatus="CrashLoopBackOff"), Progress(failed="CrashLoopBackOff")),
         (
             "restarted",
             vm("Always", STOP, START, printableStatus="Running"),
-            Readiness(pending="the VM to run (now Running)"),
+            Progress(pending="the VM to run (now Running)"),
         ),
-        ("stopped", vm("Halted", printableStatus="Stopped"), Readiness(ready=True)),
-        ("stopped", vm("Halted", printableStatus="Stopping"), Readiness(pending="the VM to stop (now Stopping)")),
-        ("stopped", vm("Manual", STOP, printableStatus="Stopped"), Readiness(pending="the VM to stop (now Stopped)")),
-        ("paused", vm(printableStatus="Running"), Readiness(pending="the VM to be paused (now Running)")),
-        ("paused", vm(printableStatus="Paused", conditions=PAUSED), Readiness(ready=True)),
-        ("unpaused", vm(printableStatus="Running"), Readiness(ready=True)),
+        ("stopped", vm("Halted", printableStatus="Stopped"), Progress(done=True)),
+        ("stopped", vm("Halted", printableStatus="Stopping"), Progress(pending="the VM to stop (now Stopping)")),
+        ("stopped", vm("Manual", STOP, printableStatus="Stopped"), Progress(pending="the VM to stop (now Stopped)")),
+        ("paused", vm(printableStatus="Running"), Progress(pending="the VM to be paused (now Running)")),
+        ("paused", vm(printableStatus="Paused", conditions=PAUSED), Progress(done=True)),
+        ("unpaused", vm(printableStatus="Running"), Progress(done=True)),
         # Neither a condition of another type nor one that is not so.
-        ("unpaused", vm(conditions=[{"type": "Ready", "status": "True"}]), Readiness(ready=True)),
-        ("unpaused", vm(conditions=[{"type": "Paused", "status": "False"}]), Readiness(ready=True)),
+        ("unpaused", vm(conditions=[{"type": "Ready", "status": "True"}]), Progress(done=True)),
+        ("unpaused", vm(conditions=[{"type": "Paused", "status": "False"}]), Progress(done=True)),
         (
             "unpaused",
             vm(printableStatus="Paused", conditions=PAUSED),
-            Readiness(pending="the VM to be unpaused (now Paused)"),
+            Progress(pending="the VM to be unpaused (now Paused)"),
         ),
-        ("soft_rebooted", vm(), Readiness(ready=True)),
-        ("started", vm(), Readiness(pending="the VM to run (now without status)")),
-        ("stopped", vm("Halted"), Readiness(pending="the VM to stop (now without status)")),
-        ("started", vm(printableStatus="ErrorUnschedulable"), Readiness(stuck="ErrorUnschedulable", grace=20)),
-        ("stopped", None, Readiness(ready=True)),
-        ("started", None, Readiness(failed="the VM was deleted")),
+        ("soft_rebooted", vm(), Progress(done=True)),
+        ("started", vm(), Progress(pending="the VM to run (now without status)")),
+        ("stopped", vm("Halted"), Progress(pending="the VM to stop (now without status)")),
+        ("started", vm(printableStatus="ErrorUnschedulable"), Progress(stuck="ErrorUnschedulable", grace=20)),
+        ("stopped", None, Progress(done=True)),
+        ("started", None, Progress(failed="the VM was deleted")),
     ],
 )
-def test_state_is_reached_when_the_guest_matches(state: str, observed: Any, result: Readiness) -> None:
+def test_state_is_reached_when_the_guest_matches(state: str, observed: Any, result: Progress) -> None:
     assert reached(PowerRequest(state), observed) == result
 
 
@@ -181,32 +181,32 @@ def test_migration_progress_is_derived_from_its_state() -> None:
     old = {"migrationUid": "old", "completed": True}
     before = vmi(migrationState=old)
     for instance, result in (
-        (before, Readiness(pending="the migration to begin")),
-        (vmi(migrationState={"migrationUid": "new", "targetNode": "n2"}), Readiness(pending="the migration to n2")),
-        (vmi(migrationState={"migrationUid": "new", "completed": True}), Readiness(ready=True)),
+        (before, Progress(pending="the migration to begin")),
+        (vmi(migrationState={"migrationUid": "new", "targetNode": "n2"}), Progress(pending="the migration to n2")),
+        (vmi(migrationState={"migrationUid": "new", "completed": True}), Progress(done=True)),
         (
             vmi(migrationState={"migrationUid": "new", "completed": True, "failed": True, "failureReason": "no room"}),
-            Readiness(failed="the migration failed: no room"),
+            Progress(failed="the migration failed: no room"),
         ),
         (
             vmi(migrationState={"migrationUid": "new", "failed": True, "abortStatus": "Aborted"}),
-            Readiness(failed="the migration failed: Aborted"),
+            Progress(failed="the migration failed: Aborted"),
         ),
         (
             vmi(migrationState={"migrationUid": "new", "failed": True}),
-            Readiness(failed="the migration failed: no reason is given"),
+            Progress(failed="the migration failed: no reason is given"),
         ),
-        (vmi(migrationState={"migrationUid": "new"}), Readiness(pending="the migration to another node")),
+        (vmi(migrationState={"migrationUid": "new"}), Progress(pending="the migration to another node")),
         (vmi("Failed", migrationState={"migrationUid": "new"}), ENDED),
         (None, ENDED),
     ):
         assert migrated(before, instance) == result
     # One that had failed before is another.
     before = vmi(migrationState={"migrationUid": "old", "failed": True})
-    assert migrated(before, before) == Readiness(pending="the migration to begin")
+    assert migrated(before, before) == Progress(pending="the migration to begin")
     # One that was under way already.
     under_way = vmi(migrationState={"migrationUid": "new"})
-    assert migrated(under_way, vmi(migrationState={"migrationUid": "new", "completed": True})).ready
+    assert migrated(under_way, vmi(migrationState={"migrationUid": "new", "completed": True})).done
 
 
 def test_a_guest_has_ended_without_an_active_vmi() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import managed_fields as ownership
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import value_at
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import virtual_machine as vms
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import (
@@ -229,7 +230,7 @@ MEMORY = ("spec", "template", "spec", "domain", "memory")
 
 
 def memory_of(vm: dict[str, Any]) -> Any:
-    return ownership.lookup(vm, MEMORY)
+    return value_at(vm, MEMORY)
 
 
 def test_new_vm_gets_default_memory_unless_otherwise_set() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.object_keys import (
-    ObjectKey,
+    LookupKey,
     further_keys,
     keys_for_admission,
     keys_for_expansion,
@@ -65,11 +65,11 @@ def test_expansion_needs_no_sources_of_disks() -> None:
 
 def test_invalid_vms_have_no_keys() -> None:
     assert keys_for_admission({"spec": 5}, NEWEST) == keys_for_expansion({"spec": 5}, NEWEST) == []
-    assert further_keys(ObjectKey("DataSource", "shop", "os", "shop"), {"metadata": 5}) == []
+    assert further_keys(LookupKey("DataSource", "shop", "os", "shop"), {"metadata": 5}) == []
 
 
 def test_further_keys_of_an_object() -> None:
-    source = ObjectKey("DataSource", "images", "os", "shop")
+    source = LookupKey("DataSource", "images", "os", "shop")
     labels = {"instancetype.kubevirt.io/default-instancetype": "small"}
     spec = {"source": {"pvc": {"name": "gold", "namespace": "images"}}}
     further = [key[:3] for key in further_keys(source, {"metadata": {"labels": labels}, "spec": spec})]
@@ -83,11 +83,11 @@ def test_further_keys_of_an_object() -> None:
 
 
 def test_fallback_of_a_revision_of_another_object() -> None:
-    revision = ObjectKey("ControllerRevision", "shop", "pinned", "shop", fallback=(CLUSTER, "", "small"))
+    revision = LookupKey("ControllerRevision", "shop", "pinned", "shop", fallback=(CLUSTER, "", "small"))
     name = "instancetype.kubevirt.io/object-name"
     assert further_keys(revision, {"metadata": {"labels": {name: "small"}}}) == []
     assert further_keys(revision, {"metadata": {"labels": {name: "other"}}}) == [
-        ObjectKey(CLUSTER, "", "small", "shop")
+        LookupKey(CLUSTER, "", "small", "shop")
     ]
     assert further_keys(revision, None) == []
 
@@ -103,7 +103,7 @@ def test_keys_for_guest() -> None:
 
 
 def test_further_keys_of_a_start_revision() -> None:
-    key = ObjectKey("ControllerRevision", "shop", "revision-start-vm-1234-1", "shop")
+    key = LookupKey("ControllerRevision", "shop", "revision-start-vm-1234-1", "shop")
     spec = {"instancetype": {"name": "small", "revisionName": "pinned"}, "preference": {"name": "linux"}}
     assert [key[:3] for key in further_keys(key, {"metadata": {}, "data": {"spec": spec}})] == [
         ("ControllerRevision", "shop", "pinned"),

@@ -43,7 +43,7 @@ def test_by_name_and_by_owner() -> None:
 def test_revisions_are_iterated_once_for_all_vms() -> None:
     every = Counted(revision(f"{vm}-{number}", vm) for vm in "abc" for number in range(3))
     revisions = RevisionIndex(every)
-    unknown = drift.Drift(None, None, drift.Specs(None, None), drift.Effect({}, {}))
+    unknown = drift.Drift({}, {}, drift.Effect({}, {}))
     for uid in "abc":
         vm: Manifest = {"metadata": {"uid": uid, "generation": 1}, "spec": {"instancetype": {"name": "big"}}}
         recapture.must_bump_generation(vm, revisions)

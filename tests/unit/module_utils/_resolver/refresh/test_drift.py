@@ -6,6 +6,10 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import (
+    INSTANCETYPE,
+    PREFERENCE,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import revision
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
@@ -47,16 +51,14 @@ def captured(manifest: dict[str, Any], *others: dict[str, Any], lost: bool = Fal
 
 def test_no_drift() -> None:
     result = captured(instancetype(2, "4Gi", 1), instancetype(2, "4096Mi", 2))
-    assert result.instancetype is not None
-    assert (result.instancetype.state, result.drifted, result.effect.changes) == (drift.CURRENT, False, ())
-    assert (result.instancetype.generation, result.instancetype.current_generation) == (1, 2)
+    assert (result.parts[INSTANCETYPE].state, result.drifted, result.effect.changes) == (drift.CURRENT, False, ())
+    assert (result.parts[INSTANCETYPE].generation, result.parts[INSTANCETYPE].current_generation) == (1, 2)
 
 
 def test_drift_and_its_effect_on_the_guest() -> None:
     result = captured(instancetype(2, "4Gi", 1), instancetype(4, "8Gi", 2))
     assert result.drifted
-    assert result.instancetype is not None
-    assert [change["field"] for change in result.instancetype.changes] == ["cpu.guest", "memory.guest"]
+    assert [change["field"] for change in result.parts[INSTANCETYPE].changes] == ["cpu.guest", "memory.guest"]
     assert (result.effect.guest_before["vcpus"], result.effect.guest_before["memory"]) == (2, "4Gi")
     assert (result.effect.guest_after["vcpus"], result.effect.guest_after["memory"]) == (4, "8Gi")
     assert result.effect.changes == (
@@ -67,20 +69,21 @@ def test_drift_and_its_effect_on_the_guest() -> None:
 
 def test_a_deleted_instancetype() -> None:
     result = captured(instancetype(2, "4Gi", 1))
-    assert result.instancetype is not None
-    assert (result.instancetype.state, result.drifted, result.effect.guest_before["vcpus"]) == (drift.GONE, False, 2)
+    assert (result.parts[INSTANCETYPE].state, result.drifted, result.effect.guest_before["vcpus"]) == (
+        drift.GONE,
+        False,
+        2,
+    )
 
 
 def test_a_recreated_instancetype() -> None:
     result = captured(instancetype(2, "4Gi", 1), instancetype(2, "4Gi", 1, uid="other"))
-    assert result.instancetype is not None
-    assert (result.instancetype.state, result.instancetype.recreated) == (drift.CURRENT, True)
+    assert (result.parts[INSTANCETYPE].state, result.parts[INSTANCETYPE].recreated) == (drift.CURRENT, True)
 
 
 def test_a_lost_revision() -> None:
     result = captured(instancetype(2, "4Gi", 1), instancetype(2, "4Gi", 1), lost=True)
-    assert result.instancetype is not None
-    assert result.instancetype.state == drift.REVISION_LOST
+    assert result.parts[INSTANCETYPE].state == drift.REVISION_LOST
 
 
 @pytest.mark.parametrize("hidden", ["ControllerRevision", "VirtualMachineInstancetype"])
@@ -93,8 +96,7 @@ def test_unreadable_objects_are_unknown_with_the_reason(hidden: str) -> None:
     stored = {**revision.controller_revision(VM, live), "kind": "ControllerRevision"}
     reference = {"name": "big", "controllerRevisionRef": {"name": stored["metadata"]["name"]}}
     result = drift.drift({**VM, "status": {"instancetypeRef": reference}}, Hidden([stored, live]), KubeVirt(NEWEST))
-    assert result.instancetype is not None
-    assert (result.instancetype.state, result.instancetype.problem) == (drift.UNKNOWN, "no")
+    assert (result.parts[INSTANCETYPE].state, result.parts[INSTANCETYPE].problem) == (drift.UNKNOWN, "no")
 
 
 def test_revisions_of_older_api_versions_are_compared() -> None:
@@ -104,8 +106,7 @@ def test_revisions_of_older_api_versions_are_compared() -> None:
     result = drift.drift(
         {**VM, "status": {"instancetypeRef": reference}}, Objects([alpha, instancetype(4, "4Gi", 2)]), KubeVirt(NEWEST)
     )
-    assert result.instancetype is not None
-    assert result.instancetype.state == drift.DRIFTED
+    assert result.parts[INSTANCETYPE].state == drift.DRIFTED
     assert (result.effect.guest_before["vcpus"], result.effect.guest_after["vcpus"]) == (2, 4)
 
 
@@ -129,7 +130,7 @@ def test_effect_has_the_refusal_of_a_refresh() -> None:
 def test_a_vm_without_matchers() -> None:
     vm = {**VM, "spec": {"template": {"spec": {"domain": {"devices": {}, "memory": {"guest": "1Gi"}}}}}}
     result = drift.drift(vm, Objects([]), KubeVirt(NEWEST))
-    assert (result.instancetype, result.preference, result.drifted) == (None, None, False)
+    assert (result.parts, result.drifted) == ({}, False)
     assert result.effect.guest_before == {"vcpus": 1, "sockets": 1, "cores": 1, "threads": 1, "memory": "1Gi"}
 
 
@@ -140,11 +141,9 @@ def test_captured_at_and_changed_at() -> None:
     live["metadata"]["managedFields"] = [{"manager": "kubectl", "time": "2026-03-01T00:00:00Z"}]
     name = stored["metadata"]["name"]
     vm = {**VM, "status": {"instancetypeRef": {"name": "big", "controllerRevisionRef": {"name": name}}}}
-    part = drift.drift(vm, Objects([stored, live]), KubeVirt(NEWEST)).instancetype
-    assert part is not None
+    part = drift.drift(vm, Objects([stored, live]), KubeVirt(NEWEST)).parts[INSTANCETYPE]
     assert (part.captured_at, part.changed_at) == ("2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z")
-    gone = drift.drift(VM, Objects([]), KubeVirt(NEWEST)).instancetype
-    assert gone is not None
+    gone = drift.drift(VM, Objects([]), KubeVirt(NEWEST)).parts[INSTANCETYPE]
     assert (gone.captured_at, gone.changed_at) == ("", "")
 
 
@@ -170,8 +169,8 @@ def test_vm_without_instancetype_gets_cluster_defaults() -> None:
 def test_refusals_come_in_the_order_of_kubevirt() -> None:
     def refused(preference: dict[str, Any], **domain: Any) -> str | None:
         spec = {"template": {"spec": {"domain": {"devices": {}, **domain}}}}
-        after = drift.Specs({"cpu": {"guest": 3}, "memory": {"guest": "1Gi"}}, preference)
-        return drift.effect({"metadata": {}, "spec": spec}, drift.Specs(None, None), after, KubeVirt(NEWEST)).refusal
+        after = {INSTANCETYPE: {"cpu": {"guest": 3}, "memory": {"guest": "1Gi"}}, PREFERENCE: preference}
+        return drift.effect({"metadata": {}, "spec": spec}, {}, after, KubeVirt(NEWEST)).refusal
 
     spread: dict[str, Any] = {"cpu": {"preferredCPUTopology": "spread"}, "requirements": {"cpu": {"guest": 8}}}
     assert str(refused(spread, cpu={"cores": 2})).startswith("3 vCPUs provided by the instance type are not divisible")
@@ -210,16 +209,16 @@ def test_preference_applies_to_unlisted_disks_and_interfaces(
             }
         },
     }
-    result = drift.effect(vm, drift.Specs(None, {}), drift.Specs(None, {"devices": devices}), KubeVirt(NEWEST))
+    result = drift.effect(vm, {PREFERENCE: {}}, {PREFERENCE: {"devices": devices}}, KubeVirt(NEWEST))
     assert [(change["field"], change["after"]) for change in result.changes] == [(field, after)]
     # KubeVirt asks for no restart, and yet the guest has it only after one.
     assert drift.needs(result) == "restart"
-    assert drift.needs(drift.effect(vm, drift.Specs(None, {}), drift.Specs(None, {}), KubeVirt(NEWEST))) == "nothing"
+    assert drift.needs(drift.effect(vm, {PREFERENCE: {}}, {PREFERENCE: {}}, KubeVirt(NEWEST))) == "nothing"
 
 
 def test_interface_is_that_of_the_cluster() -> None:
     vm = {**VM, "spec": {"template": {"spec": {"domain": {"devices": {}}}}}}
     masquerade = KubeVirt(NEWEST, {"network": {"defaultNetworkInterface": "masquerade"}})
-    specs = drift.Specs(None, {}), drift.Specs(None, {"devices": {"preferredInterfaceModel": "e1000"}})
+    specs = {PREFERENCE: {}}, {PREFERENCE: {"devices": {"preferredInterfaceModel": "e1000"}}}
     (change,) = drift.effect(vm, *specs, masquerade).changes
     assert change["after"] == [{"name": "default", "masquerade": {}, "model": "e1000"}]

@@ -118,7 +118,7 @@ def test_a_vm_moves_to_the_named_object() -> None:
 def test_a_patch_changes_the_template() -> None:
     change = World(machine={"type": "pc-q35-rhel8.6.0"}).move(patch=MACHINE)
     assert (change.due, change.roles, change.spec) == (True, (), {"template": MACHINE})
-    assert change.effect is not None and not change.effect.live
+    assert change.effect is not None and not change.effect.applies_live
     assert change.effect.changes == (
         {"field": "domain.machine.type", "before": "pc-q35-rhel8.6.0", "after": "pc-q35-rhel9.4.0"},
     )

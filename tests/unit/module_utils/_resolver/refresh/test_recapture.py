@@ -35,7 +35,7 @@ def captured(name: str, kind: str = "VirtualMachineInstancetype") -> Manifest:
 
 def part(state: str, revision: str, now: int, **more: Any) -> drift.Drift:
     role_drift = drift.RoleDrift(state, "k", "big", revision, False, 1, now, False, (), "", "")._replace(**more)
-    return drift.Drift(role_drift, None, drift.Specs(None, None), drift.Effect({}, {}))
+    return drift.Drift({INSTANCETYPE: role_drift}, {}, drift.Effect({}, {}))
 
 
 def test_bump_patches_remove_their_annotation() -> None:

@@ -121,7 +121,7 @@ class TestRefresh:
         change = drifted().refresh()
         assert (change.due, change.roles, change.spec, change.recapture) == (True, (INSTANCETYPE,), None, True)
         assert change.effect is not None
-        assert (change.effect.guest_after["memory"], change.effect.live) == ("4Gi", False)
+        assert (change.effect.guest_after["memory"], change.effect.applies_live) == ("4Gi", False)
 
     def test_only_requested_roles_are_refreshed(self) -> None:
         world = World([instancetype(1), preference(1)], [instancetype(2, "4Gi"), preference(2, "sata")])
@@ -183,14 +183,14 @@ class TestLive:
     def test_more_sockets_are_hot_plugged(self) -> None:
         effect = World([instancetype(1), preference(1)], [instancetype(2, guest=4), preference(1)]).refresh().effect
         assert effect is not None
-        assert effect.live
+        assert effect.applies_live
 
     def test_sockets_are_not_unplugged(self) -> None:
         effect = (
             World([instancetype(1, guest=4), preference(1)], [instancetype(2, guest=2), preference(1)]).refresh().effect
         )
         assert effect is not None
-        assert not effect.live
+        assert not effect.applies_live
 
 
 class TestPin:

@@ -13,7 +13,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.steps import steps
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.vm import (
-    TemplateChange,
+    UpgradeChange,
     UpgradeSide,
     default_vm,
     template_change,
@@ -48,7 +48,7 @@ def sides(before: str, after: str) -> tuple[UpgradeSide, UpgradeSide]:
     return before, after
 
 
-def upgraded(manifest: Manifest, before: str = "1.8.4", after: str = "1.9.0") -> TemplateChange:
+def upgraded(manifest: Manifest, before: str = "1.8.4", after: str = "1.9.0") -> UpgradeChange:
     return template_change(manifest, *sides(before, after))
 
 
@@ -72,13 +72,13 @@ def test_rejected_vms_of_a_template() -> None:
     before, after = (entry.cluster.kubevirt for entry in sides("1.9.0", "1.5.3"))
     # A rejected template is not listed again as one that cannot start. Alone fails if templates are compared.
     problem = back.after._replace(problem="no")
-    back, stuck = (Alone(*entry._replace(after=problem)) for entry in (back, back._replace(refusal_before="no")))
-    step, other = (entry for entry in steps([], [], before, after, [back, stuck]) if entry.templates)
+    back, stuck = (Alone(**{**vars(back), "after": problem, "refusal_before": why}) for why in ("", "no"))
+    other, step = (entry for entry in steps([], [], before, after, [back, stuck]) if entry.templates)
     assert (other.text, len(other.templates)) == ("Change templates whose VMs the new KubeVirt cannot start", 1)
     assert (step.text, step.templates) == ("Change templates whose VMs the new KubeVirt rejects", ("shop/web",))
 
 
-class Alone(TemplateChange):
+class Alone(UpgradeChange):
     def __eq__(self, other: object) -> bool:
         raise AssertionError("templates are compared")
 
@@ -91,10 +91,10 @@ def test_a_parameter_may_have_no_value(value: str | None) -> None:
     ]
     manifest = template(parameters, instancetype={"name": "${SIZE_OF}"})
     vm = default_vm(manifest)
-    assert vm["metadata"] == {"name": "parameter-name", "namespace": "shop"}
-    assert vm["spec"]["instancetype"]["name"] == (value or "parameter-size-of")
+    assert vm["metadata"] == {"name": "1", "namespace": "shop"}
+    assert vm["spec"]["instancetype"]["name"] == (value or "1")
     change = upgraded(manifest)
-    assert ('"parameter-size-of" not found' in change.after.problem) == (not value)
+    assert ('"1" not found' in change.after.problem) == (not value)
     assert change.before.problem == change.after.problem
 
 

@@ -185,7 +185,8 @@ class Alone(VMChange):
 def test_vms_that_cannot_start_have_one_step(old: str, text: str) -> None:
     before, after = kubevirt(old), kubevirt("1.9.0")
     change = upgraded(vm(), before, after)
-    stuck = [Alone(*change._replace(vm=vm(name), after=change.after._replace(problem="no"))) for name in "ab"]
+    problem = {"after": change.after._replace(problem="no")}
+    stuck = [Alone(**{**vars(change), **problem, "manifest": vm(name)}) for name in "ab"]
     (step,) = [step for step in steps(stuck, [], before, after) if step.virtual_machines]
     assert (text in step.text, step.virtual_machines) == (True, ("shop/a", "shop/b"))
 

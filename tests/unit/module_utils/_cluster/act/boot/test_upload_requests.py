@@ -14,8 +14,8 @@ import urllib3
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.boot import upload as act
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.boot.state import BootSourceState
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.boot.upload import (
-    Progress,
     UploadFailed,
+    UploadProgress,
     upload,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import WriteSettings
@@ -111,7 +111,7 @@ def test_unprocessed_claim_times_out(tmp_path: Path, time: Time) -> None:
 
 def test_progress_shows_each_tenth_of_a_try() -> None:
     lines: list[str] = []
-    progress = Progress("disk-1", 1000)
+    progress = UploadProgress("disk-1", 1000)
     token = display.set(lines.append)
     for count in (1, 99, 100, 150, 1000, 5, 200):
         progress.report(count)
@@ -129,6 +129,6 @@ def test_progress_shows_each_tenth_of_a_try() -> None:
 def test_progress_of_an_empty_file() -> None:
     lines: list[str] = []
     token = display.set(lines.append)
-    Progress("disk-1", 0).report(0)
+    UploadProgress("disk-1", 0).report(0)
     display.reset(token)
     assert lines == ["disk-1: 100 % of 0 bytes uploaded"]

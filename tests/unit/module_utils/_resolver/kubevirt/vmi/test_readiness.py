@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.progress import Progress
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.readiness import (
-    Readiness,
     observed,
     readiness,
 )
@@ -41,7 +41,7 @@ def vm(strategy: str = "Always", **status: Any) -> dict[str, Any]:
     ],
 )
 def test_ready(ready: dict[str, Any]) -> None:
-    assert readiness(ready).ready
+    assert readiness(ready).done
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_ready(ready: dict[str, Any]) -> None:
     ],
 )
 def test_pending(pending: dict[str, Any], reason: str) -> None:
-    assert readiness(pending) == Readiness(pending=reason)
+    assert readiness(pending) == Progress(pending=reason)
 
 
 @pytest.mark.parametrize("reason", ["FailedFindInstancetype", "FailedFindPreference"])
@@ -135,7 +135,7 @@ NOT_READY = condition("Ready", "GuestNotRunning", "Guest VM is not reported as r
 )
 def test_permanent_failure_ends_wait(printable: str, conditions: list[dict[str, Any]], reason: str) -> None:
     manifest = vm(instancetypeRef=CAPTURED, printableStatus=printable, conditions=conditions)
-    assert readiness(manifest) == Readiness(failed=reason)
+    assert readiness(manifest) == Progress(failed=reason)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_permanent_failure_ends_wait(printable: str, conditions: list[dict[str, 
 )
 def test_missing_volumes_and_images_have_grace(printable: str, conditions: list[dict[str, Any]], reason: str) -> None:
     manifest = vm(instancetypeRef=CAPTURED, printableStatus=printable, conditions=conditions)
-    assert readiness(manifest) == Readiness(stuck=reason, grace=20.0)
+    assert readiness(manifest) == Progress(stuck=reason, grace=20.0)
 
 
 @pytest.mark.parametrize(("failures", "grace"), [(1, 20.0), (2, 0.0)])
@@ -194,17 +194,17 @@ def test_temporary_failure_has_grace() -> None:
 
 def test_failed_hotplug_does_not_fail_running_vm() -> None:
     conditions = [condition("Synchronized", "FailedHotplug", "no such volume")]
-    assert readiness(vm(instancetypeRef=CAPTURED, printableStatus="Running", ready=True, conditions=conditions)).ready
+    assert readiness(vm(instancetypeRef=CAPTURED, printableStatus="Running", ready=True, conditions=conditions)).done
 
 
 def test_readiness_waits_until_change_is_observed() -> None:
     running = vm(instancetypeRef=CAPTURED, printableStatus="Running", ready=True, created=True, desiredGeneration=2)
     changed = {**running, "metadata": {"generation": 3}}
     assert not observed(changed)
-    assert readiness(changed) == Readiness(pending="virt-controller to look at the change")
-    assert readiness({**running, "metadata": {"generation": 2}}).ready
+    assert readiness(changed) == Progress(pending="virt-controller to look at the change")
+    assert readiness({**running, "metadata": {"generation": 2}}).done
     stopped = vm("Halted", instancetypeRef=CAPTURED, printableStatus="Stopped", desiredGeneration=2)
-    assert readiness({**stopped, "metadata": {"generation": 3}}).ready
+    assert readiness({**stopped, "metadata": {"generation": 3}}).done
 
 
 def test_vm_without_generation_is_observed() -> None:
