@@ -49,7 +49,8 @@ def missing_volume(claim: Manifest) -> str:
     """Why a claim without a DataVolume is not a target if a DataVolume was expected."""
     annotations = annotations_of(claim)
     if annotations.get(_DELETED_WHEN_DONE) == "true" and annotations.get(POD_PHASE) == "Succeeded":
-        return f"PersistentVolumeClaim {qualified_name(claim)} is filled already, and its DataVolume has been deleted since"
+        name = qualified_name(claim)
+        return f"PersistentVolumeClaim {name} is filled already, and its DataVolume has been deleted since"
     return f"PersistentVolumeClaim {qualified_name(claim)} belongs to no DataVolume; set upload.claim"
 
 

@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import (
+    NEWEST,
+    parse_release,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
     Cluster,
@@ -227,6 +230,15 @@ def test_cluster_without_declarative_hotplug_volumes() -> None:
     """Recorded of KubeVirt 1.9 without its feature gate: no restart is asked for either."""
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": plugs("root", "data", hot="data")}
     assert compared(vm, plugs("root"), running_vmi(plugs("root")), settings=BY_REQUEST) == Update()
+
+
+@pytest.mark.parametrize(("release", "waits"), [("1.6", True), ("1.7", False)])
+def test_older_releases_replace_volumes_at_restart(release: str, waits: bool) -> None:
+    kubevirt = KubeVirt(parse_release(release), {"vmRolloutStrategy": "LiveUpdate"})
+    before, after = plugs("root"), plugs("root", "data", hot="data")
+    vms = [{"metadata": {"name": "a", "namespace": "ns"}, "spec": item} for item in (before, after)]
+    update = compare(*vms, running_vmi(before), Cluster(Objects([]), kubevirt))
+    assert (update.restart_required is not None) is waits
 
 
 def test_volume_migration() -> None:
