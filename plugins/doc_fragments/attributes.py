@@ -21,7 +21,7 @@ attributes:
     description: A second run with the same options changes nothing.
     support: full
   action_group:
-    description: C(module_defaults) can set options of all modules of the group at once.
+    description: C(module_defaults) can set options of all modules of the group.
     support: full
     membership:
       - virtshape.instancetypes.all

@@ -91,7 +91,7 @@ options:
   qps:
     description:
       - Maximum number of requests per second, including retries, such as C(20) or C(0.5). After a pause the task may
-        send that many requests at once.
+        send that many requests concurrently.
       - By default the task does not limit itself, and the server throttles the task.
     type: float
 notes:

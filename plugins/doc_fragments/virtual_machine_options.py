@@ -71,9 +71,9 @@ options:
     description:
       - The VirtualMachineTemplate of which to make the VM. It is processed here, with the rights of the user, who must
         be allowed to read it. A string is short for O(from_template.name). Requires KubeVirt 1.9.
-      - Options beside it win over the template. Objects are merged, other values replaced. O(name) and O(namespace) are
-        those of the VM, whatever the template says, and give their value to a parameter that names the VM, such as
-        C(NAME) in C(${NAME}). Options that add disks, networks or credentials cannot be combined with it.
+      - Other options take precedence over the template. Objects are merged, other values replaced. O(name) and
+        O(namespace) are those of the VM, whatever the template says, and give their value to a parameter that names the
+        VM, such as C(NAME) in C(${NAME}). Options that add disks, networks or credentials cannot be combined with it.
       - Parameters that generate their value do so once. In an existing VM, the value is read from where the template
         has the parameter. If that is impossible, the error says which parameter to set.
       - The run strategy of the template is that of a new VM, as if O(run_strategy) was not set.

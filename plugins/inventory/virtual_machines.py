@@ -197,7 +197,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         self._populate(self._cached(self._connection(config), path, cache))
 
     def _check(self, config: Any) -> None:
-        """Ansible passes over options that there are not, and takes any text for a truth value."""
+        """Ansible passes over options that there are not, and takes any text for a boolean."""
         if config is not None and not isinstance(config, Mapping):
             raise AnsibleParserError(f"expected options of {self.NAME}, found {type(config).__name__}")
         definitions = self.option_definitions

@@ -57,7 +57,7 @@ options:
     description:
       - When CDI polls the registry for a new O(image) or O(image_stream), as a cron schedule of five fields or a
         descriptor such as V(@daily). Sunday is V(0). An empty schedule imports once, and CDI never polls again.
-      - CDI does not let a DataImportCron be changed, so the module replaces it, after CDI's rules and the API server
+      - CDI does not allow changes to a DataImportCron, so the module replaces it, after CDI's rules and the API server
         have accepted the new one. What it has imported stays. The module does not replace a DataImportCron that others
         made with the retentionPolicy V(None), because CDI would delete its images.
     type: str

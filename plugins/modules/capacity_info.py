@@ -57,8 +57,8 @@ options:
       - What to assume for running VMs. With V(keep) they keep running; quotas and nodes already count them.
         RV(virtual_machines[].placement) says whether a migration would find room.
       - With V(migrate), a pod of the VM's next size runs in addition to the present pod, as a live update or a drain
-        needs it. Each VM is checked separately, because guests need not migrate at once. AAQ counts only the growth of
-        the guest.
+        needs it. Each VM is checked separately, because guests do not have to migrate at the same time. AAQ counts only
+        the growth of the guest.
       - With V(restart), such a pod replaces the present pod. All pods are removed before the first VM is placed.
     type: str
     choices: [keep, restart, migrate]

@@ -305,7 +305,7 @@ EXAMPLES = r"""
     version: v1.7.0
     prune: unused
 
-- name: A company's own catalog beside it
+- name: A company's own catalog in addition
   virtshape.instancetypes.catalog:
     source: path
     path: catalogs/acme.yml

@@ -13,8 +13,8 @@ description:
   - An instancetype defines the vCPUs, memory, GPUs and host devices of a VM, which the VM cannot override.
   - Takes one object at the top level, or many in O(instancetypes). One process handles all objects with one list
     request per kind and namespace. An object that is already as declared costs no further request.
-  - The task declares objects by server-side apply with the field manager C(virtshape). A field that was declared before
-    and no longer is gets removed. Fields that others own are left alone.
+  - The task declares objects by server-side apply with the field manager C(virtshape). Fields that
+    are no longer declared are removed. Fields that others own are left alone.
 author: virtshape.instancetypes contributors (@virtshape)
 extends_documentation_fragment:
   - virtshape.instancetypes.instancetype_options
@@ -86,7 +86,7 @@ results:
     kind: {description: Kind of the object., type: str, returned: unless its options are wrong}
     action:
       description: What the task did, or would do in check mode - V(create), V(apply), V(delete), V(none) or V(keep).
-        V(keep) means that the task left an object of others alone.
+        V(keep) means that the task did not change an object that it does not manage.
       type: str
       returned: always
       sample: apply

@@ -14,8 +14,8 @@ description:
     fields that the VM does not set.
   - Takes one object at the top level, or many in O(preferences). One process handles all objects with one list request
     per kind and namespace. An object that is already as declared costs no further request.
-  - The task declares objects by server-side apply with the field manager C(virtshape). A field that was declared before
-    and no longer is gets removed. Fields that others own are left alone.
+  - The task declares objects by server-side apply with the field manager C(virtshape). Fields that
+    are no longer declared are removed. Fields that others own are left alone.
 author: virtshape.instancetypes contributors (@virtshape)
 extends_documentation_fragment:
   - virtshape.instancetypes.preference_options

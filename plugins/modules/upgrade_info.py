@@ -164,7 +164,8 @@ virtual_machines:
       description:
         - What it takes for the running guest to match the VM after the upgrade - V(nothing), V(live_update) or
           V(restart). Another maximum of sockets or memory, and other requests of the pod, need no restart.
-        - V(live_update) means that the new KubeVirt changes the guest at once, because changes waited for a restart.
+        - V(live_update) means that the new KubeVirt changes the guest immediately, because changes waited for a
+          restart.
       type: str
       returned: always
     restart_required:

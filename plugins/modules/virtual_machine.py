@@ -20,8 +20,8 @@ description:
     requirements of its preference - and reports what to change in a VM that KubeVirt would reject.
   - One process handles all VMs with one list request per namespace. A VM that is already as declared costs no further
     request.
-  - The task declares VMs by server-side apply with the field manager O(field_manager). A field that was declared before
-    and no longer is gets removed. Fields that others own or that the cluster filled in are left alone.
+  - The task declares VMs by server-side apply with the field manager O(field_manager). Fields that
+    are no longer declared are removed. Fields that others own or that the cluster filled in are left alone.
 author: virtshape.instancetypes contributors (@virtshape)
 options:
   names:
@@ -57,7 +57,7 @@ options:
     description:
       - What to do about VMs that the quotas and limit ranges of their namespaces do not let run, as
         M(virtshape.instancetypes.capacity_info) reports it for all VMs of the task together.
-      - With V(strict) the task fails before it sends anything. With V(warn) it warns. With V(off) it does not look.
+      - With V(strict) the task fails before it sends anything. With V(warn) it warns. With V(off), it skips the check.
       - VMs with the run strategy V(Halted) are not counted. For a VM that runs, nothing is counted again.
     type: str
     choices: [strict, warn, 'off']
@@ -136,7 +136,7 @@ EXAMPLES = r"""
     access_credentials:
       - secret: team-keys
 
-- name: A larger size, at once
+- name: A larger size, immediately
   virtshape.instancetypes.virtual_machine:
     name: web
     namespace: shop

@@ -88,7 +88,7 @@ options:
     type: int
   wait:
     description:
-      - Whether to wait until the VMs have the state. If a VM cannot reach the state, the wait ends at once with the
+      - Whether to wait until the VMs have the state. If a VM cannot reach the state, the wait ends immediately with the
         reason.
       - KubeVirt rejects the start of a VM that is still stopping, and the pause of a VM that is still starting. Set
         V(true) if another task for these VMs follows.

@@ -16,8 +16,8 @@ description:
   - Before sending anything, the task refuses a template that makes no VM or whose VM has fields that KubeVirt lacks. It
     warns of parameters that nothing uses, and of what KubeVirt would say to a VM with the parameters' defaults, such as
     an instancetype that does not exist or that does not meet the requirements of the preference.
-  - The task declares objects by server-side apply with the field manager C(virtshape). A field that was declared before
-    and no longer is gets removed. Fields that others own are left alone.
+  - The task declares objects by server-side apply with the field manager C(virtshape). Fields that
+    are no longer declared are removed. Fields that others own are left alone.
   - Requires KubeVirt 1.9.
 author: virtshape.instancetypes contributors (@virtshape)
 options:

@@ -226,7 +226,7 @@ def _day(place: str, name: Any) -> int:
     for number, day in enumerate(DAYS):
         if text in (day, day[:3]):
             return number
-    raise WindowError(f"{place}: {shown(name)} is no day; write {', '.join(day[:3] for day in DAYS)}")
+    raise WindowError(f"{place}: {shown(name)} is not a day; write {', '.join(day[:3] for day in DAYS)}")
 
 
 def _minutes(place: str, value: Any, last: int = 0) -> int:

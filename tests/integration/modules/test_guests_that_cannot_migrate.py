@@ -130,7 +130,7 @@ def test_volume_that_is_not_hotplugged_needs_restart(
     for check in (True, False):
         result = declare(after, check=check, wait=True)
         assert (result["needs"], result["restart_required"]) == ("restart", True)
-        assert result["restart_reason"].startswith("KubeVirt asks for no restart, but the guest gets ")
+        assert result["restart_reason"].startswith("KubeVirt does not ask for a restart, but the guest gets ")
     assert "RestartRequired" not in {item["type"] for item in _conditions(api, shop)}
     (seen,) = run("virtual_machine_info", namespace=shop, include=["refresh"])["virtual_machines"]
     assert (seen["restart_required"], seen["guest_current"]) == (True, False)

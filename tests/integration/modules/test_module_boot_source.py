@@ -158,7 +158,7 @@ def test_invalid_entries_are_refused_before_any_write(
         ({}, "exactly one of them is required"),
         ({"url": "http://x", "schedule": "@daily"}, "only an image of a registry can be polled"),
         ({"image": there, "keep": 0}, "keep: 1 is the least"),
-        ({"image": "A B"}, "is no name of an image"),
+        ({"image": "A B"}, "is not the name of an image"),
         ({"image": there, "query_registry": False}, "needs an image with a digest"),
         ({"upload": {"path": "/no/such/file"}}, "No such file"),
         ({"upload": {"path": "/dev/null", "create": False}}, "upload.volume: required with create: false"),

@@ -189,7 +189,9 @@ def test_preference_for_default_device_needs_restart(
     for check in (True, False):
         result = declare(other, check=check, wait=True)
         assert (result["needs"], result["restart_required"]) == ("restart", True), result
-        assert result["restart_reason"].startswith("KubeVirt asks for no restart, but the guest gets domain.devices.")
+        assert result["restart_reason"].startswith(
+            "KubeVirt does not ask for a restart, but the guest gets domain.devices."
+        )
     assert (seen()["restart_required"], seen()["restart_reason"]) == (True, result["restart_reason"])
     assert declare(vm("web"), wait=True)["needs"] == "nothing"
     assert (seen()["restart_required"], uid(run, shop)) == (False, before)

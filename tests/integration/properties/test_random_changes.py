@@ -219,7 +219,7 @@ class Fleet:
         """Where the cluster differs from what the run says. pending: what an earlier change had foreseen."""
         name = result["name"]
         needs = result.get("needs", "nothing")
-        announced = "asks for no restart" not in result.get("restart_reason", "")
+        announced = "does not ask for a restart" not in result.get("restart_reason", "")
         asks = result["restart_required"] and announced
         # The condition outlives a guest that was stopped.
         if before is None or result["run_strategy"] == "Halted":

@@ -166,7 +166,7 @@ def test_invalid_options_are_refused(run: Run) -> None:
     for options, message in (
         ({"drain": ["z"]}, "drain: no such node: z"),
         ({"instancetypes": ["none"]}, "instancetypes: none: no such VirtualMachineClusterInstancetype"),
-        ({"manifests": [{"spec": 5}]}, "manifests[0]: is no manifest of a VirtualMachine"),
+        ({"manifests": [{"spec": 5}]}, "manifests[0]: is not a VirtualMachine manifest"),
         ({"manifests": [{"spec": {"template": {"spec": {"domian": {}}}}}]}, "manifests[0].spec"),
         ({"names": ["z"]}, "names: no such virtual machine in shop: z"),
     ):

@@ -103,7 +103,7 @@ def test_invalid_options_are_refused(run: Run) -> None:
         ({"kubevirt_version": "next"}, "kubevirt_version: "),
         ({"kubevirt_configuration": {"network": "x"}}, "kubevirt_configuration: malformed"),
         ({"kubevirt_configuration": {"permittedHostDevices": "x"}}, "kubevirt_configuration: malformed"),
-        ({"catalog": [{"series": {}}]}, "catalog[0]: is no manifest of an instancetype or preference"),
+        ({"catalog": [{"series": {}}]}, "catalog[0]: is not a manifest of an instancetype or preference"),
     ):
         assert run("upgrade_info", store(), **options)["msg"].startswith(message), options
 

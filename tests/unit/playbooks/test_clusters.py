@@ -46,8 +46,8 @@ PREFIXES = {"deploy_catalog": "common_instancetypes", "fleet_report": "fleet_rep
 @pytest.mark.parametrize(
     ("group", "limit", "message"),
     [
-        ("cluster", "", "clusters: cluster is no group of the inventory that has hosts; its hosts are the clusters"),
-        ("empty", "", "clusters: empty is no group of the inventory that has hosts"),
+        ("cluster", "", "clusters: cluster is not an inventory group with hosts; its hosts are the clusters"),
+        ("empty", "", "clusters: empty is not an inventory group with hosts"),
         ("clusters", "north", "limit: is north, and no cluster of the group clusters is in it; choose other hosts"),
         ("strangers", "", "south: has no virtshape_kubeconfig, virtshape_context or virtshape_host; one of these"),
     ],

@@ -52,9 +52,9 @@ _VM = BY_NAME["VirtualMachine"]
 _VMI = BY_NAME["VirtualMachineInstance"]
 _REVISION = BY_NAME["ControllerRevision"]
 _DENIED: Final = "cannot reset the condition RestartRequired, which may remain after the restart: {}"
-_PENDING: Final = "the guest does not have the change yet, and KubeVirt asks for no restart"
+_PENDING: Final = "the guest does not have the change yet, and KubeVirt does not ask for a restart"
 _WAITS: Final = "the guest does not have the change yet, because KubeVirt has not completed an earlier live update ({})"
-_NOT_ASKED: Final = "KubeVirt asks for no restart"
+_NOT_ASKED: Final = "KubeVirt does not ask for a restart"
 # A busy virt-controller compares a VM with its guest within this many seconds after it has captured a revision.
 _COMPARED: Final = 30.0
 # virt-controller updates the conditions of a new guest within this many seconds of its last write.

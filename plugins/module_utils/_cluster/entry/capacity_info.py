@@ -92,7 +92,7 @@ def _declared(params: Params) -> list[Result]:
     for index, manifest in enumerate(params["manifests"]):
         metadata = manifest.get("metadata") or {}
         if not isinstance(metadata, dict) or not isinstance(manifest.get("spec"), dict):
-            raise FieldError(f"manifests[{index}]", "is no manifest of a VirtualMachine")
+            raise FieldError(f"manifests[{index}]", "is not a VirtualMachine manifest")
         try:
             formats.checked("VirtualMachineSpec", manifest["spec"], False)
         except FieldError as error:

@@ -83,7 +83,7 @@ def _checked(index: int, manifest: Manifest) -> Manifest:
     ):
         raise FieldError(
             f"catalog[{index}]",
-            "is no manifest of an instancetype or preference; convert catalogs with the filter catalog_objects",
+            "is not a manifest of an instancetype or preference; convert catalogs with the filter catalog_objects",
         )
     return manifest
 

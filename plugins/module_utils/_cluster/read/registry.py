@@ -77,7 +77,7 @@ class Registry:
     def _configuration(self, reference: Reference, manifest: dict[str, Any], name: str) -> Content:
         digest = (manifest.get("config") or {}).get("digest")
         if not isinstance(digest, str):
-            raise ImageError(f"{name} is no image for containers")
+            raise ImageError(f"{name} is not a container image")
         configuration, _text = self._document(reference, f"blobs/{digest}", name)
         environment = (configuration.get("config") or {}).get("Env") or ()
         return Content("", tuple(map(str, environment)), architecture=str(configuration.get("architecture") or ""))

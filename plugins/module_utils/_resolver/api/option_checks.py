@@ -123,7 +123,7 @@ def shape_problem(options: Options, spec: Spec, path: str = "") -> str | None:
         elif _is_text(option) and any(
             isinstance(entry, bool) for entry in (value if isinstance(value, list) else [value])
         ):
-            return f"{place}: expected text, found a truth value{QUOTES}"
+            return f"{place}: expected text, found a boolean{QUOTES}"
         else:
             continue
         for where, entry in entries:
@@ -138,7 +138,7 @@ def shape_problem(options: Options, spec: Spec, path: str = "") -> str | None:
 
 
 def _is_text(option: Spec) -> bool:
-    """Whether an option takes text. Ansible itself makes `no` and `off` of a truth value if these are choices."""
+    """Whether an option takes text. Ansible itself makes `no` and `off` of a boolean if these are choices."""
     return "str" in (option.get("type"), option.get("elements")) and "choices" not in option
 
 
@@ -165,7 +165,7 @@ def _is_readable(value: Any) -> bool:
 def _not_a_dictionary(where: str, key: str, value: Any, inner: Spec) -> str:
     main = next((name for name in ("guest", "name", "data_source") if name in inner), None)
     if not isinstance(value, (str, int)) or main is None or any(option.get("no_log") for option in inner.values()):
-        kind = {str: "text", list: "a list", bool: "a truth value"}.get(type(value), "a number")
+        kind = {str: "text", list: "a list", bool: "a boolean"}.get(type(value), "a number")
         return f"{where}: expected a dictionary, found {kind}"
     return f"{where}: expected a dictionary, found {shown(value)}; write {key and f'{key}: '}{{{main}: ...}}"
 

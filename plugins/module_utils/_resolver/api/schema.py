@@ -368,7 +368,7 @@ def _int_or_string(value: Value) -> int | str:
 
 
 def _describe(value: Value) -> str:
-    kinds = {dict: "an object", list: "a list", bool: "a truth value", type(None): "null"}
+    kinds = {dict: "an object", list: "a list", bool: "a boolean", type(None): "null"}
     return kinds.get(type(value)) or shown(value)
 
 

@@ -90,7 +90,7 @@ def reference(text: str) -> Reference:
         path = f"library/{path}"
     valid = _HOST.fullmatch(registry) and _NAME.fullmatch(path) and (not tag or _TAG.fullmatch(tag))
     if not valid or ("@" in text and not _DIGEST.fullmatch(digest)):
-        raise ImageError(f"{text!r} is no name of an image; write it like quay.io/containerdisks/fedora:latest")
+        raise ImageError(f"{text!r} is not the name of an image; write it like quay.io/containerdisks/fedora:latest")
     return Reference(registry, path, "" if digest else tag or "latest", digest)
 
 

@@ -18,7 +18,7 @@ from ..kubevirt.vmi.vmi import guest
 from ..kubevirt.webhooks import mutate
 from ..kubevirt.webhooks.mutate import AdmissionResult
 
-_SILENT_RESTART: Final = "KubeVirt asks for no restart, but the guest gets {fields} only at its next start"
+_SILENT_RESTART: Final = "KubeVirt does not ask for a restart, but the guest gets {fields} only at its next start"
 
 
 def impact(vm: Manifest, future: AdmissionResult, instance: Manifest | None, cluster: Cluster) -> Impact:

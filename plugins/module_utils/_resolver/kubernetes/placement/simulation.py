@@ -116,7 +116,7 @@ def _placement_result(batch: Batch, vm: PlacementRequest) -> dict[str, Any]:
 def _migration_result(batch: Batch, vm: PlacementRequest) -> dict[str, Any]:
     """{name, namespace, evaluated, fits, node, migration: {fits, node_count, nodes, problem}} of a VM that runs.
 
-    The target of its migration is not placed, since guests need not migrate at once.
+    The target of its migration is not placed, since guests do not have to migrate at the same time.
     """
     nodes = _fitting(batch, vm.pod)
     missing = {} if nodes["nodes"] else {"problem": problem(batch.state, vm.pod) if vm.pod else vm.problem}

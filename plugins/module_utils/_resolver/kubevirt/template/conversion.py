@@ -52,7 +52,7 @@ def convert(template: Any, object_labels: bool = False) -> dict[str, Any]:
 
 
 def _with_texts(expression: str, value: Any) -> Any:
-    """The value with a text where a number or a truth value is in place of one, as virtctl reads YAML."""
+    """The value with a text where a number or a boolean is in place of one, as virtctl reads YAML."""
     expression = schema.bare(expression)
     if expression == "string" and isinstance(value, (bool, int, float)):
         return _text(value)

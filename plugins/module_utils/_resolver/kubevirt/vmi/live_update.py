@@ -44,7 +44,7 @@ class Impact(NamedTuple):
 
     needs: NOTHING (also for a VM without a running guest, which gets the change at its next start), LIVE, RESTART or
     UNKNOWN. reason: why a restart is needed, in KubeVirt's words if it asks for one.
-    without_condition: KubeVirt asks for no restart, although the guest gets the change only by one.
+    without_condition: KubeVirt does not ask for a restart, although the guest gets the change only by one.
     guest_before, guest_after: the figures of the guest as it runs (or would start), before and after the change.
     changes: the changed fields of the VMI's spec, [{field, before, after}], without secrets, including earlier changes
     that wait for a restart.

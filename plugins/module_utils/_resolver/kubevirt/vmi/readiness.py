@@ -62,7 +62,7 @@ def restart_required(vm: Manifest) -> Manifest | None:
 
 
 def plugs_sockets(vm: Manifest) -> bool:
-    """Whether a hot-plug of CPUs is under way. While it is, KubeVirt asks for no restart because of sockets."""
+    """Whether a hot-plug of CPUs is under way. While it is, KubeVirt does not ask for a restart because of sockets."""
     return has_condition(vm, "HotVCPUChange")
 
 

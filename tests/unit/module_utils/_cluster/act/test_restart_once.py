@@ -331,7 +331,7 @@ def test_late_live_update_fails_unless_restart_is_never() -> None:
     never, cluster = Busy(), Busy()
     result = run(never, restart="never", seconds=0.5)
     assert (result.failed, result.changed, never.restarts) == (None, True, 0)
-    assert result.warnings == ["the guest does not have the change yet, and KubeVirt asks for no restart"]
+    assert result.warnings == ["the guest does not have the change yet, and KubeVirt does not ask for a restart"]
     permitted = run(cluster, seconds=0.5)
     assert (permitted.failed, cluster.restarts) == (result.warnings[0], 0)
 
@@ -347,4 +347,4 @@ def test_live_update_behind_an_earlier_update_is_reported(monkeypatch: pytest.Mo
 
 def test_live_update_of_another_field_is_not_awaited() -> None:
     result = run(Busy("HotMemoryChange"), restart="never", seconds=0.5)
-    assert result.warnings == ["the guest does not have the change yet, and KubeVirt asks for no restart"]
+    assert result.warnings == ["the guest does not have the change yet, and KubeVirt does not ask for a restart"]

@@ -95,7 +95,7 @@ def test_missing_images_and_registries(registry: LoopbackRegistry) -> None:
         (b"[]", "no manifest"),
         (b"{", "no manifest"),
         (b" " * (5 << 20), "no manifest"),
-        (b"{}", "is no image for containers"),
+        (b"{}", "is not a container image"),
     ],
 )
 def test_responses_without_a_manifest(registry: LoopbackRegistry, content: bytes, message: str) -> None:

@@ -84,7 +84,7 @@ SPEC: dict[str, Any] = {
         ({"ram": 4}, "ram: expected a dictionary, found 4; write ram: {guest: ...}"),
         ({"memory": ["4Gi"]}, "memory: expected a dictionary, found a list"),
         ({"memory": {"swap": 1.5}}, "memory.swap: expected a dictionary, found a number"),
-        ({"memory": {"swap": True}}, "memory.swap: expected a dictionary, found a truth value"),
+        ({"memory": {"swap": True}}, "memory.swap: expected a dictionary, found a boolean"),
         # It may be the password.
         ({"login": "secret"}, "login: expected a dictionary, found text"),
         ({"disks": [{"source": {}}, {"source": "x"}]}, "disks[1].source: expected a dictionary, found text"),
@@ -110,7 +110,7 @@ def test_text_options_reject_yaml_booleans() -> None:
         ({"users": ["a", True]}, "users"),
         ({"memory": {"guest": False}}, "memory.guest"),
     ):
-        assert shape_problem(options, SPEC) == f"{place}: expected text, found a truth value; put it in quotes"
+        assert shape_problem(options, SPEC) == f"{place}: expected text, found a boolean; put it in quotes"
     # Ansible knows which of the choices it is.
     assert shape_problem({"preflight": False}, SPEC) is None
 

@@ -21,7 +21,7 @@ def vm(**domain: Any) -> dict[str, Any]:
     [
         ({"cpu": {"cores": "two"}}, "spec.template.spec.domain.cpu.cores: expected a whole number, found 'two'"),
         ({"cpu": {"cores": -1}}, "spec.template.spec.domain.cpu.cores: -1 is not between 0 and 4294967295"),
-        ({"cpu": {"cores": True}}, "spec.template.spec.domain.cpu.cores: expected a whole number, found a truth value"),
+        ({"cpu": {"cores": True}}, "spec.template.spec.domain.cpu.cores: expected a whole number, found a boolean"),
         ({"cpu": []}, "spec.template.spec.domain.cpu: expected an object, found a list"),
         (
             {"memory": {"guest": "4GB"}},
@@ -106,7 +106,7 @@ def test_wrong_types_are_reported_with_their_path(template: dict[str, Any], mess
     [
         ({"a": 1}, "an object"),
         ([1], "a list"),
-        (True, "a truth value"),
+        (True, "a boolean"),
         ("two", "'two'"),
         (1.5, "1.5"),
     ],

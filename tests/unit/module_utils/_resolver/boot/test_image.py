@@ -36,7 +36,7 @@ def test_parses_names(text: str, expected: Reference) -> None:
     "text", ["", "UPPER", "quay.io/", "quay.io/a b", "a:b:c", "x@sha256:1", "x@", "http://quay.io/a"]
 )
 def test_invalid_names_raise(text: str) -> None:
-    with pytest.raises(ImageError, match="is no name of an image"):
+    with pytest.raises(ImageError, match="is not the name of an image"):
         image.reference(text)
 
 

@@ -223,7 +223,7 @@ def test_volumes_need_a_restart_without_declarative_hotplug(before: Manifest, af
     instance = {**running(), "spec": before["spec"]["template"]["spec"]}
     result = foreseen(before, after, instance, Cluster(Objects(TYPES), KubeVirt(NEWEST, BY_REQUEST)))
     assert (result.needs, result.without_condition) == (RESTART, True)
-    assert str(result.reason).startswith("KubeVirt asks for no restart, but the guest gets ")
+    assert str(result.reason).startswith("KubeVirt does not ask for a restart, but the guest gets ")
     assert field in str(result.reason)
 
 

@@ -211,7 +211,7 @@ def test_preference_applies_to_unlisted_disks_and_interfaces(
     }
     result = drift.effect(vm, {PREFERENCE: {}}, {PREFERENCE: {"devices": devices}}, KubeVirt(NEWEST))
     assert [(change["field"], change["after"]) for change in result.changes] == [(field, after)]
-    # KubeVirt asks for no restart, and yet the guest has it only after one.
+    # KubeVirt does not ask for a restart, and yet the guest has it only after one.
     assert drift.needs(result) == "restart"
     assert drift.needs(drift.effect(vm, {PREFERENCE: {}}, {PREFERENCE: {}}, KubeVirt(NEWEST))) == "nothing"
 
