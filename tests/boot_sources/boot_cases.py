@@ -23,7 +23,7 @@ from compare import differences  # noqa: E402
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Panic  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import image  # noqa: E402
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi import admission, schedule  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi import admission, texts  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi.data_volume import Cause, Refusal  # noqa: E402
 
 Case = dict[str, Any]
@@ -90,8 +90,8 @@ def _schedule(case: Case) -> tuple[Case, Case]:
 
 def _checked(text: str) -> Case:
     try:
-        schedule.check(text, _ZONES)
-    except schedule.ScheduleError as error:
+        texts.check_schedule(text, _ZONES)
+    except texts.ScheduleError as error:
         return {"ok": False, "error": str(error)}
     except Panic:
         return {"ok": False, "error": "PANIC"}

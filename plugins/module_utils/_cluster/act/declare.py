@@ -13,7 +13,7 @@ from ..._resolver.api import managed_fields as ownership
 from ..._resolver.api.errors import FieldError, argo_cd_warning
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.managed_fields import Field
-from ..._resolver.api.progress import Progress
+from ..._resolver.api.manifest import Progress
 from ..._resolver.api.redaction import redact
 from ..._resolver.api.write import apply, delete, json_patch, merge_patch
 from ..._resolver.declare import plan

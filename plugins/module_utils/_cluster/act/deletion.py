@@ -6,8 +6,8 @@ import time
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.manifest import Progress
 from ..._resolver.api.matcher import ROLES
-from ..._resolver.api.progress import Progress
 from ..._resolver.kubevirt.find import naming
 from ..._resolver.kubevirt.find.lookup import Problem
 from ..._resolver.preflight.references import claim_names, created_volumes, sole_owner

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from ..._resolver.api import managed_fields as ownership
 from ..._resolver.api.managed_fields import Field
-from ..._resolver.api.progress import Progress
+from ..._resolver.api.manifest import Progress
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from ..._resolver.kubevirt.vmi.live_update import Impact

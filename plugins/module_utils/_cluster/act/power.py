@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
-from ..._resolver.api.progress import Progress
+from ..._resolver.api.manifest import Progress
 from ..._resolver.declare import power as rules
 from ..._resolver.declare.power import PowerRequest
 from ..._resolver.kubevirt.vmi.readiness import same_status

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.api.progress import Progress
+from ..._resolver.api.manifest import Progress
 from ..._resolver.api.write import merge_patch
 from ..._resolver.declare import plan
 from ..._resolver.declare.power import RESTARTED, PowerRequest

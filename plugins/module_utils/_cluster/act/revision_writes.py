@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.manifest import Progress
 from ..._resolver.api.matcher import Role
-from ..._resolver.api.progress import Progress
 from ..._resolver.api.write import merge_patch
 from ..._resolver.refresh import recapture
 from ..._resolver.refresh.controller_revisions import is_captured

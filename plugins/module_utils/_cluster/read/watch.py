@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
 from ..._resolver.api.kinds import BY_NAME, Kind
-from ..._resolver.api.progress import Progress
+from ..._resolver.api.manifest import Progress
 from ..._resolver.preflight.references import claim_names
 from ..client.errors import ApiError, ConnectionFailed, RequestFailed, optional
 from ..client.pool import Backoff, map_concurrently

@@ -1,9 +1,9 @@
-"""Manifests of any kind: their names, labels, annotations and conditions."""
+"""What is read from manifests: names, labels, conditions, volumes; and how far an object is."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from .errors import FieldError
 
@@ -55,3 +55,45 @@ def condition_of(manifest: Mapping[str, Any], condition_type: str) -> Manifest:
 def has_condition(manifest: Mapping[str, Any], condition_type: str, status: str = "True") -> bool:
     """Whether an object has the condition with this status."""
     return condition_of(manifest, condition_type).get("status") == status
+
+
+class Progress(NamedTuple):
+    """The object is done, has failed for good (the reason), or is pending (what it waits for).
+
+    stuck: the failure if the state lasts for `grace` seconds; until then the object may recover.
+    """
+
+    done: bool = False
+    failed: str | None = None
+    pending: str = ""
+    stuck: str | None = None
+    grace: float = 0.0
+
+
+# A DataVolume's claim has the same name.
+_CLAIMS = (("dataVolume", "name"), ("persistentVolumeClaim", "claimName"), ("memoryDump", "claimName"))
+
+
+def volume_of(vm: Manifest, name: str) -> Manifest:
+    """The volume of a VM by name, {} if it has none of that name."""
+    volumes = ((vm["spec"].get("template") or {}).get("spec") or {}).get("volumes") or ()
+    return next((volume for volume in volumes if volume.get("name") == name), {})
+
+
+def claim_of(volume: Manifest) -> str:
+    """The name of a volume's PersistentVolumeClaim, "" for none (``PVCNameFromVirtVolume``)."""
+    for source, field in _CLAIMS:
+        if volume.get(source) is not None:
+            return str(volume[source].get(field) or "")
+    return ""
+
+
+def data_volume_of(volume: Manifest) -> str:
+    """The name of a volume's DataVolume, "" for none."""
+    return str((volume.get("dataVolume") or {}).get("name") or "")
+
+
+def template_specs(vm: Manifest) -> dict[str, Manifest]:
+    """The specs of a VM's dataVolumeTemplates by name."""
+    templates = (vm.get("spec") or {}).get("dataVolumeTemplates") or ()
+    return {name_of(template): template.get("spec") or {} for template in templates}

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from ..api.manifest import Manifest, annotations_of, namespace_of
-from ..api.volumes import data_volume_of, template_specs, volume_of
+from ..api.manifest import Manifest, annotations_of, data_volume_of, namespace_of, template_specs, volume_of
 from .image import ImageError, reference
 
 

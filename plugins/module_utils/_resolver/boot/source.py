@@ -12,10 +12,9 @@ from typing import Any, Final, NamedTuple
 
 from ..api import names
 from ..api.errors import FieldError, QuantityError
-from ..api.manifest import Manifest, Options, condition_of, has_condition
+from ..api.manifest import Manifest, Options, Progress, condition_of, has_condition
 from ..api.matcher import LABEL_PREFIX, ROLES
 from ..api.names import label_value, subdomain
-from ..api.progress import Progress
 from ..api.quantity import parse
 from ..cdi.texts import ChecksumError, parse_checksum
 from .image import ImageError, reference

@@ -8,8 +8,9 @@ from typing import Any, Final
 from ..api import schema
 from ..api.errors import FieldError, go_reason
 from ..api.names import LONGEST_LABEL, LONGEST_SUBDOMAIN
-from . import data_volume, schedule
+from . import data_volume
 from .data_volume import DUPLICATE, Cause, Refusal, refused, too_long, unreadable
+from .texts import ScheduleError, check_schedule
 
 _GARBAGE_COLLECT: Final = (None, "Never", "Outdated")
 
@@ -30,7 +31,7 @@ def data_volume_refusal(new: dict[str, Any], old: dict[str, Any] | None = None) 
 def data_import_cron_refusal(
     new: dict[str, Any], old: dict[str, Any] | None = None, zones: Container[str] | None = None
 ) -> Refusal | None:
-    """The refusal of a DataImportCron; None if it is accepted. For zones and Panic see `schedule.check`."""
+    """The refusal of a DataImportCron; None if it is accepted. For zones and Panic see `texts.check_schedule`."""
     spec = new.get("spec") or {}
     try:
         changed = _changed("DataImportCronSpec", spec, old)
@@ -60,8 +61,8 @@ def _cron_problems(spec: dict[str, Any], zones: Container[str] | None) -> list[C
 def _cron_field_problems(spec: dict[str, Any], zones: Container[str] | None) -> list[Cause]:
     if spec.get("schedule"):
         try:
-            schedule.check(spec["schedule"], zones)
-        except schedule.ScheduleError:
+            check_schedule(spec["schedule"], zones)
+        except ScheduleError:
             return [Cause("Illegal cron schedule", "spec.Schedule")]
     if (spec.get("importsToKeep") or 0) < 0:
         return [Cause("Illegal ImportsToKeep value", "spec.ImportsToKeep")]

@@ -9,11 +9,10 @@ from typing import Final
 from ..api import release_schema
 from ..api.errors import FieldError, Panic
 from ..api.kinds import BY_NAME
-from ..api.manifest import Manifest, namespace_of
+from ..api.manifest import Manifest, data_volume_of, namespace_of, template_specs, volume_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.state import is_active
 from ..api.tree import copy
-from ..api.volumes import data_volume_of, template_specs, volume_of
 from ..boot.origin import image_of
 from ..kubevirt.find import find, infer
 from ..kubevirt.vmi import defaults

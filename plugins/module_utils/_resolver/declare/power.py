@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from ..api.kinds import Kind
-from ..api.manifest import Manifest, has_condition
-from ..api.progress import Progress
+from ..api.manifest import Manifest, Progress, has_condition
 from ..api.write import Repeat, Write
 from ..kubevirt.vmi.readiness import RUNNING, is_up, run_strategy, trouble
 

@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 from ..api.errors import FieldError
 from ..api.kinds import BY_NAME
-from ..api.manifest import Manifest, labels_of, namespace_of
+from ..api.manifest import Manifest, data_volume_of, labels_of, namespace_of, template_specs, volume_of
 from ..api.matcher import ROLE_OF_KIND, ROLES, Role
 from ..api.release import NEWEST, Release
-from ..api.volumes import data_volume_of, template_specs, volume_of
 from ..kubevirt.find import naming
 
 _SOURCE_KINDS = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot", "dataSource": "DataSource"}

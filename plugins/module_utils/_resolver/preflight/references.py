@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from ..api import schema
-from ..api.manifest import Manifest, name_of, namespace_of
-from ..api.volumes import claim_of
+from ..api.manifest import Manifest, claim_of, name_of, namespace_of
 from ..choose.suggestions import Lister, join_or, similar
 from ..kubevirt.find.lookup import Lookup
 from .object_keys import LookupKey

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...._resolver.api.kinds import BY_NAME
-from ...._resolver.api.progress import Progress
+from ...._resolver.api.manifest import Progress
 from ...._resolver.api.write import create
 from ...._resolver.boot import preflight, source
 from ...._resolver.cdi import admission

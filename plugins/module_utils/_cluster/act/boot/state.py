@@ -9,7 +9,7 @@ from zoneinfo import available_timezones
 
 from ...._resolver.api.errors import Panic
 from ...._resolver.api.kinds import BY_NAME
-from ...._resolver.api.progress import Progress
+from ...._resolver.api.manifest import Progress
 from ...._resolver.boot import source
 from ...._resolver.boot.image import Content
 from ...._resolver.boot.upload import holds

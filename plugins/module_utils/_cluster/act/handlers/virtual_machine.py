@@ -7,8 +7,8 @@ from typing import Any
 
 from ...._resolver.api.errors import FieldError
 from ...._resolver.api.managed_fields import Field
+from ...._resolver.api.manifest import Progress
 from ...._resolver.api.matcher import ROLES
-from ...._resolver.api.progress import Progress
 from ...._resolver.boot.origin import Image
 from ...._resolver.declare import plan, virtual_machine
 from ...._resolver.declare.impact import impact, size_mismatch

@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...api.errors import FieldError
-from ...api.manifest import Manifest, Options
+from ...api.manifest import Manifest, Options, template_specs
 from ...api.matcher import INSTANCETYPE, Role
 from ...api.names import shown
-from ...api.volumes import template_specs
 from ...boot.origin import image_of
 from ...kubevirt.find.infer import IGNORE
 from .volumes import BOOT_VOLUME, lacks_labels

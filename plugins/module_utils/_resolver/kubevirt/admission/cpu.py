@@ -9,8 +9,7 @@ from ...api import quantity
 from ...api.errors import Panic, QuantityError
 from ..vmi.cluster import KubeVirt
 from ..vmi.vmi import vcpus
-from .release_rules import ARM64, rules
-from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, amount, millis
+from .rule import ARM64, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, amount, millis, rules
 
 _FEATURE_POLICIES: Final = ("", "force", "require", "optional", "disable", "forbid")
 

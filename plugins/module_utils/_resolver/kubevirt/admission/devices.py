@@ -11,8 +11,7 @@ from typing import Final, NamedTuple
 from ...api.fields.domain import ENUMS
 from ..vmi.cluster import KubeVirt
 from . import names, networks
-from .release_rules import ARM64, S390X, rules
-from .rule import DUPLICATE, INVALID, REQUIRED, Cause, Spec
+from .rule import ARM64, DUPLICATE, INVALID, REQUIRED, S390X, Cause, Spec, rules
 
 _SOUND_MODELS: Final = ENUMS["SoundModel"]
 

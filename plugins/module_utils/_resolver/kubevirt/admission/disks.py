@@ -13,8 +13,7 @@ from ...api.fields.domain import ENUMS
 from ..vmi.cluster import KubeVirt
 from . import names
 from .interfaces import PCI_ADDRESS
-from .release_rules import rules
-from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
+from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, rules
 
 TARGETS: Final = ("disk", "lun", "cdrom")
 _LONGEST_SERIAL: Final = 256

@@ -11,8 +11,7 @@ from typing import Final
 
 from ..vmi.cluster import KubeVirt
 from ..vmi.gates import MULTI_ARCHITECTURE, PERSISTENT_STATE
-from .release_rules import AMD64, S390X, rules
-from .rule import FORBIDDEN, INVALID, REQUIRED, Cause, Spec, absolute_path
+from .rule import AMD64, FORBIDDEN, INVALID, REQUIRED, S390X, Cause, Spec, absolute_path, rules
 
 _LAUNCH_SECURITY_GATES: Final = {
     "SEV": "WorkloadEncryptionSEV",

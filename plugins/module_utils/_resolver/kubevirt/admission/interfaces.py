@@ -11,8 +11,7 @@ from ...api.fields.domain import ENUMS
 from ...api.names import port_name
 from ..vmi.cluster import KubeVirt
 from . import networks
-from .release_rules import rules
-from .rule import DUPLICATE, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
+from .rule import DUPLICATE, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, rules
 
 BINDINGS: Final = ("bridge", "masquerade", "sriov", "passtBinding", "binding")
 PCI_ADDRESS: Final = re.compile(r"[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]")

@@ -1,14 +1,16 @@
-"""The type of rules, and what they share: the causes that they return, amounts of resources, paths of files."""
+"""What rules share: their type, the differences between releases, causes, amounts of resources, paths of files."""
 
 from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any, Final, NamedTuple
 
 from ...api import quantity
 from ...api.quantity import Quantity
+from ...api.release import Release, differences
 from ..vmi.cluster import KubeVirt
 from ..webhooks.admission import INVALID, NOT_FOUND, NOT_SUPPORTED, REQUIRED, Cause
 
@@ -62,3 +64,89 @@ def absolute_path(path: str, field: str) -> Iterator[Cause]:
     elif posixpath.normpath("/" + path.lstrip("/")) != path.removesuffix("/"):
         message = f"{field} must be an absolute path to a file without relative components"
         yield Cause(INVALID, message, field)
+
+
+class AdmissionRules(NamedTuple):
+    """The rules of a release. The defaults are the newest release's.
+
+    Firmware and CPU:
+    page_size_field: the field of a VM's huge page size, in virt-api's words.
+    io_threads_policies: the permitted values of ioThreadsPolicy.
+    checks_acpi: ACPI tables need volumes. has_msdm: the table MSDM is one of them.
+    one_launch_security: exactly one type of launch security may be set, and it must fit the architecture.
+    bare_launch_security: launch security without a type needs no gate.
+    checks_secure_execution: launch security on s390x may need a feature gate.
+    tdx_needs_no_smm: secure boot with TDX needs no SMM.
+    names_guest_memory: where memory is missing, virt-api names the guest's memory, too.
+    slash_in_machine: patterns of machine types also match a slash.
+
+    Devices:
+    needs_binding: an interface must have a binding.
+    checks_sata_blocks: the block size of SATA disks is fixed.
+    checks_devices: a GPU or host device must name a device or a claim. checks_claims: claims must be well-formed.
+    checks_grace: GPUs of NVIDIA Grace have requirements. checks_filesystems: filesystems may need feature gates.
+    reservation_setting: the configuration, in addition to the feature gate, permits persistent reservations.
+
+    wait_as_receiver: WaitAsReceiver is a run strategy. checks_architectures: VMIs have limits on amd64 and s390x, too.
+    """
+
+    page_size_field: str = "memory.hugepages.pageSize"
+    io_threads_policies: tuple[str, ...] = ("shared", "auto", "supplementalPool")
+    checks_acpi: bool = True
+    has_msdm: bool = True
+    one_launch_security: bool = True
+    bare_launch_security: bool = True
+    checks_secure_execution: bool = True
+    tdx_needs_no_smm: bool = True
+    names_guest_memory: bool = True
+    slash_in_machine: bool = False
+
+    needs_binding: bool = True
+    checks_sata_blocks: bool = True
+    checks_devices: bool = True
+    checks_claims: bool = True
+    checks_grace: bool = True
+    checks_filesystems: bool = True
+    reservation_setting: bool = True
+
+    wait_as_receiver: bool = True
+    checks_architectures: bool = True
+
+
+# Differences before a release, newest first: a release takes all rows above it, and later rows win.
+_BEFORE: Final[Mapping[str, Mapping[str, Any]]] = {
+    "1.9.0": {
+        "tdx_needs_no_smm": False,
+        "needs_binding": False,
+        "checks_claims": False,
+        "checks_grace": False,
+        "reservation_setting": False,
+    },
+    "1.8.0": {"page_size_field": "hugepages.size"},
+    "1.7.0": {"one_launch_security": False, "checks_sata_blocks": False, "names_guest_memory": False},
+    "1.6.0": {
+        "checks_devices": False,
+        "has_msdm": False,
+        "slash_in_machine": True,
+        "bare_launch_security": False,
+        "checks_secure_execution": False,
+        "wait_as_receiver": False,
+    },
+    "1.5.0": {
+        "io_threads_policies": ("shared", "auto"),
+        "checks_acpi": False,
+        "checks_filesystems": False,
+        "checks_architectures": False,
+    },
+}
+
+
+@cache
+def rules(release: Release) -> AdmissionRules:
+    """The rules of a release."""
+    return AdmissionRules(**differences(_BEFORE, release.version))
+
+
+AMD64: Final = "amd64"
+ARM64: Final = "arm64"
+S390X: Final = "s390x"

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from ..vmi.cluster import KubeVirt
 from ..vmi.hotplug import memory_hotplug_error
-from .release_rules import rules
-from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
+from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, rules
 
 RUN_STRATEGIES: Final = ("Halted", "Manual", "Always", "RerunOnFailure", "Once")
 _AS_RECEIVER: Final = "WaitAsReceiver"

@@ -10,8 +10,7 @@ from typing import Final
 
 from ..vmi.cluster import KubeVirt
 from ..vmi.defaults import HYPERV_NEEDS
-from .release_rules import AMD64, ARM64, S390X, rules
-from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, amount
+from .rule import AMD64, ARM64, INVALID, NOT_SUPPORTED, REQUIRED, S390X, Cause, Spec, amount, rules
 
 _RESERVED_PATHS: Final = ("/var/run/kubevirt", "/var/run/libvirt")
 _VIDEO: Final = {AMD64: ("vga", "cirrus", "virtio", "ramfb", "bochs"), ARM64: ("virtio", "ramfb"), S390X: ("virtio",)}

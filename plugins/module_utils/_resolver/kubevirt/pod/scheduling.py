@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from ...api.manifest import claim_of
 from ...api.tree import copy
-from ...api.volumes import claim_of
 from ..vmi.vmi import PREFERRED, REQUIRED, Spec, has_sev, has_sev_es, has_snp, has_tdx, is_dedicated
 from .environment import Environment, PodRules
 

@@ -8,9 +8,8 @@ import re
 from typing import Final
 
 from ...api import schema
-from ...api.manifest import Manifest
+from ...api.manifest import Manifest, claim_of
 from ...api.tree import copy
-from ...api.volumes import claim_of
 from .cluster import KubeVirt
 from .hotplug import Update
 

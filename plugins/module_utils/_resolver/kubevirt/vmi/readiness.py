@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ...api.manifest import Manifest, condition_of, has_condition
+from ...api.manifest import Manifest, Progress, condition_of, has_condition
 from ...api.matcher import ROLES
-from ...api.progress import Progress
 
 # The run strategy of a VM that does not run.
 HALTED: Final = "Halted"

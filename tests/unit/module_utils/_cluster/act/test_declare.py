@@ -19,7 +19,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
     KindHandler,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.progress import Progress
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.manifest import Progress
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from scripted_server import Store, forbidden, session_with, status
 

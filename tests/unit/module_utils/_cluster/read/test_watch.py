@@ -20,7 +20,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.r
     with_grace,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.progress import Progress
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.manifest import Progress
 from scripted_server import Answer, Lister, listed, session_with, status
 
 VM = BY_NAME["VirtualMachine"]

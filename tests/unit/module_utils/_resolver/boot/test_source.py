@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.progress import Progress
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.manifest import Progress
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot import source
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.source import (
     Consumer,

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Panic
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi.schedule import ScheduleError, check
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi.texts import (
+    ScheduleError,
+    check_schedule,
+)
 
 
 @pytest.mark.parametrize(
@@ -25,7 +28,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     ],
 )
 def test_valid_schedules(text: str) -> None:
-    check(text, {"Europe/Berlin"})
+    check_schedule(text, {"Europe/Berlin"})
 
 
 @pytest.mark.parametrize(
@@ -49,10 +52,10 @@ def test_valid_schedules(text: str) -> None:
 )
 def test_invalid_schedules_raise(text: str, message: str) -> None:
     with pytest.raises(ScheduleError) as error:
-        check(text, {"Europe/Berlin"})
+        check_schedule(text, {"Europe/Berlin"})
     assert str(error.value) == message
 
 
 def test_parser_panics_for_a_zone_alone() -> None:
     with pytest.raises(Panic):
-        check("TZ=UTC")
+        check_schedule("TZ=UTC")

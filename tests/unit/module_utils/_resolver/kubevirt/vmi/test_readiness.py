@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.progress import Progress
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.manifest import Progress
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.readiness import (
     observed,
     readiness,
