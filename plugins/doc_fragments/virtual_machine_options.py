@@ -43,7 +43,7 @@ options:
         source among the DataSources of all namespaces, and the instancetype, by the rules of
         P(virtshape.instancetypes.workload#filter). RV(results[].choice) says what and why.
       - An ambiguous name is an error that lists the choices. With O(boot), the disk is that of O(boot).
-      - With O(quota) and O(preflight_placement), the instancetype is the smallest with which the VM can run.
+      - With O(preflight_quota) and O(preflight_placement), the instancetype is the smallest with which the VM can run.
       - An existing VM keeps what was chosen for it, in the annotation C(instancetypes.virtshape.io/workload), until
         O(size) is set to another value. To go back to O(boot), O(instancetype) and O(preference), set them to the
         values of RV(results[].choice).

@@ -53,7 +53,7 @@ options:
     type: str
     choices: [never, if_required]
     default: never
-  quota:
+  preflight_quota:
     description:
       - What to do about VMs that the quotas and limit ranges of their namespaces do not let run, as
         M(virtshape.instancetypes.capacity_info) reports it for all VMs of the task together.
@@ -64,12 +64,12 @@ options:
     default: 'off'
   preflight_placement:
     description:
-      - Whether to check before anything is sent that the VMs find room on the nodes, as
-        M(virtshape.instancetypes.capacity_info) reports it. O(preflight) says what to do about VMs that do not. With
-        V(strict) the task fails before it sends anything.
+      - What to do about VMs that find no room on the nodes, as M(virtshape.instancetypes.capacity_info) reports it.
+      - With V(strict) the task fails before it sends anything. With V(warn) it warns. With V(off), it skips the check.
       - This needs the rights of that module for nodes, among them to list the pods of all namespaces.
-    type: bool
-    default: false
+    type: str
+    choices: [strict, warn, 'off']
+    default: 'off'
 extends_documentation_fragment:
   - virtshape.instancetypes.virtual_machine_options
   - virtshape.instancetypes.auth
@@ -264,7 +264,7 @@ results:
       description: Whether quotas and nodes let the VM run, with C(evaluated), C(fits) and C(problem), the missing
         resources or why there is no answer. A task that fails because of them returns an entry for each VM, too.
       type: dict
-      returned: with O(quota) or O(preflight_placement), for VMs that are to run
+      returned: with O(preflight_quota) or O(preflight_placement), for VMs that are to run
       sample: {evaluated: true, fits: false, problem: ResourceQuota team lacks 2.25Gi of requests.memory}
     choice:
       description: What was chosen for O(workload) - C(boot), C(preference) and C(instancetype) as options of this

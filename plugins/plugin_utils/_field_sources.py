@@ -17,7 +17,7 @@ from ..module_utils._resolver.kubevirt.apply import applier
 from ..module_utils._resolver.kubevirt.find.lookup import Problem
 from ..module_utils._resolver.kubevirt.vmi import expand as expansion
 from ..module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
-from ._filters import FilterProblem
+from ._filters import FilterError
 
 VM: Final = "VM"
 INSTANCETYPE: Final = "instancetype"
@@ -59,12 +59,12 @@ def explain(template: dict[str, Any], instancetype: Spec, preference: Spec, rele
 
     template: the VM's own, plain. instancetype, preference: canonical specs or None; without both, no defaults are set
     (as in expand-spec). Empty objects that every template has are left out.
-    Raises FilterProblem for a VM that cannot be expanded, and FieldError for a template that does not match the schema.
+    Raises FilterError for a VM that cannot be expanded, and FieldError for a template that does not match the schema.
     """
     expanded = partial(_Expansion, release=release, sets_defaults=(instancetype, preference) != (None, None))
     outcome = expanded(template, instancetype, preference)
     if outcome.problem is not None:
-        raise FilterProblem(outcome.problem.message)
+        raise FilterError(outcome.problem.message)
     without_source = {
         INSTANCETYPE: expanded(template, None, preference),
         PREFERENCE: expanded(template, instancetype, None),

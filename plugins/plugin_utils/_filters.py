@@ -22,7 +22,7 @@ from ._manifest_checks import check_fields, check_types, gated
 Check = Callable[[Any], Any]
 
 
-class FilterProblem(Exception):
+class FilterError(Exception):
     """The input has no answer; one line names the field or object that is the reason."""
 
 
@@ -86,7 +86,7 @@ def each(value: Any, compute: Callable[[dict[str, Any]], Any]) -> Any:
         try:
             check_types(manifest, "VirtualMachine")
             return compute(dict(manifest))
-        except (FieldError, Rejected, FilterProblem) as error:
+        except (FieldError, Rejected, FilterError) as error:
             raise AnsibleFilterError(f"{_label(manifest)}: {one_line(error)}") from None
 
     if isinstance(value, Mapping):

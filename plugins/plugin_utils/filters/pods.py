@@ -23,7 +23,7 @@ from ...module_utils._resolver.kubevirt.pod.pod import Source, Unrenderable
 from ...module_utils._resolver.kubevirt.vmi import expand
 from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of
 from .._filters import (
-    FilterProblem,
+    FilterError,
     accepts_unknown,
     check_option,
     choice,
@@ -56,14 +56,14 @@ def _resources(
     instancetype, preference, template = parts(vm, overrides, objects, release)
     problem = expand.fill_new(template, instancetype, preference, cluster)
     if problem is not None:
-        raise FilterProblem(problem.message)
+        raise FilterError(problem.message)
     own = metadata_of(vm)
     metadata = {**template["metadata"], **{part: own[part] for part in ("name", "namespace") if own.get(part)}}
     environment = Environment(cluster, labels_of(namespace or {}), hard_of(quotas), network_resources(networks))
     try:
         return pod_resources.resources(metadata, template["spec"], environment, source)
     except Unrenderable as error:
-        raise FilterProblem(f"KubeVirt cannot create a pod for the VM: {error}") from None
+        raise FilterError(f"KubeVirt cannot create a pod for the VM: {error}") from None
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise _of_configuration(error, kubevirt) from None
 
@@ -188,7 +188,7 @@ def _evaluated(
             return evaluate(gated_vms, known_objects, cluster_kubevirt, cluster, running_policy)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise _of_configuration(error, kubevirt_object) from None
-    except (FieldError, FilterProblem) as error:
+    except (FieldError, FilterError) as error:
         raise AnsibleFilterError(one_line(error)) from None
 
 

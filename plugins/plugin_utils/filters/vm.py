@@ -24,7 +24,7 @@ from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks.validate import verdict
 from ...module_utils._resolver.refresh import drift as drifting
 from .. import _field_sources as field_sources
-from .._filters import FilterProblem, accepts_unknown, choice, each, manifests, release_option, vm_filter
+from .._filters import FilterError, accepts_unknown, choice, each, manifests, release_option, vm_filter
 from .._manifest_checks import gated
 
 Manifest = dict[str, Any]
@@ -42,7 +42,7 @@ def _expand(vm: Manifest, overrides: Overrides, objects: list[Manifest], release
     vm, lookup = _resolved(vm, overrides, objects, release)
     expanded = expansion.expand(vm, Cluster(lookup, KubeVirt(release)))
     if expanded.error is not None or expanded.vm is None:
-        raise FilterProblem(expanded.error.message if expanded.error else "cannot be expanded")
+        raise FilterError(expanded.error.message if expanded.error else "cannot be expanded")
     return _without_empty_status(expanded.vm)
 
 
@@ -51,7 +51,7 @@ def _infer(vm: Manifest, objects: list[Manifest], release: Release) -> Manifest:
     _check(vm)
     inferred = inference.infer(vm, Objects(objects), release)
     if isinstance(inferred, inference.NotInferred):
-        raise FilterProblem(inferred.problem.message)
+        raise FilterError(inferred.problem.message)
     return _without_empty_status(inferred)
 
 
@@ -97,7 +97,7 @@ def _refusals(
     try:
         found = verdict(template, instancetype, preference, KubeVirt(release))
     except Panic as panic:
-        raise FilterProblem(f"KubeVirt rejects such a VM: {panic}") from None
+        raise FilterError(f"KubeVirt rejects such a VM: {panic}") from None
     conflicts = [
         {"path": conflict.full_path(item), "message": conflict.cause_message(item, release)} for item in found.conflicts
     ]
@@ -141,14 +141,14 @@ def _object_drift(manifest: Manifest, lookup: Objects, release: Release) -> dict
     if captured:
         decoded = drifting.revision_spec(manifest, role, release)
         if decoded.spec is None:
-            raise FilterProblem(decoded.error or "cannot be read")
+            raise FilterError(decoded.error or "cannot be read")
         before = decoded.spec
     else:
         before = _spec(role.spec_type, captured_object, release)
     name = (captured_object.get("metadata") or {}).get("name") or ""
     live = lookup.get(kind, (manifest.get("metadata") or {}).get("namespace") or "", name)
     if live is None:
-        raise FilterProblem(not_found(kind, name).message)
+        raise FilterError(not_found(kind, name).message)
     after = _spec(role.spec_type, live, release)
     return {"drifted": not equal(role.spec_type, before, after), "changes": differences(before, after)}
 
@@ -169,7 +169,7 @@ def parts(
     for role in ROLES:
         result = find.spec(vm, role, lookup, release)
         if result.error is not None:
-            raise FilterProblem(result.error.message)
+            raise FilterError(result.error.message)
         specs.append(result.spec)
     try:
         template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)

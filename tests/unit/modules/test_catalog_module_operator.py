@@ -116,7 +116,7 @@ def test_deploys_after_virt_operator_has_deleted(run: Run) -> None:
 def test_refusals_deploy_nothing(
     run: Run, monkeypatch: pytest.MonkeyPatch, store: Store, choice: str, message: str
 ) -> None:
-    monkeypatch.setattr(catalog_compatibility, "_PATIENCE", 0)
+    monkeypatch.setattr(catalog_compatibility, "_TIMEOUT", 0)
     result = deploy(run, store, choice)
     assert result["failed"] and message in result["msg"] and result["msg"].startswith(f"{OPTION}: ")
     assert not [item for item in store.writes if item != ("PATCH", OBJECT)]

@@ -1,4 +1,4 @@
-"""The options quota and preflight_placement of virtual_machine: what fails a task before anything is sent."""
+"""The options preflight_quota and preflight_placement of virtual_machine: what fails a task before anything is sent."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def vm(name: str, memory: str = "2Gi", **more: Any) -> Manifest:
     return {"name": name, "memory": memory, **more}
 
 
-@pytest.mark.parametrize("options", [{}, {"quota": "off"}, {"preflight_placement": True, "preflight": "off"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"preflight_quota": "off"}, {"preflight_placement": "off"}], ids=str)
 def test_checks_are_off_by_default(run: Run, options: Manifest) -> None:
     cluster = store("1Gi")
     result = declared(run, cluster, vm("a"), **options)
@@ -66,9 +66,11 @@ def test_checks_are_off_by_default(run: Run, options: Manifest) -> None:
 
 def test_strict_fails_before_anything_is_sent(run: Run) -> None:
     cluster = store("1Gi")
-    result = declared(run, cluster, *(vm(name) for name in "abcdefg"), vm("off", run_strategy="Halted"), quota="strict")
+    result = declared(
+        run, cluster, *(vm(name) for name in "abcdefg"), vm("off", run_strategy="Halted"), preflight_quota="strict"
+    )
     assert result["failed"] and not result["changed"] and not cluster.writes + cluster.dry_runs
-    assert result["msg"].startswith("quota: shop/a: ")
+    assert result["msg"].startswith("preflight_quota: shop/a: ")
     assert result["msg"].endswith("; and 2 more. Nothing was sent")
     assert [(item["name"], item["action"], item["failed"]) for item in result["results"]] == [
         (name, "none", True) for name in "abcdefg"
@@ -77,9 +79,9 @@ def test_strict_fails_before_anything_is_sent(run: Run) -> None:
 
 
 def test_warn_reports_and_declares(run: Run) -> None:
-    result = declared(run, store("1Gi"), vm("a", "20Gi"), quota="warn", preflight_placement=True, preflight="warn")
+    result = declared(run, store("1Gi"), vm("a", "20Gi"), preflight_quota="warn", preflight_placement="warn")
     quota, placement = result["warnings"][:2]
-    assert quota.startswith("quota: shop/a: ") and placement.startswith("preflight_placement: shop/a: ")
+    assert quota.startswith("preflight_quota: shop/a: ") and placement.startswith("preflight_placement: shop/a: ")
     (item,) = result["results"]
     assert result["changed"] and (item["will_run"]["evaluated"], item["will_run"]["fits"]) == (True, False)
     # Both checks say why.
@@ -89,22 +91,22 @@ def test_warn_reports_and_declares(run: Run) -> None:
 def test_only_vms_that_will_run_are_judged(run: Run) -> None:
     cluster = store("3Gi")
     halted, absent = vm("halted", "20Gi", run_strategy="Halted"), {"name": "gone", "state": "absent"}
-    result = declared(run, cluster, vm("a"), halted, absent, quota="strict", preflight_placement=True)
+    result = declared(run, cluster, vm("a"), halted, absent, preflight_quota="strict", preflight_placement="strict")
     assert "failed" not in result
     assert [item["name"] for item in result["results"] if item.get("will_run", {}).get("fits")] == ["a"]
 
 
 def test_vm_that_cannot_be_judged_gives_warning(run: Run) -> None:
-    result = declared(run, store(), {"name": "a", "instancetype": "none"}, quota="strict", preflight="off")
-    assert any(text.startswith("quota: shop/a: ") for text in result["warnings"])
+    result = declared(run, store(), {"name": "a", "instancetype": "none"}, preflight_quota="strict", preflight="off")
+    assert any(text.startswith("preflight_quota: shop/a: ") for text in result["warnings"])
     assert "Nothing was sent" not in result["msg"]
 
 
 def test_strict_placement_check_fails_without_node_access(run: Run) -> None:
     cluster = store()
     cluster.answers["GET", NODES] = forbidden("nodes")
-    result = declared(run, cluster, vm("a"), preflight_placement=True)
+    result = declared(run, cluster, vm("a"), preflight_placement="strict")
     assert result["failed"] and not cluster.writes
     assert result["msg"].startswith("preflight_placement: ") and "nodes" in result["msg"]
-    result = declared(run, cluster, vm("a"), preflight_placement=True, preflight="warn")
+    result = declared(run, cluster, vm("a"), preflight_placement="warn")
     assert result["changed"] and any("nodes" in text for text in result["warnings"])

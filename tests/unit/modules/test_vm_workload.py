@@ -237,7 +237,7 @@ def capacity(**lists: Any) -> Store:
 
 
 def test_smallest_instancetype_that_some_node_lets_run(run: Run) -> None:
-    options = {"workload": "fedora", "preflight_placement": True, "preflight": "strict"}
+    options = {"workload": "fedora", "preflight_placement": "strict"}
     result = declared(run, capacity(), **options)["result"]
     assert result["choice"]["instancetype"] == named("u1.large") and result["will_run"]["fits"]
     assert "node" in result["choice"]["rejected"]["u1.small"]
@@ -246,7 +246,11 @@ def test_smallest_instancetype_that_some_node_lets_run(run: Run) -> None:
 
 def test_quota_that_lets_none_run(run: Run) -> None:
     cluster = capacity()
-    result = declared(run, cluster, workload="fedora", quota="strict")
-    assert result["failed"] and result["msg"].startswith("quota: shop/web: ResourceQuota team") and not cluster.writes
-    result = declared(run, capacity(), workload="fedora", quota="warn")
+    result = declared(run, cluster, workload="fedora", preflight_quota="strict")
+    assert (
+        result["failed"]
+        and result["msg"].startswith("preflight_quota: shop/web: ResourceQuota team")
+        and not cluster.writes
+    )
+    result = declared(run, capacity(), workload="fedora", preflight_quota="warn")
     assert result["changed"] and result["result"]["choice"]["instancetype"] == named("u1.small")

@@ -9,7 +9,7 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release, release_schema
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _field_sources
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import FilterProblem
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import FilterError
 
 LARGE = {"cpu": {"guest": 4}, "memory": {"guest": "8Gi"}}
 CPU = "spec.domain.cpu"
@@ -111,7 +111,7 @@ def test_without_matchers_nothing_is_added() -> None:
 
 
 def test_conflicting_vm_is_not_expandable() -> None:
-    with pytest.raises(FilterProblem, match=r"spec.template.spec.domain.cpu.cores conflicts"):
+    with pytest.raises(FilterError, match=r"spec.template.spec.domain.cpu.cores conflicts"):
         explained(template({"cpu": {"cores": 2}}), LARGE)
 
 

@@ -20,7 +20,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     KubeVirt,
 )
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _field_sources
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import FilterProblem
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import FilterError
 
 Spec = dict[str, Any]
 
@@ -113,7 +113,7 @@ def test_explanation_lists_every_field_once_with_its_source(
         preference = schema.canonical("VirtualMachinePreferenceSpec", preference)
     try:
         rows = _field_sources.explain(template, instancetype, preference, NEWEST)
-    except FilterProblem:
+    except FilterError:
         assume(False)
     fields = [row.field for row in rows]
     sources = {row.source for row in rows}

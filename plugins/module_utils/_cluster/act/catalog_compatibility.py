@@ -32,7 +32,7 @@ ENABLE: Final = "enable"
 DISABLE: Final = "disable"
 CHOICES: Final = (KEEP, FAIL, ENABLE, DISABLE)
 # virt-operator deletes within seconds; it may be restarting.
-_PATIENCE: Final = 120
+_TIMEOUT: Final = 120
 # HyperConverged reverts changes of the KubeVirt object, and has the same field.
 _HYPERCONVERGED: Final = "hco-operator"
 
@@ -194,9 +194,9 @@ def _await_deletion(session: Session, settings: WriteSettings, warnings: list[st
         if settings.check_mode:
             warnings.append(f"virt-operator deletes its {remaining} objects first; check mode shows them as left alone")
             return
-        if not pauses.pause(_PATIENCE):
+        if not pauses.pause(_TIMEOUT):
             raise _refusal(
-                f"virt-operator has not deleted its {remaining} objects within {_PATIENCE} seconds; see whether it runs"
+                f"virt-operator has not deleted its {remaining} objects within {_TIMEOUT} seconds; check that it runs"
                 " (kubectl get deployment -A -l kubevirt.io=virt-operator), and run the task again"
             )
 

@@ -211,7 +211,7 @@ class Session:
             dict(write.query),
             body=write.body,
             content_type=write.content_type,
-            retry=write.repeat is Repeat.FREELY,
+            retry=write.repeat is Repeat.ALWAYS,
             accept=_METADATA.format("") if applies else _JSON,
         )
         return self._object(response) if applies else response

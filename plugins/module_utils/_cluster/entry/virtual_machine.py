@@ -15,8 +15,8 @@ from .options import to_delete
 _SETTINGS: Final[dict[str, dict[str, Any]]] = {
     "restart": {"type": "str", "choices": ["never", "if_required"], "default": "never"},
     "field_manager": {"type": "str", "default": "virtshape"},
-    "quota": {"type": "str", "choices": ["strict", "warn", "off"], "default": "off"},
-    "preflight_placement": {"type": "bool", "default": False},
+    "preflight_quota": {"type": "str", "choices": ["strict", "warn", "off"], "default": "off"},
+    "preflight_placement": {"type": "str", "choices": ["strict", "warn", "off"], "default": "off"},
 }
 # No default for label_selectors: the user must choose VMs.
 _SELECTORS: Final[dict[str, dict[str, Any]]] = {

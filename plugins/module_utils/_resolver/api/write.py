@@ -19,11 +19,11 @@ APPLY: Final = "application/apply-patch+yaml"
 class Repeat(Enum):
     """Whether a write may be sent again although the one before may have taken effect.
 
-    FREELY: the second finds what the first wrote, or the server rejects it. AFTER_READ: only after a read has shown
+    ALWAYS: the second finds what the first wrote, or the server rejects it. AFTER_READ: only after a read has shown
     that the first had no effect. NEVER: no read can show that, and a second effect would do harm.
     """
 
-    FREELY = "freely"
+    ALWAYS = "always"
     AFTER_READ = "after a read"
     NEVER = "never"
 
@@ -40,30 +40,30 @@ class Write(NamedTuple):
 
 
 def merge_patch(path: str, patch: Manifest, **query: str) -> Write:
-    return Write("PATCH", path, patch, Repeat.FREELY, MERGE_PATCH, tuple(query.items()))
+    return Write("PATCH", path, patch, Repeat.ALWAYS, MERGE_PATCH, tuple(query.items()))
 
 
 def json_patch(path: str, steps: list[Manifest], **query: str) -> Write:
     """A patch of which the server rejects the second, because it tests what it replaces, or that only sets values."""
-    return Write("PATCH", path, steps, Repeat.FREELY, JSON_PATCH, tuple(query.items()))
+    return Write("PATCH", path, steps, Repeat.ALWAYS, JSON_PATCH, tuple(query.items()))
 
 
 def apply(path: str, manifest: Manifest, manager: str, force: bool = False) -> Write:
     """Applies an object for a field manager. The server rejects unknown fields."""
     query = (("fieldManager", manager), ("fieldValidation", "Strict"), ("force", "true" if force else "false"))
-    return Write("PATCH", path, manifest, Repeat.FREELY, APPLY, query)
+    return Write("PATCH", path, manifest, Repeat.ALWAYS, APPLY, query)
 
 
 def delete(path: str, uid: str | None = None) -> Write:
     """Deletes an object. The second finds none, and with a UID, no newer object of the same name."""
-    return Write("DELETE", path, {"preconditions": {"uid": uid}} if uid else None, Repeat.FREELY)
+    return Write("DELETE", path, {"preconditions": {"uid": uid}} if uid else None, Repeat.ALWAYS)
 
 
 def create(path: str, manifest: Manifest) -> Write:
     """Creates an object with a name. The server rejects the second."""
-    return Write("POST", path, manifest, Repeat.FREELY)
+    return Write("POST", path, manifest, Repeat.ALWAYS)
 
 
 def replace(path: str, manifest: Manifest) -> Write:
     """Replaces the version that the manifest names. The server rejects the second."""
-    return Write("PUT", path, manifest, Repeat.FREELY)
+    return Write("PUT", path, manifest, Repeat.ALWAYS)

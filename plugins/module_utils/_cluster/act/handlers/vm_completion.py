@@ -252,10 +252,10 @@ def check_capacity(options: Options, session: Session, results: list[DeclareOutc
 def _capacity(options: Options, session: Session, manifests: Iterable[Manifest]) -> _Capacity:
     # The option, whether a VM that does not fit fails the task, and what gives verdicts by VM and warnings.
     checks: list[tuple[str, bool, Callable[[list[Manifest]], tuple[Options, list[str]]]]] = []
-    if options["quota"] != "off":
-        checks.append(("quota", options["quota"] == "strict", lambda vms: read_quota_effects(session, vms, KEEP)))
-    if options["preflight_placement"] and options["preflight"] != "off":
-        strict = options["preflight"] == "strict"
+    if (level := options["preflight_quota"]) != "off":
+        checks.append(("preflight_quota", level == "strict", lambda vms: read_quota_effects(session, vms, KEEP)))
+    if (level := options["preflight_placement"]) != "off":
+        strict = level == "strict"
         checks.append(("preflight_placement", strict, lambda vms: read_placement(session, vms, [], [], MIGRATE)))
     vms = _to_run(manifests) if checks else []
     lines_by_vm: dict[tuple[str, str], list[Options]] = {}

@@ -61,7 +61,7 @@ class Server:
 @pytest.mark.parametrize("answer", [None, UNAVAILABLE])
 def test_lost_response_is_resolved_by_reading(answer: Any) -> None:
     freely = Server(answer)
-    assert (freely.send(Repeat.FREELY, False), freely.requests) == (True, ["PUT", "PUT"])
+    assert (freely.send(Repeat.ALWAYS, False), freely.requests) == (True, ["PUT", "PUT"])
     taken_up = Server(answer)
     assert (taken_up.send(Repeat.AFTER_READ, True), taken_up.requests) == (True, ["PUT", "read"])
     not_taken_up = Server(answer)
@@ -75,9 +75,9 @@ def test_lost_response_is_resolved_by_reading(answer: Any) -> None:
 def test_rejected_repetition_means_the_first_took_effect() -> None:
     rejected = status(422, "the server rejected our request due to an error in our request", "Invalid")
     server = Server(None, rejected)
-    assert (server.send(Repeat.FREELY, True), server.requests) == (True, ["PUT", "PUT", "read"])
+    assert (server.send(Repeat.ALWAYS, True), server.requests) == (True, ["PUT", "PUT", "read"])
     with pytest.raises(ApiError, match="rejected our request"):
-        Server(None, rejected).send(Repeat.FREELY, False)
+        Server(None, rejected).send(Repeat.ALWAYS, False)
 
 
 def test_write_of_another_client_is_no_error() -> None:
@@ -150,7 +150,7 @@ WORDS = {Repeat.AFTER_READ: "only after a read has shown that the first had no e
 
 def test_repeatable_writes_match_the_reliability_page() -> None:
     writes = [merge_patch(PATH, {}), json_patch(PATH, []), create(PATH, {}), replace(PATH, {}), delete(PATH)]
-    assert {write.repeat for write in [*writes, apply(PATH, {}, "virtshape")]} == {Repeat.FREELY}
+    assert {write.repeat for write in [*writes, apply(PATH, {}, "virtshape")]} == {Repeat.ALWAYS}
     lines = [line.strip("| ").partition(" | ") for line in RELIABILITY.read_text(encoding="utf-8").splitlines()]
     rows = {verb: why for verbs, _bar, why in lines for verb in verbs.split(", ")}
     for state in power.STATES:

@@ -89,8 +89,8 @@ def change(store: Store, *wanted: Manifest) -> list[DeclareOutcome]:
         "restart": "never",
         "concurrency": 16,
         "wait": False,
-        "quota": "off",
-        "preflight_placement": False,
+        "preflight_quota": "off",
+        "preflight_placement": "off",
     }
     entries = [
         Entry(f"shop/{vm['metadata']['name']}", Key("VirtualMachine", "shop", vm["metadata"]["name"]), "present", vm)
