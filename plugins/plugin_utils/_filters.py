@@ -136,7 +136,7 @@ def of_type(kind: type | tuple[type, ...], name: str) -> Check:
     return check
 
 
-text = of_type(str, "text")
+text = of_type(str, "a string")
 
 
 def list_of(name: str) -> Check:

@@ -54,7 +54,7 @@ def _check_shape(value: Any, shape: Shape, path: str) -> None:
     if shape is str:
         if not isinstance(value, str):
             quotes = "" if isinstance(value, (Mapping, list)) else QUOTES
-            raise FieldError(path, f"expected text, found {shown(value)}{quotes}")
+            raise FieldError(path, f"expected a string, found {shown(value)}{quotes}")
         return
     if not isinstance(value, Mapping):
         raise FieldError(path, f"expected a mapping, found {shown(value)}")

@@ -107,7 +107,7 @@ def _plain(value: Any, path: str = "") -> Any:
     for kind in (str, int, float):
         if isinstance(value, kind):
             return kind(value)
-    raise AnsibleFilterError(f"{path}: expected text or a number, found {shown(value)}{QUOTES}")
+    raise AnsibleFilterError(f"{path}: expected a string or a number, found {shown(value)}{QUOTES}")
 
 
 def _accepted(source: dict[str, Any], processed: Processed) -> Processed:

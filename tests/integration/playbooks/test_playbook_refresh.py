@@ -438,7 +438,7 @@ def test_permanent_restart_condition_restarts_once(fleet: Fleet, monkeypatch: py
         ({"label_selectors": "tier=wbe"}, "revision_refresh_label_selectors: no virtual machine in "),
         (
             {"windows": [{"days": ["caturday"], "from": "22:00", "to": "04:00"}]},
-            "revision_refresh_windows[0]: days: 'caturday' is no day",
+            "revision_refresh_windows[0]: days: 'caturday' is not a day",
         ),
         ({"time_zone": "Europe/Nowhere"}, "revision_refresh_time_zone: 'Europe/Nowhere' is unknown"),
     ],

@@ -29,7 +29,7 @@ def test_a_picture_has_its_title(form: str, begins: str) -> None:
     ("arguments", "result"),
     [
         (([DEFINITION], "pdf"), "catalog: form: 'pdf' is not a valid value; choose data or markdown or html or svg"),
-        (([DEFINITION], "html", 3), "catalog: title: expected text, found 3"),
+        (([DEFINITION], "html", 3), "catalog: title: expected a string, found 3"),
         (("web",), "catalog: expected catalogs or manifests, found 'web'"),
         ((7,), "catalog: expected catalogs or manifests, found 7"),
         ((["web"],), "catalog: catalog 0: expected a definition or a manifest, found 'web'"),

@@ -61,7 +61,7 @@ def test_entries_are_options_of_the_modules() -> None:
         (SERIES, {"series": "web"}, "series: expected a list of names, found 'web'"),
         (SERIES, {"names": [1]}, "names: expected a list of names, found [1]"),
         (SERIES, {"labels": ["a"]}, "labels: expected an object, found ['a']"),
-        (SERIES, {"namespace": 5}, "namespace: expected text, found 5"),
+        (SERIES, {"namespace": 5}, "namespace: expected a string, found 5"),
         (SERIES, {"sizes": ["smal"]}, "sizes: nothing in the catalog matches 'smal'; did you mean small?"),
     ],
 )

@@ -107,11 +107,14 @@ VM = {
 }
 MALFORMED: list[tuple[dict[str, Any], str]] = [
     ({"kind": "X", "metadata": ["a"]}, "metadata: expected a mapping, found ['a']"),
-    ({"kind": ["X"], "metadata": {}}, "kind: expected text, found ['X']"),
-    ({"kind": "X", "metadata": {"name": ["a"]}}, "metadata.name: expected text, found ['a']"),
-    ({"kind": "X", "metadata": {"name": 5}}, "metadata.name: expected text, found 5; put it in quotes"),
+    ({"kind": ["X"], "metadata": {}}, "kind: expected a string, found ['X']"),
+    ({"kind": "X", "metadata": {"name": ["a"]}}, "metadata.name: expected a string, found ['a']"),
+    ({"kind": "X", "metadata": {"name": 5}}, "metadata.name: expected a string, found 5; put it in quotes"),
     ({"kind": "X", "metadata": {"labels": "a"}}, "metadata.labels: expected a mapping, found 'a'"),
-    ({"kind": "X", "metadata": {"labels": {"a": 1}}}, "metadata.labels.a: expected text, found 1; put it in quotes"),
+    (
+        {"kind": "X", "metadata": {"labels": {"a": 1}}},
+        "metadata.labels.a: expected a string, found 1; put it in quotes",
+    ),
     ({"kind": "DataSource", "spec": {"source": {"pvc": "x"}}}, "spec.source.pvc: expected a mapping, found 'x'"),
 ]
 

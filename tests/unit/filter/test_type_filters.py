@@ -76,7 +76,7 @@ def test_single_manifest_fits_or_not() -> None:
         (CATALOG, {"cpu": "many"}, "cpu: expected a whole number, found 'many'"),
         (CATALOG, {"memory": "4GB"}, "memory: '4GB' is not a quantity"),
         (CATALOG, {"labels": "x"}, "labels: expected an object, found 'x'"),
-        (CATALOG, {"series": 1}, "series: expected text, found 1"),
+        (CATALOG, {"series": 1}, "series: expected a string, found 1"),
         (CATALOG, {"size": 1}, "size: unknown option; choose cpu, memory, class, labels, series"),
         (CATALOG, {"kubevirt_version": "x"}, "kubevirt_version: 'x' is not a version of KubeVirt"),
     ],

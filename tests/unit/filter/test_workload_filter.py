@@ -54,7 +54,7 @@ def test_objects_replace_the_builtin_catalog() -> None:
     [
         (["rhel"], {}, "workload: workload: 'rhel' means several preferences: rhel.7, "),
         (["fedora"], {"data_sources": []}, "workload: boot: no DataSource has the default preference fedora; set boot"),
-        (["fedora"], {"size": 5}, "workload: size: expected text, found 5"),
+        (["fedora"], {"size": 5}, "workload: size: expected a string, found 5"),
         (["fedora"], {"objects": []}, "workload: workload: no preference and no DataSource is named 'fedora'"),
         (["fedora"], {"objects": OBJECTS[:1]}, "workload: size: there are no instancetypes; deploy a catalog"),
         (["fedora"], {"memory": "much"}, "workload: memory: 'much' is not a quantity"),

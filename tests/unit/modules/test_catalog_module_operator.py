@@ -98,7 +98,7 @@ def test_deploys_after_virt_operator_has_deleted(run: Run) -> None:
         (
             cluster(True, OPERATED),
             "disable",
-            "virt-operator has not deleted its 1 objects within 0 seconds; see whether",
+            "virt-operator has not deleted its 1 objects within 0 seconds; check that it",
         ),
         (
             cluster(True, version="v1.3.0"),

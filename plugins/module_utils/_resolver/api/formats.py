@@ -41,7 +41,7 @@ def checked(type_name: str, value: dict[str, Any], accept_unknown: bool = False)
     try:
         return schema.checked(type_name, value, _LENIENT if accept_unknown else _STRICT)
     except errors.FieldError as error:
-        if error.reason.startswith("expected text") and not error.reason.endswith(("an object", "a list")):
+        if error.reason.startswith("expected a string") and not error.reason.endswith(("an object", "a list")):
             raise errors.FieldError(error.path, error.reason + QUOTES) from error
         raise
 

@@ -123,7 +123,7 @@ def shape_problem(options: Options, spec: Spec, path: str = "") -> str | None:
         elif _is_text(option) and any(
             isinstance(entry, bool) for entry in (value if isinstance(value, list) else [value])
         ):
-            return f"{place}: expected text, found a boolean{QUOTES}"
+            return f"{place}: expected a string, found a boolean{QUOTES}"
         else:
             continue
         for where, entry in entries:

@@ -319,7 +319,7 @@ def _map(reader: _Reader, null: Value, keeps_empty: bool) -> Convert:
         result = {}
         for name, entry in value.items():
             if name.__class__ is not str and not isinstance(name, str):
-                raise FieldError("", f"expected text as key, found {_describe(name)}")
+                raise FieldError("", f"expected a string as key, found {_describe(name)}")
             try:
                 result[name] = entry if entry.__class__ is as_is else read(null if entry is None else entry)
             except FieldError as error:
@@ -331,7 +331,7 @@ def _map(reader: _Reader, null: Value, keeps_empty: bool) -> Convert:
 
 def _string(value: Value) -> str:
     if not isinstance(value, str):
-        raise FieldError("", f"expected text, found {_describe(value)}")
+        raise FieldError("", f"expected a string, found {_describe(value)}")
     return value
 
 

@@ -179,7 +179,7 @@ def _entries(parent: Entry, key: str, where: str) -> dict[str, Entry]:
     entries = _object(parent, key, where)
     for name in entries:
         if not isinstance(name, str):
-            raise CatalogError(f"{where}: {key}: expected text as name, found {shown(name)}{QUOTES}")
+            raise CatalogError(f"{where}: {key}: expected a string as name, found {shown(name)}{QUOTES}")
         _object(entries, name, f"{where}: {key}")
     return {name: entry or {} for name, entry in entries.items()}
 
@@ -261,7 +261,7 @@ def _manifest(
 ) -> Manifest:
     label = f"{role.matcher} {name if isinstance(name, str) and len(name) < 64 else shown(name)}"
     if not isinstance(name, str):
-        raise CatalogError(f"{label}: name: expected text, found {shown(name)}{QUOTES}")
+        raise CatalogError(f"{label}: name: expected a string, found {shown(name)}{QUOTES}")
     make = manifests.instancetype if role is INSTANCETYPE else manifests.preference
     options = {"name": name, "namespace": namespace, "labels": labels, "annotations": annotations, "spec": copy(spec)}
     # Definitions have been checked for unknown fields; those of a published manifest are for KubeVirt to judge.

@@ -92,7 +92,7 @@ def _versions(documents: Iterable[Any]) -> dict[str, Document]:
 def _check(name: Any, version: Any) -> None:
     where = f"{_VERSIONS}.{name}"
     if not isinstance(name, str):
-        raise CatalogError(f"{where}: expected text as name, found {shown(name)}{QUOTES}")
+        raise CatalogError(f"{where}: expected a string as name, found {shown(name)}{QUOTES}")
     if not isinstance(version, dict):
         raise CatalogError(
             f"{where}: expected an object, found {shown(version)}; write {{}} for a version without changes"

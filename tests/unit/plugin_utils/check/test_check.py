@@ -629,8 +629,8 @@ def test_unquoted_yaml_values_are_reported(check: Check) -> None:
     ("part", "message"),
     [
         ({"metadata": ["web"]}, "metadata: expected a mapping, found ['web']"),
-        ({"metadata": {"name": 5}}, "metadata.name: expected text, found 5; put it in quotes"),
-        ({"apiVersion": ["v1"]}, "apiVersion: expected text, found ['v1']"),
+        ({"metadata": {"name": 5}}, "metadata.name: expected a string, found 5; put it in quotes"),
+        ({"apiVersion": ["v1"]}, "apiVersion: expected a string, found ['v1']"),
         ({"metadata": None}, "metadata.name: missing; write a name such as web-1"),
         ({"spec": []}, "spec: expected a mapping, found []"),
     ],

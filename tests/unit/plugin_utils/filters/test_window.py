@@ -128,7 +128,7 @@ def test_deadline_is_the_first_after_the_start() -> None:
             [{**DAILY[0], "days": ["caturday"]}],
             "",
             "",
-            "windows[0]: days: 'caturday' is no day; write mon, tue, wed, thu, fri, sat, sun",
+            "windows[0]: days: 'caturday' is not a day; write mon, tue, wed, thu, fri, sat, sun",
         ),
         ([{**DAILY[0], "days": []}], "", "", "windows[0]: days: is empty; name days, or leave it out for all of them"),
         (

@@ -108,7 +108,7 @@ def texts(parameters: Mapping[str, Any], path: str = "parameters") -> dict[str, 
 
 def _text(value: Any, path: str) -> str:
     if isinstance(value, (Mapping, list)):
-        raise FieldError(path, "expected text; write JSON, with to_json")
+        raise FieldError(path, "expected a string; write JSON, with to_json")
     if value is None:
         return ""
     return str(value) if isinstance(value, str) else go_json.write(value)

@@ -63,9 +63,9 @@ BASE64 = base64.b64encode(b"#cloud-config").decode()
             domain(memory={"guest": 4}),
             f"{TEMPLATE}.domain.memory.guest: '4' is less than 1Mi, too little for a guest; write a size with its unit",
         ),
-        (metadata(labels={"a": True}), "metadata.labels.a: expected text, found a boolean; put it in quotes"),
-        (metadata(labels={"a": 1}), "metadata.labels.a: expected text, found 1; put it in quotes"),
-        (metadata(labels={"a": {}}), "metadata.labels.a: expected text, found an object"),
+        (metadata(labels={"a": True}), "metadata.labels.a: expected a string, found a boolean; put it in quotes"),
+        (metadata(labels={"a": 1}), "metadata.labels.a: expected a string, found 1; put it in quotes"),
+        (metadata(labels={"a": {}}), "metadata.labels.a: expected a string, found an object"),
         (domain(memory={"guest": "1e400"}), f"{TEMPLATE}.domain.memory.guest: '10e399' is too large"),
         (
             domain(memory={"guest": "9" * 100000}),

@@ -110,7 +110,7 @@ def test_text_options_reject_yaml_booleans() -> None:
         ({"users": ["a", True]}, "users"),
         ({"memory": {"guest": False}}, "memory.guest"),
     ):
-        assert shape_problem(options, SPEC) == f"{place}: expected text, found a boolean; put it in quotes"
+        assert shape_problem(options, SPEC) == f"{place}: expected a string, found a boolean; put it in quotes"
     # Ansible knows which of the choices it is.
     assert shape_problem({"preflight": False}, SPEC) is None
 

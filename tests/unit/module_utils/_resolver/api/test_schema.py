@@ -78,7 +78,7 @@ def test_null_in_a_list_is_the_zero_value() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "message"), [(["a", 1], "[1]: expected text, found 1"), ("a", "expected a list, found 'a'")]
+    ("value", "message"), [(["a", 1], "[1]: expected a string, found 1"), ("a", "expected a list, found 'a'")]
 )
 def test_invalid_list_items_are_reported_with_their_index(value: Any, message: str) -> None:
     with pytest.raises(FieldError) as error:
@@ -90,7 +90,7 @@ def test_invalid_list_items_are_reported_with_their_index(value: Any, message: s
     ("template", "message"),
     [
         ({"metadata": {"labels": ["a"]}}, "metadata.labels: expected an object, found a list"),
-        ({"metadata": {"labels": {1: "a"}}}, "metadata.labels: expected text as key, found 1"),
+        ({"metadata": {"labels": {1: "a"}}}, "metadata.labels: expected a string as key, found 1"),
         ({"spec": {"domain": {"memory": {"guest": True}}}}, "spec.domain.memory.guest: expected a quantity such as"),
         ({"spec": {"domain": {"memory": {"guest": ["1Gi"]}}}}, "spec.domain.memory.guest: expected a quantity such as"),
     ],
@@ -142,7 +142,7 @@ def test_an_error_without_a_path_is_its_reason() -> None:
 
 def test_invalid_map_values_are_reported_with_their_key() -> None:
     assert schema.canonical("ObjectMeta", {"labels": {"a": None, "b": "x"}})["labels"] == {"a": "", "b": "x"}
-    with pytest.raises(FieldError, match=r"^labels\.b: expected text, found 1$"):
+    with pytest.raises(FieldError, match=r"^labels\.b: expected a string, found 1$"):
         schema.canonical("ObjectMeta", {"labels": {"a": "x", "b": 1}})
 
 

@@ -283,7 +283,7 @@ MISTAKES = {
     "catalog 0: expected a definition or a manifest, found 'u1'": ["u1"],
     "the catalog: unknown key 'serie'; did you mean series?": [{"serie": {}}],
     "the catalog: series: expected an object, found ['u1']; write it as key: value": [{"series": ["u1"]}],
-    "the catalog: series: expected text as name, found 1; put it in quotes": [{"series": {1: {}}}],
+    "the catalog: series: expected a string as name, found 1; put it in quotes": [{"series": {1: {}}}],
     "the catalog: labels: expected an object, found 'a'; write it as key: value": [{"labels": "a"}],
     "series.web: unknown key 'size'; did you mean sizes?": [{"series": {"web": {"size": {}}}}],
     "series.web.sizes.small: unknown key 'mem'; did you mean memory?": [size(mem="1Gi")],
@@ -311,7 +311,9 @@ MISTAKES = {
     "instancetype web.small: spec.gpus[0].devicename: unknown field; did you mean deviceName?": [
         size(spec={"gpus": [{"name": "gpu", "devicename": "nvidia.com/A100"}]})
     ],
-    "instancetype web.small: labels.version: expected text, found 1; put it in quotes": [size(labels={"version": 1})],
+    "instancetype web.small: labels.version: expected a string, found 1; put it in quotes": [
+        size(labels={"version": 1})
+    ],
     "instancetype web.small: name: series.web.sizes.small and series.web.sizes.small have the same name;"
     " rename or remove one of them": [
         size(),
@@ -338,7 +340,7 @@ MISTAKES = {
         {**MANIFEST, "apiVersion": "v1"}
     ],
     "manifest 0 (VirtualMachinePreference): metadata: expected an object, found 'a'": [{**MANIFEST, "metadata": "a"}],
-    "preference None: name: expected text, found None; put it in quotes": [{**MANIFEST, "metadata": {}}],
+    "preference None: name: expected a string, found None; put it in quotes": [{**MANIFEST, "metadata": {}}],
 }
 
 
@@ -451,7 +453,7 @@ def test_adapt_sets_namespace_labels_and_prefix(builtin: list[dict[str, Any]]) -
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"labels": {"a": 1}}, "instancetype u1.nano: labels.a: expected text, found 1; put it in quotes"),
+        ({"labels": {"a": 1}}, "instancetype u1.nano: labels.a: expected a string, found 1; put it in quotes"),
         ({"name_prefix": "A_"}, "instancetype A_u1.nano: name: 'A_u1.nano' must consist of a-z, 0-9, '-' and '.'"),
     ],
 )

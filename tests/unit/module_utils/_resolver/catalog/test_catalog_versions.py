@@ -135,7 +135,7 @@ def test_input_documents_are_not_modified() -> None:
     [
         ({}, "versions: expected versions by name, found {}"),
         (["v1"], "versions: expected versions by name, found ['v1']"),
-        ({1.5: {}}, "versions.1.5: expected text as name, found 1.5; put it in quotes"),
+        ({1.5: {}}, "versions.1.5: expected a string as name, found 1.5; put it in quotes"),
         ({"v1": None}, "versions.v1: expected an object, found None; write {} for a version without changes"),
         ({"v1": {"serie": {}}}, "versions.v1: unknown key 'serie'; did you mean series?"),
         ({"v1": {"series": []}}, "versions.v1: series: expected an object, found []"),

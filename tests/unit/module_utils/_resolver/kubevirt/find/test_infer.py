@@ -217,7 +217,7 @@ def test_vm_without_template_crashes_only_for_inference() -> None:
 def test_value_of_wrong_type_is_bad_request() -> None:
     error = failure(vm(runStrategy=1), Objects([])).problem
     assert (error.reason, error.code) == ("BadRequest", 400)
-    assert error.message == "spec.runStrategy: expected text, found 1"
+    assert error.message == "spec.runStrategy: expected a string, found 1"
 
 
 def test_snapshot_labels_count_since_1_9() -> None:

@@ -90,7 +90,7 @@ def test_parameters_are_texts() -> None:
         "D": "x",
         "E": "1.5",
     }
-    with pytest.raises(FieldError, match=r"^parameters\.A: expected text; write JSON, with to_json$"):
+    with pytest.raises(FieldError, match=r"^parameters\.A: expected a string; write JSON, with to_json$"):
         texts({"A": [1]})
 
 

@@ -270,7 +270,7 @@ def test_stored_vm_counts_only_on_update() -> None:
     assert mutate(manifest, Objects([]), None, "UPDATE").refusal is None
     refusal = mutate(vm(), Objects([]), vm(runStrategy=1), "UPDATE").refusal
     assert refusal is not None
-    assert refusal.message == "spec.runStrategy: expected text, found 1"
+    assert refusal.message == "spec.runStrategy: expected a string, found 1"
     # What the release does not know is not read, nor is what nobody asks for.
     newer = vm(preference={"name": "p", "inferFromVolumeFailurePolicy": 5})
     assert mutate(vm(), Objects([]), newer, "UPDATE", parse_release("1.0")).refusal is None
