@@ -4,8 +4,6 @@
 
 """All filters, whose code is imported when they are called. The file with a filter's name has its documentation.
 
-Those with an underscore are for the roles and playbooks of this collection only, and may change in any release.
-
 To find one filter Ansible loads this file in each task, and compiles what it imports.
 """
 

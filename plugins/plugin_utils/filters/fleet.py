@@ -29,11 +29,7 @@ _TIME: Final = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def page(value: Any, name: Any, title: Any, scope: Any = "all namespaces", rows: Any = 1000) -> str:
-    """A report as one HTML file without scripts and without external resources.
-
-    value: of `fleet` what the filter _fleet returns, of `refresh` the result of the role revision_refresh, of `upgrade`
-    that of the module upgrade_info. scope: which VMs it is about. rows: the most lines of a table.
-    """
+    """See its documentation."""
     check_option("name", name, choice("fleet", "refresh", "upgrade"))
     rows = check_option("rows", rows, positive_integer)
     if not isinstance(value, Mapping):
@@ -55,12 +51,7 @@ def fleet(
     now: Any = None,
     team_label: Any = TEAM_LABEL,
 ) -> dict[str, Any]:
-    """The figures of a fleet of VMs, for the playbook fleet_report; see `_fleet_summary.summary`.
-
-    value, revisions: `virtual_machines` of the module virtual_machine_info, the latter with `include: refresh`, whose
-    `unreferenced` is the next option. instancetypes, preferences: of catalog_info. capacity: `instancetypes` of
-    capacity_info. team_label: the label with the team of a VM. now: the time of the report.
-    """
+    """See its documentation."""
     lists = {
         "_input": value,
         "revisions": revisions,
@@ -84,11 +75,7 @@ def _moment(value: Any) -> str:
 
 
 def fleet_clusters(value: Any, failed: Any = None) -> dict[str, Any]:
-    """The reports of several clusters as one, with what they differ in; each entry of a list gets its `cluster`.
-
-    value: the clusters, each with its name as `cluster`, `kubevirt_version`, `report` (what the filter _fleet returns),
-    `instancetypes` and `preferences`. failed: the clusters that were not read, with the reasons.
-    """
+    """See its documentation."""
     if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
         raise AnsibleFilterError(f"expected a list of clusters, found {value!r}")
     parts, failed = list(value), failed or {}

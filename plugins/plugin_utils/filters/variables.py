@@ -22,11 +22,7 @@ _HORIZON = 18
 
 
 def unknown(value: Iterable[str], of: str, known: Iterable[str], near: bool = False) -> list[str]:
-    """A message for each variable that a role or playbook does not have.
-
-    value: names that begin with the name of the role or playbook. of: `role` or `playbook`, and its name. known: the
-    names of its variables. near: only names that are similar to a known one, for a prefix that others use too.
-    """
+    """See its documentation."""
     prefix = f"{of.split()[-1]}_"
     names = list(known)
     hints = {name: nearest(name, names, prefix) for name in sorted(set(value) - set(names))}
@@ -38,13 +34,7 @@ def unknown(value: Iterable[str], of: str, known: Iterable[str], near: bool = Fa
 
 
 def survey(value: Any, separator: str | None = None) -> str | list[str]:
-    """The answer to a question of a survey as text, which keeps its mark as unsafe.
-
-    AWX marks answers as unsafe, and ansible-core 2.19 and later then parse them as YAML: an empty answer is null, 7 a
-    number, 2026-01-01 a date. A boolean is an error, because on, yes and true are the same value.
-
-    separator: of the values in an answer that is a list of texts; with "", a text is one value.
-    """
+    """See its documentation. Strings keep their mark as unsafe."""
     if separator is None:
         return _text(value)
     if isinstance(value, (list, tuple)):
@@ -73,12 +63,7 @@ def _text(value: Any) -> str:
 def window(
     windows: Any, deadline: Any, time_zone: Any, start: str = "", now: str = "", seconds: Any = 0
 ) -> dict[str, str]:
-    """Whether a maintenance window leaves time for work: {bad_input, refusal}, "" if there is nothing to say.
-
-    windows, deadline, time_zone: see `schedule`. start: when the work began; the deadline is the first one after it.
-    now: the present; without it only the options are checked. Both in UTC, such as 2026-01-31 22:00:00. seconds: that
-    the work takes.
-    """
+    """See its documentation."""
     try:
         planned = schedule(windows, deadline, time_zone)
     except WindowError as error:

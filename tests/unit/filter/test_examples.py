@@ -1,4 +1,4 @@
-"""The filters' EXAMPLES run as they are written, and ansible-doc shows every filter of users."""
+"""The filters' EXAMPLES run as they are written, and ansible-doc shows every filter."""
 
 from __future__ import annotations
 
@@ -48,9 +48,13 @@ def run(command: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess
 
 
 def tasks(name: str) -> list[dict[str, Any]]:
-    """The tasks of a filter's examples. What would ask a cluster is only shown: its arguments hold the filter."""
-    result: list[dict[str, Any]] = yaml.safe_load(DOCUMENTED[name]["EXAMPLES"])
-    assert result
+    """The tasks of a filter's examples. What would ask a cluster is only shown: its arguments hold the filter.
+
+    A filter of our own roles and playbooks has none: these are its examples.
+    """
+    examples = DOCUMENTED[name].get("EXAMPLES", "[]")
+    assert name.startswith("_") == (examples == "[]")
+    result: list[dict[str, Any]] = yaml.safe_load(examples)
     for task in result:
         for module in [key for key in task if key.startswith("virtshape.")]:
             task["ansible.builtin.debug"] = {"msg": task.pop(module)}
@@ -76,11 +80,10 @@ def test_ansible_doc(tmp_path: Path) -> None:
     assert sorted(result) == names
     for name, entry in result.items():
         assert entry["doc"]["options"]["_input"]["required"], name
-        assert entry["examples"] and entry["return"]["_value"]["description"], name
+        assert (entry["examples"] or "._" in name) and entry["return"]["_value"]["description"], name
 
 
 def test_each_filter_is_documented_under_its_name() -> None:
     names = [content["DOCUMENTATION"]["name"] for content in DOCUMENTED.values()]
     assert names == list(DOCUMENTED)
-    # Those with an underscore are for our own roles and playbooks.
-    assert sorted(names) == sorted(name for name in FilterModule().filters() if not name.startswith("_"))
+    assert sorted(names) == sorted(FilterModule().filters())
