@@ -165,8 +165,9 @@ NODE = {
 HOST = {"cpu": {"sockets": 1, "model": "host-model"}}
 
 
-def migrated(domain: Any = None, version: str = "1.9", labels: Any = NODE, selector: Any = None) -> dict[str, str]:
-    target_pod = target(METADATA, spec_of(domain, version), make_env(version), Source(labels, selector))
+def migrated(domain: Any = None, version: str = "1.9", labels: Any = None, selector: Any = None) -> dict[str, str]:
+    source = Source(NODE if labels is None else labels, selector)
+    target_pod = target(METADATA, spec_of(domain, version), make_env(version), source)
     assert target_pod.affinity["podAntiAffinity"][REQUIRED][-1] == {
         "labelSelector": {"matchLabels": {"kubevirt.io/created-by": "u"}},
         "topologyKey": "kubernetes.io/hostname",
