@@ -112,7 +112,7 @@ def named(prefix: str, runs: list[Run]) -> dict[str, Run]:
 
 
 def test_every_role_is_tested() -> None:
-    assert {f"test_{name.removeprefix('roles/')}" for name in ROLES} <= set(globals())
+    assert {f"test_rights_of_{name.removeprefix('roles/')}" for name in ROLES} <= set(globals())
 
 
 def test_rights_of_virtual_machines(account: Account, tmp_path: Path) -> None:

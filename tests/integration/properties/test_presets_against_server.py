@@ -118,7 +118,7 @@ def test_a_successor_has_the_same_guest(session: Session, namespace: str) -> Non
     }
     await_marks(session, namespace, "old")
     result = convert(old, Sources([preset], [instancetype]))
-    assert result.differences == ()
+    assert result.differences == []
     new = {**result.manifest, "metadata": {"name": "new", "namespace": namespace}}
     for vm in (old, new):
         session.request("POST", f"{path}/virtualmachines", body=vm)
