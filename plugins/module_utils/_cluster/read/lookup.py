@@ -131,11 +131,13 @@ class ClusterLookup:
 
     def _list(self, kind: str, namespace: str | None) -> dict[str, dict[str, Manifest]] | Problem:
         """The objects of a kind by namespace and name. namespace: the one to list, None for all."""
-        # One thread asks, and the others wait for its answer.
-        with self._locks.setdefault((kind, namespace), threading.Lock()):
-            if (kind, namespace) not in self._lists:
-                self._lists[kind, namespace] = self._list_or_problem(BY_NAME[kind], namespace)
-        return self._lists[kind, namespace]
+        place = kind, namespace
+        if place not in self._lists:
+            # One thread asks, and the others wait for its answer.
+            with self._locks.setdefault(place, threading.Lock()):
+                if place not in self._lists:
+                    self._lists[place] = self._list_or_problem(BY_NAME[kind], namespace)
+        return self._lists[place]
 
     def _list_or_problem(self, kind: Kind, namespace: str | None) -> dict[str, dict[str, Manifest]] | Problem:
         try:
