@@ -364,7 +364,7 @@ def _quantity(value: Value) -> str:
 
 
 def _int_or_string(value: Value) -> int | str:
-    return value if isinstance(value, str) else int(_integer(*INTEGERS["int32"])(value))
+    return value if isinstance(value, str) else int(_SCALARS["int32"](value))
 
 
 def _describe(value: Value) -> str:

@@ -45,15 +45,6 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 _CONTROLLER: Final = "system:serviceaccount:{}:kubevirt-controller"
 _LIVE_UPDATE: Final = "LiveUpdate"
 _STAGE: Final = "Stage"
-# The properties that read settings which may be malformed.
-_CHECKED: Final = (
-    "cpu_request",
-    "pci_selectors",
-    "bridge_permitted",
-    "reserves_persistently",
-    "live_updates",
-    "plugs_volumes",
-)
 
 
 @dataclass(frozen=True)
@@ -192,12 +183,22 @@ class KubeVirt:
     def check(self) -> None:
         """Raises ValueError for malformed settings."""
         try:
-            self.machine_type("")
-            self.emulated_machines("")
-            for name in _CHECKED:
-                getattr(self, name)
+            self._read_settings()
         except (AttributeError, TypeError) as error:
             raise ValueError(f"malformed ({' '.join(str(error).split())})") from None
+
+    def _read_settings(self) -> tuple[object, ...]:
+        """What is read of settings that may be malformed."""
+        return (
+            self.cpu_request,
+            self.machine_type(""),
+            self.emulated_machines(""),
+            self.pci_selectors,
+            self.bridge_permitted,
+            self.reserves_persistently,
+            self.live_updates,
+            self.plugs_volumes,
+        )
 
 
 class Cluster(NamedTuple):
