@@ -16,6 +16,7 @@ from ..module_utils._cluster.read.revisions import inspected
 from ..module_utils._resolver.api.kinds import BY_NAME
 from ..module_utils._resolver.api.manifest import namespaced_name
 from ..module_utils._resolver.api.redaction import LAST_APPLIED
+from ..module_utils._resolver.guest.effect import ASSUMED
 from ..module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 from ..module_utils._resolver.kubevirt.vmi.readiness import RUNNING
 from ..module_utils._resolver.refresh import drift
@@ -88,7 +89,8 @@ def _host_facts(vm: Manifest, lookup: ClusterLookup, cluster: KubeVirt, revision
     """The result of virtual_machine_info for a VM, with extra fields for grouping hosts."""
     metadata = vm["metadata"]
     instance = _instance(vm, lookup)
-    inspection = inspected(vm, lookup, cluster, instance, revisions)
+    unread = lookup.problem(_VMI.kind, metadata["namespace"]) is not None
+    inspection = inspected(vm, lookup, cluster, ASSUMED if unread else instance, revisions)
     annotations = metadata.get("annotations") or {}
     result = {
         **vm_result(inspection),

@@ -9,12 +9,9 @@ from ...module_utils._resolver.api.errors import FieldError, Panic
 from ...module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, key_of, references
 from ...module_utils._resolver.api.release_schema import canonical
 from ...module_utils._resolver.api.schema import equal
-from ...module_utils._resolver.declare.impact import impact
 from ...module_utils._resolver.declare.vm import workload
-from ...module_utils._resolver.kubevirt.vmi import vmi
+from ...module_utils._resolver.guest.effect import ASSUMED, RESTART, UNKNOWN, admitted_effect
 from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
-from ...module_utils._resolver.kubevirt.vmi.live_update import RESTART, UNKNOWN
-from ...module_utils._resolver.kubevirt.vmi.readiness import HALTED, run_strategy
 from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
 from .evaluate import VM, Declared, KnownObjects
 from .findings import NOTE, WARNING, Finding
@@ -74,13 +71,9 @@ def _with_earlier_choice(entry: Declared, before: Manifest) -> Declared:
 
 def _restart(entry: Declared, before: Manifest, base_cluster: Cluster, head_cluster: Cluster) -> Iterator[Finding]:
     admitted = admit(before, None, base_cluster).admitted
-    if admitted is None or run_strategy(admitted) == HALTED:
+    if admitted is None:
         return
-    built = vmi.build(admitted, base_cluster)
-    if built.spec is None:
-        return
-    instance = {"metadata": built.metadata, "spec": built.spec, "status": {"phase": "Running"}}
-    effect = impact(admitted, admit(entry.manifest, admitted, head_cluster), instance, head_cluster)
+    effect = admitted_effect(admitted, admit(entry.manifest, admitted, head_cluster), ASSUMED, head_cluster)
     if effect.needs == RESTART:
         fields = ", ".join(str(change["field"]) for change in effect.changes[:3])
         message = f"the change needs a restart of a running guest: {effect.reason or fields}"

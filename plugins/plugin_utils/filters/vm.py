@@ -15,6 +15,7 @@ from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.schema import equal
 from ...module_utils._resolver.api.tree import copy, differences
 from ...module_utils._resolver.declare.vm import workload
+from ...module_utils._resolver.guest.effect import ASSUMED
 from ...module_utils._resolver.kubevirt.apply import conflict
 from ...module_utils._resolver.kubevirt.find import find
 from ...module_utils._resolver.kubevirt.find import infer as inference
@@ -115,14 +116,14 @@ def _drift(manifest: Manifest, current: list[Manifest], release: Release) -> dic
     """
     if manifest.get("kind") == "ControllerRevision" or manifest.get("kind") in ROLE_OF_KIND:
         return _object_drift(manifest, Objects(current), release)
-    vm_drift = drifting.drift(_admitted(manifest, release), Objects(current), KubeVirt(release))
+    vm_drift = drifting.drift(_admitted(manifest, release), ASSUMED, Cluster(Objects(current), KubeVirt(release)))
     effect = vm_drift.effect
     result: dict[str, Any] = {
         "drifted": vm_drift.drifted,
         "guest_before": effect.guest_before,
         "guest_after": effect.guest_after,
         "changes": list(effect.changes),
-        "needs": drifting.needs(effect),
+        "needs": effect.needs,
     }
     if effect.refusal:
         result["refusal"] = effect.refusal

@@ -29,9 +29,10 @@ COMPUTED = (
     | ADMISSION
     | {"_resolver.cdi", "_resolver.kubernetes.quota", "_resolver.kubevirt.admission", "_resolver.kubevirt.template"}
 )
-BOOT = COMPUTED
-CHOOSE = COMPUTED | {"_resolver.boot"}
-REFRESH = COMPUTED
+GUEST = COMPUTED
+BOOT = COMPUTED | {"_resolver.guest"}
+CHOOSE = BOOT | {"_resolver.boot"}
+REFRESH = COMPUTED | {"_resolver.guest"}
 PREFLIGHT = CHOOSE | {"_resolver.choose"}
 DECLARE = PREFLIGHT | {"_resolver.preflight"}
 CATALOG = DECLARE | {"_resolver.declare", "_resolver.refresh"}
@@ -58,6 +59,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_resolver.kubernetes.placement": PLACEMENT,
     "_resolver.kubernetes.quota": QUOTA,
     "_resolver.cdi": CDI,
+    "_resolver.guest": GUEST,
     "_resolver.boot": BOOT,
     "_resolver.choose": CHOOSE,
     "_resolver.refresh": REFRESH,

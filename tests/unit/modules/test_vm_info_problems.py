@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -38,11 +38,11 @@ def sized(name: str, kind: str = KIND) -> dict[str, str]:
     return {"name": name, "kind": kind}
 
 
-def store(*vms: Manifest) -> Store:
+def store(*vms: Manifest, instances: Sequence[Manifest] = ()) -> Store:
     return Store(
         {
             f"{KUBEVIRT}/virtualmachines": list(vms),
-            f"{KUBEVIRT}/virtualmachineinstances": [],
+            f"{KUBEVIRT}/virtualmachineinstances": list(instances),
             f"{TYPES}/namespaces/shop/virtualmachineinstancetypes": [SMALL],
             "/apis/apps/v1/namespaces/shop/controllerrevisions": [],
         }
@@ -56,7 +56,15 @@ def message(run: Run, cluster: Store, **options: Any) -> list[str]:
 
 
 def test_filters_can_be_combined(run: Run) -> None:
-    cluster = store(vm("a", sized("small")), vm("b", sized("other"), "RestartRequired"), vm("c"))
+    running = vm("b", None, "RestartRequired")
+    running["spec"]["runStrategy"], running["status"]["created"] = "Always", True
+    started: Manifest = {"domain": {"devices": {}, "memory": {"guest": "1Gi"}}}
+    instance = {
+        "metadata": {"name": "b", "namespace": "shop", "uid": "b"},
+        "spec": started,
+        "status": {"phase": "Running"},
+    }
+    cluster = store(vm("a", sized("small"), "RestartRequired"), running, vm("c"), instances=[instance])
     assert message(run, cluster) == ["a", "b", "c"]
     assert message(run, cluster, instancetype="small") == ["a"]
     assert message(run, cluster, instancetype="small", preference="linux") == []

@@ -13,9 +13,8 @@ from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..._resolver.api.write import Write, json_patch
 from ..._resolver.declare import adopt as rules
 from ..._resolver.declare.adopt import Adoption, Candidate
-from ..._resolver.declare.impact import impact
+from ..._resolver.guest.effect import GuestEffect, admitted_effect
 from ..._resolver.kubevirt.vmi.cluster import Cluster
-from ..._resolver.kubevirt.vmi.live_update import Impact
 from ..._resolver.kubevirt.webhooks.mutate import admit
 from ..._resolver.preflight.object_keys import keys_for_guest
 from ..client.errors import ApiError, TaskFailed, is_outdated, optional
@@ -35,13 +34,13 @@ _CHANGED = "the VM changed while the task ran, so nothing was written; run the t
 class AdoptOutcome(WriteOutcome):
     """The result for one VM.
 
-    vm: the live VM. adoption: None if the VM already has an instancetype. impact: what the adoption means for the
+    vm: the live VM. adoption: None if the VM already has an instancetype. effect: of the adoption on the
     guest.
     """
 
     vm: Manifest
     adoption: Adoption | None = None
-    impact: Impact | None = None
+    effect: GuestEffect | None = None
     changed: bool = False
 
     @property
@@ -95,7 +94,8 @@ def adopt(
             continue
         result.changed = True
         due[result] = chosen
-        result.impact = impact(result.vm, admit(chosen.vm, result.vm, cluster), instances.get(result.key), cluster)
+        future = admit(chosen.vm, result.vm, cluster)
+        result.effect = admitted_effect(result.vm, future, instances.get(result.key), cluster)
     if settings.server_dry_run or not settings.check_mode:
         send_patch = _dry_run if settings.check_mode else _write
         run_writes(due, lambda result: send_patch(session, result, due[result]), settings)

@@ -21,13 +21,14 @@ from ..._resolver.declare import plan
 from ..._resolver.kubevirt.vmi.cluster import Cluster
 from ..._resolver.limits.language import limits
 from ..._resolver.limits.policy import BINDING, POLICY, SUFFIX, policies
-from ..._resolver.preflight.object_keys import keys_for_expansion
+from ..._resolver.preflight.object_keys import keys_for_guest
 from ..._resolver.refresh.drift import Drift
 from ..client.errors import RequestFailed
 from ..client.session import FIELD_MANAGER, Session
 from ..read.catalog import CatalogUsers, labels
 from ..read.kubevirt import kubevirt
 from ..read.lookup import ClusterLookup
+from ..read.revisions import instances
 from ..read.snapshot import Key
 from .catalog_compatibility import check_fields, foreign_architectures
 from .declare import declare
@@ -265,10 +266,13 @@ def _find_users(
     in_order = [vms[key] for key in sorted(vms)]
     if in_order:
         lookup, configured = ClusterLookup(session), kubevirt(session)
-        lookup.gather(key for vm in in_order for key in keys_for_expansion(vm, configured.release))
+        namespaces = {vm["metadata"]["namespace"] for vm in in_order}
+        instance_of = instances(session, namespaces.pop() if len(namespaces) == 1 else None, in_order)
+        guests = [(vm, instance_of(vm)) for vm in in_order]
+        lookup.gather(key for vm, instance in guests for key in keys_for_guest(vm, instance, configured.release))
         cluster = Cluster(lookup, configured)
         deployed.warnings += [cluster.kubevirt.assumption] if cluster.kubevirt.assumption else []
-        deployed.affected = catalog_upgrade.affected(in_order, after, cluster)
+        deployed.affected = catalog_upgrade.affected(guests, after, cluster)
 
 
 def _keep_reason(live: Manifest, used_by: dict[ObjectKey, list[Manifest]] | None, prune: str) -> str | None:

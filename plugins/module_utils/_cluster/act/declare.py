@@ -53,7 +53,7 @@ def declare(
     planned = [result for result in results if _is_readable(result) and _plan_entry(handler, result, settings)]
     _preflight(handler, planned, settings)
     _check_namespaces(session, results, settings)
-    handler.predict_impact([result for result in planned if not result.failed], settings.check_mode)
+    handler.predict_effects([result for result in planned if not result.failed], settings.check_mode)
     if settings.check_mode:
         if settings.server_dry_run:
             # A dry run would change what is being deleted, instead of creating anything.

@@ -11,7 +11,7 @@ from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.manifest import Progress
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
-from ..._resolver.kubevirt.vmi.live_update import Impact
+from ..._resolver.guest.effect import GuestEffect
 from ..client.session import FIELD_MANAGER, Session
 from ..read.snapshot import Key, read
 from .engine import WriteOutcome
@@ -56,7 +56,7 @@ class DeclareOutcome(WriteOutcome):
 
     planned: what to write. skip_reason: why the object was left unchanged. live: the object as last seen.
     live_before: the object before. terminating: the object that is being deleted, which counts as absent.
-    retained: what the cluster keeps of a deleted object. impact: of the change on the running guest.
+    retained: what the cluster keeps of a deleted object. effect: of the change on the guest.
     restart: the object needs a restart, or was restarted. taken_from: the managers whose share of the declared fields
     was, or would be, taken over. owners: the fields that other managers own afterwards, by manager. facts: what the
     completion of the entry says in the result.
@@ -71,7 +71,7 @@ class DeclareOutcome(WriteOutcome):
     live_before: Manifest | None = None
     terminating: Manifest | None = None
     retained: list[dict[str, str]] = field(default_factory=list)
-    impact: Impact | None = None
+    effect: GuestEffect | None = None
     restart: bool = False
     taken_from: tuple[str, ...] = ()
     owners: dict[str, list[str]] = field(default_factory=dict)
@@ -129,8 +129,8 @@ class KindHandler:
         """Findings for the objects to be deleted."""
         return [[] for _result in planned]
 
-    def predict_impact(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
-        """Sets the impact of planned changes, whether the task will restart the objects, and what outlives deleted
+    def predict_effects(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
+        """Sets the effects of planned changes, whether the task will restart the objects, and what outlives deleted
         ones; and adds warnings."""
 
     def restart(self, results: list[DeclareOutcome], deadline: float) -> None:

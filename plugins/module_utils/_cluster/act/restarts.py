@@ -20,11 +20,10 @@ from ..._resolver.api.manifest import Progress
 from ..._resolver.api.write import merge_patch
 from ..._resolver.declare import plan
 from ..._resolver.declare.power import RESTARTED, PowerRequest
+from ..._resolver.guest.effect import NOTHING, RESTART, GuestEffect, guest_effect
+from ..._resolver.guest.outstanding import under_way
 from ..._resolver.kubevirt.find.lookup import Lookup
-from ..._resolver.kubevirt.vmi import live_update
 from ..._resolver.kubevirt.vmi.cluster import Cluster
-from ..._resolver.kubevirt.vmi.live_update import Impact
-from ..._resolver.kubevirt.vmi.outstanding import Outstanding, outstanding, start_revision_name, unfinished
 from ..._resolver.kubevirt.vmi.readiness import (
     cannot_start,
     has_guest,
@@ -32,6 +31,7 @@ from ..._resolver.kubevirt.vmi.readiness import (
     restart_required,
     stale_restart_warning,
 )
+from ..._resolver.kubevirt.vmi.start import start_revision_name
 from ..._resolver.preflight.object_keys import keys_for_guest
 from ..._resolver.refresh import recapture
 from ..client.errors import ApiError, ConnectionFailed, RequestFailed
@@ -136,8 +136,13 @@ def stale_conditions(session: Session, vms: list[Manifest], instances: dict[Key,
         return [False for _vm in vms]
     running = {key: (vm, instances[key]) for key, vm in candidates.items() if key in instances}
     lookup.gather(key for pair in running.values() for key in keys_for_guest(*pair, cluster.release))
-    complete = {key: outstanding(*pair, cluster).guest_current for key, pair in running.items()}
-    return [bool(vm) and complete.get(_instance_key(vm), False) for vm in vms]
+    stale = {key: _pending(*pair, cluster).requested_in_vain for key, pair in running.items()}
+    return [bool(vm) and stale.get(_instance_key(vm), False) for vm in vms]
+
+
+def _pending(vm: Manifest, instance: Manifest, cluster: Cluster) -> GuestEffect:
+    """What the guest of a VM lacks."""
+    return guest_effect(vm, vm, instance, cluster)
 
 
 def _instance_key(vm: Manifest) -> Key:
@@ -146,14 +151,14 @@ def _instance_key(vm: Manifest) -> Key:
 
 def waits_for_restart(result: DeclareOutcome) -> bool:
     """Whether the VM has, or would have, changes that reach the guest only by a restart."""
-    impact: Impact | None = result.impact
+    effect = result.effect
     # The condition RestartRequired outlives the guest.
     if result.live is None or result.action == plan.DELETE or not has_guest(result.live):
         return False
-    if result.restart or (impact is not None and impact.guest_current):
+    if result.restart or (effect is not None and effect.requested_in_vain):
         return False
-    if impact is not None and (impact.without_condition or not (result.written and observed(result.live))):
-        return impact.needs == live_update.RESTART
+    if effect is not None and (effect.unrequested or not (result.written and observed(result.live))):
+        return effect.needs == RESTART
     return restart_required(result.live) is not None
 
 
@@ -174,9 +179,9 @@ class DeclaredRestarts:
     def predict(self, result: DeclareOutcome, check_mode: bool) -> None:
         """Says whether the task restarts the VM, or in check mode, that it will leave a current guest running."""
         result.restart = self.needs_restart(result)
-        if check_mode and self._permitted and result.impact is not None and result.impact.guest_current:
+        if check_mode and self._permitted and result.effect is not None and result.effect.requested_in_vain:
             # KubeVirt sets the condition after the change, if it is not there yet.
-            result.warn(stale_restart_warning(result.live or {}, result.impact.reason))
+            result.warn(stale_restart_warning(result.live or {}, result.effect.reason))
 
     def run(self, session: Session, results: list[DeclareOutcome], deadline: float) -> None:
         """Restarts the VMs that need it and waits until they run again, as long again as until the deadline. Failures
@@ -208,8 +213,9 @@ class DeclaredRestarts:
             result.live, result.restart = outcome.vm, outcome.changed
             result.warnings += outcome.warnings
             result.failed = f"the restart failed: {outcome.failed}" if outcome.failed else None
-            if result.impact is not None and not outcome.failed:
-                result.impact = result.impact._replace(without_condition=False)
+            if result.effect is not None and not outcome.failed:
+                # From here on the condition tells whether the guest, which is new, needs a restart.
+                result.effect = result.effect._replace(requested=True)
         self._with_outdated_guests(session, [result for result in due if not result.failed])
 
     def _with_outdated_guests(
@@ -220,7 +226,8 @@ class DeclaredRestarts:
         stale = stale_conditions(session, [result.live or {} for result in results], instances)
         for result, is_stale in zip(results, stale):
             if is_stale:
-                result.impact = (result.impact or Impact(live_update.NOTHING))._replace(guest_current=True)
+                if not result.restart:
+                    result.effect = (result.effect or GuestEffect(NOTHING))._replace(needs=NOTHING, requested=True)
                 _warn_of_condition(result, result.live or {})
             else:
                 incomplete.append(result)
@@ -230,19 +237,14 @@ class DeclaredRestarts:
 def _awaits_controller(result: DeclareOutcome) -> bool:
     """Whether virt-controller may ask for a restart that it has not asked for so far."""
     if result.written:
-        return result.impact is not None and (result.impact.needs != live_update.NOTHING or result.impact.guest_current)
+        return result.effect is not None and (result.effect.needs != NOTHING or result.effect.requested)
     live = result.live
     return result.action == plan.NONE and live is not None and has_guest(live) and not observed(live)
 
 
-def _asks_for_restart(impact: Impact) -> bool:
-    """Whether KubeVirt is expected to ask for a restart, needed or not."""
-    return (impact.needs == live_update.RESTART or impact.guest_current) and not impact.without_condition
-
-
 def _keeps_condition(result: DeclareOutcome) -> bool:
     """Whether KubeVirt asks for a restart of a guest that has everything, as foreseen."""
-    foreseen = result.impact is not None and result.impact.guest_current
+    foreseen = result.effect is not None and result.effect.requested_in_vain
     return foreseen and restart_required(result.live or {}) is not None
 
 
@@ -255,8 +257,8 @@ def _await_decisions(session: Session, results: list[DeclareOutcome], deadline: 
     members = {(str(result.entry.key.namespace), result.entry.key.name): result for result in results}
 
     def probe(result: DeclareOutcome, live: Manifest | None) -> Progress:
-        state, impact = state_until(observed, live, "virt-controller to look at the change"), result.impact
-        expected = impact is not None and _asks_for_restart(impact)
+        state, effect = state_until(observed, live, "virt-controller to look at the change"), result.effect
+        expected = effect is not None and effect.requested
         undecided = state.done and expected and restart_required(live or {}) is None
         return Progress(stuck=_NOT_ASKED, grace=_COMPARED) if undecided else state
 
@@ -289,13 +291,15 @@ class RevisionRestarts:
     def _update_guest(self, result: RevisionOutcome, lookup: ClusterLookup) -> None:
         deadline = time.monotonic() + self._settings.wait_timeout
         required, result.restart = result.restart, False
-        vm, instance, lacks = self._await_guest(result, lookup, deadline)
+        vm, instance, pending = self._await_guest(result, lookup, deadline)
         result.vm = vm
         if instance is None or not result.may_restart:
             return
-        if lacks.problem is not None:
-            raise ConnectionFailed(f"not restarted because KubeVirt could not start the VM again: {lacks.problem}")
-        needed = lacks.fields or (required and (result.always or self._lacks_anything(result, vm, instance, lookup)))
+        if pending.refusal is not None:
+            raise ConnectionFailed(f"not restarted because KubeVirt could not start the VM again: {pending.refusal}")
+        needed = pending.outstanding or (
+            required and (result.always or self._lacks_anything(result, vm, instance, lookup))
+        )
         if not needed:
             self._leave_running(result, vm, lookup)
             return
@@ -311,12 +315,12 @@ class RevisionRestarts:
 
     def _lacks_anything(self, result: RevisionOutcome, vm: Manifest, instance: Manifest, lookup: ClusterLookup) -> bool:
         """Whether the guest differs from a VM that just got other revisions, regardless of the start revision."""
-        lacks = outstanding(vm, instance, Cluster(lookup, result.before.kubevirt), compare_all=True)
-        return result.change.due and not lacks.guest_current
+        effect = guest_effect(vm, vm, instance, Cluster(lookup, result.before.kubevirt), compare_all=True)
+        return result.change.due and not effect.guest_current
 
     def _await_guest(
         self, result: RevisionOutcome, lookup: ClusterLookup, deadline: float
-    ) -> tuple[Manifest, Manifest | None, Outstanding]:
+    ) -> tuple[Manifest, Manifest | None, GuestEffect]:
         """The VM, the VMI and what the guest lacks, once virt-controller has observed the VM.
 
         If a live update is possible, waits until the guest has the change or KubeVirt asks for a restart.
@@ -328,20 +332,20 @@ class RevisionRestarts:
             if vm is None:
                 raise ConnectionFailed("the VM was deleted while the task waited for its guest")
             if instance is None:
-                return vm, None, Outstanding()
-            lacks = outstanding(vm, instance, Cluster(lookup, before.kubevirt))
-            updated = not (result.change.due and result.may_be_live) or not lacks.fields or lacks.problem is not None
+                return vm, None, GuestEffect(NOTHING)
+            pending = _pending(vm, instance, Cluster(lookup, before.kubevirt))
+            updated = not result.may_be_live or not pending.outstanding
             if observed(vm) and (updated or restart_required(vm) is not None):
-                return vm, instance, lacks
-            earlier = unfinished(instance, lacks) if observed(vm) else None
+                return vm, instance, pending
+            earlier = under_way(instance, pending.outstanding) if observed(vm) else None
             # The VM has its revisions, as requested; without a restart, KubeVirt decides when the guest gets them.
             no_wait = earlier is not None and not result.may_restart
             if no_wait or not pauses.pause(max(0.0, deadline - time.monotonic()) + pauses.seconds):
-                pending = _PENDING if earlier is None else _WAITS.format(earlier)
+                message = _PENDING if earlier is None else _WAITS.format(earlier)
                 if result.may_restart:
-                    raise ConnectionFailed(pending)
-                result.warnings.append(pending)
-                return vm, instance, lacks
+                    raise ConnectionFailed(message)
+                result.warnings.append(message)
+                return vm, instance, pending
 
     def _leave_running(self, result: RevisionOutcome, vm: Manifest, lookup: ClusterLookup) -> None:
         """Leaves a guest running that has everything the VM declares. The next restart clears RestartRequired."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..._resolver.api.matcher import Role
-from ..._resolver.kubevirt.vmi.live_update import LIVE, NOTHING, RESTART
-from ..._resolver.kubevirt.vmi.outstanding import start_revision_name
+from ..._resolver.guest.effect import LIVE, RESTART, GuestEffect
 from ..._resolver.kubevirt.vmi.readiness import has_guest, restart_required, stale_restart_warning
+from ..._resolver.kubevirt.vmi.start import start_revision_name
 from ..._resolver.refresh.recapture import RespellPatches, keeps_restart_required
 from ..._resolver.refresh.revision_change import RevisionChange
 from ..read.revisions import InspectedVM
@@ -58,15 +58,18 @@ class RevisionOutcome(WriteOutcome):
         return (self.written and not self.rolled_back) or self.due
 
     @property
+    def effect(self) -> GuestEffect:
+        """The effect of the change, or without one, what the guest lacks of earlier changes."""
+        return self.change.effect if self.change.due and self.change.effect is not None else self.before.pending
+
+    @property
     def needs(self) -> str:
-        """NOTHING, LIVE or RESTART: how the change reaches, or reached, the running guest."""
+        """NOTHING, LIVE, RESTART or UNKNOWN: how the change reaches, or reached, the running guest."""
         if self.restart:
             return RESTART
-        effect = self.change.effect
-        if not self.change.due or effect is None or not effect.changes or not has_guest(self.before.vm):
-            return NOTHING
-        required = self.vm is not None and restart_required(self.vm) is not None
-        return LIVE if effect.applies_live and not required else RESTART
+        # KubeVirt has the last word, once it has compared the VM with its guest.
+        asks = self.written and restart_required(self.vm or {}) is not None and not self.guest_current
+        return RESTART if asks and self.effect.needs == LIVE else self.effect.needs
 
     @property
     def restart_required(self) -> bool:
@@ -75,7 +78,7 @@ class RevisionOutcome(WriteOutcome):
             return False
         if not self.written:
             return self.before.restart_required
-        return self.needs == RESTART or restart_required(self.vm or {}) is not None
+        return has_guest(self.vm or {}) and (self.needs == RESTART or restart_required(self.vm or {}) is not None)
 
     @property
     def restart_reason(self) -> str:
@@ -85,9 +88,8 @@ class RevisionOutcome(WriteOutcome):
 
     @property
     def may_be_live(self) -> bool:
-        """Whether the VM has a guest that can probably take the change without a restart. KubeVirt decides."""
-        effect = self.change.effect
-        return effect is not None and bool(effect.changes) and effect.applies_live and has_guest(self.before.vm)
+        """Whether the VM has a guest that is expected to take the change without a restart. KubeVirt decides."""
+        return self.change.due and self.effect.needs == LIVE
 
     @property
     def may_need_update(self) -> bool:
@@ -105,9 +107,8 @@ class RevisionOutcome(WriteOutcome):
             return
         self.may_restart, self.always = option != "never", option == "always"
         if change.due:
-            live = change.effect is None or change.effect.applies_live
-            self.restart = self.may_restart and (self.always or not live or before.restart_required)
-        elif before.has_restart_condition and before.guest_current:
+            self.restart = self.may_restart and (self.always or self.effect.needs == RESTART)
+        elif before.pending.requested_in_vain:
             self.guest_current = True
             start = before.revisions.by_name.get(start_revision_name(before.vm))
             self.bumps_generation = self.may_restart and keeps_restart_required(before.vm, start)

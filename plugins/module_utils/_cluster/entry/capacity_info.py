@@ -10,8 +10,7 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.api.matcher import ROLES, Role
 from ..._resolver.declare.plan import KEEP
 from ..._resolver.kubevirt.find.naming import without_revisions
-from ..._resolver.kubevirt.pod.manifests import MIGRATE, verdict
-from ..._resolver.kubevirt.vmi.live_update import RESTART
+from ..._resolver.kubevirt.pod.manifests import MIGRATE, RESTART, verdict
 from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..read.capacity import read_placement, read_quota_effects

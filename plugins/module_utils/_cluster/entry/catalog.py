@@ -14,7 +14,7 @@ from ..._resolver.catalog.replacement import as_facts, replacements, unknown_rep
 from ..._resolver.catalog.selection import Selection
 from ..._resolver.declare import plan
 from ..._resolver.limits.language import ACTIONS, DENY
-from ..._resolver.refresh.drift import Drift, needs
+from ..._resolver.refresh.drift import Drift
 from ..act.catalog import CatalogOutcome, deploy
 from ..act.catalog_compatibility import AUTO, CHOICES, ENABLE, KEEP, apply_deployment_option, choose_version
 from ..act.engine import WriteSettings
@@ -327,7 +327,7 @@ def _affected(vm: Manifest, object_keys: list[ObjectKey], drift: Drift, deployed
         "guest_before": effect.guest_before,
         "guest_after": effect.guest_after,
         "changes": list(effect.changes),
-        "needs": needs(effect),
+        "needs": effect.needs,
         **({"refusal": effect.refusal} if effect.refusal else {}),
     }
 

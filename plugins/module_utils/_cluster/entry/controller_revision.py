@@ -162,7 +162,7 @@ def _change(outcome: RevisionOutcome | UpgradeOutcome | PruneOutcome) -> Result:
 def _rendered(outcome: RevisionOutcome) -> Result:
     result = {**refresh_result(outcome.before), **_change(outcome)}
     result.update(restarted=outcome.restart, revisions=outcome.revisions, needs=outcome.needs)
-    effect = outcome.change.effect
+    effect = outcome.change.effect if outcome.change.due else None
     if outcome.change.former is not None:
         result.update(spec=outcome.change.spec, former=outcome.change.former)
     if effect is not None:
@@ -175,7 +175,7 @@ def _rendered(outcome: RevisionOutcome) -> Result:
         result["method"] = outcome.method
     if outcome.vm is not None:
         result["status"] = printable_status(outcome.vm)
-    if outcome.before.outstanding is not None or outcome.written:
+    if outcome.before.guest_current is not None or outcome.written:
         result.update(restart_required=outcome.restart_required)
     if outcome.guest_current:
         result["guest_current"] = True

@@ -13,8 +13,6 @@ from ..._resolver.api.matcher import ROLE_OF_KIND, references
 from ..._resolver.api.release import UnknownRelease
 from ..._resolver.catalog.upgrade import ObjectChange, PlannedLookup, deployed, objects
 from ..._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt, at_release
-from ..._resolver.kubevirt.vmi.readiness import has_guest
-from ..._resolver.refresh.drift import needs
 from ..._resolver.upgrade.steps import settings, steps
 from ..._resolver.upgrade.vm import (
     Admission,
@@ -112,8 +110,8 @@ def _impact(
         upgrade_side(Cluster(lookup, before), vms, room),
         upgrade_side(Cluster(PlannedLookup(replaced, lookup), after), vms, room),
     )
-    running = instances(session, namespace) if any(has_guest(vm) for vm in vms) else {}
-    vm_changes = [vm_change(vm, running.get(namespaced_name(vm)), *sides) for vm in vms]
+    instance_of = instances(session, namespace, vms)
+    vm_changes = [vm_change(vm, instance_of(vm), *sides) for vm in vms]
     templates = [template_change(item, *sides) for item in _templates(session, namespace, warnings)]
     object_changes = objects(live, replaced, before.release, after.release)
     admitted = admissions(vms, *sides, room) if room is not None else None
@@ -184,17 +182,18 @@ def _template(template: UpgradeChange) -> Result:
 def _vm(vm: VMChange, admission: Admission) -> Result:
     result: Result = {
         **_start_fields(vm),
-        "needs": vm.effect,
-        "restart_required": bool(vm.restart_reason),
+        "needs": vm.effect.needs,
+        "restart_required": vm.effect.requested,
         "pinned": vm.pinned,
         "drifted": vm.refresh.drifted,
         "refresh": {
             "guest_after": vm.refresh.effect.guest_after,
-            "needs": needs(vm.refresh.effect),
+            "needs": vm.refresh.effect.needs,
             "refusal": vm.refresh.effect.refusal or "",
         },
     }
-    texts = {"restart_reason": vm.restart_reason, "quota_after": admission.after, "quota_before": admission.before}
+    reason = vm.effect.reason if vm.effect.requested else ""
+    texts = {"restart_reason": reason, "quota_after": admission.after, "quota_before": admission.before}
     result.update(_not_empty(texts))
     result["affected"] = vm.affected or admission.before != admission.after
     return result

@@ -11,7 +11,7 @@ from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.redaction import LAST_APPLIED, redact
 from ..._resolver.api.tree import without_secrets
 from ..._resolver.declare.adopt import Candidate
-from ..._resolver.kubevirt.vmi.live_update import RESTART
+from ..._resolver.guest.effect import RESTART
 from ..act.adopt import AdoptOutcome, adopt
 from ..act.engine import WriteSettings
 from ..client.session import Session
@@ -69,7 +69,7 @@ def _outcome(params: Params, task: TaskContext, vms: list[AdoptOutcome]) -> Outc
     task.warnings += dict.fromkeys(warning for vm in vms for warning in vm.warnings)
     changed = ((vm.label, argo_cd_warning(name for name, _fields in others(vm.vm, ""))) for vm in vms if vm.changed)
     task.warnings += combined((label, warning) for label, warning in changed if warning)
-    waiting = [vm.label for vm in vms if vm.changed and vm.impact is not None and vm.impact.needs == RESTART]
+    waiting = [vm.label for vm in vms if vm.changed and vm.effect is not None and vm.effect.needs == RESTART]
     task.warnings += restart_warning(waiting, task.check, "use virtual_machine_power with state: restarted")
     unfit = [(vm.label, _failure(vm)) for vm, is_refused in zip(vms, refusals) if vm.failed and not is_refused]
     if unfit:
@@ -130,10 +130,10 @@ def _result(vm: AdoptOutcome) -> Result:
     result.update(_pair(chosen))
     result["removed"] = list(chosen.removed)
     result["manifest"] = _manifest(chosen.vm)
-    if vm.impact is not None:
-        result["needs"] = vm.impact.needs
-        if vm.impact.reason:
-            result["restart_reason"] = vm.impact.reason
+    if vm.effect is not None:
+        result["needs"] = vm.effect.needs
+        if vm.effect.reason:
+            result["restart_reason"] = vm.effect.reason
     return result
 
 

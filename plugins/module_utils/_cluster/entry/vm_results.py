@@ -15,7 +15,7 @@ from ..._resolver.kubevirt.vmi.cluster import KubeVirt
 from ..._resolver.kubevirt.vmi.readiness import run_strategy
 from ..._resolver.kubevirt.vmi.vmi import guest
 from ..._resolver.refresh.controller_revisions import copies_without_revisions
-from ..._resolver.refresh.drift import REVISION_LOST, UNKNOWN, RoleDrift, needs
+from ..._resolver.refresh.drift import REVISION_LOST, UNKNOWN, RoleDrift
 from ..read.revisions import InspectedVM
 
 Manifest = dict[str, Any]
@@ -60,7 +60,7 @@ def refresh_result(vm: InspectedVM) -> Result:
         "guest_before": effect.guest_before,
         "guest_after": effect.guest_after,
         "changes": list(effect.changes),
-        "needs": needs(effect),
+        "needs": effect.needs,
         "restart_required": vm.restart_required,
         "status": printable_status(vm.vm),
     }
@@ -68,7 +68,7 @@ def refresh_result(vm: InspectedVM) -> Result:
         result["restart_reason"] = vm.restart_reason
     if vm.guest_current is not None:
         result["guest_current"] = vm.guest_current
-        result["outstanding"] = list(vm.outstanding.fields) if vm.outstanding is not None else []
+        result["outstanding"] = list(vm.pending.outstanding)
     if effect.refusal:
         result["refusal"] = effect.refusal
     return {**result, **_revisions(vm)}

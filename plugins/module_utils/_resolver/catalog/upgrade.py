@@ -14,6 +14,7 @@ from ..api.matcher import ROLE_OF_KIND, ObjectKey, key_of, references
 from ..api.release import Release
 from ..api.schema import equal
 from ..api.tree import copy, differences, leaves, put, take
+from ..guest.effect import Instance
 from ..kubevirt.find.lookup import Lookup, Problem
 from ..kubevirt.vmi.cluster import Cluster
 from ..refresh.drift import Drift, drift
@@ -68,15 +69,18 @@ class PlannedLookup:
 
 
 def affected(
-    vms: Iterable[Manifest], after: Mapping[ObjectKey, Manifest | None], current: Cluster
+    vms: Iterable[tuple[Manifest, Instance]], after: Mapping[ObjectKey, Manifest | None], current: Cluster
 ) -> list[tuple[Manifest, list[ObjectKey], Drift]]:
-    """The VMs that refer to objects in `after`: each VM, these objects, and its drift after the deployment."""
-    planned = PlannedLookup(after, current.objects)
+    """The VMs that refer to objects in `after`: each VM, these objects, and its drift after the deployment.
+
+    vms: with their VMIs, see `guest.effect`.
+    """
+    planned = Cluster(PlannedLookup(after, current.objects), current.kubevirt)
     result = []
-    for vm in vms:
+    for vm, instance in vms:
         used = [object_key for object_key in references(vm) if object_key in after]
         if used:
-            result.append((vm, used, drift(vm, planned, current.kubevirt)))
+            result.append((vm, used, drift(vm, instance, planned)))
     return result
 
 

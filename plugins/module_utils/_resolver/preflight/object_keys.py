@@ -11,6 +11,7 @@ from ..api.kinds import BY_NAME
 from ..api.manifest import Manifest, data_volume_of, labels_of, namespace_of, template_specs, volume_of
 from ..api.matcher import ROLE_OF_KIND, ROLES, Role
 from ..api.release import NEWEST, Release
+from ..guest.effect import Instance
 from ..kubevirt.find import naming
 
 _SOURCE_KINDS = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot", "dataSource": "DataSource"}
@@ -54,9 +55,13 @@ def keys_for_expansion(vm: Manifest, release: Release) -> list[LookupKey]:
         return []
 
 
-def keys_for_guest(vm: Manifest, vmi: Manifest, release: Release) -> list[LookupKey]:
-    """The objects to look up to compare a VM with its VMI: its references, and the revision of the guest's start."""
-    name = (vmi.get("status") or {}).get("virtualMachineRevisionName")
+def keys_for_guest(vm: Manifest, instance: Instance, release: Release) -> list[LookupKey]:
+    """The objects to look up to judge a VM's guest: its references, and the revision of the guest's start.
+
+    instance: its VMI, see `guest.effect`.
+    """
+    status = instance.get("status") or {} if isinstance(instance, dict) else {}
+    name = status.get("virtualMachineRevisionName")
     started = [LookupKey("ControllerRevision", namespace_of(vm), str(name), namespace_of(vm))] if name else []
     return [*keys_for_expansion(vm, release), *started]
 

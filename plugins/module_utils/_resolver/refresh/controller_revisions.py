@@ -12,7 +12,7 @@ from ..api.matcher import ROLES, Role
 from ..api.release import Release
 from ..kubevirt.find import naming
 from ..kubevirt.find.naming import recapture_fields
-from ..kubevirt.vmi.outstanding import start_revision_prefix
+from ..kubevirt.vmi.start import start_revision_prefix
 
 
 class RevisionIndex:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields as ownership
@@ -12,15 +12,14 @@ from ..api.manifest import Manifest, metadata_of
 from ..api.matcher import ROLES, Role
 from ..api.release import Release, parse_release
 from ..api.state import state_of
-from ..api.tree import copy, differences
-from ..kubevirt.apply import applier
+from ..api.tree import differences
+from ..guest.effect import UNKNOWN as UNKNOWN_EFFECT
+from ..guest.effect import GuestEffect, Instance, guest_effect
 from ..kubevirt.apply.conflict import webhook_message
 from ..kubevirt.find import decode, find, lookup, naming
+from ..kubevirt.find.find import Specs
 from ..kubevirt.find.lookup import Lookup
-from ..kubevirt.vmi import live_update, vmi
-from ..kubevirt.vmi.cluster import KubeVirt
-from ..kubevirt.vmi.live_update import LIVE, NOTHING, RESTART
-from ..kubevirt.vmi.vmi import guest
+from ..kubevirt.vmi.cluster import Cluster, KubeVirt
 from ..kubevirt.webhooks.validate import verdict
 
 CURRENT: Final = "current"
@@ -69,77 +68,67 @@ class RoleDrift(NamedTuple):
     obsolete_from: str = ""
 
 
-class Effect(NamedTuple):
-    """The effect of other specs on a VM.
-
-    guest_before, guest_after: the guest's figures. changes: all fields of the VMI's spec that differ. refusal: why
-    KubeVirt would reject the VM, in its words, or None.
-    applies_live: a running guest can probably take the changes without a restart.
-    """
-
-    guest_before: dict[str, Any]
-    guest_after: dict[str, Any]
-    changes: tuple[dict[str, Any], ...] = ()
-    refusal: str | None = None
-    applies_live: bool = True
-
-
 class Drift(NamedTuple):
     """The drift of a VM.
 
-    parts, captured: of the roles that the VM has. captured: the canonical specs of the captured revisions; None for one
-    that cannot be read. effect: of a refresh.
+    vm, instance, cluster: the VM, its VMI, and what it was judged by.
+    parts, captured, current: by the roles that the VM has. captured, current: the canonical specs of the captured
+    revisions, and those that KubeVirt would capture now; None for one that cannot be read.
+    pending: what the guest lacks of earlier changes. effect: of a refresh.
     """
 
+    vm: Manifest
+    instance: Instance
+    cluster: Cluster
     parts: dict[Role, RoleDrift]
     captured: dict[Role, Manifest | None]
-    effect: Effect
+    current: dict[Role, Manifest | None]
+    pending: GuestEffect
+    effect: GuestEffect
 
     @property
     def drifted(self) -> bool:
         return any(part.state == DRIFTED for part in self.parts.values())
 
 
-def drift(vm: Manifest, objects: Lookup, kubevirt: KubeVirt) -> Drift:
-    """The drift of a VM. objects: looks up ControllerRevisions, instancetypes and preferences."""
+def drift(vm: Manifest, instance: Instance, cluster: Cluster) -> Drift:
+    """The drift of a VM.
+
+    instance: its VMI, see `guest.effect`. cluster: its objects include ControllerRevisions, instancetypes and
+    preferences.
+    """
     parts, captured, current = {}, {}, {}
     for role in ROLES:
         if matcher := role.matcher_of(vm):
-            parts[role], captured[role], current[role] = _role_drift(vm, role, matcher, objects, kubevirt.release)
-    return Drift(parts, captured, effect(vm, captured, current, kubevirt))
+            parts[role], captured[role], current[role] = _role_drift(
+                vm, role, matcher, cluster.objects, cluster.release
+            )
+    readable = all(part.state in (CURRENT, DRIFTED, GONE) for part in parts.values())
+    pending = guest_effect(vm, vm, instance, cluster, captured if readable else None)
+    before = Drift(vm, instance, cluster, parts, captured, current, pending, pending)
+    return before._replace(effect=refresh_effect(before, tuple(parts)))
 
 
-def effect(
-    vm: Manifest,
-    before: Mapping[Role, Manifest | None],
-    after: Mapping[Role, Manifest | None],
-    kubevirt: KubeVirt,
-    moved: Manifest | None = None,
-) -> Effect:
-    """The effect of changing a VM's specs from `before` to `after`.
+def refresh_effect(before: Drift, roles: Iterable[Role]) -> GuestEffect:
+    """The effect of a refresh of some roles."""
+    refreshed = {role for role in roles if before.current[role] != before.captured[role]}
+    lost = before.pending.needs == UNKNOWN_EFFECT
+    if not refreshed and not lost:
+        refusal = _refusal(before.vm, before.captured, before.cluster.kubevirt)
+        return before.pending if refusal is None else before.pending._replace(refusal=refusal)
+    specs = {role: before.current[role] if role in refreshed else spec for role, spec in before.captured.items()}
+    return effect_of(before, naming.without_revisions(before.vm, before.parts), specs)
 
-    vm: a plain manifest. moved: the VM afterwards, if its template changes too.
+
+def effect_of(before: Drift, after: Manifest, specs: Specs) -> GuestEffect:
+    """The effect of a change of a VM and of its revisions; if KubeVirt would reject the VM, that of no change.
+
+    after: the VM afterwards, a plain manifest. specs: those of its revisions afterwards.
     """
-    before_vmi, refusal = _apply_specs(vm, before, kubevirt)
-    # Most VMs of a fleet have not drifted.
-    if after != before or moved is not None:
-        after_vmi, refusal = _apply_specs(moved or vm, after, kubevirt)
-    else:
-        after_vmi = before_vmi
+    refusal = _refusal(after, specs, before.cluster.kubevirt)
     if refusal is not None:
-        return Effect(guest(before_vmi), guest(before_vmi), refusal=refusal)
-    changes = tuple(differences(before_vmi, after_vmi))
-    live = kubevirt.live_updates and (
-        not changes or live_update.changes_live(moved or vm, before_vmi, after_vmi, kubevirt)
-    )
-    return Effect(guest(before_vmi), guest(after_vmi), changes, applies_live=live)
-
-
-def needs(change: Effect) -> str:
-    """The way of a change into a running guest: nothing, live_update or restart."""
-    if not change.changes:
-        return NOTHING
-    return LIVE if change.applies_live else RESTART
+        return before.pending._replace(refusal=refusal)
+    return guest_effect(before.vm, after, before.instance, before.cluster, before.captured, specs)
 
 
 def _role_drift(
@@ -206,28 +195,16 @@ def revision_spec(revision: Manifest, role: Role, release: Release) -> decode.De
     return alpha if alpha.error is None else decoded
 
 
-def _apply_specs(
-    vm: Manifest, specs: Mapping[Role, Manifest | None], kubevirt: KubeVirt
-) -> tuple[Manifest, str | None]:
-    """The resulting VMI spec, with the disks and the interface that KubeVirt adds; and why KubeVirt would reject the
-    VM.
-    """
+def _refusal(vm: Manifest, specs: Specs, kubevirt: KubeVirt) -> str | None:
+    """Why KubeVirt would reject a VM with these specs, in its words; or None."""
     release = kubevirt.release
     instancetype, preference = (specs.get(role) for role in ROLES)
     template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
-    spec: Manifest = template["spec"]
     try:
-        found = verdict(copy(template), instancetype, preference, kubevirt)
-        # Revisions do not affect whether an interface can be attached.
-        vmi.attach(spec, preference, kubevirt)
-        applier.apply_in_place(template["metadata"], spec, instancetype, preference, release)
+        found = verdict(template, instancetype, preference, kubevirt)
     except Panic as panic:
-        return spec, str(panic)
-    for disk in spec["domain"]["devices"].get("disks", ()):
-        # virt-api adds the disk type to the VMI, a preference with devices adds it to the VM; the guest is the same.
-        if not disk.keys() & {"disk", "lun", "cdrom"}:
-            disk["disk"] = {}
+        return str(panic)
     if found.conflicts and found.spread is None:
-        return spec, webhook_message(found.conflicts, release)
+        return webhook_message(found.conflicts, release)
     refusal = found.spread or found.unmet
-    return spec, refusal.message if refusal is not None else None
+    return refusal.message if refusal is not None else None

@@ -73,7 +73,7 @@ def move(
     if not spec:
         return RevisionChange()
     change = RevisionChange(tuple(due), spec, former=recapture.former(vm, before, due, spec))
-    return _with_effect(change, vm, before, after, kubevirt)
+    return _with_effect(change, vm, before, after)
 
 
 def restore(
@@ -101,7 +101,7 @@ def restore(
     pins = recapture.pins_to_remove(vm, previous_state)
     afterwards = recapture.unpin_patch(pins) if pins else None
     change = RevisionChange(due, spec, expected=names, afterwards=afterwards)
-    return _with_effect(change, vm, before, after, kubevirt)
+    return _with_effect(change, vm, before, after)
 
 
 def patch_problem(patch: Manifest, release: Release) -> str:
@@ -164,11 +164,11 @@ def _changes(template: Manifest, patch: Manifest, release: Release) -> bool:
 
 
 def _with_effect(
-    change: RevisionChange, vm: Manifest, before: Drift, after: Mapping[Role, Manifest | None], kubevirt: KubeVirt
+    change: RevisionChange, vm: Manifest, before: Drift, after: Mapping[Role, Manifest | None]
 ) -> RevisionChange:
     """The change with its effect, or with KubeVirt's refusal."""
     moved = {**vm, "spec": apply_merge_patch(vm["spec"], change.spec or {})}
-    effect = drift.effect(vm, before.captured, after, kubevirt, moved)
+    effect = drift.effect_of(before, moved, after)
     if effect.refusal:
         return RevisionChange(change.roles or ROLES, refusal=f"KubeVirt would reject the VM: {effect.refusal}")
     return change._replace(effect=effect)

@@ -13,12 +13,14 @@ from typing import Final, NamedTuple
 from ..api.manifest import Manifest, labels_of
 from ..api.matcher import ROLES, Role
 from ..api.release import Release
+from ..api.tree import apply_merge_patch
+from ..guest.effect import GuestEffect
 from ..kubevirt.find import decode, naming
 from ..kubevirt.find.naming import generation_of
 from ..kubevirt.vmi.cluster import KubeVirt
 from . import drift
 from .controller_revisions import RevisionIndex
-from .drift import Drift, Effect
+from .drift import Drift
 
 PREVIOUS: Final = "previous"
 CURRENT: Final = "current"
@@ -38,7 +40,7 @@ class RevisionChange(NamedTuple):
     roles: tuple[Role, ...] = ()
     spec: Manifest | None = None
     recapture: bool = False
-    effect: Effect | None = None
+    effect: GuestEffect | None = None
     refusal: str | None = None
     expected: dict[str, str] | None = None
     afterwards: Manifest | None = None
@@ -56,14 +58,15 @@ def refresh(vm: Manifest, before: Drift, roles: Iterable[Role]) -> RevisionChang
     due = tuple(outdated)
     if not due:
         return RevisionChange()
-    if before.effect.refusal:
-        return RevisionChange(due, refusal=f"KubeVirt would reject the VM after a refresh: {before.effect.refusal}")
+    effect = before.effect if len(due) == len(before.parts) else drift.refresh_effect(before, due)
+    if effect.refusal:
+        return RevisionChange(due, refusal=f"KubeVirt would reject the VM after a refresh: {effect.refusal}")
     pinned = [role for role, part in outdated.items() if part.pinned]
     if any(role.reference_of(vm) for role in pinned):
         return RevisionChange(due, refusal="the VM is pinned by revisionName; unpin it first (state: unpinned)")
     # Without a reference in the status the VM follows KubeVirt up to 1.4.
     spec = {role.matcher: {"revisionName": None} for role in pinned}
-    return RevisionChange(due, spec or None, recapture=len(pinned) < len(due), effect=before.effect)
+    return RevisionChange(due, spec or None, recapture=len(pinned) < len(due), effect=effect)
 
 
 def pin(
@@ -93,10 +96,11 @@ def pin(
         if decoded.error is not None:
             return RevisionChange(due, refusal=f"cannot read the revision {names[role]}: {decoded.error}")
         specs[role] = decoded.spec
-    effect = drift.effect(vm, before.captured, specs, kubevirt)
+    spec = {role.matcher: {"revisionName": names[role]} for role in due}
+    pinned = {**vm, "spec": apply_merge_patch(vm["spec"], spec)}
+    effect = drift.effect_of(before, pinned, specs)
     if effect.refusal:
         return RevisionChange(due, refusal=f"KubeVirt would reject the VM with that revision: {effect.refusal}")
-    spec = {role.matcher: {"revisionName": names[role]} for role in due}
     return RevisionChange(due, spec, effect=effect, expected={role.matcher: names[role] for role in due})
 
 

@@ -7,9 +7,9 @@ from typing import Any, Final, NamedTuple
 
 from ..api.manifest import namespaced_name
 from ..catalog.upgrade import CHANGED, REMOVED, ObjectChange
+from ..guest.effect import RESTART
 from ..kubevirt.vmi.cluster import KubeVirt
 from ..kubevirt.vmi.gates import required
-from ..kubevirt.vmi.live_update import RESTART
 from .vm import Admission, Admissions, UpgradeChange, VMChange
 
 BEFORE: Final = "before"
@@ -130,7 +130,7 @@ def _catalog_steps(objects: Sequence[ObjectChange]) -> Iterable[Step | None]:
 def _steps_after(vms: Sequence[VMChange], before: KubeVirt, after: KubeVirt) -> Iterable[Step | None]:
     pinned = [vm for vm in vms if vm.pinned]
     yield _step(AFTER, "Unpin VMs so that they can be refreshed (controller_revision, state: unpinned)", pinned)
-    restart = [vm for vm in vms if vm.effect == RESTART]
+    restart = [vm for vm in vms if vm.effect.needs == RESTART]
     yield _step(AFTER, "Restart guests at a convenient time, because their next start is different", restart)
     obsolete = sorted(required(before.release) - required(after.release) - before.closed_gates)
     if obsolete:

@@ -15,6 +15,7 @@ from ..api.errors import FieldError, Panic
 from ..api.manifest import Manifest, labels_of, metadata_of, name_of, namespace_of, qualified_name
 from ..api.matcher import ROLES
 from ..api.tree import copy, shown_differences
+from ..guest.effect import NOTHING, RESTART, GuestEffect, Instance, guest_effect
 from ..kubernetes.quota.admission import QuotaObjects, check_quotas
 from ..kubevirt.admission import admitter
 from ..kubevirt.find import naming
@@ -25,11 +26,9 @@ from ..kubevirt.pod.manifests import environments
 from ..kubevirt.pod.pod import Unrenderable
 from ..kubevirt.pod.resources import launch
 from ..kubevirt.template.process import example
-from ..kubevirt.vmi import live_update, outstanding, vmi
+from ..kubevirt.vmi import vmi
 from ..kubevirt.vmi.cluster import Cluster
-from ..kubevirt.vmi.hotplug import Update
-from ..kubevirt.vmi.live_update import LIVE, NOTHING, RESTART
-from ..kubevirt.vmi.readiness import HALTED, has_guest, run_strategy
+from ..kubevirt.vmi.readiness import has_guest
 from ..kubevirt.vmi.vmi import guest
 from ..kubevirt.webhooks import validate
 from ..kubevirt.webhooks.admission import invalid
@@ -115,19 +114,17 @@ class UpgradeChange:
 class VMChange(UpgradeChange):
     """A VM before and after an upgrade.
 
-    effect: NOTHING, LIVE or RESTART: what it takes for a running guest to match the VM.
-    restart_reason: why the new KubeVirt sets RestartRequired, "" if it does not.
+    effect: of the upgrade on the guest; what the guest lacks before the upgrade as well does not count.
     pinned: whether the upgrade turns the captured revision into a pin. refresh: the drift after the upgrade.
     """
 
-    effect: str
-    restart_reason: str
+    effect: GuestEffect
     pinned: bool
     refresh: Drift
 
     @property
     def affected(self) -> bool:
-        return super().affected or self.pinned or bool(self.restart_reason)
+        return super().affected or self.pinned or self.effect.requested
 
 
 def upgrade_side(cluster: Cluster, vms: Sequence[Manifest] = (), objects: QuotaObjects | None = None) -> UpgradeSide:
@@ -144,17 +141,10 @@ def upgrade_side(cluster: Cluster, vms: Sequence[Manifest] = (), objects: QuotaO
     )
 
 
-def vm_change(vm: Manifest, instance: Manifest | None, before: UpgradeSide, after: UpgradeSide) -> VMChange:
-    """Compares a VM before and after an upgrade. instance: the VM's VMI, None if there is none or it is unknown."""
+def vm_change(vm: Manifest, instance: Instance, before: UpgradeSide, after: UpgradeSide) -> VMChange:
+    """Compares a VM before and after an upgrade. instance: the VM's VMI, see `guest.effect`."""
     start_before, start_after = _next_start(vm, before), _next_start(vm, after)
     changes = _spec_changes(start_before, start_after)
-    update = _update(vm, instance, after.cluster)
-    effect = NOTHING
-    visible = any(not change["field"].startswith(_IRRELEVANT) for change in changes)
-    if has_guest(vm) and (visible or update.restart_required is not None):
-        effect = RESTART
-    elif update.changes:
-        effect = LIVE
     return VMChange(
         vm,
         start_before,
@@ -163,11 +153,21 @@ def vm_change(vm: Manifest, instance: Manifest | None, before: UpgradeSide, afte
         _lost(vm, before, after),
         refusal(vm, after.cluster),
         refusal(vm, before.cluster),
-        effect,
-        update.restart_required or "",
+        _effect(vm, instance, before.cluster, after.cluster, changes),
         _pinned(vm, after) and not _pinned(vm, before),
-        drift(vm, after.cluster.objects, after.cluster.kubevirt),
+        drift(vm, instance, after.cluster),
     )
+
+
+def _effect(
+    vm: Manifest, instance: Instance, before: Cluster, after: Cluster, changes: tuple[dict[str, Any], ...]
+) -> GuestEffect:
+    """The effect of an upgrade on a guest. changes: of the VMI's spec at the next start, with defaults."""
+    earlier, now = (guest_effect(vm, vm, instance, cluster) for cluster in (before, after))
+    if (now.needs, now.outstanding, now.requested) == (earlier.needs, earlier.outstanding, earlier.requested):
+        now = now._replace(needs=NOTHING, reason="", requested=False)
+    visible = any(not change["field"].startswith(_IRRELEVANT) for change in changes)
+    return now._replace(needs=RESTART) if has_guest(vm) and visible else now
 
 
 def _spec_changes(before: VMStart, after: VMStart) -> tuple[dict[str, Any], ...]:
@@ -201,18 +201,6 @@ def refusal(vm: Manifest, cluster: Cluster, new: bool = False) -> str:
     except Panic as panic:
         return str(panic)
     return invalid(causes).message if causes else ""
-
-
-def _update(vm: Manifest, instance: Manifest | None, cluster: Cluster) -> Update:
-    """What the new KubeVirt does to a guest as soon as it runs: it compares the VM with the guest's start, both as it
-    reads them itself.
-    """
-    if instance is None or not live_update.takes_changes(instance) or run_strategy(vm) == HALTED:
-        return Update()
-    started = outstanding.started_spec(vm, instance, cluster.objects)
-    if started is None:
-        return Update()
-    return live_update.compare({**vm, "spec": started, "status": {}}, vm, instance, cluster)
 
 
 def _lost(vm: Manifest, before: UpgradeSide, after: UpgradeSide) -> tuple[str, ...]:

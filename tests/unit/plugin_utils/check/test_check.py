@@ -548,12 +548,19 @@ def test_changes_since_a_base(check: Check) -> None:
         [
             "head.yaml:5: note: VirtualMachineClusterInstancetype own: spec: 1 VM captured the object before the"
             " change; run refresh_revisions [changed-size]",
-            "head.yaml:16: warning: VirtualMachine shop/grows: spec: the change needs a restart of a running guest: CPU"
-            " sockets updated in template spec to a value higher than what's available [needs-restart]",
+            "head.yaml:16: warning: VirtualMachine shop/grows: spec: the change needs a restart of a running guest:"
+            " memory hotplug not supported, Guest memory is greater than the configured maxGuest memory"
+            " [needs-restart]",
             "5 objects checked for KubeVirt 1.9: 1 warning, 1 note",
         ],
     )
     assert check({"head.yaml": after}, "--base", "base", "--fail-on", "warning")[0] == 1
+    grown = [instancetype("four", 4), before[0], vm("grows", instancetype={"name": "four"}), *before[2:]]
+    assert "needs a restart" not in str(check({"head.yaml": grown}, "--base", "base"))
+    check({"base/all.yaml": grown})
+    shrunk = [grown[0], *before]
+    assert "Reduction of CPU socket count requires" in str(check({"head.yaml": shrunk}, "--base", "base"))
+    check({"base/all.yaml": before})
     assert check({"head.yaml": after}, "--base", "base", "--fail-on", "note", "--ignore", "changed-size")[0] == 1
     assert check({"base/all.yaml": before}, "--base", "base", "--fail-on", "note")[0] == 0
 

@@ -11,14 +11,14 @@ from ...._resolver.api.manifest import Progress
 from ...._resolver.api.matcher import ROLES
 from ...._resolver.boot.origin import Image
 from ...._resolver.declare import plan, virtual_machine
-from ...._resolver.declare.impact import impact, size_mismatch
+from ...._resolver.declare.expanded_size import size_mismatch
 from ...._resolver.declare.plan import Plan
 from ...._resolver.declare.vm import from_image
 from ...._resolver.declare.vm.from_image import ImageInference
 from ...._resolver.declare.vm_template import checkable
+from ...._resolver.guest.effect import NOTHING, RESTART, UNKNOWN, GuestEffect, admitted_effect
 from ...._resolver.kubevirt.find import naming
 from ...._resolver.kubevirt.vmi.cluster import Cluster
-from ...._resolver.kubevirt.vmi.live_update import NOTHING, RESTART, UNKNOWN, Impact
 from ...._resolver.kubevirt.vmi.readiness import has_guest, plugs_sockets, readiness, run_strategy, same_status
 from ...._resolver.kubevirt.webhooks.mutate import AdmissionResult, admission_cache_key, admit
 from ...._resolver.limits.language import WARN
@@ -44,7 +44,7 @@ _VMI = "VirtualMachineInstance"
 
 
 class VirtualMachineHandler(KindHandler):
-    """The handler of VirtualMachines: checks, impacts, restarts and waits.
+    """The handler of VirtualMachines: checks, effects, restarts and waits.
 
     The checks share one lookup, which reads the cluster only when one of them needs it.
     options: of the task.
@@ -60,7 +60,7 @@ class VirtualMachineHandler(KindHandler):
         self._session = session
         self._lookup = ClusterLookup(session)
         self._limits = ClusterLimits(session)
-        # Admission of changed VMs, until their impact is known.
+        # Admission of changed VMs, until their effect is known.
         self._admissions: dict[Key, AdmissionResult] = {}
 
     @property
@@ -88,7 +88,7 @@ class VirtualMachineHandler(KindHandler):
         findings_by_key: dict[str, list[Finding]] = {}
         found = []
         for result, vm in zip(planned, vms):
-            # The impact of a change of the spec needs the admission of each VM.
+            # The effect of a change of the spec needs the admission of each VM.
             cache_key = None if _changes_spec(result) else admission_cache_key(vm, result.live, cluster)
             findings = findings_by_key.get(cache_key) if cache_key is not None else None
             if findings is None:
@@ -110,9 +110,9 @@ class VirtualMachineHandler(KindHandler):
             *(Finding(issue.text, note=not issue.certain, missing=issue.missing) for issue in issues),
         ]
 
-    def predict_impact(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
+    def predict_effects(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
         self._warn_of_sizes(planned)
-        self._set_impacts(planned)
+        self._set_effects(planned)
         deleted = {result: result.live for result in planned if result.action == plan.DELETE and result.live}
         for result, retained in zip(deleted, retained_claims(self._session, list(deleted.values()))):
             result.retained = retained
@@ -130,8 +130,8 @@ class VirtualMachineHandler(KindHandler):
         for result in expanded:
             result.warnings += filter(None, [size_mismatch(result.entry.manifest, result.live or {}, cluster)])
 
-    def _set_impacts(self, planned: list[DeclareOutcome]) -> None:
-        """Sets the impact of each planned change; None for a VM that is created, deleted or unchanged.
+    def _set_effects(self, planned: list[DeclareOutcome]) -> None:
+        """Sets the effect of each planned change; None for a VM that is created, deleted or unchanged.
 
         A change outside the spec needs nothing, unless a hot-plug of CPUs holds up an earlier change.
         """
@@ -139,16 +139,16 @@ class VirtualMachineHandler(KindHandler):
         changed = dict.fromkeys(result for result in planned if _changes_spec(result) or _is_held_up(result))
         unchanged = [result for result in planned if _stays(result) and result not in changed]
         for result in planned:
-            result.impact = Impact(NOTHING) if result.action == plan.APPLY else None
+            result.effect = GuestEffect(NOTHING) if result.action == plan.APPLY else None
         for result, done in zip(unchanged, stale_conditions(self._session, [vm.live or {} for vm in unchanged])):
-            result.impact = Impact(NOTHING, guest_current=True) if done else result.impact
+            result.effect = GuestEffect(NOTHING, requested=True) if done else result.effect
         if not changed:
             return
         try:
             instances = read(self._session, map(_instance, changed))
         except RequestFailed:
             for result in changed:
-                result.impact = Impact(UNKNOWN)
+                result.effect = GuestEffect(UNKNOWN)
             return
         cluster = self._cluster
         self._lookup.gather(
@@ -162,9 +162,9 @@ class VirtualMachineHandler(KindHandler):
             future = self._admissions.pop(result.entry.key, None) or admit(
                 plan.merged(result.planned, live), live, cluster
             )
-            change = impact(live or {}, future, instances.get(_instance(result)), cluster)
+            change = admitted_effect(live or {}, future, instances.get(_instance(result)), cluster)
             if _changes_spec(result) or change.needs == RESTART:
-                result.impact = change
+                result.effect = change
 
     def restart(self, results: list[DeclareOutcome], deadline: float) -> None:
         self._restarts.run(self._session, results, deadline)
@@ -176,7 +176,7 @@ class VirtualMachineHandler(KindHandler):
         return same_status(live, before)
 
     def describe(self, result: DeclareOutcome) -> dict[str, Any]:
-        live, impact = result.live or {}, result.impact
+        live, effect = result.live or {}, result.effect
         facts: dict[str, Any] = {
             "status": (live.get("status") or {}).get("printableStatus", ""),
             "run_strategy": run_strategy(live),
@@ -186,14 +186,14 @@ class VirtualMachineHandler(KindHandler):
             if captured:
                 facts[f"{role.matcher}_revision"] = captured
         facts.update(restart_required=waits_for_restart(result), restarted=result.restart)
-        if impact is not None:
-            facts.update(needs=impact.needs, changes=list(impact.changes))
+        if effect is not None:
+            facts.update(needs=effect.needs, changes=list(effect.changes))
             figures = {
-                "guest_before": impact.guest_before,
-                "guest_after": impact.guest_after,
-                "restart_reason": impact.reason,
+                "guest_before": effect.guest_before,
+                "guest_after": effect.guest_after,
+                "restart_reason": effect.reason,
             }
-            facts.update({name: value for name, value in figures.items() if value is not None})
+            facts.update({name: value for name, value in figures.items() if value})
         return facts
 
     def await_dependents(self, namespace: str | None, deleted: list[Manifest], timeout: float) -> dict[str, str]:

@@ -6,6 +6,7 @@ manifests (`Objects`), or a cache for an API server.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from ...api import release_schema
@@ -35,6 +36,17 @@ class EffectiveSpec(NamedTuple):
     spec: Manifest | None = None
     error: Problem | None = None
     revision: str = ""
+
+
+Specs = Mapping[Role, "Manifest | None"]
+"""The canonical specs of an instancetype and a preference; None, or no entry, for a VM without one."""
+
+
+def given_or_found(
+    vm: Manifest, role: Role, specs: Specs | None, lookup: Lookup, release: Release = NEWEST
+) -> EffectiveSpec:
+    """The given spec, or without `specs` the effective one."""
+    return spec(vm, role, lookup, release) if specs is None else EffectiveSpec(specs.get(role))
 
 
 def spec(vm: Manifest, role: Role, lookup: Lookup, release: Release = NEWEST) -> EffectiveSpec:

@@ -11,7 +11,7 @@ from ...api import schema
 from ...api.manifest import Manifest, claim_of
 from ...api.tree import copy
 from .cluster import KubeVirt
-from .hotplug import Update
+from .hotplug import LiveUpdate
 
 _MIGRATION: Final = "Migration"
 _REPLACED: Final = "the volumes replacement is effective only after restart"
@@ -99,7 +99,7 @@ def _stays_without_volume(disk: Manifest, desired: Manifest | None, replaced: bo
     return not replaced or (disk.get("cdrom") is not None and desired.get("cdrom") is not None)
 
 
-def replaced(vm: Manifest, instance: Manifest) -> Update:
+def replaced(vm: Manifest, instance: Manifest) -> LiveUpdate:
     """The update for other volumes of a running VMI in releases that plug none because the VM has them
     (``handleVolumeUpdateRequest``).
 
@@ -107,17 +107,17 @@ def replaced(vm: Manifest, instance: Manifest) -> Update:
     """
     running, desired = _by_name(_volumes(instance["spec"])), _by_name(_volumes(vm["spec"]["template"]["spec"]))
     if migrates(vm) or any(name not in desired and _is_plugged(volume) for name, volume in running.items()):
-        return Update()
+        return LiveUpdate()
     for name, volume in running.items():
         if volume.get("containerDisk") is not None and desired.get(name, {}).get("containerDisk") is not None:
             # The VMI's own default.
             disk = {**desired[name]["containerDisk"], "imagePullPolicy": volume["containerDisk"].get("imagePullPolicy")}
             desired[name] = {**desired[name], "containerDisk": disk}
     same = schema.equal("[]Volume", list(running.values()), list(desired.values()))
-    return Update() if same else Update(restart_required=_REPLACED)
+    return LiveUpdate() if same else LiveUpdate(restart_required=_REPLACED)
 
 
-def migrated(vm: Manifest, instance: Manifest) -> Update:
+def migrated(vm: Manifest, instance: Manifest) -> LiveUpdate:
     """The update that migrates a running VMI to other volumes (``handleVolumeUpdateRequest``).
 
     KubeVirt waits until the new volumes exist. Not considered: DataVolumes of a storage class without populators.
@@ -130,11 +130,11 @@ def migrated(vm: Manifest, instance: Manifest) -> Update:
         if claim_of(volume) and claim_of(desired.get(name) or {}) not in ("", claim_of(volume))
     ]
     if not migrates(vm) or not moved:
-        return Update()
+        return LiveUpdate()
     reason = _unmovable(moved, running) or _unmovable_guest(moved, instance.get("status") or {})
     if reason:
-        return Update(restart_required=reason)
-    return Update(("volumes",))
+        return LiveUpdate(restart_required=reason)
+    return LiveUpdate(("volumes",))
 
 
 def _unmovable(moved: list[str], running: Manifest) -> str:

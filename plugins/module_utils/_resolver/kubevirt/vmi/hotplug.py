@@ -123,11 +123,11 @@ _MEMORY_REFUSED: Final = "memory hotplug not supported, {reason}"
 LIVE_FIELDS: Final = ("nodeSelector", "affinity", "tolerations")
 
 
-class Update(NamedTuple):
-    """A live update of a running VMI.
+class LiveUpdate(NamedTuple):
+    """What virt-controller does to a running VMI because of its VM.
 
-    changes: the fields of the VMI's spec that a running guest gets from its VM, such as `domain.cpu.sockets`.
-    restart_required: why a restart is needed. without_condition: KubeVirt does not ask for it.
+    changes: the fields of the VMI's spec that it takes from the VM, such as `domain.cpu.sockets`.
+    restart_required: why the VM needs a restart. without_condition: virt-controller does not ask for it.
     """
 
     changes: tuple[str, ...] = ()
@@ -140,27 +140,27 @@ def scheduling(desired: Manifest, running: Manifest) -> tuple[str, ...]:
     return tuple(field for field in LIVE_FIELDS if desired.get(field) != running.get(field))
 
 
-def sockets(desired: Manifest, instance: Manifest) -> Update:
+def sockets(desired: Manifest, instance: Manifest) -> LiveUpdate:
     """The update for the sockets of a running VMI (``handleCPUChangeRequest``). desired: a VMI spec.
 
     While a hot-plug is under way, KubeVirt neither plugs more nor asks for a restart. A hot-plug ends with a migration.
     """
     cpu, current = desired["domain"].get("cpu"), instance["spec"]["domain"].get("cpu")
     if cpu is None or current is None or cpu.get("sockets", 0) == current.get("sockets", 0):
-        return Update()
+        return LiveUpdate()
     under_way = has_condition(instance, "HotVCPUChange")
     if cpu.get("sockets", 0) > current.get("maxSockets", 0):
-        return Update(restart_required=_TOO_MANY_SOCKETS, without_condition=under_way)
+        return LiveUpdate(restart_required=_TOO_MANY_SOCKETS, without_condition=under_way)
     if cpu.get("sockets", 0) < current.get("sockets", 0):
-        return Update(restart_required=_FEWER_SOCKETS, without_condition=under_way)
+        return LiveUpdate(restart_required=_FEWER_SOCKETS, without_condition=under_way)
     if desired.get("architecture") == "arm64":
-        return Update(restart_required=_SOCKETS_ON_ARM, without_condition=under_way)
+        return LiveUpdate(restart_required=_SOCKETS_ON_ARM, without_condition=under_way)
     if under_way and not has_condition(instance, "LiveMigratable"):
-        return Update(restart_required=_SOCKETS_UNDER_WAY, without_condition=True)
-    return Update(("domain.cpu.sockets",))
+        return LiveUpdate(restart_required=_SOCKETS_UNDER_WAY, without_condition=True)
+    return LiveUpdate(("domain.cpu.sockets",))
 
 
-def memory(desired: Manifest, instance: Manifest) -> Update:
+def memory(desired: Manifest, instance: Manifest) -> LiveUpdate:
     """The update for the memory of a running VMI (``handleMemoryHotplugRequest``). desired: a VMI spec.
 
     What is under way is taken as done.
@@ -170,22 +170,22 @@ def memory(desired: Manifest, instance: Manifest) -> Update:
     text = (desired["domain"].get("memory") or {}).get("guest")
     guest, present, maximum = (_nanos(entry) for entry in (text, current.get("guest"), current.get("maxGuest")))
     if guest is None or present is None or not reported.get("guestCurrent"):
-        return Update()
+        return LiveUpdate()
     if has_condition(instance, "HotMemoryChange", "False"):
-        return Update(restart_required=_MEMORY_FAILED)
+        return LiveUpdate(restart_required=_MEMORY_FAILED)
     if guest == present:
-        return Update()
+        return LiveUpdate()
     if not has_condition(instance, "LiveMigratable"):
-        return Update(restart_required=_NOT_MIGRATABLE)
+        return LiveUpdate(restart_required=_NOT_MIGRATABLE)
     if maximum is None:
-        return Update(restart_required=_NO_MEMORY_LIMIT)
+        return LiveUpdate(restart_required=_NO_MEMORY_LIMIT)
     reason = memory_hotplug_error(desired, current["maxGuest"])
     if reason is not None:
-        return Update(restart_required=_MEMORY_REFUSED.format(reason=reason))
+        return LiveUpdate(restart_required=_MEMORY_REFUSED.format(reason=reason))
     at_boot = _nanos(reported.get("guestAtBoot"))
     if at_boot is not None and guest < at_boot:
-        return Update(restart_required=_LESS_THAN_AT_BOOT)
-    return Update(("domain.memory.guest",))
+        return LiveUpdate(restart_required=_LESS_THAN_AT_BOOT)
+    return LiveUpdate(("domain.memory.guest",))
 
 
 def _nanos(text: Any) -> int | None:

@@ -1,4 +1,5 @@
-"""The effect of a VM's change on its running guest: changes of the VMI, and why it needs a restart.
+"""What virt-controller does to a running VMI after a change of its VM: the fields that it changes, and whether it asks
+for a restart.
 
 KubeVirt compares the expanded VM with its state at the guest's start, both expanded with their own revisions. The
 condition RestartRequired says that they differ in fields that cannot change in a running guest (``syncRestartRequired``
@@ -7,7 +8,6 @@ of ``virt-controller/watch/vm``). Of the guest itself only interfaces and firmwa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from ...api import release_schema, schema
@@ -15,9 +15,10 @@ from ...api.errors import FieldError, Panic
 from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, PREFERENCE
 from ...api.release import NEWEST, Release
-from ...api.tree import copy
+from ...api.tree import copy, put, take, value_at
 from ..apply import applier, conflict
 from ..find import find
+from ..find.find import Specs
 from ..find.lookup import Lookup, Problem
 from .cluster import Cluster, KubeVirt
 from .device_hotplug import (
@@ -29,50 +30,25 @@ from .device_hotplug import (
     replaced,
     volumes_change_live,
 )
-from .hotplug import LIVE_FIELDS, Update, limits, memory, scheduling, set_maximums, sockets
+from .hotplug import LIVE_FIELDS, LiveUpdate, memory, scheduling, sockets
 from .readiness import restart_required
-
-NOTHING: Final = "nothing"
-LIVE: Final = "live_update"
-RESTART: Final = "restart"
-# A referenced object is unreadable, or KubeVirt could not expand the VM.
-UNKNOWN: Final = "unknown"
-
-
-class Impact(NamedTuple):
-    """The impact of a change on the guest.
-
-    needs: NOTHING (also for a VM without a running guest, which gets the change at its next start), LIVE, RESTART or
-    UNKNOWN. reason: why a restart is needed, in KubeVirt's words if it asks for one.
-    without_condition: KubeVirt does not ask for a restart, although the guest gets the change only by one.
-    guest_before, guest_after: the figures of the guest as it runs (or would start), before and after the change.
-    changes: the changed fields of the VMI's spec, [{field, before, after}], without secrets, including earlier changes
-    that wait for a restart.
-    guest_current: the guest has everything that the VM declares, although KubeVirt asks for a restart.
-    """
-
-    needs: str
-    reason: str | None = None
-    guest_before: Manifest | None = None
-    guest_after: Manifest | None = None
-    changes: tuple[Manifest, ...] = ()
-    guest_current: bool = False
-    without_condition: bool = False
-
 
 OTHER_FIELD: Final = "a non-live-updatable field was changed in the template spec"
 _VMI_SPEC: Final = "VirtualMachineInstanceSpec"
 
 
-def applied(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Manifest | Problem:
-    """The VM's canonical template with instancetype and preference applied, without defaults (``ApplyToVM``)."""
+def applied(vm: Manifest, lookup: Lookup, release: Release = NEWEST, specs: Specs | None = None) -> Manifest | Problem:
+    """The VM's canonical template with instancetype and preference applied, without defaults (``ApplyToVM``).
+
+    specs: see `vmi.build`.
+    """
     try:
         vm = release_schema.canonical("VirtualMachine", vm, release)
     except FieldError as error:
         return Problem(str(error))
     template: Manifest = vm["spec"]["template"]
-    instancetype = find.spec(vm, INSTANCETYPE, lookup, release)
-    preference = find.spec(vm, PREFERENCE, lookup, release)
+    instancetype = find.given_or_found(vm, INSTANCETYPE, specs, lookup, release)
+    preference = find.given_or_found(vm, PREFERENCE, specs, lookup, release)
     problem = instancetype.error or preference.error
     if problem is not None:
         return problem
@@ -154,23 +130,44 @@ def remaining_condition(vm: Manifest, release: Release) -> Manifest | None:
     return restart_required(vm) if release.keeps_restart_condition else None
 
 
-def compare(at_start: Manifest, now: Manifest, instance: Manifest, cluster: Cluster) -> Update:
-    """The effect of a VM's changes since its guest's start.
+class Reconciled(NamedTuple):
+    """A VMI after virt-controller has taken up the changes of its VM.
 
-    at_start, now: the VM at its guest's start, and now. instance: its VMI.
+    spec: of the VMI, canonical. update: what virt-controller does, on the way there.
+    """
+
+    spec: Manifest
+    update: LiveUpdate = LiveUpdate()
+
+
+def reconcile(
+    at_start: Manifest,
+    now: Manifest,
+    instance: Manifest,
+    cluster: Cluster,
+    specs_at_start: Specs | None = None,
+    specs_now: Specs | None = None,
+) -> Reconciled:
+    """What virt-controller makes of a VMI whose VM has changed since the guest's start (``sync`` of ``watch/vm``).
+
+    at_start, now: the VM at its guest's start, and now. instance: its VMI. specs_at_start, specs_now: see `vmi.build`.
     """
     kubevirt = cluster.kubevirt
-    applied_at_start, template = (applied(vm, cluster.objects, cluster.release) for vm in (at_start, now))
+    running = schema.canonical(_VMI_SPEC, instance["spec"])
+    applied_at_start = applied(at_start, cluster.objects, cluster.release, specs_at_start)
+    template = applied(now, cluster.objects, cluster.release, specs_now)
     if isinstance(applied_at_start, Problem) or isinstance(template, Problem):
-        return Update()
+        return Reconciled(running)
+    started: Manifest = applied_at_start["spec"]
     desired: Manifest = template["spec"]
-    instance = {**instance, "spec": schema.canonical(_VMI_SPEC, instance["spec"])}
-    running = instance["spec"]
-    changes = tuple(_hotplugged_changes(now, instance, kubevirt))
-    if differs(now, applied_at_start["spec"], desired, running, kubevirt):
-        return Update(changes, OTHER_FIELD)
+    instance = {**instance, "spec": running}
+    spec, changes = _with_devices(_canonical(now), instance, kubevirt)
+    if differs(now, started, desired, running, kubevirt):
+        return Reconciled(spec, LiveUpdate(changes, OTHER_FIELD))
+    # virt-controller compares again when it has plugged in the devices as the VM lists them, without the preference.
+    restart = OTHER_FIELD if changes and differs(now, started, desired, spec, kubevirt) else None
     if not kubevirt.live_updates:
-        return Update(changes)
+        return Reconciled(spec, LiveUpdate(changes, restart))
     updates = [sockets(desired, instance), memory(desired, instance), migrated(now, instance)]
     if kubevirt.release.replaces_volumes:
         updates.append(replaced(_canonical(now), instance))
@@ -178,14 +175,20 @@ def compare(at_start: Manifest, now: Manifest, instance: Manifest, cluster: Clus
     if condition is not None:
         # What only the scheduler needs is held up as well, but does not matter to a running guest.
         held_up = any(update.changes or update.restart_required for update in updates)
-        return Update(changes, (condition.get("message") or OTHER_FIELD) if held_up else None)
-    changes += scheduling(desired, running)
-    restart = None
+        return Reconciled(spec, LiveUpdate(changes, (condition.get("message") or OTHER_FIELD) if held_up else restart))
+    taken = scheduling(desired, running)
     for update in updates:
-        changes += update.changes
+        taken += update.changes
         restart = restart or update.restart_required
+    for field in taken:
+        path = field.split(".")
+        value = value_at(desired, path)
+        if value is None:
+            take(spec, path)
+        else:
+            put(spec, path, value)
     # KubeVirt takes the sockets first, and nothing else if it cannot plug them yet.
-    return Update(changes, restart, updates[0].without_condition)
+    return Reconciled(spec, LiveUpdate((*changes, *taken), restart, updates[0].without_condition))
 
 
 def _canonical(vm: Manifest) -> Manifest:
@@ -193,37 +196,33 @@ def _canonical(vm: Manifest) -> Manifest:
     return {"spec": {**vm["spec"], "template": {"spec": spec}}}
 
 
-def _hotplugged_changes(vm: Manifest, instance: Manifest, kubevirt: KubeVirt) -> Iterator[str]:
-    """The fields that change by what is plugged in and out, whether or not the rest needs a restart."""
-    vm, running = _canonical(vm), instance["spec"]
-    connected = plugged_interfaces(vm["spec"]["template"]["spec"], instance, kubevirt)
-    if connected.get("networks") != running.get("networks"):
-        yield "networks"
-    interfaces = connected["domain"]["devices"].get("interfaces")
-    if interfaces != running["domain"]["devices"].get("interfaces"):
-        yield "domain.devices.interfaces"
-    if kubevirt.plugs_volumes:
-        volumes, disks = plugged_volumes(vm, instance)
-        if not schema.equal("[]Volume", running.get("volumes") or [], volumes):
-            yield "volumes"
-        if not schema.equal("[]Disk", running["domain"]["devices"].get("disks") or [], disks):
-            yield "domain.devices.disks"
-
-
-def changes_live(vm: Manifest, before: Manifest, after: Manifest, kubevirt: KubeVirt) -> bool:
-    """Whether a running guest can probably take the change without a restart, judged by the VM alone, on a cluster that
-    changes running guests.
-
-    before, after: applied VMI specs. The state at the guest's start is unknown here, so only virt-controller's decision
-    is certain.
+def _with_devices(vm: Manifest, instance: Manifest, kubevirt: KubeVirt) -> tuple[Manifest, tuple[str, ...]]:
+    """The VMI's spec once KubeVirt has plugged devices in and out, and the fields that change by it. KubeVirt does so
+    whether or not the rest needs a restart.
     """
-    if differs(vm, before, after, before, kubevirt):
-        return False
-    running = copy(before)
-    for part in ("cpu", "memory"):
-        running["domain"].setdefault(part, {})
-    set_maximums(running, limits(kubevirt.configuration))
-    status = {"conditions": (vm.get("status") or {}).get("conditions") or []}
-    guest = {"guestCurrent": running["domain"]["memory"].get("guest")}
-    instance = {"spec": running, "status": {**status, "memory": guest}}
-    return not any(update.restart_required for update in (sockets(after, instance), memory(after, instance)))
+    running, changes = instance["spec"], []
+    spec = plugged_interfaces(vm["spec"]["template"]["spec"], instance, kubevirt)
+    if spec.get("networks") != running.get("networks"):
+        changes.append("networks")
+    if spec["domain"]["devices"].get("interfaces") != running["domain"]["devices"].get("interfaces"):
+        changes.append("domain.devices.interfaces")
+    if kubevirt.plugs_volumes:
+        volumes, disks = _settled_volumes(vm, instance)
+        if not schema.equal("[]Volume", running.get("volumes") or [], volumes):
+            changes.append("volumes")
+            spec["volumes"] = copy(volumes)
+        if not schema.equal("[]Disk", running["domain"]["devices"].get("disks") or [], disks):
+            changes.append("domain.devices.disks")
+            spec["domain"]["devices"]["disks"] = copy(disks)
+    return spec, tuple(changes)
+
+
+def _settled_volumes(vm: Manifest, instance: Manifest) -> tuple[list[Manifest], list[Manifest]]:
+    """The volumes and disks once those that are replaced have left the VMI's status, too."""
+    volumes, disks = plugged_volumes(vm, instance)
+    names = {volume["name"] for volume in volumes}
+    spec = {**instance["spec"], "volumes": volumes}
+    spec["domain"] = {**spec["domain"], "devices": {**spec["domain"]["devices"], "disks": disks}}
+    status = instance.get("status") or {}
+    attached = [entry for entry in status.get("volumeStatus") or [] if entry["name"] in names]
+    return plugged_volumes(vm, {**instance, "spec": spec, "status": {**status, "volumeStatus": attached}})

@@ -16,6 +16,7 @@ from ...api.matcher import INSTANCETYPE, PREFERENCE, ROLES
 from ...api.quantity import parse
 from ..apply import applier, conflict
 from ..find import find, naming
+from ..find.find import Specs
 from ..find.lookup import PANIC, Problem
 from ..preference.devices import devices as apply_device_preferences
 from . import defaults
@@ -41,26 +42,29 @@ def firmware_uuid(name: str) -> str:
     return str(uuid.uuid5(_FIRMWARE_NAMESPACE, name))
 
 
-def build(vm: Manifest, cluster: Cluster) -> BuiltVMI:
-    """The VMI that virt-controller creates for a VM (plain manifest)."""
+def build(vm: Manifest, cluster: Cluster, specs: Specs | None = None) -> BuiltVMI:
+    """The VMI that virt-controller creates for a VM (plain manifest).
+
+    specs: the canonical specs of its instancetype and preference; None to look up those to which the VM refers.
+    """
     try:
         vm = release_schema.canonical("VirtualMachine", vm, cluster.release)
     except FieldError as error:
         return BuiltVMI(error=Problem(str(error), "BadRequest", 400))
-    return build_in_place(vm, cluster)
+    return build_in_place(vm, cluster, specs)
 
 
-def build_in_place(vm: Manifest, cluster: Cluster) -> BuiltVMI:
+def build_in_place(vm: Manifest, cluster: Cluster, specs: Specs | None = None) -> BuiltVMI:
     """Like `build`, for a canonical VM, which becomes the VMI."""
     if vm["spec"]["template"] is None:
         return BuiltVMI(error=Problem("the VirtualMachine has no template", PANIC))
     try:
-        return _build(vm, cluster)
+        return _build(vm, cluster, specs)
     except Panic as panic:
         return BuiltVMI(error=Problem(str(panic), PANIC))
 
 
-def _build(vm: Manifest, cluster: Cluster) -> BuiltVMI:
+def _build(vm: Manifest, cluster: Cluster, specs: Specs | None) -> BuiltVMI:
     metadata, spec = _metadata(vm), vm["spec"]["template"]["spec"]
     firmware = spec["domain"].setdefault("firmware", {})
     firmware["uuid"] = firmware.get("uuid") or firmware_uuid(metadata.get("name", ""))
@@ -68,14 +72,14 @@ def _build(vm: Manifest, cluster: Cluster) -> BuiltVMI:
     if _starts_paused(vm):
         spec["startStrategy"] = "Paused"
 
-    preference = find.spec(vm, PREFERENCE, cluster.objects, cluster.release)
+    preference = find.given_or_found(vm, PREFERENCE, specs, cluster.objects, cluster.release)
     if preference.error is not None:
         return BuiltVMI(error=preference.error)
     problem = attach(spec, preference.spec, cluster.kubevirt)
     if problem is not None:
         return BuiltVMI(error=problem)
 
-    instancetype = find.spec(vm, INSTANCETYPE, cluster.objects, cluster.release)
+    instancetype = find.given_or_found(vm, INSTANCETYPE, specs, cluster.objects, cluster.release)
     if instancetype.error is not None:
         return BuiltVMI(error=instancetype.error)
     _annotate(vm, metadata)

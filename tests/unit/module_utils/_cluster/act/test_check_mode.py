@@ -94,7 +94,7 @@ def test_object_refused_by_dry_run_is_not_restarted() -> None:
             result.restart = True
 
     store = empty(bad=status(422, "no", "Invalid"))
-    refused, fine = check(store, "bad", "good", handler=handler_with(predict_impact=restarts))
+    refused, fine = check(store, "bad", "good", handler=handler_with(predict_effects=restarts))
     assert (refused.failed is not None, refused.restart, fine.restart) == (True, False, True)
 
 

@@ -155,6 +155,8 @@ class Busy(Stubborn):
 
     def __init__(self, under_way: str | None = None) -> None:
         super().__init__()
+        self.instance["spec"]["domain"]["cpu"]["maxSockets"] = 4
+        self.instance["status"]["conditions"].append({"type": "LiveMigratable", "status": "True"})
         self.size = _size(2, 4, guest=2)
         self.kept["new"] = self._revision(self.size)
         if under_way:

@@ -20,11 +20,11 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.live_update import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import (
     LIVE,
     NOTHING,
     RESTART,
-    Impact,
+    GuestEffect,
 )
 from scripted_server import listed, session_with
 
@@ -59,7 +59,8 @@ class Cluster:
     def instance(self, label: str) -> Manifest:
         uid = "new" if label in self.restarted else "old"
         namespace, name = label.split("/")
-        return {"metadata": {"name": name, "namespace": namespace, "uid": uid}, "status": {"phase": "Running"}}
+        metadata = {"name": name, "namespace": namespace, "uid": uid}
+        return {"metadata": metadata, "spec": {"domain": {}}, "status": {"phase": "Running"}}
 
     def __call__(self, method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
         parts = path.split("/namespaces/")[1].split("/")
@@ -80,7 +81,9 @@ class Cluster:
 def changed(cluster: Cluster, label: str, needs: str) -> DeclareOutcome:
     namespace, name = label.split("/")
     entry = Entry(label, Key("VirtualMachine", namespace, name), "present", {})
-    result = DeclareOutcome(entry, plan.APPLY, impact=Impact(needs), live=cluster.vm(label))
+    result = DeclareOutcome(
+        entry, plan.APPLY, effect=GuestEffect(needs, requested=needs == RESTART), live=cluster.vm(label)
+    )
     result.written = True
     return result
 
@@ -112,7 +115,7 @@ def test_one_watch_per_namespace_shows_which_vms_restart() -> None:
 def test_restart_without_condition_needs_permission() -> None:
     cluster = Cluster("shop/a-l")
     result = changed(cluster, "shop/a-l", RESTART)
-    result.impact = Impact(RESTART, without_condition=True)
+    result.effect = GuestEffect(RESTART)
     assert waits_for_restart(result)
     settle(cluster, [result], wanted=False)
     assert (waits_for_restart(result), cluster.restarted) == (True, [])
@@ -168,7 +171,7 @@ def test_unchanged_vm_with_recent_change_is_awaited() -> None:
     cluster = Cluster(*labels)
     results = [changed(cluster, label, NOTHING) for label in labels]
     for result in results:
-        result.action, result.written, result.impact = plan.NONE, False, None
+        result.action, result.written, result.effect = plan.NONE, False, None
     settle(cluster, results)
     assert [(result.restart, result.failed) for result in results] == [(True, None), (False, None)]
 

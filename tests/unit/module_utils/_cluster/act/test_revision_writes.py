@@ -17,8 +17,12 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import InspectedVM
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
+    Cluster,
+    KubeVirt,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
     RevisionIndex,
@@ -30,7 +34,7 @@ from growth import growth
 from scripted_server import listed, session_with, status
 
 Manifest = dict[str, Any]
-UNKNOWN = drift.Drift({}, {}, drift.Effect({}, {}))
+UNKNOWN = drift.Drift({}, None, Cluster(Objects([])), {}, {}, {}, GuestEffect(NOTHING), GuestEffect(NOTHING))
 _FORBIDDEN = (
     'virtualmachines.kubevirt.io "vm" is forbidden: User "u" cannot patch resource "virtualmachines"'
     ' in API group "kubevirt.io"'
@@ -150,7 +154,7 @@ def test_check_mode_sends_only_dry_runs() -> None:
 
 
 def test_halted_vm_needs_no_restart() -> None:
-    effect = drift.Effect({}, {}, ({"field": "memory", "before": "1Gi", "after": "2Gi"},))
+    effect = GuestEffect(NOTHING, changes=({"field": "memory", "before": "1Gi", "after": "2Gi"},))
     results = refreshed(Cluster("shop/one"), decided=RevisionChange((INSTANCETYPE,), recapture=True, effect=effect))
     assert [result.needs for result in results] == ["nothing"]
 

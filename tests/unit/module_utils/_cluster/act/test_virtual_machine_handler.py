@@ -18,7 +18,12 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.restarts import waits_for_restart
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import live_update
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import (
+    LIVE,
+    NOTHING,
+    RESTART,
+    GuestEffect,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import mutate
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.limits.language import Limit
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.limits.policy import policies
@@ -130,13 +135,13 @@ def test_running_vms_are_listed_and_admitted_once(admitted: list[str]) -> None:
         }
     )
     results = change(store)
-    assert {result.impact.needs for result in results if result.impact is not None} == {live_update.LIVE}
+    assert {result.effect.needs for result in results if result.effect is not None} == {LIVE}
     # The guests' starts are found in the list of revisions, and no VM refers to the object itself any more.
     assert sorted(path for _method, path in store.asked) == sorted([VMS, VMIS, REVISIONS, KUBEVIRTS, POLICIES])
     assert sorted(admitted) == [f"vm{item}" for item in NUMBERS]
 
 
-@pytest.mark.parametrize(("sockets", "needs"), [(3, live_update.RESTART), (2, live_update.NOTHING)])
+@pytest.mark.parametrize(("sockets", "needs"), [(3, RESTART), (2, NOTHING)])
 def test_hot_plug_delays_an_unchanged_vm(sockets: int, needs: str) -> None:
     under_way = {"type": "HotVCPUChange", "status": "True"}
     vm, guest = running(0), instance(0)
@@ -146,8 +151,8 @@ def test_hot_plug_delays_an_unchanged_vm(sockets: int, needs: str) -> None:
     store = Store({VMS: [vm], VMIS: [guest], REVISIONS: revisions(0), TYPES: [SMALL], KUBEVIRTS: [KUBEVIRT]})
     unchanged = declared(0)
     (result,) = change(store, unchanged)
-    assert (result.impact or live_update.Impact(live_update.NOTHING)).needs == needs
-    assert waits_for_restart(result) is (needs == live_update.RESTART)
+    assert (result.effect or GuestEffect(NOTHING)).needs == needs
+    assert waits_for_restart(result) is (needs == RESTART)
 
 
 def test_equal_new_vms_are_checked_once(admitted: list[str]) -> None:

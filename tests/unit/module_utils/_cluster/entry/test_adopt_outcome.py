@@ -10,10 +10,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.a
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import virtual_machine_adopt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.outcome import TaskContext
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.adopt import Adoption, Candidate
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.live_update import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import (
     LIVE,
     RESTART,
-    Impact,
+    GuestEffect,
 )
 
 
@@ -49,14 +49,15 @@ def warnings(results: list[AdoptOutcome], task: TaskContext) -> list[str]:
 @pytest.mark.parametrize("check", [True, False])
 def test_adoption_warns_once_about_needed_restarts(check: bool) -> None:
     results = [
-        AdoptOutcome(vm(name), Adoption(CHOSEN), Impact(needs)) for name, needs in zip("abcd", (RESTART, *3 * [LIVE]))
+        AdoptOutcome(vm(name), Adoption(CHOSEN), GuestEffect(needs))
+        for name, needs in zip("abcd", (RESTART, *3 * [LIVE]))
     ]
-    results[3].impact = Impact(RESTART)
+    results[3].effect = GuestEffect(RESTART)
     for result in results[:3]:
         result.changed = True
     need, remedy = "would need" if check else "needs", "use virtual_machine_power with state: restarted"
     assert warnings(results, TaskContext(check=check)) == [f"shop/a {need} a restart for this; {remedy}"]
-    results[1].impact = Impact(RESTART)
+    results[1].effect = GuestEffect(RESTART)
     need = "would need" if check else "need"
     assert warnings(results, TaskContext(check=check)) == [f"2 VMs {need} a restart for this; {remedy}"]
 

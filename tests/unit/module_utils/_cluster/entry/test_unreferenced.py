@@ -5,16 +5,20 @@ from __future__ import annotations
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import virtual_machine_info
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.revisions import InspectedVM
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import naming
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
+    Cluster,
+    KubeVirt,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
     RevisionIndex,
 )
 from growth import growth
 
-UNKNOWN = drift.Drift({}, {}, drift.Effect({}, {}))
+UNKNOWN = drift.Drift({}, None, Cluster(Objects([])), {}, {}, {}, GuestEffect(NOTHING), GuestEffect(NOTHING))
 EVERYTHING = {"names": None, "label_selectors": []}
 
 

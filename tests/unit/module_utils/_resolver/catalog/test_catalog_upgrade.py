@@ -76,7 +76,8 @@ def test_another_spelling_is_no_change() -> None:
 def test_affected_vms_are_listed_with_their_changes() -> None:
     now = Cluster(Objects([size("a"), size("b")]), KubeVirt(NEWEST))
     after = {key_of(size("a")): size("a", 2), key_of(size("c")): None}
-    result = affected([vm("one", "a"), vm("two", "b"), vm("three", "c")], after, now)
+    vms = [vm("one", "a"), vm("two", "b"), vm("three", "c")]
+    result = affected([(item, None) for item in vms], after, now)
     assert [(item["metadata"]["name"], object_keys) for item, object_keys, _drift in result] == [
         ("one", [ObjectKey(KIND, "", "a")]),
         ("three", [ObjectKey(KIND, "", "c")]),

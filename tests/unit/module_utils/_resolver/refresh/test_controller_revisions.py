@@ -7,7 +7,12 @@ from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
+    Cluster,
+    KubeVirt,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import (
     drift,
     recapture,
@@ -43,7 +48,7 @@ def test_by_name_and_by_owner() -> None:
 def test_revisions_are_iterated_once_for_all_vms() -> None:
     every = Counted(revision(f"{vm}-{number}", vm) for vm in "abc" for number in range(3))
     revisions = RevisionIndex(every)
-    unknown = drift.Drift({}, {}, drift.Effect({}, {}))
+    unknown = drift.Drift({}, None, Cluster(Objects([])), {}, {}, {}, GuestEffect(NOTHING), GuestEffect(NOTHING))
     for uid in "abc":
         vm: Manifest = {"metadata": {"uid": uid, "generation": 1}, "spec": {"instancetype": {"name": "big"}}}
         recapture.must_bump_generation(vm, revisions)

@@ -11,16 +11,26 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     PREFERENCE,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import (
+    ASSUMED,
+    NOTHING,
+    GuestEffect,
+    Instance,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import revision
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.find import Specs
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
+    Lookup,
     Objects,
     Problem,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
+    Cluster,
     KubeVirt,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
 
+DEFAULT = KubeVirt(NEWEST)
 VM: dict[str, Any] = {
     "kind": "VirtualMachine",
     "metadata": {"name": "db", "namespace": "shop", "uid": "vm"},
@@ -40,13 +50,26 @@ def instancetype(guest: int, memory: str, generation: int, uid: str = "it") -> d
     }
 
 
+def judged(vm: dict[str, Any], objects: Lookup, kubevirt: KubeVirt = DEFAULT, instance: Instance = None) -> drift.Drift:
+    return drift.drift(vm, instance, Cluster(objects, kubevirt))
+
+
+def changed_specs(
+    vm: dict[str, Any], before: Specs, after: Specs, kubevirt: KubeVirt = DEFAULT, instance: Instance = ASSUMED
+) -> GuestEffect:
+    """The effect of other specs on a VM."""
+    without = GuestEffect(NOTHING)
+    judged_by = Cluster(Objects([]), kubevirt)
+    return drift.effect_of(drift.Drift(vm, instance, judged_by, {}, dict(before), {}, without, without), {**vm}, after)
+
+
 def captured(manifest: dict[str, Any], *others: dict[str, Any], lost: bool = False) -> drift.Drift:
     stored = {**revision.controller_revision(VM, manifest), "kind": "ControllerRevision", "apiVersion": "apps/v1"}
     vm = {
         **VM,
         "status": {"instancetypeRef": {"name": "big", "controllerRevisionRef": {"name": stored["metadata"]["name"]}}},
     }
-    return drift.drift(vm, Objects([*([] if lost else [stored]), *others]), KubeVirt(NEWEST))
+    return judged(vm, Objects([*([] if lost else [stored]), *others]))
 
 
 def test_no_drift() -> None:
@@ -95,7 +118,7 @@ def test_unreadable_objects_are_unknown_with_the_reason(hidden: str) -> None:
     live = instancetype(2, "4Gi", 1)
     stored = {**revision.controller_revision(VM, live), "kind": "ControllerRevision"}
     reference = {"name": "big", "controllerRevisionRef": {"name": stored["metadata"]["name"]}}
-    result = drift.drift({**VM, "status": {"instancetypeRef": reference}}, Hidden([stored, live]), KubeVirt(NEWEST))
+    result = judged({**VM, "status": {"instancetypeRef": reference}}, Hidden([stored, live]))
     assert (result.parts[INSTANCETYPE].state, result.parts[INSTANCETYPE].problem) == (drift.UNKNOWN, "no")
 
 
@@ -103,9 +126,7 @@ def test_revisions_of_older_api_versions_are_compared() -> None:
     alpha = {**revision.controller_revision(VM, instancetype(2, "4Gi", 1)), "kind": "ControllerRevision"}
     alpha["data"] = {**alpha["data"], "apiVersion": "instancetype.kubevirt.io/v1alpha2"}
     reference = {"name": "big", "controllerRevisionRef": {"name": alpha["metadata"]["name"]}}
-    result = drift.drift(
-        {**VM, "status": {"instancetypeRef": reference}}, Objects([alpha, instancetype(4, "4Gi", 2)]), KubeVirt(NEWEST)
-    )
+    result = judged({**VM, "status": {"instancetypeRef": reference}}, Objects([alpha, instancetype(4, "4Gi", 2)]))
     assert result.parts[INSTANCETYPE].state == drift.DRIFTED
     assert (result.effect.guest_before["vcpus"], result.effect.guest_after["vcpus"]) == (2, 4)
 
@@ -119,7 +140,7 @@ def test_effect_has_the_refusal_of_a_refresh() -> None:
     }
     stored = {**revision.controller_revision(vm, instancetype(2, "4Gi", 1)), "kind": "ControllerRevision"}
     vm["status"] = {"instancetypeRef": {"name": "big", "controllerRevisionRef": {"name": stored["metadata"]["name"]}}}
-    result = drift.drift(vm, Objects([stored, now]), KubeVirt(NEWEST))
+    result = judged(vm, Objects([stored, now]))
     assert result.drifted
     assert result.effect.refusal == (
         "VM field(s) spec.template.spec.domain.cpu.model conflicts with selected instance type"
@@ -129,7 +150,7 @@ def test_effect_has_the_refusal_of_a_refresh() -> None:
 
 def test_a_vm_without_matchers() -> None:
     vm = {**VM, "spec": {"template": {"spec": {"domain": {"devices": {}, "memory": {"guest": "1Gi"}}}}}}
-    result = drift.drift(vm, Objects([]), KubeVirt(NEWEST))
+    result = judged(vm, Objects([]))
     assert (result.parts, result.drifted) == ({}, False)
     assert result.effect.guest_before == {"vcpus": 1, "sockets": 1, "cores": 1, "threads": 1, "memory": "1Gi"}
 
@@ -141,9 +162,9 @@ def test_captured_at_and_changed_at() -> None:
     live["metadata"]["managedFields"] = [{"manager": "kubectl", "time": "2026-03-01T00:00:00Z"}]
     name = stored["metadata"]["name"]
     vm = {**VM, "status": {"instancetypeRef": {"name": "big", "controllerRevisionRef": {"name": name}}}}
-    part = drift.drift(vm, Objects([stored, live]), KubeVirt(NEWEST)).parts[INSTANCETYPE]
+    part = judged(vm, Objects([stored, live])).parts[INSTANCETYPE]
     assert (part.captured_at, part.changed_at) == ("2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z")
-    gone = drift.drift(VM, Objects([]), KubeVirt(NEWEST)).parts[INSTANCETYPE]
+    gone = judged(VM, Objects([])).parts[INSTANCETYPE]
     assert (gone.captured_at, gone.changed_at) == ("", "")
 
 
@@ -158,9 +179,9 @@ def test_vm_without_instancetype_gets_cluster_defaults() -> None:
         "metadata": {"name": "db", "namespace": "shop"},
         "spec": {"preference": {"name": "p"}, "template": {"spec": {"domain": domain}}},
     }
-    assert drift.drift(vm, Objects([preference]), KubeVirt(NEWEST)).effect.refusal is None
+    assert judged(vm, Objects([preference])).effect.refusal is None
     preference["spec"]["requirements"]["cpu"]["guest"] = 2
-    assert drift.drift(vm, Objects([preference]), KubeVirt(NEWEST)).effect.refusal == (
+    assert judged(vm, Objects([preference])).effect.refusal == (
         "insufficient CPU resources of 1 vCPU provided by VirtualMachine,"
         " preference requires 2 vCPU provided as sockets"
     )
@@ -170,7 +191,7 @@ def test_refusals_come_in_the_order_of_kubevirt() -> None:
     def refused(preference: dict[str, Any], **domain: Any) -> str | None:
         spec = {"template": {"spec": {"domain": {"devices": {}, **domain}}}}
         after = {INSTANCETYPE: {"cpu": {"guest": 3}, "memory": {"guest": "1Gi"}}, PREFERENCE: preference}
-        return drift.effect({"metadata": {}, "spec": spec}, {}, after, KubeVirt(NEWEST)).refusal
+        return changed_specs({"metadata": {}, "spec": spec}, {}, after).refusal
 
     spread: dict[str, Any] = {"cpu": {"preferredCPUTopology": "spread"}, "requirements": {"cpu": {"guest": 8}}}
     assert str(refused(spread, cpu={"cores": 2})).startswith("3 vCPUs provided by the instance type are not divisible")
@@ -201,24 +222,25 @@ def test_preference_applies_to_unlisted_disks_and_interfaces(
     vm = {
         **VM,
         "spec": {
+            "runStrategy": "Always",
             "template": {
                 "spec": {
                     "domain": {"devices": {}},
                     "volumes": [{"name": "root", "containerDisk": {"image": "a:1"}}],
                 }
-            }
+            },
         },
     }
-    result = drift.effect(vm, {PREFERENCE: {}}, {PREFERENCE: {"devices": devices}}, KubeVirt(NEWEST))
+    result = changed_specs(vm, {PREFERENCE: {}}, {PREFERENCE: {"devices": devices}})
     assert [(change["field"], change["after"]) for change in result.changes] == [(field, after)]
     # KubeVirt does not ask for a restart, and yet the guest has it only after one.
-    assert drift.needs(result) == "restart"
-    assert drift.needs(drift.effect(vm, {PREFERENCE: {}}, {PREFERENCE: {}}, KubeVirt(NEWEST))) == "nothing"
+    assert result.needs == "restart"
+    assert changed_specs(vm, {PREFERENCE: {}}, {PREFERENCE: {}}).needs == "nothing"
 
 
 def test_interface_is_that_of_the_cluster() -> None:
     vm = {**VM, "spec": {"template": {"spec": {"domain": {"devices": {}}}}}}
     masquerade = KubeVirt(NEWEST, {"network": {"defaultNetworkInterface": "masquerade"}})
     specs = {PREFERENCE: {}}, {PREFERENCE: {"devices": {"preferredInterfaceModel": "e1000"}}}
-    (change,) = drift.effect(vm, *specs, masquerade).changes
+    (change,) = changed_specs(vm, *specs, masquerade).changes
     assert change["after"] == [{"name": "default", "masquerade": {}, "model": "e1000"}]

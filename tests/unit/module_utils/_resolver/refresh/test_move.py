@@ -14,12 +14,16 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import apply_merge_patch
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import ASSUMED, RESTART
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import revision
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
     Objects,
     Problem,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
+    Cluster,
+    KubeVirt,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift, move, recapture
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
     RevisionIndex,
@@ -66,8 +70,8 @@ class World:
         self.vm: Manifest = {
             "kind": "VirtualMachine",
             "metadata": {"name": "db", "namespace": "shop", "uid": "vm"},
-            "spec": {"template": {"spec": {"domain": {"devices": {}, **domain}}}},
-            "status": {},
+            "spec": {"runStrategy": "Always", "template": {"spec": {"domain": {"devices": {}, **domain}}}},
+            "status": {"created": True},
         }
         self.revisions: list[Manifest] = []
         for role, manifest in zip(ROLES, self.live):
@@ -91,7 +95,7 @@ class World:
 
     @property
     def drift(self) -> drift.Drift:
-        return drift.drift(self.vm, self.objects, CLUSTER)
+        return drift.drift(self.vm, ASSUMED, Cluster(self.objects, CLUSTER))
 
     @property
     def objects(self) -> Objects:
@@ -118,7 +122,7 @@ def test_a_vm_moves_to_the_named_object() -> None:
 def test_a_patch_changes_the_template() -> None:
     change = World(machine={"type": "pc-q35-rhel8.6.0"}).move(patch=MACHINE)
     assert (change.due, change.roles, change.spec) == (True, (), {"template": MACHINE})
-    assert change.effect is not None and not change.effect.applies_live
+    assert change.effect is not None and change.effect.needs == RESTART
     assert change.effect.changes == (
         {"field": "domain.machine.type", "before": "pc-q35-rhel8.6.0", "after": "pc-q35-rhel9.4.0"},
     )

@@ -11,6 +11,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     PREFERENCE,
     ROLES,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import Cluster
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift, recapture
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
     RevisionIndex,
@@ -35,7 +38,8 @@ def captured(name: str, kind: str = "VirtualMachineInstancetype") -> Manifest:
 
 def part(state: str, revision: str, now: int, **more: Any) -> drift.Drift:
     role_drift = drift.RoleDrift(state, "k", "big", revision, False, 1, now, False, (), "", "")._replace(**more)
-    return drift.Drift({INSTANCETYPE: role_drift}, {}, drift.Effect({}, {}))
+    nothing, cluster = GuestEffect(NOTHING), Cluster(Objects([]))
+    return drift.Drift({}, None, cluster, {INSTANCETYPE: role_drift}, {}, {}, nothing, nothing)
 
 
 def test_bump_patches_remove_their_annotation() -> None:

@@ -13,9 +13,17 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     ROLES,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import (
+    ASSUMED,
+    LIVE,
+    RESTART,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import naming, revision
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
+    Cluster,
+    KubeVirt,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import (
     controller_revisions,
     drift,
@@ -60,11 +68,12 @@ class World:
             "kind": "VirtualMachine",
             "metadata": {"name": "db", "namespace": "shop", "uid": "vm"},
             "spec": {
+                "runStrategy": "Always",
                 "instancetype": {"name": "big", "kind": "VirtualMachineInstancetype"},
                 "preference": {"name": "linux", "kind": "VirtualMachinePreference"},
                 "template": {"spec": {"domain": {"devices": {}, **domain}}},
             },
-            "status": {},
+            "status": {"created": True},
         }
         self.live = live
         self.revisions: list[Manifest] = []
@@ -96,7 +105,7 @@ class World:
 
     @property
     def drift(self) -> drift.Drift:
-        return drift.drift(self.vm, Objects([*self.revisions, *self.live]), KubeVirt(NEWEST))
+        return drift.drift(self.vm, ASSUMED, Cluster(Objects([*self.revisions, *self.live]), KubeVirt(NEWEST)))
 
     def refresh(self, *roles: Any) -> RevisionChange:
         return revision_change.refresh(self.vm, self.drift, roles or ROLES)
@@ -121,7 +130,7 @@ class TestRefresh:
         change = drifted().refresh()
         assert (change.due, change.roles, change.spec, change.recapture) == (True, (INSTANCETYPE,), None, True)
         assert change.effect is not None
-        assert (change.effect.guest_after["memory"], change.effect.applies_live) == ("4Gi", False)
+        assert (change.effect.guest_after["memory"], change.effect.needs) == ("4Gi", RESTART)
 
     def test_only_requested_roles_are_refreshed(self) -> None:
         world = World([instancetype(1), preference(1)], [instancetype(2, "4Gi"), preference(2, "sata")])
@@ -183,14 +192,14 @@ class TestLive:
     def test_more_sockets_are_hot_plugged(self) -> None:
         effect = World([instancetype(1), preference(1)], [instancetype(2, guest=4), preference(1)]).refresh().effect
         assert effect is not None
-        assert effect.applies_live
+        assert effect.needs == LIVE
 
     def test_sockets_are_not_unplugged(self) -> None:
         effect = (
             World([instancetype(1, guest=4), preference(1)], [instancetype(2, guest=2), preference(1)]).refresh().effect
         )
         assert effect is not None
-        assert not effect.applies_live
+        assert effect.needs == RESTART
 
 
 class TestPin:

@@ -24,6 +24,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     at_release,
     kubevirt_of,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.vmi import firmware_uuid
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.steps import settings, steps
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.upgrade.vm import (
     Admission,
@@ -81,14 +82,14 @@ def test_changed_defaults_of_a_preference_need_a_restart() -> None:
     machine = vm(instancetype={"name": "small"}, preference={"name": "linux"}, status={"created": True})
     change = upgraded(machine, kubevirt("1.8.4"), kubevirt("1.9.0"), objects)
     assert change.changes == ({"field": "domain.devices.panicDevices", "before": None, "after": [{"model": "hyperv"}]},)
-    assert (change.effect, change.restart_reason, change.refusal, change.lost) == ("restart", "", "", ())
+    assert (change.effect.needs, change.effect.reason, change.refusal, change.lost) == ("restart", "", "", ())
     assert (
         change.before.guest
         == change.after.guest
         == {"vcpus": 2, "sockets": 2, "cores": 1, "threads": 1, "memory": "1Gi"}
     )
     halted = {**machine, "spec": {**machine["spec"], "runStrategy": "Halted"}}
-    assert upgraded(halted, kubevirt("1.8.4"), kubevirt("1.9.0"), objects).effect == "nothing"
+    assert upgraded(halted, kubevirt("1.8.4"), kubevirt("1.9.0"), objects).effect.needs == "nothing"
     assert upgraded(machine, kubevirt("1.9.0"), kubevirt("1.9.0"), objects).changes == ()
 
 
@@ -222,10 +223,19 @@ def test_vm_without_a_pod_has_a_problem() -> None:
 
 
 def running(machine: Manifest, sockets: int, phase: str = "Running", start: str = "start") -> Manifest:
-    domain = {"cpu": {"sockets": sockets, "maxSockets": 16, "cores": 1, "threads": 1}, "memory": {"guest": "1Gi"}}
+    firmware = {"uuid": firmware_uuid(machine["metadata"]["name"])}
+    domain = {
+        "firmware": firmware,
+        "cpu": {"sockets": sockets, "maxSockets": 16, "cores": 1, "threads": 1},
+        "memory": {"guest": "1Gi"},
+    }
     return {
         "metadata": {"name": machine["metadata"]["name"], "namespace": "shop", "uid": "x"},
-        "spec": {"architecture": "amd64", "domain": {"devices": {}, **domain}},
+        "spec": {
+            "architecture": "amd64",
+            "domain": {"devices": {"interfaces": [{"name": "default", "bridge": {}}]}, **domain},
+            "networks": [{"name": "default", "pod": {}}],
+        },
         "status": {"phase": phase, "virtualMachineRevisionName": start},
     }
 
@@ -245,23 +255,34 @@ def test_effect_on_a_running_guest() -> None:
         "data": {"spec": spec_at_start},
     }
     staged, live = kubevirt("1.8.4", {"vmRolloutStrategy": "Stage"}), kubevirt("1.8.4")
-    change = upgraded(machine, live, live, [revision], running(machine, 2))
-    assert (change.effect, change.restart_reason) == ("live_update", "")
+
+    def effect(before: KubeVirt, after: KubeVirt, instance: Manifest | None) -> tuple[str, str]:
+        change = upgraded(machine, before, after, [revision], instance)
+        return change.effect.needs, change.effect.reason
+
+    # KubeVirt plugs the sockets in without the upgrade, too.
+    assert effect(live, live, running(machine, 2)) == ("nothing", "")
     # Its next start also gives it room to grow, which is no reason for a restart.
     change = upgraded(machine, staged, live, [revision], running(machine, 2))
-    assert (change.effect, change.restart_reason) == ("live_update", "")
+    assert (change.effect.needs, change.effect.reason) == ("live_update", "")
     assert [entry["field"] for entry in change.changes] == ["domain.cpu.maxSockets", "domain.memory.maxGuest"]
-    change = upgraded(machine, live, staged, [revision], running(machine, 2))
-    assert (change.effect, change.restart_reason) == (
-        "restart",
-        "a non-live-updatable field was changed in the template spec",
+    reason = "a non-live-updatable field was changed in the template spec"
+    assert effect(live, staged, running(machine, 2)) == ("restart", reason)
+    assert effect(live, staged, running(machine, 2, "Scheduling")) == ("restart", reason)
+    for instance in (running(machine, 2, "Succeeded"), None):
+        assert effect(live, staged, instance) == ("nothing", "")
+
+
+def test_pending_restart_is_not_due_to_upgrade() -> None:
+    """A guest that waits for a restart before the upgrade does not need one because of it."""
+    reported = [{"type": "RestartRequired", "status": "True", "message": "memory updated"}]
+    machine = vm(
+        domain={"cpu": {"sockets": 2}, "memory": {"guest": "8Gi"}}, status={"created": True, "conditions": reported}
     )
-    waiting = upgraded(machine, live, staged, [revision], running(machine, 2, "Scheduling"))
-    assert waiting.restart_reason == "a non-live-updatable field was changed in the template spec"
-    for instance in (running(machine, 2, "Succeeded"), running(machine, 2, start="lost"), None):
-        assert upgraded(machine, live, staged, [revision], instance).restart_reason == ""
-    broken = {**machine, "spec": {**machine["spec"], "instancetype": {"name": "gone"}}}
-    assert upgraded(broken, live, staged, [revision], running(machine, 2)).restart_reason == ""
+    lost = running(machine, 2, start="lost")
+    change = upgraded(machine, kubevirt("1.9.0"), kubevirt("1.9.0"), [], lost)
+    assert (change.effect.needs, change.effect.requested, change.affected) == ("nothing", False, False)
+    assert change.effect.outstanding == ("domain.memory.guest",)
 
 
 def test_objects_compared_with_another_catalog() -> None:

@@ -16,7 +16,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     plugged_volumes,
     replaced,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.hotplug import Update
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.hotplug import LiveUpdate
 
 Manifest = dict[str, Any]
 
@@ -184,7 +184,7 @@ def test_guests_that_cannot_migrate_volumes(status: Manifest, expected: str) -> 
 )
 def test_older_releases_replace_volumes_at_restart(desired: Manifest, running: Manifest, waits: bool) -> None:
     assert bool(replaced(vm(desired), {"spec": running}).restart_required) is waits
-    assert replaced(vm(desired, updateVolumesStrategy="Migration"), {"spec": running}) == Update()
+    assert replaced(vm(desired, updateVolumesStrategy="Migration"), {"spec": running}) == LiveUpdate()
 
 
 # Interfaces that a running VMI gets from its VM.

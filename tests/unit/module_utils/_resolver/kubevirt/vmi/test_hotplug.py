@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.hotplug import (
-    Update,
+    LiveUpdate,
     memory,
     memory_hotplug_error,
 )
@@ -51,4 +51,4 @@ def test_failed_memory_hotplug() -> None:
     assert "failed" in (memory(desired, migratable("4Gi", "1Gi", ("HotMemoryChange", "False"))).restart_required or "")
     without_memory = migratable()
     del without_memory["status"]["memory"]
-    assert memory({"domain": {"memory": {"guest": "2Gi"}}}, without_memory) == Update()
+    assert memory({"domain": {"memory": {"guest": "2Gi"}}}, without_memory) == LiveUpdate()

@@ -15,10 +15,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Cluster,
     KubeVirt,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.hotplug import Update
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.hotplug import LiveUpdate
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.live_update import (
-    changes_live,
-    compare,
+    reconcile,
     takes_changes,
 )
 
@@ -33,8 +32,9 @@ def spec(guest: str = "1Gi", cpu: Manifest | None = None, **template: Any) -> Ma
     return {"runStrategy": "Always", "template": {"spec": {"domain": domain, **template}}}
 
 
-def compared(vm: Manifest, started: Manifest, running: Manifest, **kubevirt: Any) -> Update:
-    return compare({**vm, "spec": started}, vm, running, Cluster(Objects([]), KubeVirt(NEWEST, **kubevirt)))
+def compared(vm: Manifest, started: Manifest, running: Manifest, **kubevirt: Any) -> LiveUpdate:
+    cluster = Cluster(Objects([]), KubeVirt(NEWEST, **kubevirt))
+    return reconcile({**vm, "spec": started}, vm, running, cluster).update
 
 
 def instance(sockets: int = 1, maximum: int = 4, **fields: Any) -> Manifest:
@@ -49,19 +49,19 @@ def instance(sockets: int = 1, maximum: int = 4, **fields: Any) -> Manifest:
 @pytest.mark.parametrize(
     ("now", "running", "expected"),
     [
-        (spec(), instance(), Update()),
-        (spec(cpu={"sockets": 2, "cores": 1, "threads": 1}), instance(), Update((SOCKETS,))),
-        (spec(cpu={"sockets": 2, "cores": 1, "threads": 1}), instance(2), Update()),
+        (spec(), instance(), LiveUpdate()),
+        (spec(cpu={"sockets": 2, "cores": 1, "threads": 1}), instance(), LiveUpdate((SOCKETS,))),
+        (spec(cpu={"sockets": 2, "cores": 1, "threads": 1}), instance(2), LiveUpdate()),
         (
             spec(nodeSelector={"a": "b"}),
             instance(),
-            Update((SELECTOR,)),
+            LiveUpdate((SELECTOR,)),
         ),
-        (spec(nodeSelector={"a": "b"}), instance(nodeSelector={"a": "b"}), Update()),
-        (spec(), instance(tolerations=[{"key": "a"}]), Update(("tolerations",))),
+        (spec(nodeSelector={"a": "b"}), instance(nodeSelector={"a": "b"}), LiveUpdate()),
+        (spec(), instance(tolerations=[{"key": "a"}]), LiveUpdate(("tolerations",))),
     ],
 )
-def test_live(now: Manifest, running: Manifest, expected: Update) -> None:
+def test_live(now: Manifest, running: Manifest, expected: LiveUpdate) -> None:
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": now}
     assert compared(vm, spec(), running) == expected
 
@@ -154,22 +154,27 @@ def sockets(number: int) -> Manifest:
 @pytest.mark.parametrize(
     ("number", "migratable", "expected"),
     [
-        (1, False, Update(restart_required="Reduction of CPU socket count requires a restart", without_condition=True)),
-        (1, True, Update(restart_required="Reduction of CPU socket count requires a restart", without_condition=True)),
-        (2, False, Update()),
-        (3, False, Update(restart_required="another CPU hotplug is in progress", without_condition=True)),
-        (3, True, Update((SOCKETS,))),
+        (
+            1,
+            False,
+            LiveUpdate(restart_required="Reduction of CPU socket count requires a restart", without_condition=True),
+        ),
+        (
+            1,
+            True,
+            LiveUpdate(restart_required="Reduction of CPU socket count requires a restart", without_condition=True),
+        ),
+        (2, False, LiveUpdate()),
+        (3, False, LiveUpdate(restart_required="another CPU hotplug is in progress", without_condition=True)),
+        (3, True, LiveUpdate((SOCKETS,))),
     ],
 )
-def test_sockets_during_cpu_hot_plug(number: int, migratable: bool, expected: Update) -> None:
+def test_sockets_during_cpu_hot_plug(number: int, migratable: bool, expected: LiveUpdate) -> None:
     """Recorded with KubeVirt 1.8.4: it reports HotPlugCPUError, and does not ask for a restart."""
     busy = instance(2)
     conditions = ["HotVCPUChange", *(["LiveMigratable"] if migratable else [])]
     busy["status"]["conditions"] = [{"type": name, "status": "True"} for name in conditions]
     assert compared(sockets(number), spec(), busy) == expected
-    vm = {**sockets(2), "status": {"conditions": busy["status"]["conditions"]}}
-    live = expected.restart_required is None
-    assert changes_live(vm, applied(sockets=2), applied(sockets=number), KubeVirt(NEWEST)) is live
 
 
 def test_first_restart_reason_is_reported() -> None:
@@ -229,7 +234,7 @@ def test_volume_is_plugged_although_restart_is_required() -> None:
 def test_cluster_without_declarative_hotplug_volumes() -> None:
     """Recorded of KubeVirt 1.9 without its feature gate: no restart is asked for either."""
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": plugs("root", "data", hot="data")}
-    assert compared(vm, plugs("root"), running_vmi(plugs("root")), settings=BY_REQUEST) == Update()
+    assert compared(vm, plugs("root"), running_vmi(plugs("root")), settings=BY_REQUEST) == LiveUpdate()
 
 
 @pytest.mark.parametrize(("release", "waits"), [("1.6", True), ("1.7", False)])
@@ -237,7 +242,7 @@ def test_older_releases_replace_volumes_at_restart(release: str, waits: bool) ->
     kubevirt = KubeVirt(parse_release(release), {"vmRolloutStrategy": "LiveUpdate"})
     before, after = plugs("root"), plugs("root", "data", hot="data")
     vms = [{"metadata": {"name": "a", "namespace": "ns"}, "spec": item} for item in (before, after)]
-    update = compare(*vms, running_vmi(before), Cluster(Objects([]), kubevirt))
+    update = reconcile(*vms, running_vmi(before), Cluster(Objects([]), kubevirt)).update
     assert (update.restart_required is not None) is waits
 
 
@@ -249,7 +254,7 @@ def test_volume_migration() -> None:
     update = compared(vm, plugs("root"), running_vmi(plugs("root")))
     assert (list(update.changes), update.restart_required) == (["volumes"], None)
     # KubeVirt exempts the change, but migrates nothing then.
-    assert compared(vm, plugs("root"), running_vmi(plugs("root")), settings=STAGE) == Update()
+    assert compared(vm, plugs("root"), running_vmi(plugs("root")), settings=STAGE) == LiveUpdate()
     shared = plugs("root")
     shared["template"]["spec"]["domain"]["devices"]["disks"][0]["shareable"] = True
     moved["template"]["spec"]["domain"]["devices"]["disks"][0]["shareable"] = True
@@ -272,8 +277,8 @@ def test_removed_guest_memory_needs_restart() -> None:
 
 def test_vm_that_cannot_be_expanded_has_no_update() -> None:
     lost = {"metadata": {"name": "a", "namespace": "ns"}, "spec": {**spec(), "instancetype": {"name": "lost"}}}
-    assert compared(lost, spec(), instance()) == Update()
-    assert compared({**lost, "spec": spec()}, lost["spec"], instance()) == Update()
+    assert compared(lost, spec(), instance()) == LiveUpdate()
+    assert compared({**lost, "spec": spec()}, lost["spec"], instance()) == LiveUpdate()
 
 
 @pytest.mark.parametrize(
@@ -291,60 +296,23 @@ def test_cluster_without_live_updates() -> None:
     update = compared(changed, spec(), instance(), settings=STAGE)
     assert update.changes == () and update.restart_required
     unchanged = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec()}
-    assert compared(unchanged, spec(), instance(), settings=STAGE) == Update()
-
-
-def applied(guest: str = "1Gi", sockets: int = 1, **domain: Any) -> Manifest:
-    vmi_spec: Manifest = spec(guest, cpu={"sockets": sockets, "cores": 1, "threads": 1, **domain})["template"]["spec"]
-    return vmi_spec
+    assert compared(unchanged, spec(), instance(), settings=STAGE) == LiveUpdate()
 
 
 @pytest.mark.parametrize(
-    ("after", "live"),
+    ("changed", "spec_after"),
     [
-        (applied(), True),
-        (applied(sockets=4), True),
-        (applied(sockets=5), False),
-        (applied(maxSockets=8), False),
-        (applied("2Gi"), True),
-        (applied("5Gi"), False),
-        ({**applied(), "nodeSelector": {"a": "b"}}, True),
+        (spec(cpu={"sockets": 2, "cores": 1, "threads": 1}), {"domain": {"cpu": {"sockets": 2}}}),
+        (spec(nodeSelector={"a": "b"}), {"nodeSelector": {"a": "b"}}),
+        (spec(), {"nodeSelector": None}),
     ],
 )
-def test_changes_live_without_vmi(after: Manifest, live: bool) -> None:
-    vm: Manifest = {"spec": {}, "status": {"conditions": [{"type": "LiveMigratable", "status": "True"}]}}
-    assert changes_live(vm, applied(), after, KubeVirt(NEWEST)) is live
-
-
-def test_memory_change_needs_migratable_vm() -> None:
-    vm: Manifest = {"spec": {}}
-    assert not changes_live(vm, applied(), applied("2Gi"), KubeVirt(NEWEST))
-    assert not changes_live({**vm, "status": {}}, applied(sockets=2), applied(sockets=1), KubeVirt(NEWEST))
-
-
-@pytest.mark.parametrize(
-    ("settings", "sockets", "guest"),
-    [
-        ({}, 4, "4Gi"),
-        ({"maxHotplugRatio": 1}, 1, "1Gi"),
-        ({"maxCpuSockets": 2}, 2, "4Gi"),
-        ({"maxGuest": "2Gi"}, 4, "2Gi"),
-        ({"maxHotplugRatio": 8}, 8, "8Gi"),
-    ],
-)
-def test_maximums_depend_on_cluster_settings(settings: Manifest, sockets: int, guest: str) -> None:
-    kubevirt = KubeVirt(NEWEST, settings={"liveUpdateConfiguration": settings})
-    vm: Manifest = {"spec": {}, "status": {"conditions": [{"type": "LiveMigratable", "status": "True"}]}}
-    gibibytes = int(guest[:-2])
-    assert changes_live(vm, applied(), applied(sockets=sockets), kubevirt)
-    assert not changes_live(vm, applied(), applied(sockets=sockets + 1), kubevirt)
-    assert changes_live(vm, applied(), applied(guest), kubevirt)
-    assert not changes_live(vm, applied(), applied(f"{gibibytes + 1}Gi"), kubevirt)
-
-
-def test_vm_without_cpu_and_memory() -> None:
-    bare: Manifest = {"domain": {"devices": {}}}
-    assert changes_live({"spec": {}}, bare, {**bare, "nodeSelector": {"a": "b"}}, KubeVirt(NEWEST))
+def test_reconciled_spec_has_the_live_changes(changed: Manifest, spec_after: Manifest) -> None:
+    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": changed}
+    running = instance(nodeSelector={"zone": "a"})
+    result = reconcile({**vm, "spec": spec()}, vm, running, Cluster(Objects([]), KubeVirt(NEWEST))).spec
+    sockets = spec_after.get("domain", {"cpu": {"sockets": 1}})["cpu"]["sockets"]
+    assert (result["domain"]["cpu"]["sockets"], result.get("nodeSelector")) == (sockets, spec_after.get("nodeSelector"))
 
 
 def test_huge_pages_need_a_restart() -> None:
@@ -354,6 +322,6 @@ def test_huge_pages_need_a_restart() -> None:
         return result
 
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": pages("2Mi")}
-    assert compared(vm, pages("2Mi"), instance()) == Update()
+    assert compared(vm, pages("2Mi"), instance()) == LiveUpdate()
     changed = compared(vm, pages("1Gi"), instance())
     assert "non-live-updatable" in (changed.restart_required or "")

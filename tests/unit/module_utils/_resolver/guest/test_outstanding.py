@@ -7,15 +7,22 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import (
+    NOTHING,
+    UNKNOWN,
+    GuestEffect,
+    guest_effect,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.outstanding import under_way
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import vmi
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import Cluster
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.outstanding import (
-    Outstanding,
-    outstanding,
-)
 
 Manifest = dict[str, Any]
+
+
+def pending(vm: Manifest, instance: Manifest, cluster: Cluster, compare_all: bool = False) -> GuestEffect:
+    return guest_effect(vm, vm, instance, cluster, compare_all=compare_all)
 
 
 LABELS = {"instancetype.kubevirt.io/object-name": "x"}
@@ -58,6 +65,7 @@ def vm(size: str = "size-1", like: str = "like-1", generation: int = 1, **domain
     return {
         "metadata": {"name": "db", "namespace": "shop", "uid": "u", "generation": generation},
         "spec": {
+            "runStrategy": "Always",
             "instancetype": {"name": "x", "kind": "VirtualMachineInstancetype"},
             "preference": {"name": "x", "kind": "VirtualMachinePreference"},
             "template": {
@@ -90,7 +98,8 @@ class Guest:
         self.objects = Objects([*REVISIONS, start] if has_start_revision else REVISIONS)
         built = vmi.build(vm, Cluster(self.objects)).spec
         assert built is not None
-        self.instance: Manifest = {"spec": built, "status": {"virtualMachineRevisionName": name}}
+        status = {"phase": "Running", "virtualMachineRevisionName": name}
+        self.instance: Manifest = {"metadata": {}, "spec": built, "status": status}
         domain = built["domain"]
         domain["cpu"] = {"model": "host-model", "maxSockets": 4, **domain["cpu"]}
         domain["memory"].setdefault("maxGuest", "8Gi")
@@ -98,7 +107,7 @@ class Guest:
             disk.setdefault("disk", {}).setdefault("bus", "sata")
 
     def lacks(self, vm: Manifest) -> tuple[str, ...]:
-        return outstanding(vm, self.instance, Cluster(self.objects)).fields
+        return pending(vm, self.instance, Cluster(self.objects)).outstanding
 
 
 # What virt-api fills in where a VM does not say it, so that nobody knows whether it was meant.
@@ -137,7 +146,7 @@ def test_outdated_start_revision_does_not_mislead(change: dict[str, str], fields
     assert guest.lacks(vm(**change)) == ()
     # Taken back, the start revision is that of the VM again, and KubeVirt asks for nothing. The guest says otherwise.
     assert guest.lacks(vm()) == ()
-    reverted = outstanding(vm(), guest.instance, Cluster(guest.objects), compare_all=True).fields
+    reverted = pending(vm(), guest.instance, Cluster(guest.objects), compare_all=True).outstanding
     assert set(reverted) <= set(fields) and bool(reverted) is (fields[0] not in DEFAULTED)
 
 
@@ -145,32 +154,43 @@ def test_outdated_start_revision_does_not_mislead(change: dict[str, str], fields
 def test_removed_field_is_outstanding_while_guest_has_it(change: dict[str, str], fields: str) -> None:
     guest = Guest(vm(**change))
     assert guest.lacks(vm(generation=2)) == (fields,)
-    assert outstanding(vm(generation=2), guest.instance, Cluster(guest.objects)).revised
 
 
 def test_guest_started_from_current_vm_lacks_nothing() -> None:
     guest = Guest(vm())
     guest.instance["spec"]["domain"]["cpu"]["sockets"] = 3
-    assert outstanding(vm(), guest.instance, Cluster(guest.objects)) == Outstanding()
+    result = pending(vm(), guest.instance, Cluster(guest.objects))
+    assert (result.needs, result.outstanding, result.changes) == (NOTHING, (), ())
     # The VM was changed since, if only in what a guest does not see.
     assert guest.lacks(vm(generation=2)) == ("domain.cpu.sockets",)
 
 
-def test_fixed_excludes_live_and_placement_fields() -> None:
+def test_placement_does_not_matter_to_a_running_guest() -> None:
     guest = Guest(vm())
-    grown = outstanding(vm("sockets", "bus"), guest.instance, Cluster(guest.objects))
-    assert (grown.guest_current, grown.revised) == (False, True)
-    assert grown.fixed == ("domain.devices.disks.root.disk.bus",)
     placed = vm(generation=2)
     placed["spec"]["template"]["spec"]["nodeSelector"] = {"zone": "a"}
     assert guest.lacks(placed) == ()
 
 
+@pytest.mark.parametrize(
+    ("fields", "condition"),
+    [
+        (("domain.cpu.sockets",), "HotVCPUChange"),
+        (("domain.memory.guest", "domain.cpu.model"), "HotMemoryChange"),
+        (("domain.cpu.model",), None),
+    ],
+)
+def test_change_waits_for_an_incomplete_live_update(fields: tuple[str, ...], condition: str | None) -> None:
+    conditions = [{"type": name, "status": "True"} for name in ("HotVCPUChange", "HotMemoryChange")]
+    assert under_way({"status": {"conditions": conditions}}, fields) == condition
+    assert under_way({"status": {}}, fields) is None
+
+
 def test_missing_revision_is_a_problem() -> None:
     guest = Guest(vm())
-    lost = outstanding(vm("gone"), guest.instance, Cluster(guest.objects))
-    assert (lost.guest_current, lost.fields) == (False, ())
-    assert lost.problem is not None and '"gone" not found' in lost.problem
+    lost = pending(vm("gone"), guest.instance, Cluster(guest.objects))
+    assert (lost.needs, lost.guest_current, lost.outstanding) == (UNKNOWN, False, ())
+    assert lost.refusal is not None and '"gone" not found' in lost.refusal
 
 
 def test_presence_of_empty_object_counts() -> None:
@@ -190,19 +210,18 @@ def plain_vm(generation: int = 1, volumes: tuple[Manifest, ...] = (), **domain: 
     """A VM without instancetype and preference."""
     spec = {"domain": {"devices": {}, **domain}, "volumes": list(volumes)}
     metadata = {"name": "db", "namespace": "shop", "uid": "u", "generation": generation}
-    return {"metadata": metadata, "spec": {"template": {"spec": spec}}}
+    return {"metadata": metadata, "spec": {"runStrategy": "Always", "template": {"spec": spec}}}
 
 
-def lacking(now: Manifest, started: Manifest, running: Manifest, compare_all: bool = False) -> Outstanding:
+def lacking(now: Manifest, started: Manifest, running: Manifest, compare_all: bool = False) -> GuestEffect:
     """running: the domain of the VMI, in addition to what the VM had at its start."""
     start = {"kind": "ControllerRevision", "metadata": {"name": "s", "namespace": "shop"}}
     cluster = Cluster(Objects([{**start, "data": {"spec": started["spec"]}}]))
     built = vmi.build(now, cluster).spec
     assert built is not None
     spec = {**built, "domain": {**built["domain"], **running}}
-    return outstanding(
-        now, {"spec": spec, "status": {"virtualMachineRevisionName": "s"}}, cluster, compare_all=compare_all
-    )
+    status = {"phase": "Running", "virtualMachineRevisionName": "s"}
+    return pending(now, {"metadata": {}, "spec": spec, "status": status}, cluster, compare_all)
 
 
 REQUESTED: Manifest = {"resources": {"requests": {"memory": "1Gi", "cpu": "2"}}}
@@ -226,7 +245,7 @@ def test_removed_field_gets_default_at_next_start(
     declared: Manifest, running: Manifest, expected: tuple[str, ...], compare_all: bool
 ) -> None:
     result = lacking(plain_vm(2, **declared), plain_vm(1, **declared), running, compare_all)
-    assert result.fields == expected
+    assert result.outstanding == expected
 
 
 def test_removed_cdrom_drive_is_outstanding() -> None:
@@ -234,7 +253,7 @@ def test_removed_cdrom_drive_is_outstanding() -> None:
     medium = {"name": "iso", "persistentVolumeClaim": {"claimName": "iso", "hotpluggable": True}}
     drive = {"name": "iso", "cdrom": {"bus": "sata"}}
     loaded = plain_vm(1, (medium,), devices={"disks": [drive]})
-    assert lacking(plain_vm(2), loaded, {}).fields == ("domain.devices.disks.iso",)
+    assert lacking(plain_vm(2), loaded, {}).outstanding == ("domain.devices.disks.iso",)
     assert lacking(plain_vm(2, devices={"disks": [drive]}), loaded, {}).guest_current
     assert lacking(
         plain_vm(2), plain_vm(1, (medium,), devices={"disks": [{"name": "iso", "disk": {}}]}), {}

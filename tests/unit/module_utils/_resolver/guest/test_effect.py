@@ -8,24 +8,32 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.impact import (
-    impact,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.expanded_size import (
     size_mismatch,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
-    Cluster,
-    KubeVirt,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.live_update import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import (
+    ASSUMED,
     LIVE,
     NOTHING,
     RESTART,
     UNKNOWN,
-    Impact,
+    GuestEffect,
+    admitted_effect,
+    assumed_instance,
+    guest_effect,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
+    Lookup,
+    Objects,
+    Problem,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
+    Cluster,
+    KubeVirt,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
 
+START = "start-of-live"
 STAGE = {"vmRolloutStrategy": "Stage"}
 BY_REQUEST = {"developerConfiguration": {"featureGates": ["HotplugVolumes"]}}
 Manifest = dict[str, Any]
@@ -55,22 +63,40 @@ def vm(name: str | None = "small", **spec: Any) -> Manifest:
 
 
 def connected(name: str) -> Manifest:
-    """A VMI spec's parts for a guest on a Multus network."""
-    devices = {"interfaces": [{"name": name, "bridge": {}}]}
-    return {"domain": {"devices": devices}, "networks": [{"name": name, "multus": {"networkName": name}}]}
+    """A VMI spec's parts for a guest on the pod network and on a Multus network."""
+    devices = {"interfaces": [{"name": "default", "bridge": {}}, {"name": name, "bridge": {}}]}
+    networks = [{"name": "default", "pod": {}}, {"name": name, "multus": {"networkName": name}}]
+    return {"domain": {"devices": devices}, "networks": networks}
 
 
-def running(**status: Any) -> Manifest:
-    domain = {"cpu": {"cores": 1, "sockets": 1, "threads": 1, "maxSockets": 4}, "memory": {"guest": "1Gi"}}
-    result = {"phase": "Running", "memory": {"guestAtBoot": "1Gi", "guestCurrent": "1Gi"}, **status}
-    return {"metadata": {"name": "web"}, "spec": {"domain": domain}, "status": result}
+def running(vm_started: Manifest | None = None, **status: Any) -> Manifest:
+    """The VMI of a VM, by default of `vm()`; its guest cannot migrate."""
+    instance = assumed_instance(vm_started or vm(), Cluster(Objects(TYPES), KubeVirt(NEWEST)))
+    assert instance is not None
+    memory = {"guestAtBoot": "1Gi", "guestCurrent": "1Gi"}
+    return {**instance, "status": {"phase": "Running", "memory": memory, **status}}
 
 
-def foreseen(live: Manifest, planned: Manifest, instance: Manifest | None, cluster: Cluster) -> Impact:
-    return impact(live, admit(planned, live, cluster), instance, cluster)
+class Started:
+    """The lookup of a cluster in which a guest was started from a VM."""
+
+    def __init__(self, vm: Manifest, objects: Lookup) -> None:
+        self._start = {"kind": "ControllerRevision", "data": {"spec": vm["spec"]}}
+        self._objects = objects
+
+    def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
+        return self._start if name == START else self._objects.get(kind, namespace, name)
 
 
-def of(planned: Manifest, instance: Manifest | None = None, **cluster: Any) -> Impact:
+def foreseen(live: Manifest, planned: Manifest, instance: Manifest | None, cluster: Cluster) -> GuestEffect:
+    """The effect on a guest that was started from the live VM, unless the VMI names another start."""
+    cluster = Cluster(Started(live, cluster.objects), cluster.kubevirt)
+    if instance is not None:
+        instance = {**instance, "status": {"virtualMachineRevisionName": START, **instance["status"]}}
+    return admitted_effect(live, admit(planned, live, cluster), instance, cluster)
+
+
+def of(planned: Manifest, instance: Manifest | None = None, **cluster: Any) -> GuestEffect:
     return foreseen(vm(), planned, instance, Cluster(Objects(TYPES), KubeVirt(NEWEST, **cluster)))
 
 
@@ -106,11 +132,11 @@ def test_remaining_restart_condition_holds_up_live_changes(version: str) -> None
         for planned in (vm("two"), vm(), vm(**connected("lan")))
     )
     if release.keeps_restart_condition:
-        assert (sockets.needs, sockets.reason, sockets.guest_current) == (RESTART, condition["message"], False)
+        assert (sockets.needs, sockets.reason, sockets.requested_in_vain) == (RESTART, condition["message"], False)
     else:
-        assert (sockets.needs, sockets.reason, sockets.guest_current) == (LIVE, None, False)
-    assert (undone.needs, undone.guest_current) == (NOTHING, release.keeps_restart_condition)
-    assert (plugged.needs, plugged.guest_current) == (LIVE, release.keeps_restart_condition)
+        assert (sockets.needs, sockets.reason, sockets.requested_in_vain) == (LIVE, "", False)
+    assert (undone.needs, undone.requested_in_vain) == (NOTHING, release.keeps_restart_condition)
+    assert (plugged.needs, plugged.requested_in_vain) == (LIVE, release.keeps_restart_condition)
 
 
 def test_restart_for_what_the_guest_has_is_needless() -> None:
@@ -123,13 +149,13 @@ def test_restart_for_what_the_guest_has_is_needless() -> None:
     assert foreseen(vm(), planned, instance, cluster).needs == RESTART
     instance["spec"]["terminationGracePeriodSeconds"] = 5
     result = foreseen(vm(), planned, instance, cluster)
-    assert (result.needs, bool(result.reason), result.guest_current) == (NOTHING, True, True)
+    assert (result.needs, bool(result.reason), result.requested_in_vain) == (NOTHING, True, True)
 
 
 @pytest.mark.parametrize("instance", [None, running(phase="Succeeded"), running(phase="Failed")])
 def test_changes_of_a_stopped_vm_need_nothing(instance: Any) -> None:
     result = of(vm("large"), instance)
-    assert (result.needs, result.reason) == (NOTHING, None)
+    assert (result.needs, result.reason) == (NOTHING, "")
     assert [(result.guest_before or {})["memory"], (result.guest_after or {})["memory"]] == ["1Gi", "4Gi"]
 
 
@@ -194,7 +220,7 @@ LOADED, EMPTY = vm_with_volumes([ROOT, ISO], [ROOT_DISK, DRIVE]), vm_with_volume
 )
 def test_changes_of_devices_as_recorded(before: Manifest, after: Manifest, needs: str, live: bool) -> None:
     """As KubeVirt 1.9 was seen to do with either rollout strategy."""
-    instance = {**running(), "spec": before["spec"]["template"]["spec"]}
+    instance = running(before)
     cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST, {} if live else STAGE))
     assert foreseen(before, after, instance, cluster).needs == needs
 
@@ -202,7 +228,7 @@ def test_changes_of_devices_as_recorded(before: Manifest, after: Manifest, needs
 @pytest.mark.parametrize(("live", "needs"), [(True, LIVE), (False, NOTHING)])
 def test_a_volume_that_migrates(live: bool, needs: str) -> None:
     moved = vm_with_volumes([claimed("root", "other", hot=False)], [ROOT_DISK], updateVolumesStrategy="Migration")
-    instance = {**running(), "spec": ROOTED["spec"]["template"]["spec"]}
+    instance = running(ROOTED)
     cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST, {} if live else STAGE))
     assert foreseen(ROOTED, moved, instance, cluster).needs == needs
 
@@ -220,9 +246,9 @@ def test_a_volume_that_migrates(live: bool, needs: str) -> None:
     ],
 )
 def test_volumes_need_a_restart_without_declarative_hotplug(before: Manifest, after: Manifest, field: str) -> None:
-    instance = {**running(), "spec": before["spec"]["template"]["spec"]}
+    instance = running(before)
     result = foreseen(before, after, instance, Cluster(Objects(TYPES), KubeVirt(NEWEST, BY_REQUEST)))
-    assert (result.needs, result.without_condition) == (RESTART, True)
+    assert (result.needs, result.unrequested) == (RESTART, True)
     assert str(result.reason).startswith("KubeVirt does not ask for a restart, but the guest gets ")
     assert field in str(result.reason)
 
@@ -238,18 +264,17 @@ def test_a_preference_applies_to_unlisted_disks() -> None:
         {"kind": kind, "metadata": {"name": bus}, "spec": {"devices": {"preferredDiskBus": bus}}}
         for bus in ("sata", "virtio")
     ]
-    instance = running()
-    devices = {"disks": [{"name": "root", "disk": {"bus": "sata"}}]}
-    instance["spec"].update(domain={**instance["spec"]["domain"], "devices": devices}, volumes=[ROOT])
+    instance = running(vm(volumes=[ROOT]))
+    devices = instance["spec"]["domain"]["devices"]
     cluster = Cluster(Objects([*TYPES, *preferences]), KubeVirt(NEWEST))
     result = foreseen(preferring("sata"), preferring("virtio"), instance, cluster)
-    assert (result.needs, result.without_condition) == (RESTART, True)
+    assert (result.needs, result.unrequested) == (RESTART, True)
     assert "domain.devices.disks.root.disk.bus" in str(result.reason)
     # What KubeVirt asks for comes first.
     requested = preferring("virtio")
     requested["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 5
     result = foreseen(preferring("sata"), requested, instance, cluster)
-    assert (result.needs, result.without_condition) == (RESTART, False)
+    assert (result.needs, result.unrequested) == (RESTART, False)
     # A guest that does not run yet is not restarted for it, nor one that has it already.
     early = {**instance, "status": {**instance["status"], "phase": "Scheduling"}}
     assert foreseen(preferring("sata"), preferring("virtio"), early, cluster).needs == NOTHING
@@ -260,7 +285,7 @@ def test_a_preference_applies_to_unlisted_disks() -> None:
 def test_requested_memory_counts_without_guest_memory() -> None:
     """Without memory.guest, which KubeVirt does not compare with the guest's, the pod's memory counts."""
     before = requesting(guest="2Gi")
-    instance = {**running(), "spec": before["spec"]["template"]["spec"]}
+    instance = running(before)
     assert foreseen(before, requesting(), instance, Cluster(Objects(TYPES), KubeVirt(NEWEST))).needs == RESTART
 
 
@@ -293,7 +318,7 @@ def test_changes_are_compared_with_the_started_spec() -> None:
     assert (waiting.needs, [item["field"] for item in waiting.changes]) == (RESTART, ["terminationGracePeriodSeconds"])
     # Sockets that were plugged in since are there.
     instance["spec"]["domain"]["cpu"]["sockets"] = 2
-    assert foreseen(vm("two"), vm("two"), instance, cluster) == Impact(
+    assert foreseen(vm("two"), vm("two"), instance, cluster) == GuestEffect(
         NOTHING,
         guest_before={"vcpus": 2, "sockets": 2, "cores": 1, "threads": 1, "memory": "1Gi"},
         guest_after={"vcpus": 2, "sockets": 2, "cores": 1, "threads": 1, "memory": "1Gi"},
@@ -333,15 +358,16 @@ def test_an_expanded_vm_whose_instancetype_changed_size() -> None:
 def test_a_rejected_change_has_an_unknown_impact() -> None:
     planned = vm("two")
     planned["spec"]["instancetype"]["inferFromVolume"] = "root"
-    assert of(planned, running()) == Impact(UNKNOWN)
+    result = of(planned, running())
+    assert (result.needs, result.guest_after) == (UNKNOWN, {})
+    assert result.refusal == "Name already set, should be cleared before setting inferFromVolume"
 
 
-def test_a_guest_without_reported_memory_counts_as_started() -> None:
+def test_guest_without_reported_memory_has_no_figure() -> None:
     bare = running()
     del bare["spec"]["domain"]["memory"]
     result = of(vm("two"), bare)
-    assert result.guest_before is not None
-    assert (result.guest_before["vcpus"], result.guest_before["memory"]) == (1, "1Gi")
+    assert result.guest_before == {"vcpus": 1, "sockets": 1, "cores": 1, "threads": 1}
 
 
 def test_a_guest_that_ends_takes_no_change() -> None:
@@ -370,6 +396,7 @@ def test_cluster_settings_and_release_are_no_change() -> None:
     machine["spec"]["preference"] = {"name": "cores", "kind": cores["kind"]}
     instance = running()
     instance["spec"]["domain"]["cpu"].update(cores=2)
+    instance["spec"]["domain"]["devices"]["interfaces"][0] = {"name": "default", "masquerade": {}}
     for release, vcpus in ((parse_release("1.9"), 2), (parse_release("1.3"), 1)):
         settings = {"network": {"defaultNetworkInterface": "masquerade"}}
         cluster = Cluster(Objects([*TYPES, cores]), KubeVirt(release, settings))
@@ -390,3 +417,144 @@ def test_a_size_mismatch_considers_the_clusters_configuration() -> None:
     assert "by its values (1 vCPU, no memory)" in str(
         size_mismatch(vm("small"), bare, Cluster(Objects(TYPES), KubeVirt(NEWEST)))
     )
+
+
+def sized(guest: str = "1Gi", sockets: int = 1, migratable: bool = True, **fields: Any) -> Manifest:
+    """A running VM without an instancetype."""
+    cpu = {"sockets": sockets, "cores": 1, "threads": 1, **fields.pop("cpu", {})}
+    manifest = vm(None, domain={"devices": {}, "memory": {"guest": guest}, "cpu": cpu}, **fields)
+    conditions = [{"type": "LiveMigratable", "status": "True" if migratable else "False"}]
+    return {**manifest, "status": {"created": True, "conditions": conditions}}
+
+
+def assumed(before: Manifest, after: Manifest, settings: Manifest | None = None) -> str:
+    return guest_effect(before, after, ASSUMED, Cluster(Objects([]), KubeVirt(NEWEST, settings or {}))).needs
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "needs"),
+    [
+        (sized(), sized(), NOTHING),
+        (sized(), sized(sockets=4), LIVE),
+        (sized(), sized(sockets=5), RESTART),
+        (sized(sockets=2), sized(sockets=1), RESTART),
+        (sized(), sized(cpu={"maxSockets": 8}), RESTART),
+        (sized(), sized("2Gi"), LIVE),
+        (sized(), sized("5Gi"), RESTART),
+        (sized(migratable=False), sized("2Gi", migratable=False), RESTART),
+        (sized(), sized(nodeSelector={"a": "b"}), LIVE),
+    ],
+)
+def test_assumed_guest_was_started_from_its_vm(before: Manifest, after: Manifest, needs: str) -> None:
+    assert assumed(before, after) == needs
+
+
+@pytest.mark.parametrize(
+    ("settings", "sockets", "guest"),
+    [
+        ({}, 4, 4),
+        ({"maxHotplugRatio": 1}, 1, 1),
+        ({"maxCpuSockets": 2}, 2, 4),
+        ({"maxGuest": "2Gi"}, 4, 2),
+        ({"maxHotplugRatio": 8}, 8, 8),
+    ],
+)
+def test_assumed_guest_has_the_maximums_of_the_cluster(settings: Manifest, sockets: int, guest: int) -> None:
+    configured = {"liveUpdateConfiguration": settings}
+    for after, needs in (
+        (sized(sockets=sockets), NOTHING if sockets == 1 else LIVE),
+        (sized(sockets=sockets + 1), RESTART),
+        (sized(f"{guest}Gi"), NOTHING if guest == 1 else LIVE),
+        (sized(f"{guest + 1}Gi"), RESTART),
+    ):
+        assert assumed(sized(), after, configured) == needs
+
+
+def test_malformed_maximums_leave_an_assumed_guest_without() -> None:
+    assert assumed(sized(), sized(sockets=2), {"liveUpdateConfiguration": {"maxHotplugRatio": "many"}}) == RESTART
+
+
+def test_no_guest_is_assumed_of_a_stopped_vm() -> None:
+    halted = {**sized(), "status": {"created": False}}
+    assert assumed(halted, sized("5Gi")) == NOTHING
+    declared = {**sized(), "status": {}}
+    assert assumed(declared, sized("5Gi")) == RESTART
+    declared["spec"]["runStrategy"] = "Halted"
+    assert assumed(declared, sized("5Gi")) == NOTHING
+
+
+def test_requested_restart_of_an_assumed_guest_is_needed() -> None:
+    waiting = sized()
+    waiting["status"]["conditions"].append({"type": "RestartRequired", "status": "True", "message": "changed"})
+    result = guest_effect(waiting, waiting, ASSUMED, Cluster(Objects([]), KubeVirt(NEWEST)))
+    assert (result.needs, result.reason, result.requested) == (RESTART, "changed", True)
+
+
+def test_vm_without_cpu_and_memory() -> None:
+    bare = vm(None)
+    assert assumed(bare, vm(None, nodeSelector={"a": "b"})) == LIVE
+
+
+def test_removal_of_a_plugged_network_needs_restart() -> None:
+    """Recorded: KubeVirt neither unplugs the interface nor asks for a restart; the guest keeps it."""
+    plugged = running()
+    devices, lan = plugged["spec"]["domain"]["devices"], connected("lan")
+    devices["interfaces"].append(lan["domain"]["devices"]["interfaces"][1])
+    plugged["spec"]["networks"].append(lan["networks"][1])
+    with_lan = vm(**lan)
+    cluster = Cluster(Started(vm(), Objects(TYPES)), KubeVirt(NEWEST))
+    plugged["status"]["virtualMachineRevisionName"] = START
+    kept = guest_effect(with_lan, copy.deepcopy(with_lan), plugged, cluster)
+    assert (kept.needs, kept.outstanding) == (NOTHING, ())
+    removed = guest_effect(with_lan, vm(), plugged, cluster)
+    assert (removed.needs, removed.unrequested) == (RESTART, True)
+    assert removed.outstanding == ("domain.devices.interfaces.lan", "networks.lan")
+    assert [change["field"] for change in removed.changes] == ["domain.devices.interfaces", "networks"]
+    # KubeVirt unplugs an interface that the VM keeps with the state `absent`.
+    absent = copy.deepcopy(with_lan)
+    absent["spec"]["template"]["spec"]["domain"]["devices"]["interfaces"][1]["state"] = "absent"
+    plugged["status"]["interfaces"] = [{"name": "lan", "podInterfaceName": "pod16477688c0e"}]
+    assert guest_effect(with_lan, absent, plugged, cluster).needs == LIVE
+
+
+def test_preferred_model_of_a_plugged_interface_needs_restart() -> None:
+    """KubeVirt issue 18955: virt-controller plugs the interface without the preference's model, and then misses it."""
+    preference = {
+        "kind": "VirtualMachineClusterPreference",
+        "metadata": {"name": "modelled"},
+        "spec": {"devices": {"preferredInterfaceModel": "virtio"}},
+    }
+    before, after = vm(), vm(**connected("lan"))
+    for manifest in (before, after):
+        manifest["spec"]["preference"] = {"name": "modelled", "kind": preference["kind"]}
+    cluster = Cluster(Started(before, Objects([*TYPES, preference])), KubeVirt(NEWEST))
+    instance = assumed_instance(before, cluster)
+    assert instance is not None
+    instance["status"]["virtualMachineRevisionName"] = START
+    result = guest_effect(before, after, instance, cluster)
+    assert (result.needs, result.requested) == (RESTART, True)
+
+
+def test_adopted_vm_with_equal_topology_lacks_nothing() -> None:
+    """Unset cores and threads are one; KubeVirt asks for a restart all the same."""
+    declared = vm(None, domain={"devices": {}, "cpu": {"sockets": 2}, "memory": {"guest": "1Gi"}})
+    cluster = Cluster(Started(declared, Objects(TYPES)), KubeVirt(NEWEST))
+    instance = assumed_instance(declared, cluster)
+    assert instance is not None
+    instance["status"]["virtualMachineRevisionName"] = START
+    result = guest_effect(declared, vm("two"), instance, cluster)
+    assert (result.needs, result.requested_in_vain, result.outstanding) == (NOTHING, True, ())
+    assert result.guest_before == result.guest_after
+
+
+def test_unstartable_vm_has_an_unknown_effect() -> None:
+    lost = vm()
+    lost["status"] = {"instancetypeRef": {"name": "small", "controllerRevisionRef": {"name": "lost"}}}
+    cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST))
+    stopped, started = (guest_effect(lost, lost, instance, cluster) for instance in (None, running()))
+    for result in (stopped, started):
+        assert (result.needs, result.guest_after, result.guest_current) == (UNKNOWN, {}, False)
+        assert '"lost" not found' in str(result.refusal)
+    assert (stopped.guest_before, started.guest_before["memory"]) == ({}, "1Gi")
+    repaired = guest_effect(lost, vm(), None, cluster)
+    assert (repaired.needs, repaired.guest_before, repaired.guest_after["memory"]) == (NOTHING, {}, "1Gi")

@@ -1,0 +1,291 @@
+"""What a change of a VM does to its guest: one judgement, for every change and whoever asks.
+
+A change is a pair of VMs: a new declaration, other revisions, another instancetype. The pair of a VM and itself says
+what the guest lacks of earlier changes.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from enum import Enum
+from typing import Final, NamedTuple, Union
+
+from ..api.manifest import Manifest
+from ..api.matcher import ROLES
+from ..api.tree import copy, shown_differences
+from ..kubevirt.find import naming
+from ..kubevirt.find.find import Specs
+from ..kubevirt.vmi import defaults, live_update, vmi
+from ..kubevirt.vmi.cluster import Cluster
+from ..kubevirt.vmi.device_hotplug import migrates
+from ..kubevirt.vmi.hotplug import LiveUpdate
+from ..kubevirt.vmi.readiness import HALTED, restart_required, run_strategy
+from ..kubevirt.vmi.start import is_unchanged_since_start, started_vm
+from ..kubevirt.vmi.vmi import guest
+from ..kubevirt.webhooks.mutate import AdmissionResult
+from .outstanding import outstanding
+
+NOTHING: Final = "nothing"
+LIVE: Final = "live_update"
+RESTART: Final = "restart"
+# KubeVirt rejects the VM or cannot start it, or what decides cannot be read.
+UNKNOWN: Final = "unknown"
+
+_UNREQUESTED: Final = "KubeVirt does not ask for a restart, but the guest gets {fields} only at its next start"
+_NO_FIGURES: Final[Manifest] = {}
+_NO_REASON: Final = "no reason is given"
+
+
+class Assumed(Enum):
+    """A VMI that nobody has read: the guest counts as started from the VM as it is."""
+
+    VMI = "assumed"
+
+
+ASSUMED: Final = Assumed.VMI
+Instance = Union[Manifest, Assumed, None]
+"""The VMI of a VM; None for a VM without a guest."""
+
+
+class GuestEffect(NamedTuple):
+    """What a change of a VM does to its guest.
+
+    needs: NOTHING, LIVE, RESTART or UNKNOWN: what it takes for the guest to match the VM, earlier changes included.
+    A VM without a guest needs NOTHING: it gets the change at its next start.
+    reason: why the guest needs a restart, or why KubeVirt asks for one, in KubeVirt's words if it asks; "" for neither.
+    requested: KubeVirt asks for a restart, or will: it sets the condition RestartRequired.
+    refusal: why KubeVirt rejects the VM or cannot start it, in its words; None if it does neither.
+    guest_before, guest_after: figures of the guest (see `vmi.guest`), as it runs or would start before the change, and
+    at the next start after it; {} if unknown.
+    changes: the fields of the VMI's spec that differ between the two, [{field, before, after}], without secrets.
+    outstanding: the fields that the running guest lacks until KubeVirt changes or restarts it, see `outstanding`.
+    """
+
+    needs: str
+    reason: str = ""
+    requested: bool = False
+    refusal: str | None = None
+    guest_before: Manifest = _NO_FIGURES
+    guest_after: Manifest = _NO_FIGURES
+    changes: tuple[Manifest, ...] = ()
+    outstanding: tuple[str, ...] = ()
+
+    @property
+    def guest_current(self) -> bool:
+        """Whether the guest has everything that the VM declares, so that a restart changes nothing."""
+        return not self.outstanding and self.needs != UNKNOWN
+
+    @property
+    def requested_in_vain(self) -> bool:
+        """Whether KubeVirt asks for a restart that the guest does not need."""
+        return self.requested and self.needs in (NOTHING, LIVE)
+
+    @property
+    def unrequested(self) -> bool:
+        """Whether the guest needs a restart for which KubeVirt does not ask."""
+        return self.needs == RESTART and not self.requested
+
+
+def guest_effect(
+    before: Manifest,
+    after: Manifest,
+    instance: Instance,
+    cluster: Cluster,
+    specs_before: Specs | None = None,
+    specs_after: Specs | None = None,
+    *,
+    compare_all: bool = False,
+) -> GuestEffect:
+    """The effect of a change on the guest of a VM.
+
+    before, after: the VM before and after the change, plain manifests; one object for what the guest lacks already.
+    instance: its VMI; one that does not run yet counts, too: KubeVirt compares the VM with it, and makes no other.
+    specs_before, specs_after: see `vmi.build`.
+    compare_all: compare everything that the VM declares with the guest, not only what has changed since its start:
+    KubeVirt keeps the revision of an earlier start of the same generation, so it may not be that of this guest.
+    """
+    built = vmi.build(after, cluster, specs_after)
+    running = _running(before, after, instance, cluster, specs_before)
+    if built.spec is None:
+        return _unknown(before, running, built.error.message if built.error is not None else "")
+    if running is None:
+        earlier = built.spec if before is after else vmi.build(before, cluster, specs_before).spec
+        return _without_guest(earlier, built.spec)
+    started = started_vm(before, running, cluster.objects)
+    if before is after and not compare_all:
+        if instance is ASSUMED:
+            return _unchanged(after, built.spec, running, RESTART)
+        if is_unchanged_since_start(after, running, started):
+            return _unchanged(after, built.spec, running, NOTHING)
+    start, specs = (before, specs_before) if started is None else (started, None)
+    at_start = vmi.build(start, cluster, specs).spec
+    reconciled = live_update.reconcile(start, after, running, cluster, specs, specs_after)
+    # Without the revision of the start, the VM alone does not tell what has changed since.
+    known = at_start if (started is not None or instance is ASSUMED) and not compare_all else None
+    lacks, remaining = (
+        outstanding(built.spec, known, spec, cluster.kubevirt) for spec in (running["spec"], reconciled.spec)
+    )
+    if migrates(after):
+        # A guest that is to migrate to other volumes is not to lose its data by a restart.
+        remaining = tuple(field for field in remaining if not field.startswith("volumes."))
+    current = _as_running(at_start or built.spec, running["spec"], built.spec)
+    effect = GuestEffect(
+        NOTHING,
+        guest_before=guest(running["spec"]),
+        guest_after=guest(built.spec),
+        changes=_changes(current, built.spec),
+        outstanding=lacks,
+    )
+    condition = restart_required(before)
+    if before is not after:
+        condition = live_update.remaining_condition(before, cluster.release)
+    return _judged(effect, reconciled.update, remaining, condition, running["status"].get("phase") == "Running")
+
+
+def admitted_effect(vm: Manifest, future: AdmissionResult, instance: Instance, cluster: Cluster) -> GuestEffect:
+    """The effect of a planned change. vm: the live VM. future: the VM after the change, as admission leaves it."""
+    if future.admitted is None:
+        return GuestEffect(UNKNOWN, refusal=future.refusal.message if future.refusal is not None else None)
+    return guest_effect(vm, _captured(future.admitted), instance, cluster)
+
+
+def _captured(vm: Manifest) -> Manifest:
+    """The VM without references to revisions that virt-controller captures again."""
+    vm = copy(vm)
+    for role in ROLES:
+        matcher, reference = role.matcher_of(vm), role.reference_of(vm)
+        if matcher and reference and naming.recapture_fields(matcher, reference):
+            del vm["status"][role.reference]
+    return vm
+
+
+def _running(
+    before: Manifest, after: Manifest, instance: Instance, cluster: Cluster, specs: Specs | None
+) -> Manifest | None:
+    """The VMI that takes up changes of the VM, or None."""
+    if run_strategy(after) == HALTED:
+        return None
+    if instance is ASSUMED:
+        return assumed_instance(before, cluster, specs)
+    return instance if instance is not None and live_update.takes_changes(instance) else None
+
+
+def assumed_instance(vm: Manifest, cluster: Cluster, specs: Specs | None = None) -> Manifest | None:
+    """The VMI of a VM that runs as it declares, with a guest that can migrate unless the VM's status says otherwise.
+
+    None for a VM that does not run by its run strategy or its status, or that KubeVirt cannot start.
+    """
+    status = vm.get("status") or {}
+    built = vmi.build(vm, cluster, specs)
+    if run_strategy(vm) == HALTED or (status and not status.get("created")) or built.spec is None:
+        return None
+    spec = copy(built.spec)
+    with suppress(ValueError):
+        # KubeVirt ignores a malformed configuration of the maximums.
+        defaults.set_vmi_defaults(spec, cluster.kubevirt)
+    memory = spec["domain"]["memory"].get("guest")
+    return {
+        "metadata": built.metadata,
+        "spec": spec,
+        "status": {
+            "phase": "Running",
+            "memory": {"guestAtBoot": memory, "guestCurrent": memory},
+            "conditions": status.get("conditions") or [] if status else [{"type": "LiveMigratable", "status": "True"}],
+        },
+    }
+
+
+def _unknown(vm: Manifest, instance: Manifest | None, refusal: str) -> GuestEffect:
+    """The effect of a change after which KubeVirt cannot start the VM."""
+    if instance is None:
+        return GuestEffect(UNKNOWN, refusal=refusal)
+    effect = _unchanged(vm, {"domain": {}}, instance, UNKNOWN)
+    return effect._replace(needs=UNKNOWN, refusal=refusal, guest_after={})
+
+
+def _without_guest(before: Manifest | None, after: Manifest) -> GuestEffect:
+    """The effect on the next start. before, after: VMI specs; `before` is None for a VM that could not start."""
+    if before is None:
+        return GuestEffect(NOTHING, guest_after=guest(after))
+    changes = () if before is after else _changes(before, after)
+    return GuestEffect(NOTHING, guest_before=guest(before), guest_after=guest(after), changes=changes)
+
+
+def _changes(before: Manifest, after: Manifest) -> tuple[Manifest, ...]:
+    """The differences of VMI specs, without secrets."""
+    # virt-api adds the disk type to the VMI, a preference with devices adds it to the VM; the guest is the same.
+    for disk in (disk for spec in (before, after) for disk in spec["domain"]["devices"].get("disks") or ()):
+        if not disk.keys() & {"disk", "lun", "cdrom"}:
+            disk["disk"] = {}
+    return tuple(shown_differences(before, after))
+
+
+def _unchanged(vm: Manifest, next_start: Manifest, instance: Manifest, if_requested: str) -> GuestEffect:
+    """The effect of nothing on a guest that was started from the VM as it is. if_requested: what the guest needs if
+    KubeVirt asks for a restart.
+    """
+    condition = restart_required(vm)
+    effect = GuestEffect(NOTHING, guest_before=guest(instance["spec"]), guest_after=guest(next_start))
+    if condition is None:
+        return effect
+    return effect._replace(needs=if_requested, reason=_words_of(condition), requested=True)
+
+
+def _judged(
+    effect: GuestEffect, update: LiveUpdate, remaining: tuple[str, ...], condition: Manifest | None, started: bool
+) -> GuestEffect:
+    """The effect with what it needs, and why.
+
+    update: what virt-controller does. remaining: the fields that the guest lacks once it has done so. condition: the
+    condition RestartRequired that the VM has, and keeps. started: the guest runs; one that does not run yet may still
+    get fields for which KubeVirt does not ask for a restart.
+    """
+    asks = update.restart_required is not None
+    requested = condition is not None or (asks and not update.without_condition)
+    reason = update.restart_required or ""
+    if condition is not None:
+        reason = _words_of(condition)
+    elif remaining and not asks:
+        reason = _UNREQUESTED.format(fields=", ".join(remaining)) if started else ""
+    if remaining and (started or asks):
+        return effect._replace(needs=RESTART, reason=reason, requested=requested)
+    return effect._replace(needs=LIVE if update.changes else NOTHING, reason=reason, requested=requested)
+
+
+def _words_of(condition: Manifest) -> str:
+    return str(condition.get("message") or _NO_REASON)
+
+
+def _as_running(at_start: Manifest, running: Manifest, next_start: Manifest) -> Manifest:
+    """The spec of the guest's start, with what KubeVirt has changed in the running guest since.
+
+    running: the spec of the VMI, with defaults. next_start: the spec of the next start, without defaults as `at_start`.
+    """
+    spec = copy(at_start)
+    for part, field in (("cpu", "sockets"), ("memory", "guest")):
+        value = (running["domain"].get(part) or {}).get(field)
+        if value is not None and spec["domain"].get(part):
+            spec["domain"][part][field] = value
+    _follow(spec, running, next_start, ("networks", "volumes"))
+    own, live, later = (tree["domain"].get("devices") or {} for tree in (spec, running, next_start))
+    _follow(own, live, later, ("interfaces", "disks"))
+    return spec
+
+
+def _follow(spec: Manifest, running: Manifest, next_start: Manifest, fields: tuple[str, ...]) -> None:
+    """Gives lists of a spec the items that the guest has: without those that were unplugged, with those plugged in.
+
+    Volumes that the VM does not have, and disks, are somebody else's.
+    """
+    for field in fields:
+        has = {entry["name"]: entry for entry in running.get(field) or ()}
+        wanted = {entry["name"] for entry in next_start.get(field) or ()}
+        present = [entry for entry in spec.get(field) or () if entry["name"] in has or "cdrom" in entry]
+        names = {entry["name"] for entry in present}
+        plugged = [
+            entry
+            for name, entry in has.items()
+            if name not in names and (name in wanted or field in ("interfaces", "networks"))
+        ]
+        if present or plugged or field in spec:
+            spec[field] = [*present, *plugged]
