@@ -429,7 +429,7 @@ upgrade:
 virtual_machines:
   description: The VMs that use a changed or gone object, with C(name), C(namespace), C(uses) (objects with C(what),
     V(changed) or V(gone)), C(states) (as in M(virtshape.instancetypes.virtual_machine_info)), C(guest_before),
-    C(guest_after), C(changes), C(needs) (V(nothing), V(live_update) or V(restart)) and C(refusal).
+    C(guest_after), C(changes), C(needs) (V(nothing), V(live_update), V(restart) or V(unknown)) and C(refusal).
   returned: when the cluster was asked
   type: list
   elements: dict

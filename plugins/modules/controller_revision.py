@@ -170,9 +170,9 @@ results:
       elements: dict
       returned: always
     needs:
-      description: What the change needs to reach the running guest - V(nothing), V(live_update) or V(restart). A VM
-        without a running guest needs V(nothing). In check mode this is a prediction, because only the cluster knows
-        whether a running guest can take a change.
+      description: What it takes for the guest to match the VM - V(nothing), V(live_update), V(restart), or V(unknown)
+        if KubeVirt cannot start the VM. Earlier changes count. A VM without a guest needs V(nothing). In check mode
+        this is a prediction, because KubeVirt decides whether a running guest can take a change.
       type: str
       returned: always
       sample: restart

@@ -162,14 +162,15 @@ virtual_machines:
       returned: always
     needs:
       description:
-        - What it takes for the running guest to match the VM after the upgrade - V(nothing), V(live_update) or
-          V(restart). Another maximum of sockets or memory, and other requests of the pod, need no restart.
+        - What the upgrade takes for the running guest to match the VM - V(nothing), V(live_update), V(restart), or
+          V(unknown) if the new KubeVirt cannot start the VM. What the guest lacks before the upgrade as well does not
+          count. Another maximum of sockets or memory, and other requests of the pod, need no restart.
         - V(live_update) means that the new KubeVirt changes the guest immediately, because changes waited for a
           restart.
       type: str
       returned: always
     restart_required:
-      description: Whether the new KubeVirt asks for a restart of the guest.
+      description: Whether the new KubeVirt asks for a restart of the guest, and the present one does not.
       type: bool
       returned: always
     restart_reason:

@@ -41,8 +41,8 @@ options:
         V(domain.devices.rng). RV(results[].differences) lists the differences.
       - By default an instancetype gives its vCPUs as sockets. For a VM that only sets cores, accept V(domain.cpu), and
         the guest gets sockets instead. To keep the cores, use a preference with the topology V(cores) and accept
-        V(domain.cpu.sockets), which an instancetype always sets and which enables CPU hotplug. A running guest needs a
-        restart either way.
+        V(domain.cpu.sockets), which an instancetype always sets. A running guest needs a restart to get sockets instead
+        of cores. If it keeps its cores, it needs none, but CPUs can be plugged in only after its next start.
       - vCPUs and memory of the guest never differ.
     type: list
     elements: str

@@ -284,7 +284,7 @@ virtual_machines:
       returned: with O(include=refresh)
       sample: {vcpus: 1, sockets: 1, cores: 1, threads: 1, memory: 4Gi}
     guest_after:
-      description: vCPUs, memory and devices of the guest after a refresh.
+      description: vCPUs, memory and devices of the guest after a refresh; empty if KubeVirt cannot start the VM.
       type: dict
       returned: with O(include=refresh)
     changes:
@@ -293,7 +293,8 @@ virtual_machines:
       elements: dict
       returned: with O(include=refresh)
     needs:
-      description: What the change needs to reach a running guest - V(nothing), V(live_update) or V(restart).
+      description: What it takes for the guest to match the VM after a refresh - V(nothing), V(live_update), V(restart),
+        or V(unknown) if KubeVirt cannot start the VM. Earlier changes count. A VM without a guest needs V(nothing).
       type: str
       returned: with O(include=refresh)
     refusal:

@@ -369,6 +369,22 @@ def test_rights_are_enough_for_a_workload(account: Account, forbidden: list[str]
     assert forbidden == []
 
 
+@pytest.mark.parametrize("optional", [True, False])
+def test_rights_for_users_of_a_catalog(account: Account, forbidden: list[str], optional: bool) -> None:
+    """What a changed size does to running guests is read of the guests, or else of their VMs."""
+    play = Play(account, atoms("modules/catalog", optional=optional), "catalog")
+    play.stock()
+    users = [play.vm(f"user-{number}") for number in range(4)]
+    play.prepare("virtual_machine", namespace=play.namespace, virtual_machines=users, wait=True)
+    metadata = {"name": f"{play.name}-small"}
+    bigger = {"cpu": {"guest": 2}, "memory": {"guest": "2Gi"}}
+    api, kind = "instancetype.kubevirt.io/v1beta1", "VirtualMachineInstancetype"
+    definition = {"apiVersion": api, "kind": kind, "metadata": metadata, "spec": bigger}
+    options = {"source": "definitions", "namespaces": [play.namespace], "force_conflicts": True}
+    play.step(**options, definitions=[definition])
+    assert bool(forbidden) is not optional
+
+
 def test_manifests_match_the_table_of_rights(cluster: Path) -> None:
     with config.new_client_from_config(str(cluster)) as connection:
         rbac = client.RbacAuthorizationV1Api(connection)

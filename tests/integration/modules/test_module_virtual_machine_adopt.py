@@ -222,10 +222,9 @@ def test_cores_alone_are_adopted_in_both_proposed_ways(run: Run, adopt: Run, api
     created = run("preference", namespace=shop, name="cores", cpu={"preferred_cpu_topology": "cores"})
     assert created["changed"], created
     options = {**turn, "names": ["kept"], "preferences": ["cores"], "accept": ["domain.cpu.sockets"]}
-    foreseen = adopt(**options, check=True)
-    assert warned(foreseen) == [f"{shop}/kept would need {restart}"]
-    kept = adopt(**options)
-    assert (kept["changed"], warned(kept)) == (True, [f"{shop}/kept needs {restart}"]), kept
+    # KubeVirt asks for a restart, but the guest has the cores and the one socket already.
+    for kept in (adopt(**options, check=True), adopt(**options)):
+        assert (kept["changed"], kept["results"][0]["needs"], warned(kept)) == (True, "nothing", []), kept
     for name in ("turned", "kept"):
         await_condition(api, shop, name, "RestartRequired")
     restarted = run("virtual_machine_power", wait=True, namespace=shop, names=["kept", "turned"], state="restarted")

@@ -20,13 +20,14 @@ from ..._resolver.api.manifest import Progress
 from ..._resolver.api.write import merge_patch
 from ..._resolver.declare import plan
 from ..._resolver.declare.power import RESTARTED, PowerRequest
-from ..._resolver.guest.effect import NOTHING, RESTART, GuestEffect, guest_effect
+from ..._resolver.guest.effect import NOTHING, RESTART, UNKNOWN, GuestEffect, guest_effect
 from ..._resolver.guest.outstanding import under_way
 from ..._resolver.kubevirt.find.lookup import Lookup
 from ..._resolver.kubevirt.vmi.cluster import Cluster
 from ..._resolver.kubevirt.vmi.readiness import (
     cannot_start,
     has_guest,
+    may_lack_changes,
     observed,
     restart_required,
     stale_restart_warning,
@@ -120,24 +121,27 @@ def _warn_of_condition(outcome: WriteOutcome, vm: Manifest) -> None:
         outcome.warn(stale_restart_warning(vm))
 
 
-def stale_conditions(session: Session, vms: list[Manifest], instances: dict[Key, Manifest] | None = None) -> list[bool]:
-    """For each VM, whether KubeVirt asks for a restart although the guest has everything that the VM declares.
+def pending_effects(
+    session: Session, vms: list[Manifest], instances: dict[Key, Manifest] | None = None, *, unrequested: bool = True
+) -> list[GuestEffect | None]:
+    """What the guests of VMs lack of earlier changes; None for a VM whose guest lacks nothing by the VM alone (see
+    `may_lack_changes`), and for one whose VMI cannot be read.
 
     instances: the VMIs, if the caller has them.
     """
-    candidates = {_instance_key(vm): vm for vm in vms if restart_required(vm) is not None and has_guest(vm)}
+    candidates = {_instance_key(vm): vm for vm in vms if vm and may_lack_changes(vm, unrequested)}
     if not candidates:
-        return [False for _vm in vms]
+        return [None for _vm in vms]
     try:
         lookup = ClusterLookup(session)
         cluster = Cluster(lookup, kubevirt(session))
         instances = read(session, list(candidates)) if instances is None else instances
     except RequestFailed:
-        return [False for _vm in vms]
+        return [None for _vm in vms]
     running = {key: (vm, instances[key]) for key, vm in candidates.items() if key in instances}
     lookup.gather(key for pair in running.values() for key in keys_for_guest(*pair, cluster.release))
-    stale = {key: _pending(*pair, cluster).requested_in_vain for key, pair in running.items()}
-    return [bool(vm) and stale.get(_instance_key(vm), False) for vm in vms]
+    effects = {key: _pending(*pair, cluster) for key, pair in running.items()}
+    return [effects.get(_instance_key(vm)) if vm else None for vm in vms]
 
 
 def _pending(vm: Manifest, instance: Manifest, cluster: Cluster) -> GuestEffect:
@@ -221,17 +225,17 @@ class DeclaredRestarts:
     def _with_outdated_guests(
         self, session: Session, results: list[DeclareOutcome], instances: dict[Key, Manifest] | None = None
     ) -> list[DeclareOutcome]:
-        """The results whose guest lacks something. A restart would not change the others; they get a warning."""
-        incomplete = []
-        stale = stale_conditions(session, [result.live or {} for result in results], instances)
-        for result, is_stale in zip(results, stale):
-            if is_stale:
-                if not result.restart:
-                    result.effect = (result.effect or GuestEffect(NOTHING))._replace(needs=NOTHING, requested=True)
+        """The results whose guest needs a restart. Those of a guest that has everything get a warning."""
+        needy = []
+        effects = pending_effects(session, [result.live or {} for result in results], instances)
+        for result, effect in zip(results, effects):
+            if effect is None or effect.needs in (RESTART, UNKNOWN):
+                needy.append(result)
+            elif not result.restart and (result.effect is None or result.effect.needs == RESTART):
+                result.effect = (result.effect or effect)._replace(needs=effect.needs, requested=effect.requested)
+            if effect is not None and effect.requested_in_vain:
                 _warn_of_condition(result, result.live or {})
-            else:
-                incomplete.append(result)
-        return incomplete
+        return needy
 
 
 def _awaits_controller(result: DeclareOutcome) -> bool:

@@ -19,7 +19,7 @@ from ...._resolver.declare.vm_template import checkable
 from ...._resolver.guest.effect import NOTHING, RESTART, UNKNOWN, GuestEffect, admitted_effect
 from ...._resolver.kubevirt.find import naming
 from ...._resolver.kubevirt.vmi.cluster import Cluster
-from ...._resolver.kubevirt.vmi.readiness import has_guest, plugs_sockets, readiness, run_strategy, same_status
+from ...._resolver.kubevirt.vmi.readiness import readiness, run_strategy, same_status
 from ...._resolver.kubevirt.webhooks.mutate import AdmissionResult, admission_cache_key, admit
 from ...._resolver.limits.language import WARN
 from ...._resolver.preflight import issues as rules
@@ -34,7 +34,7 @@ from ...read.registry import contents_of
 from ...read.snapshot import Key, read
 from ..deletion import await_dependents, await_old_dependents, retained_claims
 from ..kind_handler import DeclareOutcome, Entry, Finding, KindHandler
-from ..restarts import DeclaredRestarts, stale_conditions, waits_for_restart
+from ..restarts import DeclaredRestarts, pending_effects, waits_for_restart
 from .vm_completion import Completion, check_capacity
 
 Manifest = dict[str, Any]
@@ -131,17 +131,17 @@ class VirtualMachineHandler(KindHandler):
             result.warnings += filter(None, [size_mismatch(result.entry.manifest, result.live or {}, cluster)])
 
     def _set_effects(self, planned: list[DeclareOutcome]) -> None:
-        """Sets the effect of each planned change; None for a VM that is created, deleted or unchanged.
-
-        A change outside the spec needs nothing, unless a hot-plug of CPUs holds up an earlier change.
+        """Sets the effect of each planned change, and of earlier changes on the guest of an unchanged VM; None for a VM
+        that is created or deleted, and for an unchanged one that needs nothing.
         """
-        # Ordered, and quick to look up in.
-        changed = dict.fromkeys(result for result in planned if _changes_spec(result) or _is_held_up(result))
-        unchanged = [result for result in planned if _stays(result) and result not in changed]
-        for result in planned:
-            result.effect = GuestEffect(NOTHING) if result.action == plan.APPLY else None
-        for result, done in zip(unchanged, stale_conditions(self._session, [vm.live or {} for vm in unchanged])):
-            result.effect = GuestEffect(NOTHING, requested=True) if done else result.effect
+        changed = [result for result in planned if _changes_spec(result)]
+        same = [result for result in planned if _stays(result) and not _changes_spec(result)]
+        # Only a task that may restart guests reads those for which KubeVirt asks nothing.
+        vms, restarts = [result.live or {} for result in same], self._options["restart"] != "never"
+        for result, effect in zip(same, pending_effects(self._session, vms, unrequested=restarts)):
+            waits = effect is not None and (effect.needs == RESTART or effect.requested_in_vain)
+            others = GuestEffect(NOTHING) if result.action == plan.APPLY else None
+            result.effect = effect if waits else others
         if not changed:
             return
         try:
@@ -162,9 +162,7 @@ class VirtualMachineHandler(KindHandler):
             future = self._admissions.pop(result.entry.key, None) or admit(
                 plan.merged(result.planned, live), live, cluster
             )
-            change = admitted_effect(live or {}, future, instances.get(_instance(result)), cluster)
-            if _changes_spec(result) or change.needs == RESTART:
-                result.effect = change
+            result.effect = admitted_effect(live or {}, future, instances.get(_instance(result)), cluster)
 
     def restart(self, results: list[DeclareOutcome], deadline: float) -> None:
         self._restarts.run(self._session, results, deadline)
@@ -240,11 +238,6 @@ def _is_expanded(result: DeclareOutcome) -> bool:
 def _changes_spec(result: DeclareOutcome) -> bool:
     step = result.planned
     return step.action == plan.APPLY and bool(step.before.get("spec") or step.after.get("spec"))
-
-
-def _is_held_up(result: DeclareOutcome) -> bool:
-    live = result.live or {}
-    return _stays(result) and has_guest(live) and plugs_sockets(live)
 
 
 def _instance(result: DeclareOutcome) -> Key:

@@ -60,9 +60,14 @@ def restart_required(vm: Manifest) -> Manifest | None:
     return condition if condition.get("status") == "True" else None
 
 
-def plugs_sockets(vm: Manifest) -> bool:
-    """Whether a hot-plug of CPUs is under way. While it is, KubeVirt does not ask for a restart because of sockets."""
-    return has_condition(vm, "HotVCPUChange")
+def may_lack_changes(vm: Manifest, unrequested: bool) -> bool:
+    """Whether the guest of a VM may lack changes, by the VM alone.
+
+    KubeVirt asks for a restart; or a hot-plug of CPUs is under way, during which KubeVirt does not ask for one because
+    of sockets. unrequested: also if the VM was ever changed, since KubeVirt does not ask for a restart for each change.
+    """
+    changed = unrequested and vm["metadata"].get("generation", 1) > 1
+    return has_guest(vm) and (restart_required(vm) is not None or has_condition(vm, "HotVCPUChange") or changed)
 
 
 def cannot_start(vm: Manifest) -> bool:

@@ -147,6 +147,8 @@ def test_hot_plug_delays_an_unchanged_vm(sockets: int, needs: str) -> None:
     vm, guest = running(0), instance(0)
     for item in (vm, guest):
         item["status"]["conditions"] = [under_way]
+    # Changed, and changed back.
+    vm["metadata"]["generation"] = vm["metadata"].get("generation", 1) + 2
     guest["spec"]["domain"]["cpu"]["sockets"] = sockets
     store = Store({VMS: [vm], VMIS: [guest], REVISIONS: revisions(0), TYPES: [SMALL], KUBEVIRTS: [KUBEVIRT]})
     unchanged = declared(0)
