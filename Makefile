@@ -33,7 +33,7 @@ export PYTHONPATH := $(COLLECTIONS)
 # Tests start thousands of processes, each of which would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo check test test-all test-versions test-releases test-real lint workflows sanity unit random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side wheel docs bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
+.PHONY: help setup demo check test nightly test-all test-versions test-releases test-real lint workflows sanity unit random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side wheel docs bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
 
 help: ## this list
 	@sed -n 's/^\([a-z_-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -86,11 +86,14 @@ test: side-by-side lint ## all checks and tests, how much of plugins/ they reach
 	@$(MAKE) --no-print-directory --jobs 2 sanity tests
 
 tests:
-	@pytest --numprocesses 3 --dist worksteal --cov --cov-report= --durations 50 --junit-xml $(DURATIONS)
+	@pytest -m "not nightly" --numprocesses 3 --dist worksteal --cov --cov-report= --durations 50 --junit-xml $(DURATIONS)
 	@coverage report --include "plugins/module_utils/_resolver/*" --fail-under 100
 	@coverage report --format total --fail-under 95
 
-test-all: test test-versions ## all checks and tests, and the tests on every ansible-core and the oldest client that are supported
+nightly: side-by-side ## the tests that `make test` leaves out: the oldest release, random orders and kills, Molecule's scenarios
+	@pytest -m nightly --numprocesses 2 --dist worksteal --durations 20
+
+test-all: test nightly test-versions ## all checks and tests, and the tests on every ansible-core and the oldest client that are supported
 
 test-versions: setup control-plane ## the tests on every supported ansible-core, with the oldest client, and other versions' sanity; SESSION="core(2.19)" for one
 	@uv tool run $(NOX) $(if $(SESSION),--session "$(SESSION)")

@@ -15,7 +15,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
 from chaos_support import TIMEOUT, Shop, finished, names, wait_until
+
+pytestmark = pytest.mark.nightly
 
 SIZE = int(os.environ.get("VIRTSHAPE_TEST_CHAOS", "60"))
 KILLS = int(os.environ.get("VIRTSHAPE_TEST_KILLS", "4"))

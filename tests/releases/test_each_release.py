@@ -1,6 +1,6 @@
 """Each release of KubeVirt that the local cluster offers: it starts, and the demo and the property tests pass on it.
 
-`make test` takes the oldest, VIRTSHAPE_TEST_RELEASES=all all of them.
+`make nightly` takes the oldest, VIRTSHAPE_TEST_RELEASES=all all of them.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ PROPERTIES = CHECKOUT / "tests" / "integration" / "properties"
 
 
 @pytest.mark.own_cluster
+@pytest.mark.nightly
 @pytest.mark.parametrize("release", RELEASES if ALL else RELEASES[-1:])
 def test_release_starts_and_runs_the_demo(launch: Launch, tmp_path: Path, release: str) -> None:
     where = ("--name", f"release-{release.replace('.', '-')}", "--dir", str(tmp_path / "cluster"))
