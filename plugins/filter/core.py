@@ -27,7 +27,7 @@ _FILTERS: Final = {
     "fleet": ("_fleet", "_fleet_clusters", "_page"),
     "pods": ("placement", "quota", "resources"),
     "quantity": ("quantity",),
-    "variables": ("_survey", "_unknown", "_window"),
+    "variables": ("_survey", "_unknown"),
     "vm": ("drift", "expand", "explain", "infer"),
 }
 _CODE: Final = "ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters"

@@ -22,7 +22,7 @@ from modules_support import MODULES, execute
 
 Manifest = dict[str, Any]
 
-USED = ("controller_revision", "lease", "virtual_machine", "virtual_machine_power")
+USED = ("controller_revision", "virtual_machine", "virtual_machine_power")
 # Seconds until the VM of a new guest is read once more.
 QUIET = 0.05
 

@@ -79,8 +79,6 @@ PHASES = {
     "fleet": Phase(PLAYBOOK, 1, alternates=True),
     "prune": Phase("controller_revision", 0),
     "delete": Phase("virtual_machine", 0),
-    "hold": Phase("lease", 0),
-    "release": Phase("lease", 0),
 }
 CHAINS = {
     "create": ("create", "delete"),
@@ -88,7 +86,6 @@ CHAINS = {
     "restart": ("restart",),
     "refresh": ("refresh", "prune"),
     "fleet": ("fleet",),
-    "lease": ("hold", "release"),
 }
 # test_refresh_killed.py draws kills of the playbook.
 SAMPLED = [chain for chain in CHAINS if chain != "fleet"]
@@ -172,11 +169,7 @@ class Story:
             fleet = Fleet(Path(self._proxy.kubeconfig), self._shop.namespace, self._folder)
             # A canary, a batch of running VMs, and one of halted ones.
             return Play(fleet.begin(batch_size="100%", max_unavailable=2, concurrency=1))
-        # Who releases a Lease is who has it.
-        self._runs += phase != "release"
-        options = {"kubeconfig": self._proxy.kubeconfig, **self._options(phase)}
-        if PHASES[phase].module != "lease":
-            options["concurrency"] = 1
+        options = {"kubeconfig": self._proxy.kubeconfig, "concurrency": 1, **self._options(phase)}
         return Run(PHASES[phase].module, self._shop.options(**options), timeout)
 
     def _options(self, phase: str) -> Manifest:
@@ -186,10 +179,7 @@ class Story:
             made["volumes"] = [{"name": "root", "container_disk": f"registry.example.com/disk:{odd}"}]
             made["virtual_machines"][1]["volumes"] = [{"name": "spare", "import": {"blank": True, "size": "1Gi"}}]
             return made
-        turn = {"name": "turn", "duration": 1, "wait_timeout": 60}
         return {
-            "hold": {**turn, "state": "held", "holder": f"run-{self._runs}"},
-            "release": {**turn, "state": "released", "holder": f"run-{self._runs}"},
             "restart": {"names": RUNNING, "state": "restarted", "wait": True},
             "refresh": {"state": "refreshed", "restart": "if_required"},
             "prune": {"state": "pruned"},
@@ -273,7 +263,7 @@ def story(shop: Shop, proxy: ClientProxy, tmp_path: Path) -> Iterator[Story]:
 @pytest.mark.parametrize("chain", CHAINS if PATTERN else SAMPLED)
 def test_each_request(story: Story, chain: str) -> None:
     began, phases = time.monotonic(), CHAINS[chain]
-    if chain not in ("create", "lease"):
+    if chain != "create":
         story.plain("create")
     # What is changed is changed back by the next one.
     for phase in 2 * phases if PHASES[phases[0]].alternates else phases:

@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+
 from chaos_support import TIMEOUT, Shop, finished, names, wait_until
 
 pytestmark = pytest.mark.nightly

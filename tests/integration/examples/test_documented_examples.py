@@ -79,7 +79,7 @@ NEEDS_NO_VMS = {
         "boot_source_info",
         "instancetype",
         "catalog",
-        "lease",
+        "revision_rollout",
         "preference",
         "virtual_machine_template",
         "virtual_machine_template_info",

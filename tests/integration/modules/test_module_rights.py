@@ -204,10 +204,15 @@ def catalog_info(play: Play) -> None:
     play.step(namespace=play.namespace, used_by=True)
 
 
-def lease(play: Play) -> None:
-    where = {"namespace": play.namespace, "name": play.name, "holder": "me"}
-    play.step(**where)
-    play.step(**where, state="released")
+def revision_rollout(play: Play) -> None:
+    (name,) = play.declare("fleet")
+    play.stock("4Gi")
+    names = [f"{play.namespace}/{name}"]
+    settings = {"namespaces": [play.namespace], "names": names, "lease": f"{play.namespace}/{play.name}"}
+    play.step(settings=settings)
+    planned = play.prepare("revision_rollout", settings=settings)
+    play.step(settings=settings, state="batch", rollout=planned["rollout"])
+    play.step(settings=settings, state="reported", rollout=planned["rollout"])
 
 
 def virtual_machine_adopt(play: Play) -> None:
@@ -315,7 +320,7 @@ PLAYS = {
         preference,
         catalog,
         catalog_info,
-        lease,
+        revision_rollout,
         virtual_machine_adopt,
     )
 }

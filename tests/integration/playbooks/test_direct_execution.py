@@ -60,7 +60,7 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
     ("instancetype", {"name": "small", "namespace": "shop", "cpu": {"guest": 2}, "memory": {"guest": "1Gi"}}),
     ("instancetype", {"name": "large", "namespace": "shop", "cpu": {"guest": 2}, "memory": {"guest": "1Gi"}}),
     ("instancetype", {"name": "small", "namespace": "shop", "cpu": "many"}),
-    ("lease", {"name": "night", "namespace": "shop", "holder": "me"}),
+    ("revision_rollout", {"settings": {"namespaces": ["shop"]}, "now": "2026-05-01 22:00:00"}),
     ("preference", {"name": "linux", "namespace": "shop", "devices": {"preferred_disk_bus": "virtio"}}),
     ("upgrade_info", {"kubevirt": "1.9.0"}),
     ("virtual_machine", {"namespace": "shop", "virtual_machines": [EXPLICIT, {**EXPLICIT, "memory": "1"}]}),

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.lease import release, take
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.lease import release, take
 from awx_support import DownWatch, Template, credential
 from fleet_support import Fleet
 
@@ -71,7 +71,7 @@ def test_slices_side_by_side(fleet: Fleet, environment: dict[str, str], cluster:
         take(session, namespace=fleet.namespace, name="refresh", holder="test", duration=3600, seconds=0)
         begun = [refresh.launch(part, **variables) for part in slices]
         for item in begun:
-            item.await_task("Acquire or release the Lease")
+            item.await_task("Refresh batch 1 of 1")
         assert seen.most == 0
         release(session, fleet.namespace, "refresh", "test")
         jobs = [item.wait() for item in begun]

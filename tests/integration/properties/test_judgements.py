@@ -95,8 +95,10 @@ class Fleet:
         judged = self._settled()
         waits = {name: result["restart_required"] for name, result in done.items()}
         yield from _differ({"the run": waits, **{who: _restarts(said) for who, said in judged.items()}})
-        again = {name: result["restart_required"] for name, result in self._declare(is_check=True).items()}
-        yield from _differ({"the run": waits, "a second run": again, "the inventory": self._inventory()})
+        # Only a run that may restart guests looks at those for which KubeVirt asks nothing.
+        again = self._declare(is_check=True, restart="if_required")
+        restarts = {name: result["restarted"] for name, result in again.items()}
+        yield from _differ({"the run": waits, "a second run": restarts, "the inventory": self._inventory()})
 
     def change_types(self) -> Iterator[str]:
         """Where the catalog that changes sizes and preferences differs from those who judge the refresh."""

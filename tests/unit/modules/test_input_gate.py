@@ -8,7 +8,7 @@ from unittest import mock
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import adapter, lease
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import adapter, revision_rollout
 from scripted_server import Store
 
 Run = Callable[..., dict[str, Any]]
@@ -128,7 +128,11 @@ def test_a_wrong_size_is_named_not_its_label(run: Run) -> None:
         ("virtual_machine", {"name": "a", "wait_timeout": float("nan")}, "wait_timeout: expected a number, found nan"),
         ("virtual_machine", {"name": "a", "cpu": {"cores": float("inf")}}, "cpu.cores: expected a finite number"),
         ("controller_revision", {"state": "pruned", "namespace": "shop", "keep": -1}, "keep: expected 0 to 1000000"),
-        ("lease", {"name": "a", "namespace": "b", "holder": "c", "duration": 0}, "duration: expected 1 to 2592000"),
+        (
+            "revision_rollout",
+            {"settings": {"namespaces": ["b"], "wait_timeout": -1}},
+            "revision_refresh_wait_timeout: expected",
+        ),
         (
             "catalog",
             {"definitions": [], "source": "definitions", "namespaces": ["B"]},
@@ -211,16 +215,16 @@ def test_unforeseen_exceptions_are_reported_as_bugs(
     def fail(*_arguments: Any) -> None:
         raise error
 
-    monkeypatch.setattr(lease, "take", fail)
-    result = run("lease", Store({}), name="a", namespace="b", holder="c")
+    monkeypatch.setattr(revision_rollout, "_planned", fail)
+    result = run("revision_rollout", Store({}), settings={"namespaces": ["b"]})
     assert result["failed"] and result["msg"].startswith(message) and "a-secret" not in result["msg"]
     if isinstance(error, KeyError):
-        assert "in module_utils/_cluster/entry/lease.py, line " in result["msg"]
+        assert "in module_utils/_cluster/entry/revision_rollout.py, line " in result["msg"]
         assert "https://github.com/virtshape/instancetypes/issues" in result["msg"]
 
 
 def test_an_error_of_ansible_module_is_not_caught(run: Run) -> None:
     """ansible-test stops a module like this to read its argument spec, also after a run in the same process."""
-    run("lease", Store({}), name="a", namespace="b", holder="c")
+    run("revision_rollout", Store({}), settings={"namespaces": ["b"]})
     with mock.patch.object(adapter.AnsibleModule, "__init__", side_effect=KeyError("spec")), pytest.raises(KeyError):
-        adapter.run_module(lease.MODULE)
+        adapter.run_module(revision_rollout.MODULE)

@@ -27,4 +27,4 @@ def test_the_readme_names_the_modules_of_users() -> None:
         if "short_description: Internal" in (ROOT / "plugins/modules" / f"{name}.py").read_text(encoding="utf-8")
     }
     assert sorted(named) == sorted(MODULES - internal)
-    assert internal == {"lease"}
+    assert internal == {"revision_rollout"}

@@ -1,4 +1,4 @@
-"""Modules about existing VMs and Leases, where these cannot be read or not be changed."""
+"""Modules about existing VMs, where these cannot be read or not be changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ KUBEVIRT = "/apis/kubevirt.io/v1/namespaces/shop"
 VMS = f"{KUBEVIRT}/virtualmachines"
 VMIS = f"{KUBEVIRT}/virtualmachineinstances"
 REVISIONS = "/apis/apps/v1/namespaces/shop/controllerrevisions"
-LEASES = "/apis/coordination.k8s.io/v1/namespaces/shop/leases"
 ABOUT_VMS = (
     "virtual_machine_info",
     "controller_revision",
@@ -43,12 +42,7 @@ def vm(name: str, strategy: str = "Halted", memory: str = "2Gi", **spec: Any) ->
 
 def store(*vms: Manifest, **lists: list[Manifest]) -> Store:
     sizes = {f"{TYPES}/{plural}": [] for plural in ("virtualmachineclusterinstancetypes",)}
-    return Store({VMS: list(vms), VMIS: [], REVISIONS: [], LEASES: [], **sizes, **lists})
-
-
-def lease(holder: str) -> Manifest:
-    spec = {"holderIdentity": holder, "leaseDurationSeconds": 600}
-    return {"metadata": {"name": "turn", "namespace": "shop", "resourceVersion": "1"}, "spec": spec}
+    return Store({VMS: list(vms), VMIS: [], REVISIONS: [], **sizes, **lists})
 
 
 @pytest.mark.parametrize("module", ABOUT_VMS)
@@ -230,25 +224,3 @@ def test_expansion_needs_the_right_to_expand(run: Run) -> None:
     refused = run("virtual_machine_info", denied, namespace="shop", include=["expansion"])
     assert refused["msg"].endswith('resources: ["virtualmachines/expand-spec"], verbs: ["get"]}')
     assert run("virtual_machine_info", store(), namespace="shop", include=["expansion"])["virtual_machines"] == []
-
-
-def test_check_mode_does_not_take_a_held_lease(run: Run) -> None:
-    held = store()
-    held.lists[LEASES] = [lease("other")]
-    mine = {"namespace": "shop", "name": "turn", "holder": "me"}
-    for state, changed in (("held", True), ("released", False)):
-        assert run("lease", held, check=True, state=state, **mine)["changed"] is changed
-    assert held.writes == []
-    refused = run("lease", held, wait_timeout=0, **mine)
-    assert refused["msg"] == "Lease shop/turn: other still holds the Lease after 0 s"
-    held.lists[LEASES] = [lease("me")]
-    for state, changed in (("held", False), ("released", True)):
-        assert run("lease", held, check=True, state=state, **mine)["changed"] is changed
-
-
-def test_a_lease_that_cannot_be_asked_for(run: Run) -> None:
-    mine = {"namespace": "shop", "name": "turn", "holder": "me"}
-    refused = run("lease", store(), **{**mine, "kubeconfig": "/nowhere"})
-    assert refused["msg"].startswith("Lease shop/turn: kubeconfig /nowhere: no such file")
-    cut = run("lease", Store({}, {("GET", "/turn"): None}), **mine)
-    assert cut["msg"].startswith("Lease shop/turn: cannot reach the API server")

@@ -70,51 +70,6 @@ def test_a_task_that_failed_before_it_began() -> None:
     assert table() == []
 
 
-def refreshed(name: str, **more: Any) -> dict[str, Any]:
-    def state(memory: str, generation: int) -> dict[str, Any]:
-        of = {"instancetype": {"generation": generation}, "preference": {"generation": 1}}
-        return {"status": "Running", "guest": {"vcpus": 4, "memory": memory}, **of}
-
-    outcome = {"outcome": "refreshed", "restarted": False, "restart_required": False, "needs": "restart"}
-    return {"namespace": "shop", "name": name, "before": state("4Gi", 1), "after": state("8Gi", 2), **outcome, **more}
-
-
-def refresh_table(*machines: dict[str, Any], check_mode: bool = False) -> list[str]:
-    return rendered(
-        "roles/revision_refresh/templates/table.txt.j2",
-        revision_refresh_result={"msg": "done", "virtual_machines": list(machines)},
-        revision_refresh_restart="if_required",
-        ansible_check_mode=check_mode,
-    )
-
-
-def test_refresh_plan_shows_the_would_be_outcome() -> None:
-    planned = refreshed("web")
-    del planned["before"]["preference"]
-    lines = [" ".join(line.split()) for line in refresh_table(planned, check_mode=True)]
-    assert lines[:2] == [
-        "NAMESPACE VM WOULD BE STATUS INSTANCETYPE PREFERENCE BEFORE AFTER RESTART",
-        "shop web refreshed Running generation-1-to-2 - 4x4Gi 4x8Gi planned",
-    ]
-
-
-def test_refresh_rows_are_unbroken_in_yaml_output() -> None:
-    lines = refresh_table(
-        refreshed("a-database-with-a-long-name", restarted=True, **runs(True, True)),
-        refreshed("live", needs="live_update", outcome="not_reached"),
-        refreshed("same", outcome="unchanged"),
-    )
-    cell = "generation-1-to-2  same        4x4Gi   4x8Gi"
-    head = "INSTANCETYPE       PREFERENCE  BEFORE  AFTER  RESTART    WILL RUN"
-    assert lines[:-2] == [
-        f"NAMESPACE  VM                           OUTCOME      STATUS   {head}",
-        f"shop       a-database-with-a-long-name  refreshed    Running  {cell}  restarted  yes",
-        f"shop       live                         not reached  Running  {cell}  live       -",
-    ]
-    # Only the header of a last column may be broken.
-    assert as_ansible_shows(lines[1:3]) == [f"  - {line}" for line in lines[1:3]]
-
-
 def test_demo_rows_are_unbroken_in_yaml_output() -> None:
     def machine(memory: str) -> dict[str, Any]:
         known = {"instancetype": {"name": "u1.large"}, "preference": {"name": "windows.10.virtio"}, "status": "Running"}

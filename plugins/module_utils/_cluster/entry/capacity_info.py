@@ -40,18 +40,18 @@ def _run(params: Params, task: TaskContext) -> Outcome:
         raise TaskFailed("checks: is empty; name quota, placement or both")
     session, warnings = Session(params), task.warnings
     vms = selected(params, session, warnings) if params["manifests"] is None else _declared(params)
-    evaluated, check_warnings = _evaluated(
+    result, check_warnings = evaluated(
         session, [without_revisions(vm, _ROLES[params["refreshed"]]) for vm in vms], params
     )
     warnings += filter(None, dict.fromkeys((*check_warnings, kubevirt(session).assumption)))
-    fits = all(verdict["fits"] for verdict in (*evaluated["virtual_machines"], *evaluated["drained"]))
-    return Outcome({"changed": False, "fits": fits, **evaluated})
+    fits = all(verdict["fits"] for verdict in (*result["virtual_machines"], *result["drained"]))
+    return Outcome({"changed": False, "fits": fits, **result})
 
 
 MODULE = Module({**AUTH, **SELECTION, **_SPEC, **REQUESTS}, _run, {"mutually_exclusive": [("manifests", "names")]})
 
 
-def _evaluated(session: Session, vms: list[Result], params: Params) -> tuple[Result, list[str]]:
+def evaluated(session: Session, vms: list[Result], params: Params) -> tuple[Result, list[str]]:
     """(what the checks say of the VMs, together and each by itself; warnings)."""
     checks: dict[str, Callable[[], tuple[Result, list[str]]]] = {
         QUOTA: lambda: read_quota_effects(session, vms, params["running"]),

@@ -61,7 +61,7 @@ def _run(params: Params, task: TaskContext) -> Outcome:
         raise TaskFailed(f"patch: {problem}")
     outcomes = change(session, vms, _decision(params), params["restart"], WriteSettings.of(params, task.check))
     task.warnings += combined((outcome.before.label, warning) for outcome in outcomes for warning in outcome.warnings)
-    result: Result = {"results": [_rendered(outcome) for outcome in outcomes]}
+    result: Result = {"results": [rendered(outcome) for outcome in outcomes]}
     if task.diff:
         result["diff"] = [_diff(outcome) for outcome in outcomes if outcome.changed]
     return changed_outcome(params, task, "virtual machines", params["state"], result)
@@ -159,7 +159,7 @@ def _change(outcome: RevisionOutcome | UpgradeOutcome | PruneOutcome) -> Result:
     return {"changed": outcome.changed, "failed": bool(outcome.failed), **failed}
 
 
-def _rendered(outcome: RevisionOutcome) -> Result:
+def rendered(outcome: RevisionOutcome) -> Result:
     result = {**refresh_result(outcome.before), **_change(outcome)}
     result.update(restarted=outcome.restart, revisions=outcome.revisions, needs=outcome.needs)
     effect = outcome.change.effect if outcome.change.due else None

@@ -31,7 +31,8 @@ NUMBERS: Final[dict[str, Bounds]] = {
     "wait_timeout": _SECONDS,
     "retry_timeout": _SECONDS,
     "download_timeout": Bounds(1, _MONTH, "seconds"),
-    "duration": Bounds(1, _MONTH, "seconds"),
+    "health_timeout": _SECONDS,
+    "pause": _SECONDS,
     "grace_period": _SECONDS,
     "keep": Bounds(0, 1_000_000, "revisions"),
 }

@@ -1,4 +1,4 @@
-"""The module lease: options, results, the message."""
+"""The protocol of a Lease, an object of the cluster with one holder: runs that share a limit take turns by it."""
 
 from __future__ import annotations
 
@@ -6,62 +6,19 @@ import random
 import time
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, Final
 
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.write import create, replace
-from ..act.engine import send
-from ..client.errors import ApiError, RequestFailed, TaskFailed
+from ..client.errors import ApiError
 from ..client.session import Session
-from .options import AUTH, REQUESTS
-from .outcome import Module, Outcome, Params, TaskContext
-
-_SPEC: dict[str, dict[str, Any]] = {
-    **AUTH,
-    **REQUESTS,
-    "name": {"type": "str", "required": True},
-    "namespace": {"type": "str", "required": True},
-    "holder": {"type": "str", "required": True},
-    "state": {"type": "str", "choices": ["held", "released"], "default": "held"},
-    "duration": {"type": "int", "default": 300},
-    "wait_timeout": {"type": "int", "default": 3600},
-}
+from .engine import send
 
 Manifest = dict[str, Any]
-LEASE = Kind("Lease", "coordination.k8s.io", "v1", "leases", True)
+LEASE: Final = Kind("Lease", "coordination.k8s.io", "v1", "leases", True)
 # Seconds between two reads, shortened at random so that waiting runs do not read at the same moment.
-_INTERVAL = 2.0
-_CONFLICT = 409
-
-
-def _run(params: Params, task: TaskContext) -> Outcome:
-    if not params["holder"]:
-        raise TaskFailed("holder: must not be empty; give each run a unique name")
-    label = f"{params['namespace']}/{params['name']}"
-    try:
-        held = _held(params, task, Session(params))
-    except RequestFailed as error:
-        raise TaskFailed(f"Lease {label}: {error}") from error
-    result = {"changed": held.changed, "holder": held.holder, "waited": round(held.waited)}
-    if params["state"] == "held" and held.holder != params["holder"]:
-        message = f"Lease {label}: {held.holder} still holds the Lease after {round(held.waited)} s"
-        return Outcome({**result, "msg": message}, failed=True)
-    return Outcome(result)
-
-
-def _held(params: Params, task: TaskContext, session: Session) -> LeaseOutcome:
-    namespace, name, holder = params["namespace"], params["name"], params["holder"]
-    if task.check:
-        live = session.get(LEASE, namespace, name)
-        current = str(((live or {}).get("spec") or {}).get("holderIdentity") or "")
-        desired = holder if params["state"] == "held" else ""
-        return LeaseOutcome(current != holder if desired else current == holder, desired)
-    if params["state"] == "released":
-        return release(session, namespace, name, holder)
-    return take(session, namespace, name, holder, params["duration"], params["wait_timeout"])
-
-
-MODULE = Module(_SPEC, _run)
+_INTERVAL: Final = 2.0
+_CONFLICT: Final = 409
 
 
 @dataclass(frozen=True)

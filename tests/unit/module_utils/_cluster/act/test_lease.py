@@ -7,13 +7,13 @@ from unittest import mock
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import lease
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.lease import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import lease
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.lease import (
     LeaseOutcome,
     release,
     take,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from scripted_server import session_with, status
 
 CONFLICT = status(409, "the object has been modified", "Conflict")

@@ -1,0 +1,408 @@
+"""The rollout of a refresh to a fleet: which VMs, in which order and batches, when to wait, stop and roll back.
+
+A `Rollout` is the state of a run, plain data that passes from task to task. The functions here decide; whoever carries
+them out says what was seen and what became of it. VMs are named NAMESPACE/NAME.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Final, NamedTuple
+
+from ..api.matcher import ROLES
+from ..guest.effect import NOTHING, RESTART
+from .drift import DRIFTED, REVISION_LOST, UNKNOWN
+
+Facts = dict[str, Any]
+
+REFRESH: Final = "refresh"
+RESTART_ONLY: Final = "restart"
+NO_CHANGE: Final = "none"
+PINNED: Final = "pinned"
+REFUSED: Final = "refused"
+UNREADABLE: Final = "unreadable"
+DUE: Final = (REFRESH, RESTART_ONLY)
+NEVER: Final = "never"
+ALWAYS: Final = "always"
+
+_MATCHERS: Final = tuple(role.matcher for role in ROLES)
+# Statuses of a VM that does not run for a reason that other revisions do not heal, and that they may heal.
+_BROKEN: Final = frozenset({"DataVolumeError", "ErrImagePull", "ErrorPvcNotFound", "ImagePullBackOff"})
+_STUCK: Final = _BROKEN | {"CrashLoopBackOff", "ErrorUnschedulable"}
+_SHOWN: Final = 5
+_BROKEN_OFF: Final = "its batch was broken off"
+
+
+class Selection(NamedTuple):
+    """What a run changes of VMs, and how.
+
+    matchers: the matchers whose revisions change. moves: the VMs get other objects or templates instead of a refresh.
+    restart: NEVER, `if_required` or ALWAYS. guest_agent: a healthy VM also has a connected guest agent.
+    """
+
+    matchers: tuple[str, ...] = _MATCHERS
+    moves: bool = False
+    restart: str = "if_required"
+    guest_agent: bool = False
+
+
+class Limits(NamedTuple):
+    """The sizes of a run, as texts such as `10` or `20%`. canary: the number of VMs of the first batch, 0 for none."""
+
+    batch_size: str = "20%"
+    max_unavailable: str = "20%"
+    max_failures: str = "0"
+    canary: int = 1
+
+
+@dataclass
+class Rollout:
+    """The state of a run.
+
+    vms: what to do with each selected VM, see `planned_vm`. batches: the VMs that are due, in order.
+    max_unavailable, max_failures: of VMs. share: what max_unavailable is a share of, in words.
+    started: when the run began, UTC. holder: its name where runs share a Lease.
+    next_batch: the number of the next batch, from 0. begun: when the last one began, "" for none. longest: the seconds
+    of the longest batch.
+    outcomes, rollbacks: what became of VMs. stopped, out_of_time, rollback_stopped: why the run, or its rollback, ended
+    early; "" if it did not.
+    """
+
+    vms: dict[str, Facts]
+    batches: list[list[str]]
+    max_unavailable: int
+    max_failures: int
+    share: str = ""
+    started: str = ""
+    holder: str = ""
+    next_batch: int = 0
+    begun: str = ""
+    longest: float = 0.0
+    outcomes: dict[str, Facts] = field(default_factory=dict)
+    rollbacks: dict[str, Facts] = field(default_factory=dict)
+    stopped: str = ""
+    out_of_time: str = ""
+    rollback_stopped: str = ""
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Rollout:
+        """The state from `as_data`. Raises TypeError or KeyError for other data."""
+        return cls(**{entry.name: data[entry.name] for entry in fields(cls)})
+
+    def as_data(self) -> Facts:
+        return asdict(self)
+
+    @property
+    def ended(self) -> bool:
+        """Whether no further batch begins."""
+        return bool(self.stopped or self.out_of_time) or self.next_batch >= len(self.batches)
+
+    @property
+    def failures(self) -> list[str]:
+        """One line for each VM that failed, or that is refused."""
+        refused = [vm["complaint"] for vm in self.vms.values() if vm["decision"] in (REFUSED, UNREADABLE)]
+        return refused + [outcome["complaint"] for outcome in self.outcomes.values() if outcome["failed"]]
+
+
+def is_down(vm: Facts) -> bool:
+    """Whether a VM should run and is not ready. vm: as virtual_machine_info returns it."""
+    if vm["ready"] or vm["status"] in ("Paused", "Terminating") or vm["run_strategy"] == "Halted":
+        return False
+    return bool(vm["status"] != "Stopped" or vm["run_strategy"] == "Always")
+
+
+def is_stuck(vm: Facts) -> bool:
+    """Whether a VM that is down does not come up by itself, as far as its status says."""
+    failed = any(condition["type"] == "Failure" and condition["status"] == "True" for condition in vm["conditions"])
+    return is_down(vm) and (failed or vm["status"] in _STUCK)
+
+
+def planned_vm(refresh: Facts, vm: Facts, selection: Selection) -> Facts:
+    """What to do with a VM, and what it has now.
+
+    refresh: the result of controller_revision or virtual_machine_info for the VM. vm: that of virtual_machine_info.
+    Returns `decision` and `complaint`; `disruptive`: its guest may restart; `down`; `broken`: it is down for a reason
+    that other revisions do not heal; `touched`: it is down, or may be soon; `expected`: it should be ready afterwards;
+    and what the report shows.
+    """
+    label = f"{refresh['namespace']}/{refresh['name']}"
+    running = "instance" in vm and vm["instance"]["phase"] not in ("Succeeded", "Failed")
+    running = running and vm["run_strategy"] != "Halted"
+    parts = [refresh[matcher] for matcher in selection.matchers if matcher in refresh]
+    outdated = [part for part in parts if part["state"] in (DRIFTED, REVISION_LOST)]
+    due = bool(refresh["changed"] or refresh["failed"]) if selection.moves else bool(outdated)
+    may_restart = running and selection.restart != NEVER
+    restarts = may_restart and (
+        refresh["restart_required"] or (due and (selection.restart == ALWAYS or refresh["needs"] == RESTART))
+    )
+    # KubeVirt decides whether a guest takes a change live, so there is room for a restart.
+    disruptive = restarts or (may_restart and due and refresh["needs"] != NOTHING)
+    down = is_down(vm)
+    broken = down and vm["status"] in _BROKEN
+    decision, why = _decision(refresh, vm, selection, parts, outdated, due, restarts)
+    asked = refresh.get("restart_reason", "")
+    return {
+        "namespace": refresh["namespace"],
+        "name": refresh["name"],
+        "decision": decision,
+        "complaint": f"{label}: {why}" if why else "",
+        "disruptive": disruptive,
+        "down": down,
+        "broken": broken,
+        "touched": disruptive or down,
+        "expected": not broken and (down or disruptive or (running and vm["status"] != "Paused")),
+        "needs": refresh["needs"],
+        "restart_required": refresh["restart_required"],
+        "restart_reason": asked,
+        "still_asked": f"KubeVirt still asks for a restart ({asked}), but the guest has all that the VM says"
+        if asked and not refresh["restart_required"]
+        else "",
+        "changes": refresh["changes"],
+        "guest_after": refresh["guest_after"],
+        "spec": refresh.get("spec") or {},
+        "former": refresh.get("former") or {},
+        "state": {
+            "status": vm["status"],
+            "run_strategy": vm["run_strategy"],
+            "guest": vm["instance"]["guest"] if "instance" in vm else refresh["guest_before"],
+            **{role.matcher: _revision(refresh[role.matcher]) for role in ROLES if role.matcher in refresh},
+        },
+    }
+
+
+def _revision(part: Facts) -> Facts:
+    names = ("name", "kind", "state", "revision", "generation", "current_generation", "pinned")
+    return {name: part[name] for name in names}
+
+
+def _decision(
+    refresh: Facts,
+    vm: Facts,
+    selection: Selection,
+    parts: Sequence[Facts],
+    outdated: Sequence[Facts],
+    due: bool,
+    restarts: bool,
+) -> tuple[str, str]:
+    unreadable = next((part for part in parts if part["state"] == UNKNOWN), None)
+    if unreadable is not None and not selection.moves:
+        return UNREADABLE, f"{unreadable['kind']} {unreadable['name']} cannot be read: {unreadable['problem']}"
+    if not selection.moves and any(part["pinned"] for part in outdated):
+        return PINNED, "is pinned by revisionName"
+    refusal = (refresh["msg"] if refresh["failed"] else "") if selection.moves else refresh.get("refusal") or ""
+    if due and refusal:
+        return REFUSED, refusal
+    if restarts and vm["run_strategy"] == "Once":
+        return REFUSED, "its run strategy Once allows no restart"
+    if due:
+        return REFRESH, ""
+    return (RESTART_ONLY if restarts else NO_CHANGE), ""
+
+
+def amount(text: str, total: int, *, round_up: bool = False) -> int:
+    """A number of VMs, or a percentage of a total. text: such as `10` or `20%`."""
+    if not text.endswith("%"):
+        return int(text)
+    share = int(text[:-1]) * total
+    return -(-share // 100) if round_up else share // 100
+
+
+def plan(
+    vms: Mapping[str, Facts], stuck: Mapping[str, str], fleet: int, limits: Limits, restart: str, shared: bool
+) -> Rollout:
+    """Plans a run.
+
+    vms: by label, see `planned_vm`. stuck: label → status of the VMs that count for max_unavailable and are stuck;
+    where runs share a limit (`shared`), of all VMs, else of the selected ones. fleet: the number of VMs that count.
+    If stuck VMs that this run does not heal leave no room for a restart, it stops before it begins.
+    """
+    most = max(1, amount(limits.max_unavailable, fleet))
+    share = ""
+    if limits.max_unavailable.endswith("%"):
+        of = "VMs that the runs share" if shared else "selected VMs"
+        share = f"{limits.max_unavailable.replace('%', ' %')} of the {fleet} {of}"
+    rollout = Rollout(dict(vms), [], most, amount(limits.max_failures, len(vms)), share)
+    due = {label: vm for label, vm in vms.items() if vm["decision"] in DUE}
+    fallen = [label for label, vm in due.items() if vm["down"] and not vm["broken"]]
+    broken = [label for label, vm in due.items() if vm["broken"]]
+    disrupted = [label for label, vm in due.items() if vm["disruptive"] and not vm["down"]]
+    calm = [label for label, vm in due.items() if not vm["touched"]]
+    others = {label: status for label, status in stuck.items() if label not in due or label in broken}
+    room = most - len(others)
+    size = max(1, amount(limits.batch_size, len(vms), round_up=True))
+    if disrupted and room < 1:
+        rollout.stopped = _no_room(others, most, share)
+    elif len(rollout.failures) > rollout.max_failures:
+        rollout.stopped = _too_many(rollout)
+    restarted = size if restart == NEVER else max(1, min(size, room))
+    ordered = [*fallen, *disrupted, *calm, *broken]
+    canary = set(ordered[: limits.canary])
+    rollout.batches = _chunks(ordered[: limits.canary], restarted)
+    for labels, most_of in ((fallen, restarted), (disrupted, restarted), (calm, size), (broken, size)):
+        rollout.batches += _chunks([label for label in labels if label not in canary], most_of)
+    return rollout
+
+
+def _chunks(labels: Sequence[str], size: int) -> list[list[str]]:
+    return [list(labels[start : start + size]) for start in range(0, len(labels), size)]
+
+
+def _no_room(others: Mapping[str, str], most: int, share: str) -> str:
+    named = [f"{label} ({status})" for label, status in others.items()]
+    may = f"at most {most} {'VM' if most == 1 else 'VMs'} may be down{f' ({share})' if share else ''}"
+    return (
+        f"{may}, and {len(others)} {'is' if len(others) == 1 else 'are'} down that no refresh heals: {_some(named)};"
+        f" repair or stop them, or set revision_refresh_max_unavailable to more than {len(others)}"
+    )
+
+
+def _some(texts: Sequence[str], separator: str = ", ") -> str:
+    return separator.join(texts[:_SHOWN]) + (f"{separator}..." if len(texts) > _SHOWN else "")
+
+
+def _too_many(rollout: Rollout) -> str:
+    failures = rollout.failures
+    return f"{len(failures)} failed, at most {rollout.max_failures} may: {_some(failures, '; ')}"
+
+
+def begin(rollout: Rollout, now: str) -> list[str]:
+    """Begins the next batch. Its VMs count as failed until `finish` says what became of them. now: UTC."""
+    batch = rollout.batches[rollout.next_batch]
+    rollout.next_batch += 1
+    rollout.begun = now
+    return batch
+
+
+def wave(rollout: Rollout, left: Sequence[str], down: Collection[str]) -> list[str]:
+    """The VMs of a batch that may be changed now, of those that are left; [] if others have to come up first.
+
+    down: all VMs that are down now and count. To restart a VM that is down takes no room.
+    """
+    free = [label for label in left if label in down or not rollout.vms[label]["touched"]]
+    others = [label for label in left if label not in free]
+    return free + others[: max(0, rollout.max_unavailable - len(set(down)))]
+
+
+def changing(rollout: Rollout, labels: Iterable[str]) -> None:
+    """Notes that VMs are about to be changed: they count as failed until it is known what became of them."""
+    for label in labels:
+        rollout.outcomes[label] = _outcome({"changed": True, "failed": True}, f"{label}: {_BROKEN_OFF}")
+
+
+def changed(rollout: Rollout, results: Mapping[str, Facts], unhealthy: Mapping[str, str]) -> None:
+    """Notes what became of VMs. results: of controller_revision. unhealthy: label → why a VM is not healthy."""
+    for label, result in results.items():
+        why = result.get("msg", "failed") if result["failed"] else unhealthy.get(label, "")
+        rollout.outcomes[label] = _outcome({**result, "failed": bool(why)}, f"{label}: {why}" if why else "")
+
+
+def _outcome(result: Facts, complaint: str) -> Facts:
+    return {
+        "changed": bool(result.get("changed")),
+        "restarted": bool(result.get("restarted")),
+        "needs": result.get("needs", ""),
+        "method": result.get("method", ""),
+        "failed": bool(result["failed"]),
+        "complaint": complaint,
+    }
+
+
+def no_room_for(rollout: Rollout, left: Sequence[str], down: Collection[str], seconds: float) -> str:
+    """Why the run stops if the VMs that are left found no room for so long."""
+    others = sorted(set(down) - set(left))
+    touched = [label for label in left if rollout.vms[label]["touched"] and label not in down]
+    return (
+        f"{len(others)} others are down for {seconds:g} s, and {len(touched)} more would be; at most"
+        f" {rollout.max_unavailable} may: {_some(others)}"
+    )
+
+
+def stop_if_too_many_failed(rollout: Rollout) -> bool:
+    """Stops the run if more VMs failed than may. Returns whether it is stopped."""
+    if not rollout.stopped and len(rollout.failures) > rollout.max_failures:
+        rollout.stopped = _too_many(rollout)
+    return bool(rollout.stopped)
+
+
+def judge(rollout: Rollout, health_problem: str, seconds: float) -> None:
+    """Ends the last batch: with what the user's health tasks say of it, and how many seconds it took."""
+    if not rollout.begun:
+        return
+    rollout.begun = ""
+    rollout.longest = max(rollout.longest, seconds)
+    for label in rollout.batches[rollout.next_batch - 1]:
+        outcome = rollout.outcomes.get(label)
+        if health_problem and outcome is not None and not outcome["failed"]:
+            outcome.update(failed=True, complaint=f"{label}: health check: {health_problem}")
+    stop_if_too_many_failed(rollout)
+
+
+def unhealthy(vm: Facts | None, guest_agent: bool) -> str:
+    """Why a VM that should be ready is not healthy; "" if it is. vm: as virtual_machine_info returns it."""
+    if vm is None:
+        return "not ready (gone)"
+    conditions = {condition["type"]: condition for condition in vm["conditions"]}
+    if not vm["ready"]:
+        message = conditions.get("Ready", {}).get("message") or ""
+        return f"not ready ({vm['status']}){f': {message}' if message else ''}"
+    connected = conditions.get("AgentConnected", {}).get("status") == "True"
+    return "its guest agent is not connected" if guest_agent and not connected else ""
+
+
+def to_roll_back(rollout: Rollout, now: Mapping[str, Facts], moves: bool) -> dict[str, Facts]:
+    """What each VM that this run has changed had before, the failed ones first: label → matcher → revision, or the
+    `former` of a move. now: as virtual_machine_info returns the VMs with what a refresh changes, by label.
+    """
+    tried = [label for label in rollout.outcomes if label in now]
+    failed = [label for label in tried if rollout.outcomes[label]["failed"]]
+    had = {}
+    for label in [*failed, *(label for label in tried if label not in failed)]:
+        vm = rollout.vms[label]
+        if moves:
+            # The state now says nothing: the cluster may have changed it again.
+            before = vm["former"] if rollout.outcomes[label]["changed"] else {}
+        else:
+            before = {
+                role.matcher: vm["state"][role.matcher]["revision"]
+                for role in ROLES
+                if (vm["state"].get(role.matcher) or {}).get("state") == DRIFTED
+                and role.matcher in now[label]
+                and now[label][role.matcher]["revision"] != vm["state"][role.matcher]["revision"]
+            }
+        if before:
+            had[label] = before
+    return had
+
+
+def rolled_back(rollout: Rollout, results: Mapping[str, Facts], unhealthy: Mapping[str, str]) -> None:
+    """Notes what became of VMs that were rolled back, like `changed`."""
+    for label, result in results.items():
+        why = result.get("msg", "failed") if result["failed"] else unhealthy.get(label, "")
+        rollout.rollbacks[label] = _outcome({**result, "failed": bool(why)}, f"{label}: {why}" if why else "")
+
+
+def summary(rollout: Rollout) -> str:
+    """The plan in one line."""
+    due = sum(vm["decision"] in DUE for vm in rollout.vms.values())
+    batches = len(rollout.batches)
+    share = f" ({rollout.share})" if rollout.share else ""
+    return (
+        f"{len(rollout.vms)} virtual machine{'' if len(rollout.vms) == 1 else 's'}, {due} due, in {batches}"
+        f" batch{'' if batches == 1 else 'es'}; at most {rollout.max_unavailable}{share} may be down at a time and"
+        f" {rollout.max_failures} may fail"
+    )
+
+
+def batch_summary(rollout: Rollout) -> str:
+    """What became of the last batch, in one line."""
+    batch = rollout.batches[rollout.next_batch - 1]
+    outcomes = [rollout.outcomes[label] for label in batch if label in rollout.outcomes]
+    counts = {
+        "changed": sum(outcome["changed"] for outcome in outcomes),
+        "restarted": sum(outcome["restarted"] for outcome in outcomes),
+        "failed": sum(outcome["failed"] for outcome in outcomes),
+        "not reached": len(batch) - len(outcomes),
+    }
+    done = ", ".join(f"{count} {word}" for word, count in counts.items() if count or word == "changed")
+    return f"batch {rollout.next_batch} of {len(rollout.batches)}: {len(batch)} VMs, {done}"

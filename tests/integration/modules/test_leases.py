@@ -1,0 +1,51 @@
+"""A Lease of the cluster has one holder at a time."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.lease import release, take
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+
+
+@pytest.fixture
+def session(cluster: Path) -> Session:
+    return Session({"kubeconfig": str(cluster), "retry_timeout": 60})
+
+
+def test_lease_has_one_holder_at_a_time(session: Session, namespace: str) -> None:
+    assert take(session, namespace, "turn", "a", 300, 0).changed
+    assert not take(session, namespace, "turn", "a", 300, 0).changed
+    assert take(session, namespace, "turn", "b", 300, 0).holder == "a"
+    assert not release(session, namespace, "turn", "b").changed
+    assert release(session, namespace, "turn", "a").changed
+    assert not release(session, namespace, "turn", "a").changed
+    assert take(session, namespace, "turn", "b", 300, 0).holder == "b"
+
+
+def test_killed_holder_loses_the_lease(session: Session, namespace: str) -> None:
+    take(session, namespace, "turn", "killed", 2, 0)
+    taken = take(session, namespace, "turn", "b", 300, 60)
+    assert (taken.changed, taken.holder) == (True, "b") and taken.waited >= 2
+
+
+def test_concurrent_holders_take_turns(session: Session, namespace: str) -> None:
+    inside, most = 0, 0
+
+    def turn(number: int) -> None:
+        nonlocal inside, most
+        held = take(session, namespace, "turns", f"run-{number}", 60, 600)
+        assert held.holder == f"run-{number}"
+        inside += 1
+        most = max(most, inside)
+        time.sleep(0.02)
+        inside -= 1
+        release(session, namespace, "turns", f"run-{number}")
+
+    with ThreadPoolExecutor(max_workers=5) as pool:
+        list(pool.map(turn, range(5)))
+    assert most == 1
