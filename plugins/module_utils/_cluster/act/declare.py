@@ -16,7 +16,7 @@ from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.manifest import Progress
 from ..._resolver.api.redaction import redact
 from ..._resolver.api.write import apply, delete, json_patch, merge_patch
-from ..._resolver.declare import plan
+from ..._resolver.declare import plan, rewrites
 from ..._resolver.declare.plan import Plan
 from ..._resolver.declare.take_over import patch as taking_over
 from ..client.errors import ApiError, Cause, RequestFailed
@@ -139,7 +139,8 @@ def _plan_entry(handler: KindHandler, result: DeclareOutcome, settings: WriteSet
         if entry.state == "absent":
             step = plan.absent(entry.manifest, live)
         else:
-            desired, owner = handler.reconcile(entry.manifest, live)
+            desired, owner, notes = handler.reconcile(entry.manifest, live)
+            result.warnings += notes
             step = plan.present(desired, live, owner, handler.manager, settings.force_conflicts, settings.take_over)
             step = handler.adjust(step, live)
     except FieldError as error:
@@ -306,7 +307,7 @@ def _send_plan(session: Session, result: DeclareOutcome, force: bool) -> Iterato
     # For the live object and for no other: an apply would create anew what has been deleted meanwhile, while its
     # revisions still wait for the garbage collector.
     own = {"metadata": {**step.manifest["metadata"], "uid": uid}} if uid else {}
-    metadata = _apply(session, key, {**step.manifest, **own}, force)["metadata"]
+    metadata = _apply(session, key, {**step.manifest, **own}, force, live or {})["metadata"]
     yield {**plan.merged(step, live), "metadata": metadata}
 
 
@@ -327,25 +328,24 @@ def _take_over(session: Session, key: Key, step: Plan, live: Manifest) -> None:
         live = current
 
 
-def _apply(session: Session, key: Key, manifest: Manifest, force: bool) -> Manifest:
+def _apply(session: Session, key: Key, manifest: Manifest, force: bool, live: Manifest) -> Manifest:
     try:
         return send(session, apply(key.path, manifest, session.field_manager, force)) or {}
     except ApiError as error:
         conflict = error.code == 409 and bool(error.causes)
-        if conflict and all(_is_taken(cause, session.field_manager) for cause in error.causes):
+        if conflict and all(_is_taken(cause, session.field_manager, live) for cause in error.causes):
             return send(session, apply(key.path, manifest, session.field_manager, force=True)) or {}
         raise
 
 
-def _is_taken(cause: Cause, own: str) -> bool:
+def _is_taken(cause: Cause, own: str, live: Manifest) -> bool:
     """Whether the task takes a field without force_conflicts.
 
-    That is the case if this manager set it by another request than an apply, or if it is a declared run strategy, which
-    virt-api owns after a start or stop.
+    That is the case if this manager set it by another request than an apply, or if KubeVirt wrote it by itself, as
+    virt-api does after a start or stop. live: the object before.
     """
-    manager, field = plan.RECLAIMED
-    powered = cause.field == f".{'.'.join(field)}" and f'"{manager}"' in cause.message
-    return powered or f'conflict with "{own}"' in cause.message
+    manager = cause.message.partition('"')[2].partition('"')[0]
+    return manager == own or rewrites.taken_back(manager, tuple(cause.field.removeprefix(".").split(".")), live)
 
 
 def _wait(session: Session, handler: KindHandler, results: list[DeclareOutcome], deadline: float) -> None:

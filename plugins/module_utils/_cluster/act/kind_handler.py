@@ -109,9 +109,9 @@ class KindHandler:
     def complete(self, results: list[DeclareOutcome], check_mode: bool) -> None:
         """Completes the entries of objects that are to be present by what the cluster has. May raise TaskFailed."""
 
-    def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None]:
-        """The desired manifest, adapted to the live object, and the fields that this manager owns."""
-        return manifest, ownership.owned(live, FIELD_MANAGER) if live is not None else None
+    def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None, list[str]]:
+        """The desired manifest, adapted to the live object, the fields that this manager owns, and warnings."""
+        return manifest, ownership.owned(live, FIELD_MANAGER) if live is not None else None, []
 
     def adjust(self, step: Plan, live: Manifest | None) -> Plan:
         """The plan, adapted to the kind."""

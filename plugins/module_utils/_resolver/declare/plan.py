@@ -11,14 +11,13 @@ from ..api import schema
 from ..api.errors import field_conflict
 from ..api.managed_fields import Field
 from ..api.tree import copy, leaves, put, take, value_at
+from . import rewrites
 from .take_over import TakeOver, managers_to_take, take_nothing
 
 NONE = "none"
 CREATE = "create"
 APPLY = "apply"
 DELETE = "delete"
-# A declared run strategy is taken back from this manager, which owns it after a start or stop.
-RECLAIMED: Final = ("virt-api", ("spec", "runStrategy"))
 _TEMPLATE: Final = ("spec", "template")
 _POD: Final = (*_TEMPLATE, "spec")
 # The object differs from its declaration and is left alone on purpose.
@@ -117,7 +116,7 @@ def present(
         if _prunes_more(field, removed, desired_fields, others, live)
     }
     retained = () if force else tuple(sorted(shared.items()))
-    conflict = None if force else _conflict(changed, others)
+    conflict = None if force else _conflict(changed, others, live)
     return Plan(
         APPLY,
         manifest,
@@ -136,16 +135,16 @@ def _parts(manifest: dict[str, Any], fields: Iterable[Field]) -> dict[str, Any]:
     return {part: manifest[part] for part in {field[0] for field in fields} if part in manifest}
 
 
-def _conflict(changed: Iterable[Field], others: Iterable[tuple[str, set[Field]]]) -> str | None:
+def _conflict(changed: Iterable[Field], others: Iterable[tuple[str, set[Field]]], live: dict[str, Any]) -> str | None:
     """The conflict of changed fields that other managers own, in the API server's words."""
     conflicts: dict[str, list[str]] = {}
     for manager, fields in others:
         for field in changed:
             # The declared value may contain a part of theirs; only the server knows whether that conflicts.
             owned = any(owned_field[: len(field)] == field for owned_field in fields)
-            if owned and (manager, field) != RECLAIMED:
+            if owned and not rewrites.taken_back(manager, field, live):
                 conflicts.setdefault(manager, []).append(".".join(field))
-    return field_conflict(conflicts) if conflicts else None
+    return f"{field_conflict(conflicts)}{rewrites.remedies(conflicts, live)}" if conflicts else None
 
 
 def absent(manifest: dict[str, Any], live: dict[str, Any] | None) -> Plan:

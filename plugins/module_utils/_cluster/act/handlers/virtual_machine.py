@@ -13,6 +13,7 @@ from ...._resolver.boot.origin import Image
 from ...._resolver.declare import plan, virtual_machine
 from ...._resolver.declare.impact import impact, size_mismatch
 from ...._resolver.declare.plan import Plan
+from ...._resolver.declare.rewrites import plugged_warnings
 from ...._resolver.declare.vm import from_image
 from ...._resolver.declare.vm.from_image import ImageInference
 from ...._resolver.declare.vm_template import checkable
@@ -73,8 +74,9 @@ class VirtualMachineHandler(KindHandler):
         if all(result.entry.problem is None for result in results):
             infer_from_images(self._session, results)
 
-    def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None]:
-        return virtual_machine.reconcile(manifest, live, self.manager)
+    def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None, list[str]]:
+        result = virtual_machine.reconcile(manifest, live, self.manager, self._force)
+        return result.manifest, result.owned_fields, list(plugged_warnings(result.plugged))
 
     def adjust(self, step: Plan, live: Manifest | None) -> Plan:
         return virtual_machine.with_merge_patch(step, live, self.manager, self._force)

@@ -98,7 +98,7 @@ def applied(manifest: dict[str, Any], **spec: Any) -> dict[str, Any]:
 def action(desired: dict[str, Any], live: dict[str, Any]) -> str:
     """The action of the plan; what is planned from stays as it is."""
     before = copy.deepcopy((desired, live))
-    manifest, owner = vms.reconcile(desired, live, "virtshape")
+    manifest, owner, _plugged = vms.reconcile(desired, live, "virtshape")
     planned = plan.present(manifest, live, owner)
     assert (desired, live) == before
     return planned.action
@@ -141,7 +141,7 @@ def test_an_inferred_matcher_is_no_difference() -> None:
 def test_later_apply_sends_the_inferred_name() -> None:
     live = applied(created(INFERRED), instancetype={"name": "u1.medium"})
     changed = as_vm({**INFERRED, "labels": {"tier": "db"}})
-    manifest, owner = vms.reconcile(changed, live, "virtshape")
+    manifest, owner, _plugged = vms.reconcile(changed, live, "virtshape")
     assert manifest["spec"]["instancetype"] == {"name": "u1.medium"}
     assert plan.present(manifest, live, owner).action == plan.APPLY
     # And once it was sent, the next run is unchanged.
@@ -210,7 +210,7 @@ def test_an_expanded_vm_is_no_difference() -> None:
 
 def test_an_expanded_vm_still_follows_its_labels() -> None:
     desired = as_vm({**OPTIONS, "labels": {"tier": "other"}})
-    manifest, owner = vms.reconcile(desired, expanded(), "virtshape")
+    manifest, owner, _plugged = vms.reconcile(desired, expanded(), "virtshape")
     result = plan.present(manifest, expanded(), owner)
     assert result.action == plan.APPLY
     assert result.after == {"metadata": {"labels": {"tier": "other"}}}
@@ -276,7 +276,7 @@ def test_memory_removed_by_admission_is_no_difference() -> None:
 
 
 def plan_with_merge_patch(options: dict[str, Any], live: dict[str, Any], force: bool = False) -> plan.Plan:
-    manifest, owner = vms.reconcile(as_vm(options), live, "virtshape")
+    manifest, owner, _plugged = vms.reconcile(as_vm(options), live, "virtshape")
     return vms.with_merge_patch(plan.present(manifest, live, owner, "virtshape", force), live, "virtshape", force)
 
 
@@ -361,7 +361,7 @@ def test_inferred_matcher_is_taken_over_from_others() -> None:
     live["spec"]["instancetype"] = {"name": "u1.medium"}
     desired = as_vm({**PLAIN, "instancetype": {"infer": "required"}})
     for existing in (live, {**live, "metadata": {**live["metadata"], "managedFields": []}}):
-        manifest, owner = vms.reconcile(desired, existing, "virtshape")
+        manifest, owner, _plugged = vms.reconcile(desired, existing, "virtshape")
         assert manifest["spec"]["instancetype"] == {"name": "u1.medium"}
         assert ("spec", "instancetype", "name") not in (owner or ())
         assert plan.present(manifest, existing, owner).action == plan.APPLY
@@ -409,7 +409,7 @@ def test_inferred_matcher_keeps_its_inferred_kind(mine: bool) -> None:
     live = applied(created(INFERRED), instancetype={"name": "u1.medium", "kind": OWN_KIND})
     if not mine:
         live["metadata"]["managedFields"] = []
-    manifest, owner = vms.reconcile(as_vm(INFERRED), live, "virtshape")
+    manifest, owner, _plugged = vms.reconcile(as_vm(INFERRED), live, "virtshape")
     assert manifest["spec"]["instancetype"] == {"name": "u1.medium", "kind": OWN_KIND}
     here = ("spec", "instancetype")
     assert (owner is None) is not mine
