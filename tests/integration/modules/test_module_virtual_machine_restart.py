@@ -238,7 +238,8 @@ def test_vm_without_its_revision_can_change(run: Run, shop: str, declare: Run, a
     def lose(entry: dict[str, Any]) -> str:
         name = str(declare(entry)["instancetype_revision"])
         api.resources.get(api_version="apps/v1", kind="ControllerRevision").delete(name=name, namespace=shop)
-        return f"spec.instancetype: the captured revision {name} was deleted, so KubeVirt cannot start the VM again"
+        words = "so KubeVirt can neither start, stop nor restart the VM"
+        return f"spec.instancetype: the captured revision {name} was deleted, {words}"
 
     grace = {"spec": {"template": {"spec": {"terminationGracePeriodSeconds": 5}}}}
     declare(web(), wait=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from modules_support import claim_of, network_of, wait_until, warned
+from modules_support import claim_of, network_of, vm, wait_until, warned
 
 Run = Callable[..., dict[str, Any]]
 
@@ -152,4 +152,30 @@ def test_forced_removal_of_plugged_volume(run: Run, namespace: str, api: Any) ->
     assert removed["changed"] and not removed.get("failed"), removed
     assert removed["diff"][0]["before"] == foretold["diff"][0]["before"]
     assert (volumes_of(api, namespace), disks_of(api, namespace)) == (["root"], [])
+    assert not declare()["changed"]
+
+
+def test_restored_vm_names_a_lost_revision(run: Run, shop: str, api: Any) -> None:
+    """As a backup restores it: the spec names a revision that the backup does not have."""
+    kind = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine"}
+    matcher = {"name": "small", "kind": "VirtualMachineInstancetype", "revisionName": "web-small-v1beta1-gone-1"}
+    volumes = [{"name": "root", "containerDisk": {"image": "registry.example.com/disk:1"}}]
+    template = {"spec": {"domain": {"devices": {}}, "volumes": volumes}}
+    spec = {"runStrategy": "Always", "instancetype": matcher, "template": template}
+    vms = api.resources.get(api_version=kind["apiVersion"], kind=kind["kind"])
+    vms.create(namespace=shop, body={**kind, "metadata": {"name": "web"}, "spec": spec})
+
+    def declare(check: bool = False) -> dict[str, Any]:
+        entry = vm("web", preference=None, run_strategy="Always", volumes=[ROOT])
+        return run("virtual_machine", check=check, namespace=shop, **entry, take_over=True, wait=True)
+
+    line = (
+        "spec.instancetype: the captured revision web-small-v1beta1-gone-1 was deleted, so KubeVirt can neither start,"
+        " stop nor restart the VM; refresh the VM (controller_revision, state: refreshed)"
+    )
+    assert declare()["msg"] == f"{shop}/web: {line}"
+    foretold = declare(check=True)
+    assert not foretold.get("failed") and line in warned(foretold)[0], foretold
+    assert not run("controller_revision", namespace=shop, names=["web"], state="refreshed").get("failed")
+    assert not declare().get("failed")
     assert not declare()["changed"]

@@ -14,10 +14,14 @@ from typing import Any
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.manifest import Progress
 from ..._resolver.declare import power as rules
-from ..._resolver.declare.power import PowerRequest
+from ..._resolver.declare.power import Decision, PowerRequest
 from ..._resolver.kubevirt.vmi.readiness import same_status
+from ..._resolver.preflight.lost_objects import power_problem
+from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..client.errors import RequestFailed
 from ..client.session import Session
+from ..read.kubevirt import kubevirt
+from ..read.lookup import ClusterLookup
 from ..read.snapshot import Key, read
 from ..read.watch import wait_in_namespaces, with_grace
 from .engine import WriteOutcome, WriteSettings, run_writes, send
@@ -26,6 +30,8 @@ Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]
 _VMI = BY_NAME["VirtualMachineInstance"]
+# They end, or begin, the guest of a VM.
+_GUEST_CHANGES = (rules.STARTED, rules.STOPPED, rules.RESTARTED)
 _IN_FLIGHT = "in-flight migration detected"
 
 
@@ -129,19 +135,40 @@ class _PowerRun:
         if self._settings.wait and not self._settings.check_mode:
             self._await_reached([result for result in results if result.failed is None])
 
+    def _refuse_lost(self, decisions: dict[PowerOutcome, Decision]) -> None:
+        """Refuses the VMs that KubeVirt will not start or stop, because their instancetype or preference is gone."""
+        due = {
+            result: result.vm
+            for result, decision in decisions.items()
+            if result.vm is not None
+            and result.request.state in _GUEST_CHANGES
+            and (decision.needed or decision.refusal or not _is_over(result))
+        }
+        if not due:
+            return
+        release = kubevirt(self._session).release
+        lookup = ClusterLookup(self._session)
+        lookup.gather(key for vm in due.values() for key in keys_for_expansion(vm, release))
+        for result, vm in due.items():
+            if release.captures_in_status or result.request.state != rules.STOPPED:
+                result.failed = power_problem(vm, lookup, release)
+
     def _decide(self, results: list[PowerOutcome]) -> dict[PowerOutcome, str]:
         """Sends the requests that are needed. Returns the results for which it is too early, with the state to wait
         for.
         """
         due: list[PowerOutcome] = []
         early: dict[PowerOutcome, str] = {}
+        decisions: dict[PowerOutcome, Decision] = {}
         for result in results:
             if result.vm is None:
                 result.failed = "the VM was deleted"
+            elif not (_is_replaced(result) or _is_gone(result)):
+                decisions[result] = rules.decide(result.request, result.vm, result.instance)
+        self._refuse_lost(decisions)
+        for result, decision in decisions.items():
+            if result.failed:
                 continue
-            if _is_replaced(result) or _is_gone(result):
-                continue
-            decision = rules.decide(result.request, result.vm, result.instance)
             result.failed = decision.refusal
             if decision.needed and not decision.wait_for:
                 due.append(result)

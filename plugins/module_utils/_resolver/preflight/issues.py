@@ -28,6 +28,7 @@ from ..kubevirt.vmi.readiness import HALTED, has_guest, run_strategy
 from ..kubevirt.webhooks import validate
 from ..kubevirt.webhooks.admission import invalid
 from ..kubevirt.webhooks.mutate import AdmissionResult
+from .lost_objects import lost_revision
 from .references import ignored_sizes, missing_references, missing_sources
 
 # The least memory with which any system of a family boots, by the beginning of a preference's name. Lower than vendors'
@@ -97,10 +98,6 @@ def start_failures(vm: Manifest, applied: Manifest, live: Manifest | None, clust
 _TEMPLATE: Final = "spec.template.spec"
 _NOT_STARTED: Final = (HALTED, "Manual")
 _CANNOT_START: Final = "KubeVirt accepts the VM, but cannot start it"
-_REVISION_LOST: Final = (
-    "the captured revision {name} was deleted, so KubeVirt cannot start the VM again; refresh the VM"
-    " (controller_revision, state: refreshed)"
-)
 _OPEN_GATE: Final = "enable the feature gate in the KubeVirt object, or remove the field"
 
 
@@ -262,16 +259,16 @@ def _line(response: dict[str, Any], remedy: str, suspects: Iterable[str] = ()) -
 
 
 def _lost_revision(vm: Manifest, role: Role, live: Manifest | None, cluster: Cluster) -> list[Issue]:
-    """A captured revision that was deleted: KubeVirt accepts changes of the VM, but cannot start it, even if the VM
-    names another object.
+    """A revision of the live VM that was deleted: KubeVirt accepts changes of the VM, but neither starts nor stops it,
+    even if the VM names another object.
     """
-    if role.matcher_in(vm).get("revisionName") or cluster.release.refuses_unknown_objects:
+    pinned = role.matcher_in(vm).get("revisionName")
+    restored = live is not None and pinned and role.matcher_in(live).get("revisionName") == pinned
+    if (pinned and not restored) or cluster.release.refuses_unknown_objects:
         return []
-    match = find.captured(vm, role, cluster.objects, cluster.release)
-    if match.error is None or match.error.code != 404:
+    text = lost_revision(vm, role, cluster.objects, cluster.release)
+    if text is None:
         return []
-    name = naming.referenced(vm, role, cluster.release).name
-    text = f"spec.{role.matcher}: {_REVISION_LOST.format(name=name)}"
     due = _is_due(vm, live)
     return [Issue(text, certain=due, missing=due, starts=False)]
 
