@@ -212,8 +212,8 @@ def _same(field: Field, value: Any, desired: dict[str, Any], current: dict[str, 
         # Unknown to the schema: a field of a newer KubeVirt.
         return bool(value_at(live, field) == value)
     live_value = value_at(current, field)
-    # An empty object declares only its presence; others may own its contents.
-    return isinstance(live_value, dict) if desired_value == {} else bool(live_value == desired_value)
+    # An empty object declares only its presence; others may own its contents, and the canonical form may have some.
+    return isinstance(live_value, dict) if value == {} else bool(live_value == desired_value)
 
 
 def _current(current: dict[str, Any], live: dict[str, Any], field: Field) -> Any:

@@ -20,7 +20,7 @@ from ..choose.fitting import series_of
 from ..choose.suggestions import Lister, join_or, of_kind, similar
 from ..kubevirt.admission import admitter, firmware, launcher_pod, virtual_machine
 from ..kubevirt.admission.rule import INVALID, Cause
-from ..kubevirt.find import find, naming
+from ..kubevirt.find import find
 from ..kubevirt.vmi import vmi
 from ..kubevirt.vmi.cluster import Cluster
 from ..kubevirt.vmi.defaults import set_vmi_defaults

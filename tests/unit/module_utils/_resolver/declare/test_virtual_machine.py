@@ -82,6 +82,23 @@ def test_contradictory_values_of_a_field_are_an_error() -> None:
         as_vm(options)
 
 
+def test_empty_values_of_defaulted_fields_declare_nothing() -> None:
+    """KubeVirt drops an empty node selector, and fills in an empty machine type."""
+    spec = {"template": {"spec": {"domain": {"machine": {"type": ""}}}}}
+    vm = as_vm({"name": "a", "memory": "1Gi", "node_selector": {}, "spec": spec})
+    assert vm["spec"]["template"]["spec"] == {"domain": {"devices": {}, "machine": {}, "memory": {"guest": "1Gi"}}}
+    live = applied(created({"name": "a", "memory": "1Gi", "spec": spec}))
+    live["spec"]["template"]["spec"]["domain"]["machine"] = {"type": "q35"}
+    assert action(vm, live) == plan.NONE
+
+
+@pytest.mark.parametrize("name", [{}, []])
+def test_a_volume_needs_a_text_as_name(name: Any) -> None:
+    volumes = [{"name": name, "containerDisk": {"image": "a"}}]
+    with pytest.raises(FieldError, match=r"volumes\[0\]\.name: expected a string"):
+        as_vm({"name": "a", "memory": "1Gi", "template": {"spec": {"volumes": volumes}}})
+
+
 def applied(manifest: dict[str, Any], **spec: Any) -> dict[str, Any]:
     """The manifest as it is in the cluster once we applied it, with what others changed in its spec."""
     result = copy.deepcopy(manifest)
