@@ -1,4 +1,4 @@
-"""Every option of what declares objects with every empty value: the value is refused, or the second run is unchanged."""
+"""Every option with every empty value: the value is refused, or the second run is unchanged."""
 
 from __future__ import annotations
 

@@ -255,7 +255,10 @@ def test_vm_without_its_revision_can_change(run: Run, shop: str, declare: Run, a
     for check in (True, False):
         preference = vm("web")["preference"]
         refused = run("virtual_machine", check=check, namespace=shop, **web(preference=preference, **grace))
-        assert "insufficient Memory resources of 0" in refused["msg"] and lost in refused["msg"]
+        # An earlier task of the play may refresh the VM.
+        text = refused["msg"] if not check else " ".join(warned(refused))
+        assert refused.get("failed", False) is not check
+        assert "insufficient Memory resources of 0" in text and lost in text
     assert uid(run, shop) == guest
     assert "failed" not in run("controller_revision", namespace=shop, names=["web"])
     result = declare(web(**grace), restart="if_required", wait=True)

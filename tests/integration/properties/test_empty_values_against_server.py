@@ -1,7 +1,7 @@
 """A declared empty value is refused, or the second run is unchanged: every field of the schema, on the API server.
 
-Each object is applied as a dry run. The server answers with what it would store, and who would own it: what a second run
-sees.
+Each object is applied as a dry run. The server answers with what it would store, and who would own it: what a second
+run sees.
 """
 
 from __future__ import annotations

@@ -200,6 +200,7 @@ def apply_findings(result: DeclareOutcome, findings: list[Finding], settings: Wr
     """Fails a result because of its findings or turns them into warnings, depending on the option `preflight`."""
     if settings.check_mode:
         # An earlier task of the play might create a missing object.
+        result.incomplete = result.incomplete or any(finding.missing for finding in findings)
         findings = [
             Finding(f"{finding.text}; {UNKNOWN_IN_CHECK_MODE}", note=True) if finding.missing else finding
             for finding in findings

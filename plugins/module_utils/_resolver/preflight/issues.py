@@ -196,7 +196,8 @@ def _admitted_issues(
         # KubeVirt's errors for a VM without the object, such as that a preference requires more memory than none.
         response = validate.virtual_machine(copy(admitted), cluster)
         refusal = response.as_json()
-        return lost if refusal["allowed"] else [Issue(_line(refusal, lost[0].text))]
+        unmet = refusal.get("stage") == validate.REQUIREMENTS
+        return lost if refusal["allowed"] else [Issue(_line(refusal, lost[0].text), missing=unmet)]
     missing = [issue for role in ROLES for issue in _missing_object(admitted, role, cluster, lister)]
     missing += [Issue(text, missing=True) for text in missing_sources(vm, live, cluster.objects, lister)]
     if missing:

@@ -90,7 +90,7 @@ class _Checks:
                 if consumer.namespace != namespace and not any(
                     all(map(self._allows, rights)) for rights in alternatives
                 ):
-                    yield Finding(source.refusal(consumer, namespace))
+                    yield Finding(source.refusal(consumer, namespace), missing=True)
             except RequestFailed as error:
                 yield Finding(f"consumers: not checked: {error}", note=True)
 
