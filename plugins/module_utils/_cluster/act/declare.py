@@ -5,6 +5,7 @@ Check mode sends the writes as dry runs and stops there.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -77,6 +78,7 @@ def declare(
         return results
     handler.restart([result for result in planned if not result.failed], deadline)
     if settings.wait:
+        _retry(session, handler, [result for result in planned if not (result.failed or result.written)], settings)
         _wait(session, handler, [result for result in results if not (result.failed or result.skip_reason)], deadline)
     return results
 
@@ -349,6 +351,21 @@ def _is_taken(cause: Cause, own: str, live: Manifest) -> bool:
     return manager == own or rewrites.taken_back(manager, tuple(cause.field.removeprefix(".").split(".")), live)
 
 
+def _retry(session: Session, handler: KindHandler, results: list[DeclareOutcome], settings: WriteSettings) -> None:
+    """Makes controllers try again that have failed before, and that would do so only minutes later.
+
+    Nothing that the task declares changes. Who may not write the object waits for the controller.
+    """
+    patches = {result: patch for result in results if result.live and (patch := handler.retry_patch(result.live))}
+
+    def retry(result: DeclareOutcome) -> None:
+        write = merge_patch(result.entry.key.path, patches[result], fieldManager=session.field_manager)
+        with contextlib.suppress(RequestFailed):
+            result.retried = send(session, write) is not None
+
+    map_concurrently(retry, patches, settings.concurrency)
+
+
 def _wait(session: Session, handler: KindHandler, results: list[DeclareOutcome], deadline: float) -> None:
     groups = _grouped(results)
     seconds = max(0.0, deadline - time.monotonic())
@@ -361,7 +378,7 @@ def _wait(session: Session, handler: KindHandler, results: list[DeclareOutcome],
             if result.entry.state == "absent":
                 return Progress(done=_is_gone(result, live), pending="the object to disappear")
             state = handler.probe(live)
-            updated = result.written and live is not None and result.live_before is not None
+            updated = (result.written or result.retried) and live is not None and result.live_before is not None
             unchanged = updated and handler.same_status(live or {}, result.live_before or {})
             return with_grace(state) if unchanged else state
 
@@ -369,6 +386,8 @@ def _wait(session: Session, handler: KindHandler, results: list[DeclareOutcome],
         for name, ended in wait_for(session, kind, namespace, members, probe, seconds, deadline).items():
             members[name].live = ended.object
             members[name].failed = ended.failure
+            if ended.object is not None and not ended.failure and (text := handler.remark(ended.object)):
+                members[name].warn(text)
         gone = {name: result for name, result in members.items() if result.action == plan.DELETE and not result.failed}
         deleted = [result.live_before for result in gone.values() if result.live_before is not None]
         left = max(0.0, deadline - time.monotonic())

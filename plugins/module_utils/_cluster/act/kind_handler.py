@@ -58,7 +58,7 @@ class DeclareOutcome(WriteOutcome):
     live_before: the object before. terminating: the object that is being deleted, which counts as absent.
     retained: what the cluster keeps of a deleted object. impact: of the change on the running guest.
     restart: the object needs a restart, or was restarted. taken_from: the managers whose share of the declared fields
-    was, or would be, taken over. owners: the fields that other managers own afterwards, by manager. facts: what the
+    was, or would be, taken over. retried: its controller was made to try again. owners: the fields that other managers own afterwards, by manager. facts: what the
     completion of the entry says in the result.
     """
 
@@ -73,6 +73,7 @@ class DeclareOutcome(WriteOutcome):
     retained: list[dict[str, str]] = field(default_factory=list)
     impact: Impact | None = None
     restart: bool = False
+    retried: bool = False
     taken_from: tuple[str, ...] = ()
     owners: dict[str, list[str]] = field(default_factory=dict)
     planned: Plan = NOT_PLANNED
@@ -135,6 +136,14 @@ class KindHandler:
 
     def restart(self, results: list[DeclareOutcome], deadline: float) -> None:
         """Restarts the objects that need it after the writes, until a deadline."""
+
+    def retry_patch(self, live: Manifest) -> Manifest | None:
+        """A merge patch that makes the controller of an unchanged object try again at once; None if none is due."""
+        return None
+
+    def remark(self, live: Manifest) -> str | None:
+        """A warning about an object that has reached its declared state, or None."""
+        return None
 
     def probe(self, live: Manifest | None) -> Progress:
         """The state of a declared object."""

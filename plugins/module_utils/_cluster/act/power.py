@@ -5,6 +5,7 @@ A request whose outcome is unknown is sent again only after a read has shown tha
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -13,8 +14,10 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.manifest import Progress
+from ..._resolver.api.write import merge_patch
 from ..._resolver.declare import power as rules
 from ..._resolver.declare.power import Decision, PowerRequest
+from ..._resolver.kubevirt.vmi import failures
 from ..._resolver.kubevirt.vmi.readiness import same_status
 from ..._resolver.preflight.lost_objects import power_problem
 from ..._resolver.preflight.object_keys import keys_for_expansion
@@ -41,7 +44,7 @@ class PowerOutcome(WriteOutcome):
 
     guest: the UID of the VMI to restart; None for any. A newer VMI is not restarted. vm, instance: as last seen.
     vm_before, instance_before: the VM and the VMI before. verb: the request that was sent (check mode: would be sent),
-    "" for none.
+    "" for none. retried: KubeVirt was made to try again.
     """
 
     namespace: str
@@ -53,6 +56,7 @@ class PowerOutcome(WriteOutcome):
     vm_before: Manifest | None = None
     instance_before: Manifest | None = None
     verb: str = ""
+    retried: bool = False
 
     @property
     def label(self) -> str:
@@ -169,7 +173,7 @@ class _PowerRun:
         for result, decision in decisions.items():
             if result.failed:
                 continue
-            result.failed = decision.refusal
+            result.failed = None if self._retried(result, decision) else decision.refusal
             if decision.needed and not decision.wait_for:
                 due.append(result)
             elif decision.needed and self._settings.check_mode:
@@ -182,6 +186,17 @@ class _PowerRun:
                 result.failed = f"the VM is still {doing}; set wait, or run the task again later"
         run_writes(due, self._send, self._settings, "virtual machine")
         return early
+
+    def _retried(self, result: PowerOutcome, decision: Decision) -> bool:
+        """Makes KubeVirt try again to start a VM that it refuses because of an earlier failure, if the task waits."""
+        patch = failures.retry_patch(result.vm or {}) if decision.refusal else None
+        if patch is None or self._settings.check_mode or not self._settings.wait:
+            return False
+        path = _VM.path(result.namespace, result.name)
+        with contextlib.suppress(RequestFailed):
+            write = merge_patch(path, patch, fieldManager=self._session.field_manager)
+            result.retried = send(self._session, write) is not None
+        return result.retried
 
     def _send(self, result: PowerOutcome) -> None:
         check_mode = self._settings.check_mode
@@ -233,7 +248,8 @@ class _PowerRun:
 
 def _reached(result: PowerOutcome, vm: Manifest | None) -> Progress:
     state = rules.reached(result.request, vm)
-    return with_grace(state) if result.changed and vm is not None and same_status(vm, result.vm_before or {}) else state
+    acted = result.changed or result.retried
+    return with_grace(state) if acted and vm is not None and same_status(vm, result.vm_before or {}) else state
 
 
 def _has_end(result: PowerOutcome) -> bool:

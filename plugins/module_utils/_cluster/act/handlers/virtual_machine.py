@@ -19,6 +19,7 @@ from ...._resolver.declare.vm.from_image import ImageInference
 from ...._resolver.declare.vm_template import checkable
 from ...._resolver.kubevirt.find import naming
 from ...._resolver.kubevirt.vmi.cluster import Cluster
+from ...._resolver.kubevirt.vmi.failures import retry_patch, unfinished_change
 from ...._resolver.kubevirt.vmi.live_update import NOTHING, RESTART, UNKNOWN, Impact
 from ...._resolver.kubevirt.vmi.readiness import has_guest, plugs_sockets, readiness, run_strategy, same_status
 from ...._resolver.kubevirt.webhooks.mutate import AdmissionResult, admission_cache_key, admit
@@ -170,6 +171,12 @@ class VirtualMachineHandler(KindHandler):
 
     def restart(self, results: list[DeclareOutcome], deadline: float) -> None:
         self._restarts.run(self._session, results, deadline)
+
+    def retry_patch(self, live: Manifest) -> Manifest | None:
+        return retry_patch(live)
+
+    def remark(self, live: Manifest) -> str | None:
+        return unfinished_change(live)
 
     def probe(self, live: Manifest | None) -> Progress:
         return readiness(live)
