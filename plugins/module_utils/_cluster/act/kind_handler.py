@@ -57,9 +57,9 @@ class DeclareOutcome(WriteOutcome):
     planned: what to write. skip_reason: why the object was left unchanged. live: the object as last seen.
     live_before: the object before. terminating: the object that is being deleted, which counts as absent.
     retained: what the cluster keeps of a deleted object. impact: of the change on the running guest.
-    restart: the object needs a restart, or was restarted. taken_from: the managers whose share of the declared fields
-    was, or would be, taken over. retried: its controller was made to try again. owners: the fields that other managers own afterwards, by manager. facts: what the
-    completion of the entry says in the result.
+    restart: the object needs a restart, or was restarted. retried: its controller was made to try again.
+    taken_from: the managers whose share of the declared fields was, or would be, taken over. owners: the fields that
+    other managers own afterwards, by manager. facts: what the completion of the entry says in the result.
     """
 
     entry: Entry

@@ -30,6 +30,7 @@ from ..kubevirt.webhooks.admission import invalid
 from ..kubevirt.webhooks.mutate import AdmissionResult
 from .lost_objects import lost_revision
 from .references import ignored_sizes, missing_references, missing_sources
+from .sources import unusable_sources
 
 # The least memory with which any system of a family boots, by the beginning of a preference's name. Lower than vendors'
 # requirements, to avoid needless warnings.
@@ -205,7 +206,9 @@ def _admitted_issues(
     sizes = [Issue(text, certain=False) for text in ignored_sizes(vm, live)] if live is not None else []
     # Somebody else may still create what must exist before the VM starts.
     later = [Issue(text, certain=False, missing=True) for text in missing_references(vm, cluster.objects)]
-    return [*_validation_issues(admitted, live, cluster, lister), *later, *sizes]
+    unusable = unusable_sources(vm, live, cluster.objects)
+    doubts = [Issue(source.text, certain=False, missing=source.missing) for source in unusable]
+    return [*_validation_issues(admitted, live, cluster, lister), *later, *doubts, *sizes]
 
 
 def _validation_issues(admitted: Manifest, live: Manifest | None, cluster: Cluster, lister: Lister) -> list[Issue]:

@@ -113,8 +113,10 @@ def _named_objects(item: Manifest, sources: _Sources) -> Iterator[tuple[str, tup
             yield ".".join((source, *parents, last)), kinds, str(holder[last])
 
 
-class _Source(NamedTuple):
-    """path: of the source's name, in the VM. kind, namespace, name: the object to copy."""
+class Source(NamedTuple):
+    """A source of a disk.
+
+    path: of the source's name, in the VM. kind, namespace, name: the object to copy."""
 
     path: str
     kind: str
@@ -132,7 +134,7 @@ def missing_sources(vm: Manifest, live: Manifest | None, objects: Lookup, lister
     live: the live VM; the sources of its existing DataVolumes may be gone. Sources that the user may not read count as
     existing, because KubeVirt itself checks the permission to clone.
     """
-    for source in _sources(vm, created_volumes(live or {})):
+    for source in new_sources(vm, live):
         if objects.get(source.kind, source.namespace, source.name) is None:
             close = similar(source.name, map(name_of, lister(source.kind, source.namespace)))
             hint = f"did you mean {join_or(close)}?" if close else "create the object first, or name an existing object"
@@ -165,8 +167,9 @@ def _size(template: Manifest) -> str:
     return str((resources.get("requests") or {}).get("storage") or "")
 
 
-def _sources(vm: Manifest, existing: set[str]) -> Iterator[_Source]:
-    own = namespace_of(vm)
+def new_sources(vm: Manifest, live: Manifest | None) -> Iterator[Source]:
+    """The sources of the disks that KubeVirt creates for a VM, without those that the live VM has already."""
+    own, existing = namespace_of(vm), created_volumes(live or {})
     for index, template in enumerate(_templates(vm)):
         if name_of(template) in existing:
             continue
@@ -174,8 +177,8 @@ def _sources(vm: Manifest, existing: set[str]) -> Iterator[_Source]:
         reference = spec.get("sourceRef") or {}
         if reference.get("kind") == "DataSource" and reference.get("name"):
             namespace = reference.get("namespace") or own
-            yield _Source(f"{path}.sourceRef.name", "DataSource", namespace, reference["name"])
+            yield Source(f"{path}.sourceRef.name", "DataSource", namespace, reference["name"])
         for field, kind in _KINDS.items():
             source = (spec.get("source") or {}).get(field) or {}
             if source.get("name"):
-                yield _Source(f"{path}.source.{field}.name", kind, source.get("namespace") or own, source["name"])
+                yield Source(f"{path}.source.{field}.name", kind, source.get("namespace") or own, source["name"])

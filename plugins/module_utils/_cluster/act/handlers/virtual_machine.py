@@ -27,6 +27,7 @@ from ...._resolver.limits.language import WARN
 from ...._resolver.preflight import issues as rules
 from ...._resolver.preflight.object_keys import LookupKey, keys_for_admission, keys_for_guest
 from ...._resolver.preflight.references import keys_for_start
+from ...._resolver.preflight.sources import clones, may_not_clone
 from ...client.errors import RequestFailed
 from ...client.session import Session
 from ...read.catalog import ClusterLimits
@@ -34,6 +35,7 @@ from ...read.kubevirt import kubevirt
 from ...read.lookup import ClusterLookup
 from ...read.registry import contents_of
 from ...read.snapshot import Key, read
+from ..clone_rights import CloneRights
 from ..deletion import await_dependents, await_old_dependents, retained_claims
 from ..kind_handler import DeclareOutcome, Entry, Finding, KindHandler
 from ..restarts import DeclaredRestarts, stale_conditions, waits_for_restart
@@ -62,6 +64,7 @@ class VirtualMachineHandler(KindHandler):
         self._session = session
         self._lookup = ClusterLookup(session)
         self._limits = ClusterLimits(session)
+        self._clone_rights = CloneRights(session)
         # Admission of changed VMs, until their impact is known.
         self._admissions: dict[Key, AdmissionResult] = {}
 
@@ -87,6 +90,9 @@ class VirtualMachineHandler(KindHandler):
         vms = [plan.merged(result.planned, result.live) for result in planned]
         keys = (key for vm in vms for key in (*keys_for_admission(vm, cluster.release), *keys_for_start(vm)))
         self._lookup.gather(dict.fromkeys(keys))
+        self._clone_rights.gather(
+            clone for result, vm in zip(planned, vms) for clone in clones(vm, result.live, self._lookup)
+        )
         assumption = [Finding(cluster.kubevirt.assumption, note=True)] if cluster.kubevirt.assumption else []
         findings_by_key: dict[str, list[Finding]] = {}
         found = []
@@ -111,6 +117,11 @@ class VirtualMachineHandler(KindHandler):
         return [
             *(Finding(violation.text, note=violation.action == WARN) for violation in violations),
             *(Finding(issue.text, note=not issue.certain, missing=issue.missing) for issue in issues),
+            *(
+                Finding(may_not_clone(clone), note=True, missing=True)
+                for clone in clones(vm, result.live, self._lookup)
+                if self._clone_rights.refused(clone)
+            ),
         ]
 
     def predict_impact(self, planned: list[DeclareOutcome], check_mode: bool) -> None:

@@ -1,8 +1,8 @@
 """KubeVirt's reasons for the condition Failure of a VM: what heals them, and when the condition is stale.
 
 virt-controller sets the condition when it cannot handle a VM, and removes it when it can. It retries after pauses that
-double up to 16 minutes, or at once when the VM changes. It keeps the first message as long as the reason is the same, so
-that an old condition says little of today.
+double up to 16 minutes, or at once when the VM changes. It keeps the first message as long as the reason is the same,
+so that an old condition says little of today.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def unfinished_change(vm: Manifest) -> str | None:
     found = failure_of(vm)
     if found is None or found[1] is None or found[1].healed_by != RESTART:
         return None
-    condition, failure = found
+    condition, failure = found[0], found[1]
     message = " ".join(str(condition.get("message") or "").split())
     return (
         f"KubeVirt could not {failure.cause} while the guest runs ({failure.reason}: {message}); the guest gets the"
