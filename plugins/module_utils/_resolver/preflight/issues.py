@@ -28,6 +28,7 @@ from ..kubevirt.vmi.readiness import HALTED, has_guest, run_strategy
 from ..kubevirt.webhooks import validate
 from ..kubevirt.webhooks.admission import invalid
 from ..kubevirt.webhooks.mutate import AdmissionResult
+from .derived_names import too_long
 from .lost_objects import lost_revision
 from .references import ignored_sizes, missing_references, missing_sources
 from .sources import unusable_sources
@@ -199,16 +200,18 @@ def _admitted_issues(
         refusal = response.as_json()
         unmet = refusal.get("stage") == validate.REQUIREMENTS
         return lost if refusal["allowed"] else [Issue(_line(refusal, lost[0].text), missing=unmet)]
+    # Those of a VM that exists may have changed with KubeVirt.
+    names = [Issue(name.text, certain=name.new) for name in too_long(admitted, live, cluster)]
     missing = [issue for role in ROLES for issue in _missing_object(admitted, role, cluster, lister)]
     missing += [Issue(text, missing=True) for text in missing_sources(vm, live, cluster.objects, lister)]
     if missing:
-        return missing
+        return [*names, *missing]
     sizes = [Issue(text, certain=False) for text in ignored_sizes(vm, live)] if live is not None else []
     # Somebody else may still create what must exist before the VM starts.
     later = [Issue(text, certain=False, missing=True) for text in missing_references(vm, cluster.objects)]
     unusable = unusable_sources(vm, live, cluster.objects)
     doubts = [Issue(source.text, certain=False, missing=source.missing) for source in unusable]
-    return [*_validation_issues(admitted, live, cluster, lister), *later, *doubts, *sizes]
+    return [*names, *_validation_issues(admitted, live, cluster, lister), *later, *doubts, *sizes]
 
 
 def _validation_issues(admitted: Manifest, live: Manifest | None, cluster: Cluster, lister: Lister) -> list[Issue]:
