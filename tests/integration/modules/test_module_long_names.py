@@ -36,7 +36,7 @@ def test_object_that_no_vm_could_capture_is_refused(run: Run, namespace: str, mo
     assert run(module, namespace=namespace, name="i" * 63, **guest)["changed"]
 
 
-def test_boot_source_with_a_name_too_long_to_poll(run: Run, namespace: str, api: Any) -> None:
+def test_boot_source_name_too_long_to_poll(run: Run, namespace: str, api: Any) -> None:
     image = {"image": "docker://registry.example.com/disk:1", "schedule": "0 0 * * *", "query_registry": False}
     refused = run("boot_source", namespace=namespace, name="c" * 44, size="1Gi", **image)
     assert refused["failed"] and refused["msg"].endswith("for CDI's CronJob; drop 1 character"), refused

@@ -91,3 +91,20 @@ def test_power_starts_what_could_not_start_before(run: Run, shop: str, api: Any)
     run("instancetype", namespace=shop, name="late", cpu={"guest": 1}, memory={"guest": "2Gi"})
     started = run("virtual_machine_power", namespace=shop, name="web", state="started", wait=True)
     assert not started.get("failed") and started["results"][0]["status"] == "Running", started
+
+
+@pytest.mark.parametrize(
+    ("needs", "words"),
+    [
+        (
+            {"networks": [{"name": "default"}, {"name": "lan", "multus": "gone"}]},
+            "network-attachment-definition (gone)",
+        ),
+        ({"access_credentials": [{"secret": "gone", "users": ["root"]}]}, 'secret "gone" not found; create it'),
+    ],
+    ids=["network", "secret"],
+)
+def test_wait_ends_for_an_absent_object(run: Run, shop: str, needs: dict[str, Any], words: str) -> None:
+    """It does not appear by itself, no more than a missing disk: the wait ends long before its timeout."""
+    late = run("virtual_machine", namespace=shop, **vm("web", preference=None, **needs), wait=True, wait_timeout=3600)
+    assert late["failed"] and words in late["msg"] and "not ready after" not in late["msg"], late
