@@ -70,7 +70,7 @@ def present(
     desired_fields = ownership.declared(manifest)
     # Most objects of a large task are unchanged, and equal as they are.
     changed = {field for field, value in desired_fields.items() if value_at(live, field) != value}
-    current = live
+    current, canonical = live, manifest
     if changed:
         type_name = schema.type_of(manifest)
         canonical, current = (schema.canonical(type_name, _parts(source, changed)) for source in (manifest, live))
@@ -95,7 +95,7 @@ def present(
         if (value := _current(current, live, field)) is not None:
             put(before, field, value)
     for field in sorted(changed):
-        put(after, field, desired_fields[field])
+        put(after, field, _shown(canonical, field, desired_fields[field]))
     patched_parents = {
         largest_removed(field, removed, desired_fields, live)
         for field in (*(updated_by_us & removed), *(shared if force else ()))
@@ -214,6 +214,14 @@ def _same(field: Field, value: Any, desired: dict[str, Any], current: dict[str, 
     live_value = value_at(current, field)
     # An empty object declares only its presence; others may own its contents, and the canonical form may have some.
     return isinstance(live_value, dict) if value == {} else bool(live_value == desired_value)
+
+
+def _shown(canonical: dict[str, Any], field: Field, value: Any) -> Any:
+    """A declared value as a diff shows it: a list in the canonical form, like the live one, or what Go always writes
+    would be a difference.
+    """
+    form = value_at(canonical, field) if isinstance(value, list) else None
+    return value if form is None else form
 
 
 def _current(current: dict[str, Any], live: dict[str, Any], field: Field) -> Any:

@@ -14,6 +14,7 @@ from ..kubevirt.vmi.cluster import Cluster
 
 _LAUNCHER: Final = "virt-launcher-"
 _UID: Final = "0" * 36
+_LARGEST: Final = 10**9
 _PERSISTENT: Final = (
     ("devices", "tpm", "persistent"),
     ("firmware", "bootloader", "efi", "persistent"),
@@ -47,6 +48,9 @@ def too_long(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Iterator[
         new = live is None or role.matcher_in(live).get("name") != chosen
         field = f"spec.{role.matcher}.name"
         yield from _line(field, f"{shown(chosen)} as a label of its revision", len(chosen), LONGEST_LABEL, new)
+        if len(naming.name(name, chosen, _UID, _LARGEST, cluster.release)) <= LONGEST_SUBDOMAIN:
+            # Whatever the generation, so that the object need not be read.
+            continue
         manifest = find.live(vm, role, cluster.objects, cluster.release).manifest or {}
         generation = (manifest.get("metadata") or {}).get("generation") or 1
         revision = naming.name(name, chosen, _UID, generation, cluster.release)

@@ -287,7 +287,7 @@ def test_namespace_is_listed_once_after_the_deadline(monkeypatch: pytest.MonkeyP
     assert session.listed == ["slow", "late", "good"]
 
 
-def test_absent_objects_end_a_wait_at_the_second_look(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_absent_objects_end_a_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "LOOK", 0.0)
     looks = iter([{"a": "no Secret", "b": "no Secret"}, {"a": "no Secret", "gone": "no Secret"}])
     waits = _Wait("abc", probe, time.monotonic() + 30, lambda _names: next(looks))
