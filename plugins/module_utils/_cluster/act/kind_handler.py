@@ -12,6 +12,7 @@ from ..._resolver.api.manifest import Progress
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from ..._resolver.kubevirt.vmi.live_update import Impact
+from ..._resolver.preflight.disk_sizes import SmallDisk
 from ..client.session import FIELD_MANAGER, Session
 from ..read.snapshot import Key, read
 from .engine import WriteOutcome
@@ -59,7 +60,8 @@ class DeclareOutcome(WriteOutcome):
     retained: what the cluster keeps of a deleted object. impact: of the change on the running guest.
     restart: the object needs a restart, or was restarted. retried: its controller was made to try again.
     taken_from: the managers whose share of the declared fields was, or would be, taken over. owners: the fields that
-    other managers own afterwards, by manager. facts: what the completion of the entry says in the result.
+    other managers own afterwards, by manager. grown: the claims that grow with the object. facts: what the completion
+    of the entry says in the result.
     """
 
     entry: Entry
@@ -77,6 +79,7 @@ class DeclareOutcome(WriteOutcome):
     taken_from: tuple[str, ...] = ()
     owners: dict[str, list[str]] = field(default_factory=dict)
     planned: Plan = NOT_PLANNED
+    grown: list[SmallDisk] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -90,7 +93,9 @@ class DeclareOutcome(WriteOutcome):
     @property
     def changed(self) -> bool:
         """Whether the object was, or would be, changed. True also if it was written but did not become ready."""
-        return self.written or (self.failed is None and (self.action in plan.WRITES or self.restart))
+        return self.written or (
+            self.failed is None and (self.action in plan.WRITES or self.restart or bool(self.grown))
+        )
 
 
 class KindHandler:
@@ -136,6 +141,9 @@ class KindHandler:
 
     def restart(self, results: list[DeclareOutcome], deadline: float) -> None:
         """Restarts the objects that need it after the writes, until a deadline."""
+
+    def grow(self, results: list[DeclareOutcome], session: Session) -> None:
+        """Grows the disks of objects. session: one for dry runs in check mode."""
 
     def retry_patch(self, live: Manifest) -> Manifest | None:
         """A merge patch that makes the controller of an unchanged object try again at once; None if none is due."""

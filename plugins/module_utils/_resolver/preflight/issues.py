@@ -29,8 +29,9 @@ from ..kubevirt.webhooks import validate
 from ..kubevirt.webhooks.admission import invalid
 from ..kubevirt.webhooks.mutate import AdmissionResult
 from .derived_names import too_long
+from .disk_sizes import unshrinkable
 from .lost_objects import lost_revision
-from .references import ignored_sizes, missing_references, missing_sources
+from .references import missing_references, missing_sources
 from .sources import unusable_sources
 
 # The least memory with which any system of a family boots, by the beginning of a preference's name. Lower than vendors'
@@ -206,7 +207,7 @@ def _admitted_issues(
     missing += [Issue(text, missing=True) for text in missing_sources(vm, live, cluster.objects, lister)]
     if missing:
         return [*names, *missing]
-    sizes = [Issue(text, certain=False) for text in ignored_sizes(vm, live)] if live is not None else []
+    sizes = [Issue(text, certain=False) for text in unshrinkable(vm, live, cluster.objects)] if live else []
     # Somebody else may still create what must exist before the VM starts.
     later = [Issue(text, certain=False, missing=True) for text in missing_references(vm, cluster.objects)]
     unusable = unusable_sources(vm, live, cluster.objects)

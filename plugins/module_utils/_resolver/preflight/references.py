@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from ..api import schema
 from ..api.manifest import Manifest, claim_of, name_of, namespace_of
 from ..choose.suggestions import Lister, join_or, similar
 from ..kubevirt.find.lookup import Lookup
@@ -82,7 +81,7 @@ def references(vm: Manifest) -> Iterator[Reference]:
 
 def created_volumes(vm: Manifest) -> set[str]:
     """The names of the DataVolumes, and of their claims, that KubeVirt creates for a VM."""
-    return {name_of(template) for template in _templates(vm)}
+    return {name_of(template) for template in templates_of(vm)}
 
 
 def keys_for_start(vm: Manifest) -> Iterator[LookupKey]:
@@ -142,35 +141,22 @@ def missing_sources(vm: Manifest, live: Manifest | None, objects: Lookup, lister
             yield f"{source.path}: no {source.kind} {source.name} {place}; {hint}"
 
 
-def ignored_sizes(vm: Manifest, live: Manifest) -> Iterator[str]:
-    """One line for each existing disk with another size in the VM: KubeVirt creates its DataVolume once and never
-    resizes it.
-    """
-    before = {name_of(template): _size(template) for template in _templates(live)}
-    for index, template in enumerate(_templates(vm)):
-        name, size = name_of(template), _size(template)
-        was = before.get(name, "")
-        if was and size and not schema.equal("Quantity", was, size):
-            yield (
-                f"spec.dataVolumeTemplates[{index}]: the disk {name} keeps its size of {was}, because KubeVirt creates"
-                " it only once; resize its PersistentVolumeClaim"
-            )
-
-
-def _templates(vm: Manifest) -> list[Manifest]:
+def templates_of(vm: Manifest) -> list[Manifest]:
+    """The templates of a VM's DataVolumes."""
     return (vm.get("spec") or {}).get("dataVolumeTemplates") or []
 
 
-def _size(template: Manifest) -> str:
+def size_of(template: Manifest) -> str:
+    """The size that a DataVolume or a claim requests; "" for none."""
     spec = template.get("spec") or {}
-    resources = (spec.get("storage") or spec.get("pvc") or {}).get("resources") or {}
+    resources = (spec.get("storage") or spec.get("pvc") or spec).get("resources") or {}
     return str((resources.get("requests") or {}).get("storage") or "")
 
 
 def new_sources(vm: Manifest, live: Manifest | None) -> Iterator[Source]:
     """The sources of the disks that KubeVirt creates for a VM, without those that the live VM has already."""
     own, existing = namespace_of(vm), created_volumes(live or {})
-    for index, template in enumerate(_templates(vm)):
+    for index, template in enumerate(templates_of(vm)):
         if name_of(template) in existing:
             continue
         spec, path = template.get("spec") or {}, f"spec.dataVolumeTemplates[{index}].spec"

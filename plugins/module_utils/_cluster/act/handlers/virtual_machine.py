@@ -40,6 +40,7 @@ from ..deletion import await_dependents, await_old_dependents, retained_claims
 from ..kind_handler import DeclareOutcome, Entry, Finding, KindHandler
 from ..restarts import DeclaredRestarts, stale_conditions, waits_for_restart
 from .vm_completion import Completion, check_capacity
+from .vm_disks import grow_disks, judge_disks
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -77,6 +78,10 @@ class VirtualMachineHandler(KindHandler):
         check_capacity(self._options, self._session, results, self.warnings)
         if all(result.entry.problem is None for result in results):
             infer_from_images(self._session, results)
+            judge_disks(self._session, self._lookup, results)
+
+    def grow(self, results: list[DeclareOutcome], session: Session) -> None:
+        grow_disks(session, results, self._options["concurrency"])
 
     def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None, list[str]]:
         result = virtual_machine.reconcile(manifest, live, self.manager, self._force)
