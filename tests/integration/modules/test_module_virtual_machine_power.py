@@ -166,7 +166,7 @@ def test_start_failure_names_the_cause(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off")
     failed = run("virtual_machine_power", wait=True, namespace=shop, name="web", state="started", wait_timeout=60)
     assert failed["failed"]
-    assert "FailedFindInstancetype" in failed["msg"]
+    assert '"nowhere" not found; create it' in failed["msg"]
 
 
 def test_missing_right_names_the_rule(run: Run, web: str, user_with: Any) -> None:

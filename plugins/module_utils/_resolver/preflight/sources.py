@@ -97,14 +97,18 @@ def _followed(source: Source, objects: Lookup) -> tuple[Source | None, Unusable 
             return source, Unusable(f"the {source.kind} {_label(source)} {problem}") if problem else None
         if not isinstance(manifest, dict):
             return None, None
+        # A manifest that no CDI has seen says nothing of the image.
+        seen = bool(condition_of(manifest, "Ready"))
         target = target_of(manifest)
+        if target is None and not seen:
+            return None, None
         if target is None:
             return None, Unusable(f"the DataSource {_label(source)} has no image yet{_condition(manifest)}")
         following = Source(source.path, *target)
-        if objects.get(*target) is None:
+        if seen and objects.get(*target) is None:
             text = f"the DataSource {_label(source)} refers to the {following.kind} {_label(following)}"
             return None, Unusable(f"{text}, which does not exist{_condition(manifest)}", missing=True)
-        if following.kind != _SOURCE and not is_ready(manifest) and condition_of(manifest, "Ready"):
+        if following.kind != _SOURCE and seen and not is_ready(manifest):
             return following, Unusable(f"the DataSource {_label(source)} is not ready{_condition(manifest)}")
         source = following
     return None, Unusable(f"the DataSource {_label(source)} is one of a long chain; name its claim")
