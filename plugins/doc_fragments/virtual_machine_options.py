@@ -131,6 +131,12 @@ options:
         description: Volume mode of the disk. The default comes from the StorageProfile of the StorageClass.
         type: str
         choices: [Block, Filesystem]
+      expand:
+        description: What to do about a disk whose claim is smaller than O(boot.size). V(warn) warns in every run;
+          V(grow) grows the claim, if its StorageClass allows expansion, and KubeVirt tells a running guest. No disk
+          shrinks.
+        type: str
+        choices: [warn, grow]
   instancetype: &id009
     description: Instancetype of the VM. A string is short for O(instancetype.name), such as V(u1.small).
     type: dict
@@ -435,6 +441,12 @@ options:
             description: Volume mode of the disk. The default comes from the StorageProfile of the StorageClass.
             type: str
             choices: [Block, Filesystem]
+          expand:
+            description: What to do about a disk whose claim is smaller than O(volumes[].import.size). V(warn) warns in
+              every run; V(grow) grows the claim, if its StorageClass allows expansion, and KubeVirt tells a running
+              guest. No disk shrinks.
+            type: str
+            choices: [warn, grow]
       cloud_init:
         description: Data for cloud-init, sent unchanged. Never shown in results, diffs or logs. O(cloud_init) creates
           user data from options.

@@ -260,6 +260,11 @@ results:
       description: Whether the VM was restarted, or would be in check mode.
       type: bool
       returned: when it exists
+    grown_disks:
+      description: The claims that grew, or would grow in check mode, with C(name), C(before) and C(after).
+      type: list
+      elements: dict
+      returned: when disks grow
     will_run:
       description: Whether quotas and nodes let the VM run, with C(evaluated), C(fits) and C(problem), the missing
         resources or why there is no answer. A task that fails because of them returns an entry for each VM, too.

@@ -256,7 +256,7 @@ def _virtual_machine(entry: Entry) -> Iterator[Declared | Unchecked]:
         yield entry.unchecked("infer_from_registry", message)
         return
     # As for a new VM, which gets a run strategy.
-    manifest, _owned = reconcile(manifest, None, "")
+    manifest = reconcile(manifest, None, "").manifest
     yield Declared(entry.location, manifest)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from kubernetes import client, config, dynamic
 
-from modules_support import by_name, vm
+from modules_support import by_name, vm, warned
 
 Run = Callable[..., dict[str, Any]]
 
@@ -150,3 +150,23 @@ def test_check_without_write_rights_predicts_locally(
     assert result["fine"]["changed"] and "insufficient Memory resources" in result["poor"]["msg"]
     (warning,) = [item for item in result["fine"]["warnings"] if "the dry run could not check the object" in item]
     assert 'grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["create", "patch"]}' in warning
+
+
+@pytest.mark.parametrize("absent", ["instancetype", "preference"])
+def test_denial_because_of_absent_object_is_a_warning(run: Run, namespace: str, absent: str) -> None:
+    """In a first run, an earlier task of the play makes what the VM needs: memory, or the firmware for secure boot."""
+    if absent == "instancetype":
+        guest = {"requirements": {"memory": {"guest": "2Gi"}}}
+        run("preference", namespace=namespace, name="linux", **guest)
+        entry = vm("fresh", "nothing")
+    else:
+        run("instancetype", namespace=namespace, name="small", cpu={"guest": 1}, memory={"guest": "2Gi"})
+        secure = {"firmware": {"bootloader": {"efi": {"secureBoot": True}}}}
+        entry = vm("fresh", template={"spec": {"domain": secure}})
+    foretold = run("virtual_machine", check=True, namespace=namespace, **entry)
+    assert foretold["changed"] and not foretold.get("failed"), foretold
+    missing, denied = warned(foretold)[:2]
+    assert "not found" in missing and UNKNOWN in missing
+    assert "the dry run was denied, perhaps because of what does not exist yet" in denied
+    refused = run("virtual_machine", namespace=namespace, **entry)
+    assert refused["failed"] and "not found" in refused["msg"], refused

@@ -61,6 +61,7 @@ def account(cluster: Path) -> Iterator[Account]:
 def virtual_machine(play: Play) -> None:
     play.stock()
     _vm_of_template(play)
+    _grown_disk(play)
     where = {"namespace": play.namespace}
     entries = [play.vm("a"), play.vm("b")]
     play.step(**where, virtual_machines=entries, wait=True)
@@ -82,6 +83,15 @@ def virtual_machine(play: Play) -> None:
         disk = {"name": "root", "import": {"registry": {"url": f"docker://{image}", **secrets}, "size": "1Gi"}}
         requested = {"infer_from_registry": True, "insecure_registry": True, "preflight": "off"}
         play.step(**where, name=f"{play.name}-c", volumes=[disk], run_strategy="Halted", **requested)
+
+
+def _grown_disk(play: Play) -> None:
+    def sized(size: str) -> dict[str, Any]:
+        disk = {"name": "data", "import": {"blank": True, "size": size, "expand": "grow"}}
+        return {"namespace": play.namespace, **play.vm("grown", volumes=[disk]), "wait": True}
+
+    play.prepare("virtual_machine", **sized("1Gi"))
+    play.step(**sized("2Gi"))
 
 
 def _vm_of_template(play: Play) -> None:

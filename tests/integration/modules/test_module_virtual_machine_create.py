@@ -268,26 +268,6 @@ def test_a_list_shares_its_boot_disk(run: Run, shop: str, data_source: Callable[
     assert again["msg"] == "2 virtual machines: 2 unchanged"
 
 
-def test_a_disk_that_exists_keeps_its_size(run: Run, shop: str) -> None:
-    def sized(size: str) -> dict[str, Any]:
-        disk = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}}
-        made = {"metadata": {"name": "web-data"}, "spec": {"source": {"blank": {}}, "storage": disk}}
-        template = {
-            "spec": {"domain": {"devices": {}}, "volumes": [{"name": "data", "dataVolume": {"name": "web-data"}}]}
-        }
-        spec = {"dataVolumeTemplates": [made], "template": template}
-        return {"name": "web", "instancetype": vm("web")["instancetype"], "run_strategy": "Halted", "spec": spec}
-
-    assert run("virtual_machine", namespace=shop, **sized("1Gi"))["changed"]
-    for check in (True, False):
-        result = run("virtual_machine", namespace=shop, check=check, **sized("2Gi"))["result"]
-        (warning,) = result["warnings"]
-        assert (result["changed"], result["needs"]) == (True, "nothing")
-        assert warning.startswith("spec.dataVolumeTemplates[0]: the disk web-data keeps its size of 1Gi")
-    again = run("virtual_machine", namespace=shop, **sized("2Gi"))
-    assert not again["changed"] and "warnings" not in again["result"]
-
-
 def test_missing_data_source_is_reported_once(run: Run, shop: str) -> None:
     source = {"kind": "DataSource", "name": "nowhere", "namespace": "default"}
     made = {"metadata": {"name": "web-boot"}, "spec": {"sourceRef": source, "storage": {}}}

@@ -166,7 +166,7 @@ def test_start_failure_names_the_cause(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off")
     failed = run("virtual_machine_power", wait=True, namespace=shop, name="web", state="started", wait_timeout=60)
     assert failed["failed"]
-    assert "FailedFindInstancetype" in failed["msg"]
+    assert '"nowhere" not found; create it' in failed["msg"]
 
 
 def test_missing_right_names_the_rule(run: Run, web: str, user_with: Any) -> None:
@@ -209,3 +209,50 @@ def test_invalid_option_combinations(run: Run, options: dict[str, Any], words: s
     refused = run("virtual_machine_power", wait=True, namespace="nowhere", **options)
     assert refused["failed"]
     assert words in refused["msg"]
+
+
+@pytest.mark.parametrize("strategy", ["Always", "RerunOnFailure", "Manual"])
+def test_lost_revision_leaves_the_guest(run: Run, shop: str, api: Any, strategy: str) -> None:
+    """KubeVirt accepts the requests, and then neither stops nor starts such a VM: nothing is sent."""
+    declared = run("virtual_machine", namespace=shop, **vm("web", run_strategy=strategy), wait=True)
+    power = {"namespace": shop, "name": "web", "wait": True}
+    assert not run("virtual_machine_power", state="started", **power).get("failed")
+    name = declared["result"]["instancetype_revision"]
+    api.resources.get(api_version="apps/v1", kind="ControllerRevision").delete(name=name, namespace=shop)
+    line = (
+        f"{shop}/web: spec.instancetype: the captured revision {name} was deleted, so KubeVirt can neither start, stop"
+        " nor restart the VM; refresh the VM (controller_revision, state: refreshed)"
+    )
+    for state in ("stopped", "restarted"):
+        for check in (True, False):
+            refused = run("virtual_machine_power", check=check, state=state, **power)
+            assert (refused["failed"], refused["changed"], refused["msg"]) == (True, False, line)
+    vms = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+    live = vms.get(namespace=shop, name="web").to_dict()
+    assert (live["spec"]["runStrategy"], live["status"].get("stateChangeRequests")) == (strategy, None)
+    # The guest runs on, as it should.
+    assert not run("virtual_machine_power", state="started", **power)["changed"]
+    assert not run("controller_revision", namespace=shop, names=["web"], state="refreshed").get("failed")
+    assert run("virtual_machine_power", state="restarted", **power)["changed"]
+    assert run("virtual_machine_power", state="stopped", **power)["changed"]
+
+
+@pytest.mark.parametrize("strategy", ["Halted", "Manual"])
+def test_lost_revision_is_not_started(run: Run, shop: str, api: Any, strategy: str) -> None:
+    declared = run("virtual_machine", namespace=shop, **vm("web", run_strategy=strategy), wait=True)
+    name = declared["result"]["instancetype_revision"]
+    api.resources.get(api_version="apps/v1", kind="ControllerRevision").delete(name=name, namespace=shop)
+    for check in (True, False):
+        refused = run("virtual_machine_power", check=check, namespace=shop, name="web", state="started", wait=True)
+        assert (refused["failed"], refused["changed"]) == (True, False), refused
+        assert f"the captured revision {name} was deleted" in refused["msg"]
+        # It has no guest.
+        assert not run("virtual_machine_power", check=check, namespace=shop, name="web", state="stopped")["changed"]
+
+
+def test_vm_without_its_instancetype_is_not_started(run: Run, shop: str) -> None:
+    entry = vm("web", "nothing", run_strategy="Halted", preference=None)
+    run("virtual_machine", namespace=shop, **entry, preflight="off")
+    for check in (True, False):
+        refused = run("virtual_machine_power", check=check, namespace=shop, name="web", state="started")
+        assert refused["failed"] and '"nothing" not found; create it' in refused["msg"], refused

@@ -238,7 +238,8 @@ def test_vm_without_its_revision_can_change(run: Run, shop: str, declare: Run, a
     def lose(entry: dict[str, Any]) -> str:
         name = str(declare(entry)["instancetype_revision"])
         api.resources.get(api_version="apps/v1", kind="ControllerRevision").delete(name=name, namespace=shop)
-        return f"spec.instancetype: the captured revision {name} was deleted, so KubeVirt cannot start the VM again"
+        words = "so KubeVirt can neither start, stop nor restart the VM"
+        return f"spec.instancetype: the captured revision {name} was deleted, {words}"
 
     grace = {"spec": {"template": {"spec": {"terminationGracePeriodSeconds": 5}}}}
     declare(web(), wait=True)
@@ -254,7 +255,10 @@ def test_vm_without_its_revision_can_change(run: Run, shop: str, declare: Run, a
     for check in (True, False):
         preference = vm("web")["preference"]
         refused = run("virtual_machine", check=check, namespace=shop, **web(preference=preference, **grace))
-        assert "insufficient Memory resources of 0" in refused["msg"] and lost in refused["msg"]
+        # An earlier task of the play may refresh the VM.
+        text = refused["msg"] if not check else " ".join(warned(refused))
+        assert refused.get("failed", False) is not check
+        assert "insufficient Memory resources of 0" in text and lost in text
     assert uid(run, shop) == guest
     assert "failed" not in run("controller_revision", namespace=shop, names=["web"])
     result = declare(web(**grace), restart="if_required", wait=True)

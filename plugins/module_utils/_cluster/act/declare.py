@@ -5,6 +5,7 @@ Check mode sends the writes as dry runs and stops there.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -16,7 +17,7 @@ from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.manifest import Progress
 from ..._resolver.api.redaction import redact
 from ..._resolver.api.write import apply, delete, json_patch, merge_patch
-from ..._resolver.declare import plan
+from ..._resolver.declare import plan, rewrites
 from ..._resolver.declare.plan import Plan
 from ..._resolver.declare.take_over import patch as taking_over
 from ..client.errors import ApiError, Cause, RequestFailed
@@ -56,6 +57,7 @@ def declare(
     handler.predict_effects([result for result in planned if not result.failed], settings.check_mode)
     if settings.check_mode:
         if settings.server_dry_run:
+            handler.grow([result for result in planned if not result.failed], session.dry_run_session())
             # A dry run would change what is being deleted, instead of creating anything.
             _dry_run(
                 session, [result for result in results if _is_due(result) and result.terminating is None], settings
@@ -69,6 +71,7 @@ def declare(
             result.failed = NOT_SENT.format("object") if result.changed else result.failed
         return results
     _write(session, [result for result in results if _is_due(result)], settings)
+    handler.grow([result for result in planned if not result.failed], session)
     deadline = time.monotonic() + settings.wait_timeout
     for result in results:
         # Until here `restart` was a forecast; from here on it records what was done.
@@ -77,6 +80,7 @@ def declare(
         return results
     handler.restart([result for result in planned if not result.failed], deadline)
     if settings.wait:
+        _retry(session, handler, [result for result in planned if not (result.failed or result.written)], settings)
         _wait(session, handler, [result for result in results if not (result.failed or result.skip_reason)], deadline)
     return results
 
@@ -139,7 +143,8 @@ def _plan_entry(handler: KindHandler, result: DeclareOutcome, settings: WriteSet
         if entry.state == "absent":
             step = plan.absent(entry.manifest, live)
         else:
-            desired, owner = handler.reconcile(entry.manifest, live)
+            desired, owner, notes = handler.reconcile(entry.manifest, live)
+            result.warnings += notes
             step = plan.present(desired, live, owner, handler.manager, settings.force_conflicts, settings.take_over)
             step = handler.adjust(step, live)
     except FieldError as error:
@@ -199,6 +204,7 @@ def apply_findings(result: DeclareOutcome, findings: list[Finding], settings: Wr
     """Fails a result because of its findings or turns them into warnings, depending on the option `preflight`."""
     if settings.check_mode:
         # An earlier task of the play might create a missing object.
+        result.incomplete = result.incomplete or any(finding.missing for finding in findings)
         findings = [
             Finding(f"{finding.text}; {UNKNOWN_IN_CHECK_MODE}", note=True) if finding.missing else finding
             for finding in findings
@@ -306,7 +312,7 @@ def _send_plan(session: Session, result: DeclareOutcome, force: bool) -> Iterato
     # For the live object and for no other: an apply would create anew what has been deleted meanwhile, while its
     # revisions still wait for the garbage collector.
     own = {"metadata": {**step.manifest["metadata"], "uid": uid}} if uid else {}
-    metadata = _apply(session, key, {**step.manifest, **own}, force)["metadata"]
+    metadata = _apply(session, key, {**step.manifest, **own}, force, live or {})["metadata"]
     yield {**plan.merged(step, live), "metadata": metadata}
 
 
@@ -327,25 +333,39 @@ def _take_over(session: Session, key: Key, step: Plan, live: Manifest) -> None:
         live = current
 
 
-def _apply(session: Session, key: Key, manifest: Manifest, force: bool) -> Manifest:
+def _apply(session: Session, key: Key, manifest: Manifest, force: bool, live: Manifest) -> Manifest:
     try:
         return send(session, apply(key.path, manifest, session.field_manager, force)) or {}
     except ApiError as error:
         conflict = error.code == 409 and bool(error.causes)
-        if conflict and all(_is_taken(cause, session.field_manager) for cause in error.causes):
+        if conflict and all(_is_taken(cause, session.field_manager, live) for cause in error.causes):
             return send(session, apply(key.path, manifest, session.field_manager, force=True)) or {}
         raise
 
 
-def _is_taken(cause: Cause, own: str) -> bool:
+def _is_taken(cause: Cause, own: str, live: Manifest) -> bool:
     """Whether the task takes a field without force_conflicts.
 
-    That is the case if this manager set it by another request than an apply, or if it is a declared run strategy, which
-    virt-api owns after a start or stop.
+    That is the case if this manager set it by another request than an apply, or if KubeVirt wrote it by itself, as
+    virt-api does after a start or stop. live: the object before.
     """
-    manager, field = plan.RECLAIMED
-    powered = cause.field == f".{'.'.join(field)}" and f'"{manager}"' in cause.message
-    return powered or f'conflict with "{own}"' in cause.message
+    manager = cause.message.partition('"')[2].partition('"')[0]
+    return manager == own or rewrites.taken_back(manager, tuple(cause.field.removeprefix(".").split(".")), live)
+
+
+def _retry(session: Session, handler: KindHandler, results: list[DeclareOutcome], settings: WriteSettings) -> None:
+    """Makes controllers try again that have failed before, and that would do so only minutes later.
+
+    Nothing that the task declares changes. Who may not write the object waits for the controller.
+    """
+    patches = {result: patch for result in results if result.live and (patch := handler.retry_patch(result.live))}
+
+    def retry(result: DeclareOutcome) -> None:
+        write = merge_patch(result.entry.key.path, patches[result], fieldManager=session.field_manager)
+        with contextlib.suppress(RequestFailed):
+            result.retried = send(session, write) is not None
+
+    map_concurrently(retry, patches, settings.concurrency)
 
 
 def _wait(session: Session, handler: KindHandler, results: list[DeclareOutcome], deadline: float) -> None:
@@ -360,7 +380,7 @@ def _wait(session: Session, handler: KindHandler, results: list[DeclareOutcome],
             if result.entry.state == "absent":
                 return Progress(done=_is_gone(result, live), pending="the object to disappear")
             state = handler.probe(live)
-            updated = result.written and live is not None and result.live_before is not None
+            updated = (result.written or result.retried) and live is not None and result.live_before is not None
             unchanged = updated and handler.same_status(live or {}, result.live_before or {})
             return with_grace(state) if unchanged else state
 
@@ -368,6 +388,8 @@ def _wait(session: Session, handler: KindHandler, results: list[DeclareOutcome],
         for name, ended in wait_for(session, kind, namespace, members, probe, seconds, deadline).items():
             members[name].live = ended.object
             members[name].failed = ended.failure
+            if ended.object is not None and not ended.failure and (text := handler.remark(ended.object)):
+                members[name].warn(text)
         gone = {name: result for name, result in members.items() if result.action == plan.DELETE and not result.failed}
         deleted = [result.live_before for result in gone.values() if result.live_before is not None]
         left = max(0.0, deadline - time.monotonic())

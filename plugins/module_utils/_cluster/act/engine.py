@@ -72,12 +72,14 @@ class WriteOutcome:
     """The outcome of the writes to one object. Subclasses add what their modules report; `kind_handler.DeclareOutcome`
     is that of a declared entry.
 
-    failed: the reason, on one line, or None. written: a write took effect.
+    failed: the reason, on one line, or None. written: a write took effect. incomplete: in check mode, the object needs
+    another that does not exist, and that an earlier task of the play may create.
     """
 
     failed: str | None = field(default=None, init=False)
     warnings: list[str] = field(default_factory=list, init=False)
     written: bool = field(default=False, init=False)
+    incomplete: bool = field(default=False, init=False)
 
     def warn(self, text: str) -> None:
         """Adds a warning, unless the outcome has it already."""
@@ -121,6 +123,9 @@ def run_dry(outcome: _Outcome, write: Callable[[_Outcome], Any]) -> None:
         if absent := _NOT_FOUND.search(error.message):
             if not _is_named(absent[1], outcome.warnings):
                 outcome.warnings.append(f"{error}; {UNKNOWN_IN_CHECK_MODE}")
+        elif outcome.incomplete and _DENIED in error.message:
+            # For example, a VM lacks the memory that a missing instancetype would give it.
+            outcome.warn(f"the dry run was denied, perhaps because of what does not exist yet: {error}")
         elif lacks_permission(error) or NO_DRY_RUN in error.message:
             outcome.warnings.append(f"the dry run could not check the object: {error}")
         else:

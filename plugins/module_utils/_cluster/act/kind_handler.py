@@ -12,6 +12,7 @@ from ..._resolver.api.manifest import Progress
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from ..._resolver.guest.effect import GuestEffect
+from ..._resolver.preflight.disk_sizes import SmallDisk
 from ..client.session import FIELD_MANAGER, Session
 from ..read.snapshot import Key, read
 from .engine import WriteOutcome
@@ -57,9 +58,10 @@ class DeclareOutcome(WriteOutcome):
     planned: what to write. skip_reason: why the object was left unchanged. live: the object as last seen.
     live_before: the object before. terminating: the object that is being deleted, which counts as absent.
     retained: what the cluster keeps of a deleted object. effect: of the change on the guest.
-    restart: the object needs a restart, or was restarted. taken_from: the managers whose share of the declared fields
-    was, or would be, taken over. owners: the fields that other managers own afterwards, by manager. facts: what the
-    completion of the entry says in the result.
+    restart: the object needs a restart, or was restarted. retried: its controller was made to try again.
+    taken_from: the managers whose share of the declared fields was, or would be, taken over. owners: the fields that
+    other managers own afterwards, by manager. grown: the claims that grow with the object. facts: what the completion
+    of the entry says in the result.
     """
 
     entry: Entry
@@ -73,9 +75,11 @@ class DeclareOutcome(WriteOutcome):
     retained: list[dict[str, str]] = field(default_factory=list)
     effect: GuestEffect | None = None
     restart: bool = False
+    retried: bool = False
     taken_from: tuple[str, ...] = ()
     owners: dict[str, list[str]] = field(default_factory=dict)
     planned: Plan = NOT_PLANNED
+    grown: list[SmallDisk] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -89,7 +93,9 @@ class DeclareOutcome(WriteOutcome):
     @property
     def changed(self) -> bool:
         """Whether the object was, or would be, changed. True also if it was written but did not become ready."""
-        return self.written or (self.failed is None and (self.action in plan.WRITES or self.restart))
+        return self.written or (
+            self.failed is None and (self.action in plan.WRITES or self.restart or bool(self.grown))
+        )
 
 
 class KindHandler:
@@ -109,9 +115,9 @@ class KindHandler:
     def complete(self, results: list[DeclareOutcome], check_mode: bool) -> None:
         """Completes the entries of objects that are to be present by what the cluster has. May raise TaskFailed."""
 
-    def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None]:
-        """The desired manifest, adapted to the live object, and the fields that this manager owns."""
-        return manifest, ownership.owned(live, FIELD_MANAGER) if live is not None else None
+    def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None, list[str]]:
+        """The desired manifest, adapted to the live object, the fields that this manager owns, and warnings."""
+        return manifest, ownership.owned(live, FIELD_MANAGER) if live is not None else None, []
 
     def adjust(self, step: Plan, live: Manifest | None) -> Plan:
         """The plan, adapted to the kind."""
@@ -135,6 +141,17 @@ class KindHandler:
 
     def restart(self, results: list[DeclareOutcome], deadline: float) -> None:
         """Restarts the objects that need it after the writes, until a deadline."""
+
+    def grow(self, results: list[DeclareOutcome], session: Session) -> None:
+        """Grows the disks of objects. session: one for dry runs in check mode."""
+
+    def retry_patch(self, live: Manifest) -> Manifest | None:
+        """A merge patch that makes the controller of an unchanged object try again at once; None if none is due."""
+        return None
+
+    def remark(self, live: Manifest) -> str | None:
+        """A warning about an object that has reached its declared state, or None."""
+        return None
 
     def probe(self, live: Manifest | None) -> Progress:
         """The state of a declared object."""

@@ -5,6 +5,7 @@ A request whose outcome is unknown is sent again only after a read has shown tha
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -13,11 +14,17 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.manifest import Progress
+from ..._resolver.api.write import merge_patch
 from ..._resolver.declare import power as rules
-from ..._resolver.declare.power import PowerRequest
+from ..._resolver.declare.power import Decision, PowerRequest
+from ..._resolver.kubevirt.vmi import failures
 from ..._resolver.kubevirt.vmi.readiness import same_status
+from ..._resolver.preflight.lost_objects import power_problem
+from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..client.errors import RequestFailed
 from ..client.session import Session
+from ..read.kubevirt import kubevirt
+from ..read.lookup import ClusterLookup
 from ..read.snapshot import Key, read
 from ..read.watch import wait_in_namespaces, with_grace
 from .engine import WriteOutcome, WriteSettings, run_writes, send
@@ -26,6 +33,8 @@ Manifest = dict[str, Any]
 
 _VM = BY_NAME["VirtualMachine"]
 _VMI = BY_NAME["VirtualMachineInstance"]
+# They end, or begin, the guest of a VM.
+_GUEST_CHANGES = (rules.STARTED, rules.STOPPED, rules.RESTARTED)
 _IN_FLIGHT = "in-flight migration detected"
 
 
@@ -35,7 +44,7 @@ class PowerOutcome(WriteOutcome):
 
     guest: the UID of the VMI to restart; None for any. A newer VMI is not restarted. vm, instance: as last seen.
     vm_before, instance_before: the VM and the VMI before. verb: the request that was sent (check mode: would be sent),
-    "" for none.
+    "" for none. retried: KubeVirt was made to try again.
     """
 
     namespace: str
@@ -47,6 +56,7 @@ class PowerOutcome(WriteOutcome):
     vm_before: Manifest | None = None
     instance_before: Manifest | None = None
     verb: str = ""
+    retried: bool = False
 
     @property
     def label(self) -> str:
@@ -129,20 +139,41 @@ class _PowerRun:
         if self._settings.wait and not self._settings.check_mode:
             self._await_reached([result for result in results if result.failed is None])
 
+    def _refuse_lost(self, decisions: dict[PowerOutcome, Decision]) -> None:
+        """Refuses the VMs that KubeVirt will not start or stop, because their instancetype or preference is gone."""
+        due = {
+            result: result.vm
+            for result, decision in decisions.items()
+            if result.vm is not None
+            and result.request.state in _GUEST_CHANGES
+            and (decision.needed or decision.refusal or not _is_over(result))
+        }
+        if not due:
+            return
+        release = kubevirt(self._session).release
+        lookup = ClusterLookup(self._session)
+        lookup.gather(key for vm in due.values() for key in keys_for_expansion(vm, release))
+        for result, vm in due.items():
+            if release.captures_in_status or result.request.state != rules.STOPPED:
+                result.failed = power_problem(vm, lookup, release)
+
     def _decide(self, results: list[PowerOutcome]) -> dict[PowerOutcome, str]:
         """Sends the requests that are needed. Returns the results for which it is too early, with the state to wait
         for.
         """
         due: list[PowerOutcome] = []
         early: dict[PowerOutcome, str] = {}
+        decisions: dict[PowerOutcome, Decision] = {}
         for result in results:
             if result.vm is None:
                 result.failed = "the VM was deleted"
+            elif not (_is_replaced(result) or _is_gone(result)):
+                decisions[result] = rules.decide(result.request, result.vm, result.instance)
+        self._refuse_lost(decisions)
+        for result, decision in decisions.items():
+            if result.failed:
                 continue
-            if _is_replaced(result) or _is_gone(result):
-                continue
-            decision = rules.decide(result.request, result.vm, result.instance)
-            result.failed = decision.refusal
+            result.failed = None if self._retried(result, decision) else decision.refusal
             if decision.needed and not decision.wait_for:
                 due.append(result)
             elif decision.needed and self._settings.check_mode:
@@ -155,6 +186,17 @@ class _PowerRun:
                 result.failed = f"the VM is still {doing}; set wait, or run the task again later"
         run_writes(due, self._send, self._settings, "virtual machine")
         return early
+
+    def _retried(self, result: PowerOutcome, decision: Decision) -> bool:
+        """Makes KubeVirt try again to start a VM that it refuses because of an earlier failure, if the task waits."""
+        patch = failures.retry_patch(result.vm or {}) if decision.refusal else None
+        if patch is None or self._settings.check_mode or not self._settings.wait:
+            return False
+        path = _VM.path(result.namespace, result.name)
+        with contextlib.suppress(RequestFailed):
+            write = merge_patch(path, patch, fieldManager=self._session.field_manager)
+            result.retried = send(self._session, write) is not None
+        return result.retried
 
     def _send(self, result: PowerOutcome) -> None:
         check_mode = self._settings.check_mode
@@ -206,7 +248,8 @@ class _PowerRun:
 
 def _reached(result: PowerOutcome, vm: Manifest | None) -> Progress:
     state = rules.reached(result.request, vm)
-    return with_grace(state) if result.changed and vm is not None and same_status(vm, result.vm_before or {}) else state
+    acted = result.changed or result.retried
+    return with_grace(state) if acted and vm is not None and same_status(vm, result.vm_before or {}) else state
 
 
 def _has_end(result: PowerOutcome) -> bool:

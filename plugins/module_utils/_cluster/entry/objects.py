@@ -290,8 +290,13 @@ def is_taken_over(result: DeclareOutcome) -> bool:
 
 
 def _counts(results: list[DeclareOutcome]) -> dict[str, int]:
-    words = [_TAKEN_OVER if is_taken_over(result) else _WORDS[result.action] for result in results]
+    words = [_TAKEN_OVER if is_taken_over(result) else _WORDS[_done(result)] for result in results]
     return {word: words.count(word) for word in (*_WORDS.values(), _TAKEN_OVER)}
+
+
+def _done(result: DeclareOutcome) -> str:
+    """What was done; a disk that grows is a change of its VM."""
+    return plan.APPLY if result.grown and result.action == plan.NONE else result.action
 
 
 def _message(nouns: str, results: list[DeclareOutcome], outputs: list[Output], check_mode: bool) -> str:

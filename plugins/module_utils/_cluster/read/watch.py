@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
-from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.kinds import Kind
 from ..._resolver.api.manifest import Progress
-from ..._resolver.preflight.references import claim_names
-from ..client.errors import ApiError, ConnectionFailed, RequestFailed, optional
+from ..client.errors import ApiError, ConnectionFailed, RequestFailed
 from ..client.pool import Backoff, map_concurrently
 from ..client.session import PASSING, Session
-from .snapshot import EVENT, POD
+from .late import absent_objects, blockers, late_text, newest_events
 
 Manifest = dict[str, Any]
 
@@ -22,16 +23,8 @@ _VM = "VirtualMachine"
 WATCHES = 64
 # Seconds within which a controller observes an object after a write.
 STALE = 5.0
-# What a VM waits for, beside pods.
-_KINDS = ("DataVolume", "PersistentVolumeClaim", "VirtualMachineInstance")
-_LAUNCHER_LABEL = "kubevirt.io=virt-launcher"
-_VM_LABEL = "vm.kubevirt.io/name"
-# Phases that block nothing.
-_DONE_PHASES = frozenset({"Succeeded", "Running", "Bound"})
-# The number of events that a message names.
-_SHOWN = 3
-# The name of a VM's pod is virt-launcher-VM-SUFFIX.
-_POD_PREFIX = "virt-launcher-"
+# Seconds between two looks at what VMs need: as long as a VM waits for a missing disk, two of them.
+LOOK = 10.0
 
 
 class WaitResult(NamedTuple):
@@ -97,9 +90,11 @@ def wait_for(
 
     deadline: when the timeout ends, if it has begun before.
     A late object fails with what it waits for, its conditions and its newest events; a VM also with the DataVolumes,
-    claims, VMI and pod that are not ready. metadata_only: `probe` needs only the metadata.
+    claims, VMI and pod that are not ready. A VM whose pod needs an object that does not exist ends after two looks,
+    like one without its disk. metadata_only: `probe` needs only the metadata.
     """
-    wait = _Wait(names, probe, time.monotonic() + timeout if deadline is None else deadline)
+    looks = None if kind.kind != _VM or not namespace or metadata_only else partial(absent_objects, session, namespace)
+    wait = _Wait(names, probe, time.monotonic() + timeout if deadline is None else deadline, looks)
     try:
         while True:
             _list_and_watch(session, kind, namespace, wait, metadata_only)
@@ -112,7 +107,7 @@ def wait_for(
     events = newest_events(session, namespace, late) if late and namespace else {}
     last = {name: wait.last[name] for name in late}
     blocked = blockers(session, namespace, last) if late and namespace and kind.kind == _VM else {}
-    wait.end_all(lambda name: _late(timeout, late[name], last[name], blocked.get(name, []), events.get(name, [])))
+    wait.end_all(lambda name: late_text(timeout, late[name], last[name], blocked.get(name, []), events.get(name, [])))
     return wait.ended
 
 
@@ -123,7 +118,14 @@ class _Wait:
     events.
     """
 
-    def __init__(self, names: Iterable[str], probe: Probe, deadline: float) -> None:
+    def __init__(
+        self,
+        names: Iterable[str],
+        probe: Probe,
+        deadline: float,
+        absent: Callable[[Iterable[str]], Mapping[str, str]] | None = None,
+    ) -> None:
+        """absent: for the names of late objects, what does not exist and will not appear by itself."""
         self.open = dict.fromkeys(names, Progress())
         self.ended: dict[str, WaitResult] = {}
         self.last: dict[str, Manifest | None] = dict.fromkeys(self.open)
@@ -133,6 +135,19 @@ class _Wait:
         self._given_up_at: dict[str, float] = {}
         # The same as a heap, in which those remain that have recovered or ended since.
         self._due: list[tuple[float, str]] = []
+        self._absent = absent
+        self._look_at = math.inf if absent is None else time.monotonic() + LOOK
+        self._seen: Mapping[str, str] = {}
+
+    def look(self) -> None:
+        """Ends the wait for objects that two looks in a row have found to need the same absent object."""
+        if self._absent is None or time.monotonic() < self._look_at:
+            return
+        before, self._seen = self._seen, self._absent(list(self.open))
+        for name, reason in self._seen.items():
+            if name in self.open and before.get(name) == reason:
+                self._end(name, reason)
+        self._look_at = time.monotonic() + LOOK
 
     def observe(self, name: str, item: Manifest | None) -> None:
         self.last[name] = item
@@ -171,7 +186,7 @@ class _Wait:
         """When to probe again without an event: at the deadline, or when a stuck object counts as failed."""
         while self._due and self._given_up_at.get(self._due[0][1]) != self._due[0][0]:
             heappop(self._due)
-        return min(self.deadline, self._due[0][0]) if self._due else self.deadline
+        return min(self.deadline, self._look_at, self._due[0][0] if self._due else math.inf)
 
     def probe_stuck(self) -> None:
         """Probes the stuck objects that now count as failed: without an event, they are as last seen."""
@@ -194,6 +209,7 @@ def _list_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
         wait.observe(name, by_name.get(name))
     while True:
         wait.probe_stuck()
+        wait.look()
         if wait.over:
             return
         until = wait.next_probe
@@ -208,6 +224,7 @@ def _list_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
                 if event["type"] != "BOOKMARK" and name in wait.open:
                     wait.observe(name, None if event["type"] == "DELETED" else item)
                 wait.probe_stuck()
+                wait.look()
                 if wait.over:
                     return
                 if wait.next_probe < until:
@@ -223,119 +240,3 @@ def _list_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
             # A proxy may block only watches; the next list shows whether the server is reachable.
             wait.pause(until)
             return
-
-
-def _late(timeout: float, state: Progress, item: Manifest | None, blocked: list[str], events: list[str]) -> str:
-    parts = [f"not ready after {round(timeout, 1):g} s"]
-    if state.stuck:
-        parts[0] += f": {state.stuck}"
-    elif state.pending:
-        parts[0] += f", waiting for {state.pending}"
-    parts += blocked
-    conditions = [_condition(condition) for condition in ((item or {}).get("status") or {}).get("conditions") or []]
-    if conditions:
-        parts.append(f"conditions: {', '.join(conditions)}")
-    if events:
-        parts.append(f"events: {', '.join(events)}")
-    return "; ".join(parts)
-
-
-def _condition(condition: Manifest) -> str:
-    """`Ready=False (VMINotExists: VMI does not exist)`."""
-    why = ": ".join(str(condition[name]) for name in ("reason", "message") if condition.get(name))
-    return f"{condition['type']}={condition['status']}" + (f" ({' '.join(why.split())})" if why else "")
-
-
-def blockers(session: Session, namespace: str, vms: Mapping[str, Manifest | None]) -> dict[str, list[str]]:
-    """One line for each DataVolume, claim, VMI and pod that is not ready, by VM name.
-
-    The number of LISTs does not grow with the number of VMs. Kinds that the user may not list are left out.
-    """
-    live = {kind: _listed(session, BY_NAME[kind], namespace) for kind in _KINDS}
-    pods: dict[str, list[Manifest]] = {}
-    for pod in _listed(session, POD, namespace, labelSelector=_LAUNCHER_LABEL).values():
-        pods.setdefault((pod["metadata"].get("labels") or {}).get(_VM_LABEL, ""), []).append(pod)
-    return {name: list(_blockers_of(name, vm, live, pods.get(name, ()))) for name, vm in vms.items() if vm is not None}
-
-
-def _blockers_of(
-    name: str, vm: Manifest, live: Mapping[str, Mapping[str, Manifest]], pods: Iterable[Manifest]
-) -> Iterator[str]:
-    for claim in claim_names(vm):
-        volume = live["DataVolume"].get(claim)
-        if volume is not None:
-            yield from _not_ready("DataVolume", volume, ("Running", "Bound"))
-        elif claim in live["PersistentVolumeClaim"]:
-            yield from _not_ready("PersistentVolumeClaim", live["PersistentVolumeClaim"][claim], ())
-    if name in live["VirtualMachineInstance"]:
-        yield from _not_ready("VirtualMachineInstance", live["VirtualMachineInstance"][name], ("Synchronized", "Ready"))
-    for pod in pods:
-        yield from _not_ready("pod", pod, ("PodScheduled",))
-
-
-def _not_ready(kind: str, item: Manifest, conditions: tuple[str, ...]) -> Iterator[str]:
-    """`DataVolume web-boot: ImportInProgress 35.2%: why`; nothing if the object is ready."""
-    status = item.get("status") or {}
-    phase = str(status.get("phase") or "without a phase")
-    if phase in _DONE_PHASES:
-        return
-    progress = str(status.get("progress") or "")
-    progress_text = phase if progress in ("", "N/A") else f"{phase} {progress}"
-    reason = _container(status) or _false_condition(status, conditions)
-    yield f"{kind} {item['metadata']['name']}: {progress_text}" + (f": {reason}" if reason else "")
-
-
-def _false_condition(status: Manifest, names: tuple[str, ...]) -> str:
-    """The message of the first of these conditions that is false."""
-    by_type = {condition.get("type"): condition for condition in status.get("conditions") or []}
-    for name in names:
-        condition = by_type.get(name) or {}
-        if condition.get("status") == "False" and (condition.get("message") or condition.get("reason")):
-            return " ".join(str(condition.get("message") or condition["reason"]).split())
-    return ""
-
-
-def _container(status: Manifest) -> str:
-    """Why a container of a pod has not started."""
-    for container in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
-        waits = (container.get("state") or {}).get("waiting") or {}
-        if waits.get("reason"):
-            text = f"{waits['reason']}: {waits['message']}" if waits.get("message") else waits["reason"]
-            return " ".join(str(text).split())
-    return ""
-
-
-def _listed(session: Session, kind: Kind, namespace: str, **query: str) -> dict[str, Manifest]:
-    return {item["metadata"]["name"]: item for item in optional(lambda: session.list(kind, namespace, **query), [])}
-
-
-def newest_events(session: Session, namespace: str, names: Iterable[str]) -> dict[str, list[str]]:
-    """The newest events about these VMs and their VMIs, pods, DataVolumes and claims, the newest last.
-
-    One LIST. Empty if the user may not list events or the request fails.
-    """
-    by_name: dict[str, list[Manifest]] = {name: [] for name in names}
-    for event in sorted(optional(lambda: session.list(EVENT, namespace), []), key=_last_time):
-        for name in _names_of(event):
-            if name in by_name:
-                by_name[name].append(event)
-    return {name: [_event_text(event) for event in about[-_SHOWN:]] for name, about in by_name.items() if about}
-
-
-def _names_of(event: Manifest) -> Iterator[str]:
-    """The names that the VM of an event may have."""
-    about = event.get("involvedObject") or {}
-    name = str(about.get("name", ""))
-    yield name
-    if about.get("kind") == "Pod" and name.startswith(_POD_PREFIX):
-        yield name[len(_POD_PREFIX) :].rpartition("-")[0]
-
-
-def _last_time(event: Manifest) -> str:
-    series = event.get("series") or {}
-    stamps = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
-    return next((str(stamp) for stamp in stamps if stamp), str(event["metadata"].get("creationTimestamp", "")))
-
-
-def _event_text(event: Manifest) -> str:
-    return f"{event.get('reason', '')}: {' '.join(str(event.get('message', '')).split())}"

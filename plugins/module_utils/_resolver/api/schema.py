@@ -4,8 +4,9 @@
 unknown fields, no empty optional fields, quantities in canonical text, and all fields that Go always writes
 (``encoding/json`` with the types of KubeVirt's API).
 
-One exception: an empty ``nodeSelector`` stays, although Go would not write it, because for conflicts it differs from an
-absent one; `apply.scheduling` removes it.
+The empty value of a field with the note `empty: undeclared` stays in the canonical form, but declares nothing, because
+admission drops it or fills it in: an empty ``nodeSelector``, which Go would not write, conflicts with an instancetype,
+unlike an absent one; `apply.scheduling` removes it.
 """
 
 from __future__ import annotations
@@ -95,9 +96,6 @@ def field_notes(declaration: Any) -> dict[str, str]:
 # A reader's result for a value that an optional field omits.
 _EMPTY: Final = object()
 
-# An empty value differs from an absent one (see the module's docstring).
-_KEPT_EMPTY: Final = frozenset({"nodeSelector"})
-
 
 # How to read a field's value: the class whose non-empty values are already canonical (most fields are strings or
 # booleans, and so need no call), and a function for all other values except None. Python unpacks a plain tuple faster
@@ -140,7 +138,8 @@ class _Readers:
         if name not in self._declarations:
             return self._unknown(name)
         expression = field_type(self._declarations[name])
-        keeps_empty = expression.endswith("!") or name in _KEPT_EMPTY
+        undeclared = "empty" in field_notes(self._declarations[name])
+        keeps_empty = self._mode.fill if undeclared else expression.endswith("!")
         reader = _reader(expression.rstrip("!"), keeps_empty, self._mode)
         checks = self._mode.checks
         check = checks.fields.get((self._type_name, name)) if checks is not None else None

@@ -35,6 +35,8 @@ LABELED_KINDS: Final = ("DataSource", "PersistentVolumeClaim", "VolumeSnapshot")
 _TARGETS: Final = {"dataSource": "DataSource", "pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot"}
 _BIND: Final = "cdi.kubevirt.io/storage.bind.immediate.requested"
 _DIGITS: Final = 12
+# CDI adds a hyphen and 8 characters to the name, and a CronJob's name has at most 52.
+_LONGEST_CRON: Final = 52 - 9
 _STOPPED: Final = ("ImagePullFailed", "Error")
 
 
@@ -70,8 +72,12 @@ def _check(options: Options) -> None:
         raise FieldError("pull_method", "only nodes pull the image of an ImageStream")
     for text in options.get("consumers") or ():
         parse_consumer(text)
-    if options.get("schedule") is not None and len(options["name"]) > names.LONGEST_LABEL:
-        raise FieldError("name", f"with schedule it has at most {names.LONGEST_LABEL} characters")
+    over = len(options["name"]) - _LONGEST_CRON
+    if options.get("schedule") is not None and over > 0:
+        characters = "1 character" if over == 1 else f"{over} characters"
+        raise FieldError(
+            "name", f"with schedule it has at most {_LONGEST_CRON} characters, for CDI's CronJob; drop {characters}"
+        )
     if options["keep"] < 1:
         raise FieldError("keep", "1 is the least: the volume that is in use")
     _check_content(options)

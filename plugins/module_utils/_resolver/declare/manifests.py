@@ -128,6 +128,14 @@ def _manifest(role: Role, options: Options) -> dict[str, Any]:
             "namespace", f"{options['kind']} is cluster-wide; remove namespace, or set kind to {role.kind}"
         )
     marks = state.marks({name: options[name] for name in state.SPEC if options.get(name) is not None})
+    over = len(str(options.get("name") or "")) - names.LONGEST_LABEL
+    if over > 0 and options.get("state") != "absent":
+        characters = "1 character" if over == 1 else f"{over} characters"
+        raise FieldError(
+            "name",
+            f"{shown(options['name'])} is longer than {names.LONGEST_LABEL} characters, so no VM could capture its"
+            f" revision, which has the name as a label; drop {characters}",
+        )
     named = {"name": options.get("name")}
     for field, own in (("labels", marks.labels), ("annotations", marks.annotations)):
         named[field] = {**(options.get(field) or {}), **{key: value for key, value in own.items() if value is not None}}

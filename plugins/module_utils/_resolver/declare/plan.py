@@ -11,14 +11,13 @@ from ..api import schema
 from ..api.errors import field_conflict
 from ..api.managed_fields import Field
 from ..api.tree import copy, leaves, put, take, value_at
+from . import rewrites
 from .take_over import TakeOver, managers_to_take, take_nothing
 
 NONE = "none"
 CREATE = "create"
 APPLY = "apply"
 DELETE = "delete"
-# A declared run strategy is taken back from this manager, which owns it after a start or stop.
-RECLAIMED: Final = ("virt-api", ("spec", "runStrategy"))
 _TEMPLATE: Final = ("spec", "template")
 _POD: Final = (*_TEMPLATE, "spec")
 # The object differs from its declaration and is left alone on purpose.
@@ -71,7 +70,7 @@ def present(
     desired_fields = ownership.declared(manifest)
     # Most objects of a large task are unchanged, and equal as they are.
     changed = {field for field, value in desired_fields.items() if value_at(live, field) != value}
-    current = live
+    current, canonical = live, manifest
     if changed:
         type_name = schema.type_of(manifest)
         canonical, current = (schema.canonical(type_name, _parts(source, changed)) for source in (manifest, live))
@@ -96,7 +95,7 @@ def present(
         if (value := _current(current, live, field)) is not None:
             put(before, field, value)
     for field in sorted(changed):
-        put(after, field, desired_fields[field])
+        put(after, field, _shown(canonical, field, desired_fields[field]))
     patched_parents = {
         largest_removed(field, removed, desired_fields, live)
         for field in (*(updated_by_us & removed), *(shared if force else ()))
@@ -117,7 +116,7 @@ def present(
         if _prunes_more(field, removed, desired_fields, others, live)
     }
     retained = () if force else tuple(sorted(shared.items()))
-    conflict = None if force else _conflict(changed, others)
+    conflict = None if force else _conflict(changed, others, live)
     return Plan(
         APPLY,
         manifest,
@@ -136,16 +135,16 @@ def _parts(manifest: dict[str, Any], fields: Iterable[Field]) -> dict[str, Any]:
     return {part: manifest[part] for part in {field[0] for field in fields} if part in manifest}
 
 
-def _conflict(changed: Iterable[Field], others: Iterable[tuple[str, set[Field]]]) -> str | None:
+def _conflict(changed: Iterable[Field], others: Iterable[tuple[str, set[Field]]], live: dict[str, Any]) -> str | None:
     """The conflict of changed fields that other managers own, in the API server's words."""
     conflicts: dict[str, list[str]] = {}
     for manager, fields in others:
         for field in changed:
             # The declared value may contain a part of theirs; only the server knows whether that conflicts.
             owned = any(owned_field[: len(field)] == field for owned_field in fields)
-            if owned and (manager, field) != RECLAIMED:
+            if owned and not rewrites.taken_back(manager, field, live):
                 conflicts.setdefault(manager, []).append(".".join(field))
-    return field_conflict(conflicts) if conflicts else None
+    return f"{field_conflict(conflicts)}{rewrites.remedies(conflicts, live)}" if conflicts else None
 
 
 def absent(manifest: dict[str, Any], live: dict[str, Any] | None) -> Plan:
@@ -213,8 +212,16 @@ def _same(field: Field, value: Any, desired: dict[str, Any], current: dict[str, 
         # Unknown to the schema: a field of a newer KubeVirt.
         return bool(value_at(live, field) == value)
     live_value = value_at(current, field)
-    # An empty object declares only its presence; others may own its contents.
-    return isinstance(live_value, dict) if desired_value == {} else bool(live_value == desired_value)
+    # An empty object declares only its presence; others may own its contents, and the canonical form may have some.
+    return isinstance(live_value, dict) if value == {} else bool(live_value == desired_value)
+
+
+def _shown(canonical: dict[str, Any], field: Field, value: Any) -> Any:
+    """A declared value as a diff shows it: a list in the canonical form, like the live one, or what Go always writes
+    would be a difference.
+    """
+    form = value_at(canonical, field) if isinstance(value, list) else None
+    return value if form is None else form
 
 
 def _current(current: dict[str, Any], live: dict[str, Any], field: Field) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields as ownership
@@ -11,35 +12,28 @@ from ..api.matcher import INSTANCETYPE, ROLES, Role
 from ..api.tree import copy, merge, put, value_at
 from ..kubevirt.find.infer import IGNORE
 from ..kubevirt.vmi.readiness import run_strategy
-from .plan import APPLY, RECLAIMED, Plan, largest_removed
+from . import rewrites
+from .plan import APPLY, Plan, largest_removed
+from .rewrites import CONTROLLER, RUN_STRATEGY, RUNNING, within
 from .vm.manifest import DEFAULT_MEMORY
 
 DEFAULT_RUN_STRATEGY: Final = "Always"
-_RUN_STRATEGY: Final[Field] = ("spec", "runStrategy")
-_RUNNING: Final[Field] = ("spec", "running")
 _MEMORY: Final[Field] = ("spec", "template", "spec", "domain", "memory", "guest")
-_CONTROLLER: Final = "virt-controller"
-# What virt-controller writes to VMs without a matcher, too.
-_NOT_EXPANDED: Final[frozenset[Field]] = frozenset(
-    {
-        ("spec", "template", "metadata", "annotations", "kubevirt.io/pci-topology-version"),
-        ("spec", "template", "spec", "domain", "firmware", "uuid"),
-        ("spec", "template", "spec", "volumes"),
-    }
-)
 
 
 class Reconciled(NamedTuple):
     """A VM's manifest, adapted to the live VM.
 
-    manifest: to apply. owned_fields: the fields that count as declared by us before.
+    manifest: to apply. owned_fields: the fields that count as declared by us before. plugged: the volumes that somebody
+    plugged into the VM and that stay (`rewrites.adapted`).
     """
 
     manifest: dict[str, Any]
     owned_fields: set[Field] | None
+    plugged: Sequence[dict[str, Any]] = ()
 
 
-def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str) -> Reconciled:
+def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str, force: bool = False) -> Reconciled:
     """The declared VM, adapted to the live VM so that equivalent values are no difference.
 
     - An undeclared run strategy or memory stays unchanged; a new VM gets the default.
@@ -48,6 +42,7 @@ def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str
       inference is not repeated: a new label on a disk does not resize a VM.
     - Another spelling of a matcher's kind is the same kind; `running` is another spelling of a run strategy.
     - A VM that the cluster's reference policy expanded has no matchers; the values from virt-controller stay.
+    - What else KubeVirt writes to a spec: see `rewrites`. force: plugged volumes that are not declared do not stay.
     """
     # The template is most of a VM, and a task may have ten thousand, so it is copied only where it changes.
     own = {role.matcher: {**matcher} for role in ROLES if (matcher := role.matcher_of(desired))}
@@ -58,19 +53,21 @@ def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str
         _keep_memory(result, None, None)
         return Reconciled(result, None)
     owned_fields = ownership.owned(live, manager)
-    if _RUN_STRATEGY in (owned_fields or ()) and "runStrategy" not in result["spec"] and "runStrategy" in live["spec"]:
+    if RUN_STRATEGY in (owned_fields or ()) and "runStrategy" not in result["spec"] and "runStrategy" in live["spec"]:
         result["spec"]["runStrategy"] = live["spec"]["runStrategy"]
     if live["spec"].get("running") is not None and result["spec"].get("runStrategy") == run_strategy(live):
         del result["spec"]["runStrategy"]
+    result, with_rewritten, plugged = rewrites.adapted(result, live, owned_fields, manager, force)
     if expanded(result, live):
-        return Reconciled(_without_expanded(result, live), owned_fields)
+        return Reconciled(_without_expanded(result, live), owned_fields, plugged)
+    owned_fields = with_rewritten
     for role in ROLES:
         owned_fields = _reconcile_matcher(role, result, live, owned_fields)
     _keep_memory(result, live, owned_fields)
     if owned_fields is not None and not _has_memory(live):
         # Admission removes the memory of a VM with an inferred instancetype, but its manager still owns it.
         owned_fields = owned_fields - {_MEMORY}
-    return Reconciled(result, owned_fields)
+    return Reconciled(result, owned_fields, plugged)
 
 
 def with_merge_patch(step: Plan, live: dict[str, Any] | None, manager: str, force: bool) -> Plan:
@@ -80,7 +77,21 @@ def with_merge_patch(step: Plan, live: dict[str, Any] | None, manager: str, forc
     """
     if live is None or step.action != APPLY:
         return step
-    return _without_pins(_without_running(step, live, manager, force), live)
+    return _without_pins(_without_plugged(_without_running(step, live, manager, force), live, force), live)
+
+
+def _without_plugged(step: Plan, live: dict[str, Any], force: bool) -> Plan:
+    """The plan with the removal of the disks whose plugged volumes it removes."""
+    patch = rewrites.unplugged(step.manifest, live) if force or step.conflict is None else None
+    if patch is None:
+        return step
+    disks = patch[rewrites.DISKS]
+    before = copy(step.before)
+    put(before, rewrites.DISKS, value_at(live, rewrites.DISKS))
+    after = copy(step.after)
+    if disks:
+        put(after, rewrites.DISKS, disks)
+    return step._replace(before=before, after=after, merge_patch={**step.merge_patch, **patch})
 
 
 def _without_pins(step: Plan, live: dict[str, Any]) -> Plan:
@@ -127,19 +138,19 @@ def _without_running(step: Plan, live: dict[str, Any], manager: str, force: bool
     KubeVirt rejects both and neither, so one merge patch swaps them. A merge patch causes no conflict; therefore the
     plan refuses to take another manager's `running`, as the API server would.
     """
-    declared = value_at(step.manifest, _RUN_STRATEGY)
-    running = value_at(live, _RUNNING)
+    declared = value_at(step.manifest, RUN_STRATEGY)
+    running = value_at(live, RUNNING)
     if declared is None or running is None:
         return step
     owners = [
         name
-        for name in ownership.owners(ownership.others(live, manager), _RUNNING)
-        if name != RECLAIMED[0] and name not in step.taken_from
+        for name in ownership.owners(ownership.others(live, manager), RUNNING)
+        if not rewrites.taken_back(name, RUNNING, live) and name not in step.taken_from
     ]
     if owners and not force:
         return step._replace(refusal=field_conflict({name: ["spec.running"] for name in owners}))
     before = merge(copy(step.before), {"spec": {"running": running}})
-    return step._replace(before=before, merge_patch={**step.merge_patch, _RUNNING: None, _RUN_STRATEGY: declared})
+    return step._replace(before=before, merge_patch={**step.merge_patch, RUNNING: None, RUN_STRATEGY: declared})
 
 
 def _keep_memory(desired: dict[str, Any], live: dict[str, Any] | None, owned_fields: set[Field] | None) -> None:
@@ -199,11 +210,11 @@ def expanded(desired: dict[str, Any], live: dict[str, Any]) -> bool:
     declared = [role for role in ROLES if role.matcher_of(desired)]
     if not declared or any(role.matcher_of(live) or role.reference_of(live) for role in ROLES):
         return False
-    controller_fields = ownership.updated(live, _CONTROLLER)
+    controller_fields = ownership.updated(live, CONTROLLER)
     if INSTANCETYPE in declared:
         # Every instancetype has memory, which virt-controller writes for no other reason.
         return any(field[:-1] == _MEMORY[:-1] for field in controller_fields)
-    return any(field[0] == "spec" and field not in _NOT_EXPANDED for field in controller_fields)
+    return any(field[0] == "spec" and field not in rewrites.WITHOUT_EXPANSION for field in controller_fields)
 
 
 def _without_expanded(desired: dict[str, Any], live: dict[str, Any]) -> dict[str, Any]:
@@ -211,18 +222,9 @@ def _without_expanded(desired: dict[str, Any], live: dict[str, Any]) -> dict[str
     result = copy(desired)
     for role in ROLES:
         result["spec"].pop(role.matcher, None)
-    controller_fields = ownership.updated(live, _CONTROLLER)
+    controller_fields = ownership.updated(live, CONTROLLER)
     for field, value in ownership.declared(result).items():
         expanded_field = any(field[: len(other)] == other for other in controller_fields)
-        if expanded_field and _within(value, value_at(live, field)):
+        if expanded_field and within(value, value_at(live, field)):
             del value_at(result, field[:-1])[field[-1]]
     return result
-
-
-def _within(part: Any, container: Any) -> bool:
-    """Whether `container` contains all of `part`; list items are compared by position."""
-    if isinstance(part, dict):
-        return isinstance(container, dict) and all(_within(value, container.get(key)) for key, value in part.items())
-    if isinstance(part, list):
-        return isinstance(container, list) and len(part) <= len(container) and all(map(_within, part, container))
-    return bool(part == container)

@@ -20,7 +20,7 @@ from ..choose.fitting import series_of
 from ..choose.suggestions import Lister, join_or, of_kind, similar
 from ..kubevirt.admission import admitter, firmware, launcher_pod, virtual_machine
 from ..kubevirt.admission.rule import INVALID, Cause
-from ..kubevirt.find import find, naming
+from ..kubevirt.find import find
 from ..kubevirt.vmi import vmi
 from ..kubevirt.vmi.cluster import Cluster
 from ..kubevirt.vmi.defaults import set_vmi_defaults
@@ -28,7 +28,11 @@ from ..kubevirt.vmi.readiness import HALTED, has_guest, run_strategy
 from ..kubevirt.webhooks import validate
 from ..kubevirt.webhooks.admission import invalid
 from ..kubevirt.webhooks.mutate import AdmissionResult
-from .references import ignored_sizes, missing_references, missing_sources
+from .derived_names import too_long
+from .disk_sizes import unshrinkable
+from .lost_objects import lost_revision
+from .references import missing_references, missing_sources
+from .sources import unusable_sources
 
 # The least memory with which any system of a family boots, by the beginning of a preference's name. Lower than vendors'
 # requirements, to avoid needless warnings.
@@ -97,10 +101,6 @@ def start_failures(vm: Manifest, applied: Manifest, live: Manifest | None, clust
 _TEMPLATE: Final = "spec.template.spec"
 _NOT_STARTED: Final = (HALTED, "Manual")
 _CANNOT_START: Final = "KubeVirt accepts the VM, but cannot start it"
-_REVISION_LOST: Final = (
-    "the captured revision {name} was deleted, so KubeVirt cannot start the VM again; refresh the VM"
-    " (controller_revision, state: refreshed)"
-)
 _OPEN_GATE: Final = "enable the feature gate in the KubeVirt object, or remove the field"
 
 
@@ -199,15 +199,20 @@ def _admitted_issues(
         # KubeVirt's errors for a VM without the object, such as that a preference requires more memory than none.
         response = validate.virtual_machine(copy(admitted), cluster)
         refusal = response.as_json()
-        return lost if refusal["allowed"] else [Issue(_line(refusal, lost[0].text))]
+        unmet = refusal.get("stage") == validate.REQUIREMENTS
+        return lost if refusal["allowed"] else [Issue(_line(refusal, lost[0].text), missing=unmet)]
+    # Those of a VM that exists may have changed with KubeVirt.
+    names = [Issue(name.text, certain=name.new) for name in too_long(admitted, live, cluster)]
     missing = [issue for role in ROLES for issue in _missing_object(admitted, role, cluster, lister)]
     missing += [Issue(text, missing=True) for text in missing_sources(vm, live, cluster.objects, lister)]
     if missing:
-        return missing
-    sizes = [Issue(text, certain=False) for text in ignored_sizes(vm, live)] if live is not None else []
+        return [*names, *missing]
+    sizes = [Issue(text, certain=False) for text in unshrinkable(vm, live, cluster.objects)] if live else []
     # Somebody else may still create what must exist before the VM starts.
     later = [Issue(text, certain=False, missing=True) for text in missing_references(vm, cluster.objects)]
-    return [*_validation_issues(admitted, live, cluster, lister), *later, *sizes]
+    unusable = unusable_sources(vm, live, cluster.objects)
+    doubts = [Issue(source.text, certain=False, missing=source.missing) for source in unusable]
+    return [*names, *_validation_issues(admitted, live, cluster, lister), *later, *doubts, *sizes]
 
 
 def _validation_issues(admitted: Manifest, live: Manifest | None, cluster: Cluster, lister: Lister) -> list[Issue]:
@@ -262,16 +267,16 @@ def _line(response: dict[str, Any], remedy: str, suspects: Iterable[str] = ()) -
 
 
 def _lost_revision(vm: Manifest, role: Role, live: Manifest | None, cluster: Cluster) -> list[Issue]:
-    """A captured revision that was deleted: KubeVirt accepts changes of the VM, but cannot start it, even if the VM
-    names another object.
+    """A revision of the live VM that was deleted: KubeVirt accepts changes of the VM, but neither starts nor stops it,
+    even if the VM names another object.
     """
-    if role.matcher_in(vm).get("revisionName") or cluster.release.refuses_unknown_objects:
+    pinned = role.matcher_in(vm).get("revisionName")
+    restored = live is not None and pinned and role.matcher_in(live).get("revisionName") == pinned
+    if (pinned and not restored) or cluster.release.refuses_unknown_objects:
         return []
-    match = find.captured(vm, role, cluster.objects, cluster.release)
-    if match.error is None or match.error.code != 404:
+    text = lost_revision(vm, role, cluster.objects, cluster.release)
+    if text is None:
         return []
-    name = naming.referenced(vm, role, cluster.release).name
-    text = f"spec.{role.matcher}: {_REVISION_LOST.format(name=name)}"
     due = _is_due(vm, live)
     return [Issue(text, certain=due, missing=due, starts=False)]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from ..api import schema
 from ..api.manifest import Manifest, claim_of, name_of, namespace_of
 from ..choose.suggestions import Lister, join_or, similar
 from ..kubevirt.find.lookup import Lookup
@@ -82,7 +81,7 @@ def references(vm: Manifest) -> Iterator[Reference]:
 
 def created_volumes(vm: Manifest) -> set[str]:
     """The names of the DataVolumes, and of their claims, that KubeVirt creates for a VM."""
-    return {name_of(template) for template in _templates(vm)}
+    return {name_of(template) for template in templates_of(vm)}
 
 
 def keys_for_start(vm: Manifest) -> Iterator[LookupKey]:
@@ -113,8 +112,10 @@ def _named_objects(item: Manifest, sources: _Sources) -> Iterator[tuple[str, tup
             yield ".".join((source, *parents, last)), kinds, str(holder[last])
 
 
-class _Source(NamedTuple):
-    """path: of the source's name, in the VM. kind, namespace, name: the object to copy."""
+class Source(NamedTuple):
+    """A source of a disk.
+
+    path: of the source's name, in the VM. kind, namespace, name: the object to copy."""
 
     path: str
     kind: str
@@ -132,7 +133,7 @@ def missing_sources(vm: Manifest, live: Manifest | None, objects: Lookup, lister
     live: the live VM; the sources of its existing DataVolumes may be gone. Sources that the user may not read count as
     existing, because KubeVirt itself checks the permission to clone.
     """
-    for source in _sources(vm, created_volumes(live or {})):
+    for source in new_sources(vm, live):
         if objects.get(source.kind, source.namespace, source.name) is None:
             close = similar(source.name, map(name_of, lister(source.kind, source.namespace)))
             hint = f"did you mean {join_or(close)}?" if close else "create the object first, or name an existing object"
@@ -140,42 +141,30 @@ def missing_sources(vm: Manifest, live: Manifest | None, objects: Lookup, lister
             yield f"{source.path}: no {source.kind} {source.name} {place}; {hint}"
 
 
-def ignored_sizes(vm: Manifest, live: Manifest) -> Iterator[str]:
-    """One line for each existing disk with another size in the VM: KubeVirt creates its DataVolume once and never
-    resizes it.
-    """
-    before = {name_of(template): _size(template) for template in _templates(live)}
-    for index, template in enumerate(_templates(vm)):
-        name, size = name_of(template), _size(template)
-        was = before.get(name, "")
-        if was and size and not schema.equal("Quantity", was, size):
-            yield (
-                f"spec.dataVolumeTemplates[{index}]: the disk {name} keeps its size of {was}, because KubeVirt creates"
-                " it only once; resize its PersistentVolumeClaim"
-            )
-
-
-def _templates(vm: Manifest) -> list[Manifest]:
+def templates_of(vm: Manifest) -> list[Manifest]:
+    """The templates of a VM's DataVolumes."""
     return (vm.get("spec") or {}).get("dataVolumeTemplates") or []
 
 
-def _size(template: Manifest) -> str:
+def size_of(template: Manifest) -> str:
+    """The size that a DataVolume or a claim requests; "" for none."""
     spec = template.get("spec") or {}
-    resources = (spec.get("storage") or spec.get("pvc") or {}).get("resources") or {}
+    resources = (spec.get("storage") or spec.get("pvc") or spec).get("resources") or {}
     return str((resources.get("requests") or {}).get("storage") or "")
 
 
-def _sources(vm: Manifest, existing: set[str]) -> Iterator[_Source]:
-    own = namespace_of(vm)
-    for index, template in enumerate(_templates(vm)):
+def new_sources(vm: Manifest, live: Manifest | None) -> Iterator[Source]:
+    """The sources of the disks that KubeVirt creates for a VM, without those that the live VM has already."""
+    own, existing = namespace_of(vm), created_volumes(live or {})
+    for index, template in enumerate(templates_of(vm)):
         if name_of(template) in existing:
             continue
         spec, path = template.get("spec") or {}, f"spec.dataVolumeTemplates[{index}].spec"
         reference = spec.get("sourceRef") or {}
         if reference.get("kind") == "DataSource" and reference.get("name"):
             namespace = reference.get("namespace") or own
-            yield _Source(f"{path}.sourceRef.name", "DataSource", namespace, reference["name"])
+            yield Source(f"{path}.sourceRef.name", "DataSource", namespace, reference["name"])
         for field, kind in _KINDS.items():
             source = (spec.get("source") or {}).get(field) or {}
             if source.get("name"):
-                yield _Source(f"{path}.source.{field}.name", kind, source.get("namespace") or own, source["name"])
+                yield Source(f"{path}.source.{field}.name", kind, source.get("namespace") or own, source["name"])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from ...._resolver.api.errors import FieldError
-from ...._resolver.api.kinds import BY_NAME, Kind
+from ...._resolver.api.kinds import BY_NAME
 from ...._resolver.boot import preflight, source
 from ...._resolver.boot import upload as rules
 from ...client import upload_proxy
@@ -17,6 +17,7 @@ from ...read.boot_sources import default_problems, file_of, image_of
 from ...read.kubevirt import Cdi, cdi
 from ...read.lookup import ClusterLookup
 from ...read.registry import CONFIG_MAP, SECRET
+from ..clone_rights import may_clone
 from ..declare import apply_findings
 from ..engine import WriteSettings
 from ..kind_handler import Finding
@@ -24,7 +25,6 @@ from .state import LABELED, BootSourceState, is_filled
 from .upload import proxy_connections, proxy_url
 
 _SOURCE: Final = "DataSource"
-_REVIEW: Final = Kind("SubjectAccessReview", "authorization.k8s.io", "v1", "subjectaccessreviews", False)
 _REFERENCES: Final = ((SECRET, "secret"), (CONFIG_MAP, "ca_config_map"))
 
 
@@ -85,19 +85,13 @@ class _Checks:
     def _consumers(self, boot_source: BootSourceState) -> Iterator[Finding]:
         (namespace, name), snapshot = boot_source.target, bool(boot_source.options.get("snapshot"))
         for consumer in map(source.parse_consumer, boot_source.options.get("consumers") or ()):
-            alternatives = source.reviews(consumer, namespace, name, snapshot)
             try:
-                if consumer.namespace != namespace and not any(
-                    all(map(self._allows, rights)) for rights in alternatives
+                if consumer.namespace != namespace and not may_clone(
+                    self._session, consumer, namespace, name, snapshot=snapshot
                 ):
-                    yield Finding(source.refusal(consumer, namespace))
+                    yield Finding(source.refusal(consumer, namespace), missing=True)
             except RequestFailed as error:
                 yield Finding(f"consumers: not checked: {error}", note=True)
-
-    def _allows(self, review: dict[str, Any]) -> bool:
-        body = {"apiVersion": _REVIEW.api_version, "kind": _REVIEW.kind, "spec": review}
-        review_response = self._session.request("POST", _REVIEW.path(), body=body, retry=True)
-        return bool((review_response.get("status") or {}).get("allowed"))
 
     def _credentials(self, boot_source: BootSourceState, cluster: Cdi) -> Iterator[Finding]:
         """To poll, CDI also reads them in its own namespace, and does not report missing ones."""

@@ -187,7 +187,7 @@ class LabelHandler(KindHandler):
         nothing = Plan(plan.NONE, step.manifest, {}, {})
         return nothing if self._check_mode else nothing._replace(refusal=_missing_text(step.manifest))
 
-    def predict_impact(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
+    def predict_effects(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
         for result in planned:
             if result.live is None:
                 result.warnings.append(f"{_missing_text(result.planned.manifest)}; {UNKNOWN_IN_CHECK_MODE}")

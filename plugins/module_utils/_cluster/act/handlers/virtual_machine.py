@@ -13,18 +13,21 @@ from ...._resolver.boot.origin import Image
 from ...._resolver.declare import plan, virtual_machine
 from ...._resolver.declare.expanded_size import size_mismatch
 from ...._resolver.declare.plan import Plan
+from ...._resolver.declare.rewrites import plugged_warnings
 from ...._resolver.declare.vm import from_image
 from ...._resolver.declare.vm.from_image import ImageInference
 from ...._resolver.declare.vm_template import checkable
 from ...._resolver.guest.effect import NOTHING, RESTART, UNKNOWN, GuestEffect, admitted_effect
 from ...._resolver.kubevirt.find import naming
 from ...._resolver.kubevirt.vmi.cluster import Cluster
+from ...._resolver.kubevirt.vmi.failures import retry_patch, unfinished_change
 from ...._resolver.kubevirt.vmi.readiness import readiness, run_strategy, same_status
 from ...._resolver.kubevirt.webhooks.mutate import AdmissionResult, admission_cache_key, admit
 from ...._resolver.limits.language import WARN
 from ...._resolver.preflight import issues as rules
 from ...._resolver.preflight.object_keys import LookupKey, keys_for_admission, keys_for_guest
 from ...._resolver.preflight.references import keys_for_start
+from ...._resolver.preflight.sources import clones, may_not_clone
 from ...client.errors import RequestFailed
 from ...client.session import Session
 from ...read.catalog import ClusterLimits
@@ -32,10 +35,12 @@ from ...read.kubevirt import kubevirt
 from ...read.lookup import ClusterLookup
 from ...read.registry import contents_of
 from ...read.snapshot import Key, read
+from ..clone_rights import CloneRights
 from ..deletion import await_dependents, await_old_dependents, retained_claims
 from ..kind_handler import DeclareOutcome, Entry, Finding, KindHandler
 from ..restarts import DeclaredRestarts, pending_effects, waits_for_restart
 from .vm_completion import Completion, check_capacity
+from .vm_disks import grow_disks, judge_disks
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -60,6 +65,7 @@ class VirtualMachineHandler(KindHandler):
         self._session = session
         self._lookup = ClusterLookup(session)
         self._limits = ClusterLimits(session)
+        self._clone_rights = CloneRights(session)
         # Admission of changed VMs, until their effect is known.
         self._admissions: dict[Key, AdmissionResult] = {}
 
@@ -72,9 +78,14 @@ class VirtualMachineHandler(KindHandler):
         check_capacity(self._options, self._session, results, self.warnings)
         if all(result.entry.problem is None for result in results):
             infer_from_images(self._session, results)
+            judge_disks(self._session, self._lookup, results)
 
-    def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None]:
-        return virtual_machine.reconcile(manifest, live, self.manager)
+    def grow(self, results: list[DeclareOutcome], session: Session) -> None:
+        grow_disks(session, results, self._options["concurrency"])
+
+    def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None, list[str]]:
+        result = virtual_machine.reconcile(manifest, live, self.manager, self._force)
+        return result.manifest, result.owned_fields, list(plugged_warnings(result.plugged))
 
     def adjust(self, step: Plan, live: Manifest | None) -> Plan:
         return virtual_machine.with_merge_patch(step, live, self.manager, self._force)
@@ -84,6 +95,9 @@ class VirtualMachineHandler(KindHandler):
         vms = [plan.merged(result.planned, result.live) for result in planned]
         keys = (key for vm in vms for key in (*keys_for_admission(vm, cluster.release), *keys_for_start(vm)))
         self._lookup.gather(dict.fromkeys(keys))
+        self._clone_rights.gather(
+            clone for result, vm in zip(planned, vms) for clone in clones(vm, result.live, self._lookup)
+        )
         assumption = [Finding(cluster.kubevirt.assumption, note=True)] if cluster.kubevirt.assumption else []
         findings_by_key: dict[str, list[Finding]] = {}
         found = []
@@ -108,6 +122,11 @@ class VirtualMachineHandler(KindHandler):
         return [
             *(Finding(violation.text, note=violation.action == WARN) for violation in violations),
             *(Finding(issue.text, note=not issue.certain, missing=issue.missing) for issue in issues),
+            *(
+                Finding(may_not_clone(clone), note=True, missing=True)
+                for clone in clones(vm, result.live, self._lookup)
+                if self._clone_rights.refused(clone)
+            ),
         ]
 
     def predict_effects(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
@@ -166,6 +185,12 @@ class VirtualMachineHandler(KindHandler):
 
     def restart(self, results: list[DeclareOutcome], deadline: float) -> None:
         self._restarts.run(self._session, results, deadline)
+
+    def retry_patch(self, live: Manifest) -> Manifest | None:
+        return retry_patch(live)
+
+    def remark(self, live: Manifest) -> str | None:
+        return unfinished_change(live)
 
     def probe(self, live: Manifest | None) -> Progress:
         return readiness(live)

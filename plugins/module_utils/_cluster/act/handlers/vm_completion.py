@@ -293,7 +293,7 @@ def _to_run(manifests: Iterable[Manifest]) -> list[Manifest]:
     vms = []
     for declared in manifests:
         # As for a new VM, which gets a run strategy and memory.
-        vm, _owned = reconcile(declared, None, "")
+        vm = reconcile(declared, None, "").manifest
         if vm["spec"].get("runStrategy") != "Halted" and vm["spec"].get("running") is not False:
             vms.append(vm)
     return vms

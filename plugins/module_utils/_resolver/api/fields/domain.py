@@ -132,7 +132,7 @@ TYPES: dict[str, dict[str, Any]] = {
         "reservedOverhead": ("*ReservedOverhead", {"since": "1.8"}),
     },
     "ReservedOverhead": {"addedOverhead": "*Quantity", "memLock": "*string"},
-    "Machine": {"type": "string!"},
+    "Machine": {"type": ("string!", {"empty": "undeclared"})},
     "Firmware": {
         "uuid": "string",
         "bootloader": "*Bootloader",

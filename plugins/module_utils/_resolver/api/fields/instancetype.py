@@ -15,7 +15,7 @@ TYPES: dict[str, dict[str, Any]] = {
         "spec": "VirtualMachineInstancetypeSpec!",
     },
     "VirtualMachineInstancetypeSpec": {
-        "nodeSelector": ("map[string]string", {"since": "1.1"}),
+        "nodeSelector": ("map[string]string", {"since": "1.1", "empty": "undeclared"}),
         "schedulerName": ("string", {"since": "1.1"}),
         "cpu": "CPUInstancetype!",
         "memory": "MemoryInstancetype!",

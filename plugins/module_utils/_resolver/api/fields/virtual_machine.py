@@ -48,7 +48,7 @@ TYPES: dict[str, dict[str, Any]] = {
     "VirtualMachineInstanceSpec": {
         "priorityClassName": "string",
         "domain": "DomainSpec!",
-        "nodeSelector": "map[string]string",
+        "nodeSelector": ("map[string]string", {"empty": "undeclared"}),
         "affinity": "*Affinity",
         "schedulerName": "string",
         "serviceAccountName": ("string", {"since": "1.9"}),

@@ -66,7 +66,9 @@ def _is_image(volume: str, spec: Manifest) -> bool:
 
 
 def _volumes(spec: Manifest) -> Manifest:
-    return {volume.get("name"): volume for volume in spec["template"]["spec"].get("volumes") or ()}
+    volumes = spec["template"]["spec"].get("volumes") or ()
+    # What is no volume is reported with the rest of the manifest.
+    return {volume["name"]: volume for volume in volumes if isinstance(volume.get("name"), str)}
 
 
 def _is_set(role: Role, spec: Manifest) -> bool:

@@ -193,12 +193,23 @@ def _vmi_spec(options: Options) -> Manifest:
     return spec
 
 
-def _add_volumes(options: Options, spec: Manifest) -> None:
+def grown_claims(options: Options) -> set[str]:
+    """The claims of a VM that are to grow with their declared sizes. options: valid ones."""
+    return _disks(options).grown
+
+
+def _disks(options: Options) -> Disks:
+    """The disks of the options `boot` and `volumes`. Raises FieldError."""
     disks = Disks(options["name"])
     if options.get("boot"):
         disks.add("boot", boot_volume(options["boot"]))
     for index, entry in enumerate(options.get("volumes") or []):
         disks.add(f"volumes[{index}]", entry)
+    return disks
+
+
+def _add_volumes(options: Options, spec: Manifest) -> None:
+    disks = _disks(options)
     if options.get("sysprep") is not None:
         disks.add_named("sysprep", SYSPREP_DISK, sysprep_source("sysprep", options["sysprep"]))
     credentials, effective = _credentials_and_cloud_init(options)

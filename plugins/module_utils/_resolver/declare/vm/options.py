@@ -48,6 +48,7 @@ _STORAGE: Final[Spec] = {
     "storage_class": _STR,
     "access_modes": _TEXTS,
     "volume_mode": _choice("Block", "Filesystem"),
+    "expand": _choice("warn", "grow"),
 }
 
 _BOOT_SOURCES: Final = ("data_source", "pvc", "container_disk", "url")

@@ -105,13 +105,15 @@ _HIGHEST_BOOT_ORDER: Final = 2**32 - 1
 class Disks:
     """Collects the volumes of a VM: `volumes`, `disks` and `data_volume_templates` of its manifest.
 
-    `disks` has an entry only for volumes with disk options; KubeVirt adds the others.
+    `disks` has an entry only for volumes with disk options; KubeVirt adds the others. `grown`: the claims that are to
+    grow with their declared size.
     """
 
     def __init__(self, vm: str) -> None:
         self.volumes: list[Part] = []
         self.disks: list[Part] = []
         self.data_volume_templates: list[Part] = []
+        self.grown: set[str] = set()
         self._vm = vm
         self._names: set[str] = set()
         self._boot_orders: set[int] = set()
@@ -171,6 +173,8 @@ class Disks:
         data_volume_name = explicit_name or (f"{self._vm}-{name}" if options.get("name") else name)
         if explicit_name:
             check_label(f"{path}.name", explicit_name)
+        if options["import"].get("expand") == "grow":
+            self.grown.add(data_volume_name)
         self.data_volume_templates.append({"metadata": {"name": data_volume_name}, "spec": spec})
         return {"dataVolume": {"name": data_volume_name}}
 
@@ -242,7 +246,7 @@ _SOURCE_OF_SCHEME: Final = {
     "docker": "registry",
     "oci-archive": "registry",
 }
-_STORAGE: Final = ("size", "storage_class", "access_modes", "volume_mode")
+_STORAGE: Final = ("size", "storage_class", "access_modes", "volume_mode", "expand")
 
 
 def boot_volume(boot: Options) -> Options:

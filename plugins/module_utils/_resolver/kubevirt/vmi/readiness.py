@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from ...api.manifest import Manifest, Progress, condition_of, has_condition
 from ...api.matcher import ROLES
+from .failures import RACE, RESTART, failure_of
 
 # The run strategy of a VM that does not run.
 HALTED: Final = "Halted"
@@ -92,13 +93,7 @@ _MAY_PASS: Final = frozenset(
     {"ErrorUnschedulable", "ErrImagePull", "ImagePullBackOff", "ErrorPvcNotFound", "DataVolumeError"}
 )
 _GRACE: Final = 20.0
-# virt-controller succeeds at its next attempt, because the VM changed concurrently.
-_LOST_RACES: Final = (
-    "the server rejected our request due to an error in our request",
-    "the object has been modified",
-    # The VMI of a deleted VM of the same name.
-    "already exists",
-)
+# virt-controller succeeds at its next attempt.
 _RACE_GRACE: Final = 15.0
 # Conditions with the reason why a VM does not start, the most specific first.
 _REASON_CONDITIONS: Final = ("Synchronized", "PodScheduled", "DataVolumesReady", "Ready")
@@ -132,10 +127,12 @@ def trouble(vm: Manifest) -> Progress | None:
     """What prevents a VM from starting, by its status: failed, or stuck if the VM may recover soon."""
     status = vm.get("status") or {}
     conditions = {condition["type"]: condition for condition in status.get("conditions") or []}
-    failure = conditions.get("Failure", {})
-    if failure.get("status") == "True":
-        reason = _text(failure.get("reason") or "Failure", failure)
-        return _trouble(reason, _RACE_GRACE if any(words in reason for words in _LOST_RACES) else 0.0)
+    found = failure_of(vm)
+    healed_by = found[1].healed_by if found is not None and found[1] is not None else ""
+    # The guest runs on without a change, or a restart is under way.
+    if found is not None and healed_by != RESTART:
+        reason = _text(found[0].get("reason") or "Failure", found[0])
+        return _trouble(reason, _RACE_GRACE if healed_by == RACE else 0.0)
     printable = status.get("printableStatus", "")
     if printable in _MAY_PASS or printable == _CRASHES:
         failures = (status.get("startFailure") or {}).get("consecutiveFailCount")

@@ -174,3 +174,15 @@ def test_missing_objects_are_warnings_in_check_mode_only() -> None:
         entry = Entry("shop/gone", Key(KIND, "shop", "gone"), "present", manifest("gone"))
         (run,) = declare(session, finds, [entry], WriteSettings())
     assert (run.failed, run.warnings) == ("gone is not there", [])
+
+
+def test_denial_that_may_follow_from_an_absent_object() -> None:
+    denied = status(422, 'admission webhook "policy" denied the request: 0 is too little', "Invalid")
+    schema = status(422, "spec.memory: Required value", "Invalid")
+    lacks = handler_with(preflight=lambda planned: [[Finding("no object x", missing=True)] for _result in planned])
+    doubtful, wrong = check(empty(new=denied, wrong=schema), "new", "wrong", handler=lacks)
+    assert (doubtful.failed, doubtful.changed) == (None, True)
+    assert doubtful.warnings[1].startswith("the dry run was denied, perhaps because of what does not exist yet: ")
+    assert "0 is too little" in doubtful.warnings[1]
+    # A schema knows no other objects.
+    assert wrong.failed is not None

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.watch import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.late import (
+    absent_objects,
     blockers,
     newest_events,
 )
@@ -130,3 +131,26 @@ def test_work_is_linear_in_late_vms(ask: Callable[..., Any], message: str) -> No
         return find
 
     assert growth(work) < 5
+
+
+def pod_event(vm_name: str, reason: str, message: str, at: str, kind: str = "Pod") -> dict[str, Any]:
+    about = {"kind": kind, "name": f"virt-launcher-{vm_name}-x7k2p"}
+    metadata = {"name": f"{vm_name}.{at}", "namespace": "shop"}
+    return {"metadata": metadata, "involvedObject": about, "reason": reason, "message": message, "lastTimestamp": at}
+
+
+def test_absent_objects_by_the_newest_event() -> None:
+    missing = 'MountVolume.SetUp failed for volume "x": secret "gone" not found'
+    events = [
+        pod_event("web", "FailedMount", missing, "2026-01-01T00:00:02Z"),
+        pod_event("web", "Scheduled", "assigned", "2026-01-01T00:00:01Z"),
+        # It has appeared since.
+        pod_event("db", "FailedMount", missing, "2026-01-01T00:00:01Z"),
+        pod_event("db", "Started", "started", "2026-01-01T00:00:02Z"),
+        pod_event("slow", "FailedMount", "timed out", "2026-01-01T00:00:02Z"),
+        pod_event("other", "FailedMount", missing, "2026-01-01T00:00:02Z"),
+        pod_event("vmi", "FailedMount", missing, "2026-01-01T00:00:02Z", "VirtualMachineInstance"),
+    ]
+    with session_with(Store({f"{CORE}/events": events})) as session:
+        found = absent_objects(session, "shop", ["web", "db", "slow", "vmi"])
+    assert found == {"web": f"FailedMount: {missing}; create it"}

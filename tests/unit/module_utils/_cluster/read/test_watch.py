@@ -285,3 +285,23 @@ def test_namespace_is_listed_once_after_the_deadline(monkeypatch: pytest.MonkeyP
         "None",
     ]
     assert session.listed == ["slow", "late", "good"]
+
+
+def test_absent_objects_end_a_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "LOOK", 0.0)
+    looks = iter([{"a": "no Secret", "b": "no Secret"}, {"a": "no Secret", "gone": "no Secret"}])
+    waits = _Wait("abc", probe, time.monotonic() + 30, lambda _names: next(looks))
+    waits.look()
+    # An object may appear soon after the pod.
+    assert sorted(waits.open) == ["a", "b", "c"]
+    waits.look()
+    assert sorted(waits.open) == ["b", "c"]
+    assert waits.ended["a"].failure == "no Secret"
+
+
+def test_a_look_takes_its_time() -> None:
+    waits = _Wait("a", probe, time.monotonic() + 30, lambda _names: {"a": "no Secret"})
+    waits.look()
+    waits.look()
+    assert list(waits.open) == ["a"]
+    assert waits.next_probe < waits.deadline

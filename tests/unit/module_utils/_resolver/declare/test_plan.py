@@ -205,3 +205,20 @@ def test_a_spec_without_declared_fields_is_removed() -> None:
     manifest = plan.present(bare, there, OWNER, "virtshape", force=True)
     assert (manifest.action, manifest.merge_patch) == (plan.APPLY, {("spec",): None})
     assert manifest.before == {"spec": MANIFEST["spec"]}
+
+
+def test_diff_of_a_list_shows_no_filler() -> None:
+    """KubeVirt stores `resources: {}`, which nobody declares."""
+
+    def vm(size: str | None, **filled: dict[str, str]) -> dict[str, Any]:
+        storage = {"resources": {"requests": {"storage": size}}} if size else dict(filled)
+        template = {"metadata": {"name": "disk"}, "spec": {"storage": storage, "source": {"blank": {}}}}
+        metadata = {"name": "web", "namespace": "shop"}
+        return {"kind": "VirtualMachine", "metadata": metadata, "spec": {"dataVolumeTemplates": [template]}}
+
+    step = plan.present(vm(None), vm("1Gi"), set())
+    (after,) = step.after["spec"]["dataVolumeTemplates"]
+    assert after["spec"]["storage"] == {"resources": {}}
+    # What is sent is what is declared.
+    assert step.manifest == vm(None)
+    assert plan.present(vm(None), vm(None, resources={}), {("spec", "dataVolumeTemplates")}).action == plan.NONE

@@ -82,6 +82,23 @@ def test_contradictory_values_of_a_field_are_an_error() -> None:
         as_vm(options)
 
 
+def test_empty_values_of_defaulted_fields_declare_nothing() -> None:
+    """KubeVirt drops an empty node selector, and fills in an empty machine type."""
+    spec = {"template": {"spec": {"domain": {"machine": {"type": ""}}}}}
+    vm = as_vm({"name": "a", "memory": "1Gi", "node_selector": {}, "spec": spec})
+    assert vm["spec"]["template"]["spec"] == {"domain": {"devices": {}, "machine": {}, "memory": {"guest": "1Gi"}}}
+    live = applied(created({"name": "a", "memory": "1Gi", "spec": spec}))
+    live["spec"]["template"]["spec"]["domain"]["machine"] = {"type": "q35"}
+    assert action(vm, live) == plan.NONE
+
+
+@pytest.mark.parametrize("name", [{}, []])
+def test_a_volume_needs_a_text_as_name(name: Any) -> None:
+    volumes = [{"name": name, "containerDisk": {"image": "a"}}]
+    with pytest.raises(FieldError, match=r"volumes\[0\]\.name: expected a string"):
+        as_vm({"name": "a", "memory": "1Gi", "template": {"spec": {"volumes": volumes}}})
+
+
 def applied(manifest: dict[str, Any], **spec: Any) -> dict[str, Any]:
     """The manifest as it is in the cluster once we applied it, with what others changed in its spec."""
     result = copy.deepcopy(manifest)
@@ -98,7 +115,7 @@ def applied(manifest: dict[str, Any], **spec: Any) -> dict[str, Any]:
 def action(desired: dict[str, Any], live: dict[str, Any]) -> str:
     """The action of the plan; what is planned from stays as it is."""
     before = copy.deepcopy((desired, live))
-    manifest, owner = vms.reconcile(desired, live, "virtshape")
+    manifest, owner, _plugged = vms.reconcile(desired, live, "virtshape")
     planned = plan.present(manifest, live, owner)
     assert (desired, live) == before
     return planned.action
@@ -141,7 +158,7 @@ def test_an_inferred_matcher_is_no_difference() -> None:
 def test_later_apply_sends_the_inferred_name() -> None:
     live = applied(created(INFERRED), instancetype={"name": "u1.medium"})
     changed = as_vm({**INFERRED, "labels": {"tier": "db"}})
-    manifest, owner = vms.reconcile(changed, live, "virtshape")
+    manifest, owner, _plugged = vms.reconcile(changed, live, "virtshape")
     assert manifest["spec"]["instancetype"] == {"name": "u1.medium"}
     assert plan.present(manifest, live, owner).action == plan.APPLY
     # And once it was sent, the next run is unchanged.
@@ -210,7 +227,7 @@ def test_an_expanded_vm_is_no_difference() -> None:
 
 def test_an_expanded_vm_still_follows_its_labels() -> None:
     desired = as_vm({**OPTIONS, "labels": {"tier": "other"}})
-    manifest, owner = vms.reconcile(desired, expanded(), "virtshape")
+    manifest, owner, _plugged = vms.reconcile(desired, expanded(), "virtshape")
     result = plan.present(manifest, expanded(), owner)
     assert result.action == plan.APPLY
     assert result.after == {"metadata": {"labels": {"tier": "other"}}}
@@ -276,7 +293,7 @@ def test_memory_removed_by_admission_is_no_difference() -> None:
 
 
 def plan_with_merge_patch(options: dict[str, Any], live: dict[str, Any], force: bool = False) -> plan.Plan:
-    manifest, owner = vms.reconcile(as_vm(options), live, "virtshape")
+    manifest, owner, _plugged = vms.reconcile(as_vm(options), live, "virtshape")
     return vms.with_merge_patch(plan.present(manifest, live, owner, "virtshape", force), live, "virtshape", force)
 
 
@@ -361,7 +378,7 @@ def test_inferred_matcher_is_taken_over_from_others() -> None:
     live["spec"]["instancetype"] = {"name": "u1.medium"}
     desired = as_vm({**PLAIN, "instancetype": {"infer": "required"}})
     for existing in (live, {**live, "metadata": {**live["metadata"], "managedFields": []}}):
-        manifest, owner = vms.reconcile(desired, existing, "virtshape")
+        manifest, owner, _plugged = vms.reconcile(desired, existing, "virtshape")
         assert manifest["spec"]["instancetype"] == {"name": "u1.medium"}
         assert ("spec", "instancetype", "name") not in (owner or ())
         assert plan.present(manifest, existing, owner).action == plan.APPLY
@@ -409,7 +426,7 @@ def test_inferred_matcher_keeps_its_inferred_kind(mine: bool) -> None:
     live = applied(created(INFERRED), instancetype={"name": "u1.medium", "kind": OWN_KIND})
     if not mine:
         live["metadata"]["managedFields"] = []
-    manifest, owner = vms.reconcile(as_vm(INFERRED), live, "virtshape")
+    manifest, owner, _plugged = vms.reconcile(as_vm(INFERRED), live, "virtshape")
     assert manifest["spec"]["instancetype"] == {"name": "u1.medium", "kind": OWN_KIND}
     here = ("spec", "instancetype")
     assert (owner is None) is not mine

@@ -220,6 +220,17 @@ def test_a_captured_revision_that_was_deleted(strategy: str, created: bool, cert
     assert refused.certain and "not found" in refused.text
 
 
+def test_a_restored_vm_names_a_lost_revision() -> None:
+    """A backup restores the VM, with the revision in its spec, and not the revision."""
+    restored = vm(instancetype={"name": "u1.large", "revisionName": "lost-1"}, runStrategy="Always")
+    (issue,) = issues(restored, restored)
+    assert issue.text == (
+        "spec.instancetype: the captured revision lost-1 was deleted, so KubeVirt can neither start, stop nor restart"
+        " the VM; refresh the VM (controller_revision, state: refreshed)"
+    )
+    assert (issue.certain, issue.missing) == (True, True)
+
+
 def test_unreadable_objects_are_not_certain() -> None:
     (issue,) = issues(vm(instancetype={"name": "u1.large"}), forbidden=CLUSTER)
     assert issue == preflight.Issue("spec.instancetype: could not be checked: may not read u1.large", certain=False)

@@ -12,7 +12,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.references import (
     claim_names,
-    ignored_sizes,
     keys_for_start,
     missing_references,
     missing_sources,
@@ -206,15 +205,3 @@ def test_existing_sources(manifest: dict[str, Any]) -> None:
 
 def test_copied_sources_may_be_missing() -> None:
     assert missing_lines(source("fedora"), live=source("fedora")) == []
-
-
-@pytest.mark.parametrize(("size", "reported"), [("2Gi", True), ("512Mi", True), ("1024Mi", False), ("", False)])
-@pytest.mark.parametrize("field", ["storage", "pvc"])
-def test_a_disk_that_exists_keeps_its_size(size: str, reported: bool, field: str) -> None:
-    def sized(text: str) -> dict[str, Any]:
-        return sources_vm(**{field: {"resources": {"requests": {"storage": text} if text else {}}}})
-
-    assert [line.partition(",")[0] for line in ignored_sizes(sized(size), sized("1Gi"))] == (
-        ["spec.dataVolumeTemplates[0]: the disk web-boot keeps its size of 1Gi"] if reported else []
-    )
-    assert not list(ignored_sizes(sized(size), {"spec": {}}))

@@ -1,0 +1,338 @@
+"""What KubeVirt itself writes to the spec of a declared VM, and what the next declaration makes of it.
+
+Values that a task does not declare always stay. `REWRITES` says what becomes of declared ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NamedTuple
+
+from ..api import managed_fields as ownership
+from ..api.managed_fields import Field
+from ..api.tree import copy, put, value_at
+
+Manifest = dict[str, Any]
+
+_TEMPLATE: Final[Field] = ("spec", "template")
+_VMI: Final[Field] = (*_TEMPLATE, "spec")
+RUN_STRATEGY: Final[Field] = ("spec", "runStrategy")
+RUNNING: Final[Field] = ("spec", "running")
+VOLUMES: Final[Field] = (*_VMI, "volumes")
+DISKS: Final[Field] = (*_VMI, "domain", "devices", "disks")
+NETWORKS: Final[Field] = (*_VMI, "networks")
+INTERFACES: Final[Field] = (*_VMI, "domain", "devices", "interfaces")
+_PCI_TOPOLOGY: Final[Field] = (*_TEMPLATE, "metadata", "annotations", "kubevirt.io/pci-topology-version")
+_UUID: Final[Field] = (*_VMI, "domain", "firmware", "uuid")
+
+API: Final = "virt-api"
+CONTROLLER: Final = "virt-controller"
+_RESTORED: Final = "restore.kubevirt.io/lastRestoreUID"
+PLUGGED_ANNOTATION: Final = "instancetypes.virtshape.io/plugged-volumes"
+"""The plugged volumes of a VM whose list of volumes we have written since; separated by commas."""
+
+# The sources of volumes that can be plugged in → the option, and the field with its value.
+_OPTIONS: Final = {
+    "persistentVolumeClaim": ("persistent_volume_claim", "claimName"),
+    "dataVolume": ("data_volume", "name"),
+}
+
+NEVER: Final = "never"
+IF_SEEN: Final = "if seen"
+ALWAYS: Final = "always"
+
+
+class Rewrite(NamedTuple):
+    """A part of the spec of VMs that KubeVirt writes by itself.
+
+    cause: what makes KubeVirt write. fields: what it writes, or what that is in. managers: the field managers that own
+    the fields then; none if admission writes them, since the declaring manager keeps its share.
+    second_run: what the same declaration makes of it. taken_back: whether a changed declaration takes the fields
+    back without force_conflicts: IF_SEEN if the plan saw the owner, so that a concurrent change is not lost.
+    annotation: of the VMs that the rewrite concerns; "" for all. remedy: the addition to the error of a conflict.
+    """
+
+    cause: str
+    fields: tuple[Field, ...]
+    managers: frozenset[str]
+    second_run: str
+    taken_back: str = NEVER
+    annotation: str = ""
+    remedy: str = ""
+
+
+# The first that fits decides.
+REWRITES: Final = (
+    Rewrite(
+        "a snapshot is restored into the VM",
+        (("spec", "dataVolumeTemplates"), _VMI),
+        frozenset({CONTROLLER}),
+        "a conflict where values differ: the declared disks are those before the restore",
+        annotation=_RESTORED,
+        remedy="a snapshot was restored into the VM: declare what it has now, such as its new disks",
+    ),
+    Rewrite(
+        "somebody starts or stops the VM, or it starts paused",
+        (RUN_STRATEGY, RUNNING),
+        frozenset({API, CONTROLLER}),
+        "a declared run strategy is written again",
+        ALWAYS,
+    ),
+    Rewrite(
+        "an interface with the state absent is unplugged",
+        (INTERFACES, NETWORKS),
+        frozenset({CONTROLLER}),
+        "unchanged: what is gone is absent",
+        IF_SEEN,
+    ),
+    Rewrite(
+        "somebody plugs in or removes a volume, or dumps the memory",
+        (VOLUMES, DISKS),
+        # Up to KubeVirt 1.8 virt-controller carries out the request, unless volumes are plugged declaratively.
+        frozenset({API, CONTROLLER}),
+        "unchanged: the plugged volume stays, with a warning; a removed volume is declared again",
+        IF_SEEN,
+    ),
+    Rewrite(
+        "the cluster's reference policy expands the VM",
+        (("spec",),),
+        frozenset({CONTROLLER}),
+        "unchanged where the expansion contains the declared value",
+    ),
+    Rewrite(
+        "up to KubeVirt 1.4, a revision is captured",
+        (("spec", "instancetype", "revisionName"), ("spec", "preference", "revisionName")),
+        frozenset({CONTROLLER}),
+        "a declared revision is kept by KubeVirt",
+    ),
+    Rewrite(
+        "the guest's hardware is recorded",
+        (_PCI_TOPOLOGY, _UUID),
+        frozenset({CONTROLLER}),
+        "declared values are kept by KubeVirt",
+    ),
+    Rewrite(
+        "admission infers matchers and fills in defaults",
+        (
+            ("spec", "instancetype"),
+            ("spec", "preference"),
+            (*_VMI, "architecture"),
+            (*_VMI, "domain", "firmware"),
+            (*_VMI, "domain", "machine"),
+            (*_VMI, "domain", "resources"),
+        ),
+        frozenset(),
+        "unchanged: an inferred matcher counts as the declared one",
+    ),
+)
+
+WITHOUT_EXPANSION: Final = frozenset({RUN_STRATEGY, RUNNING, VOLUMES, _PCI_TOPOLOGY, _UUID})
+"""What virt-controller also writes to VMs that it does not expand. An expansion may write only disks or interfaces."""
+
+
+def taken_back(manager: str, field: Field, live: Manifest) -> bool:
+    """Whether a declaration takes a field back from a manager without force_conflicts.
+
+    live: the VM as the plan saw it, with managed fields.
+    """
+    rewrite = _rewrite(manager, field, live)
+    if rewrite is None or rewrite.taken_back == NEVER:
+        return False
+    return rewrite.taken_back == ALWAYS or manager in ownership.owners(ownership.others(live, ""), field)
+
+
+def remedies(managers: Iterable[str], live: Manifest) -> str:
+    """What to add to the error of a conflict with these managers; "" for nothing."""
+    texts = (
+        rewrite.remedy
+        for rewrite in REWRITES
+        if rewrite.remedy and rewrite.managers & {*managers} and _concerns(rewrite, live)
+    )
+    return "".join(f"; {text}" for text in texts)
+
+
+def _rewrite(manager: str, field: Field, live: Manifest) -> Rewrite | None:
+    return next(
+        (
+            rewrite
+            for rewrite in REWRITES
+            if manager in rewrite.managers
+            and any(field[: len(written)] == written for written in rewrite.fields)
+            and _concerns(rewrite, live)
+        ),
+        None,
+    )
+
+
+def _concerns(rewrite: Rewrite, live: Manifest) -> bool:
+    return not rewrite.annotation or rewrite.annotation in (live.get("metadata", {}).get("annotations") or {})
+
+
+class Adapted(NamedTuple):
+    """A declared VM, adapted to what KubeVirt has written to the live one.
+
+    owned_fields: with the fields that KubeVirt took from us, which count as ours. plugged: the plugged volumes that
+    the task does not declare and that stay, as the API has them.
+    """
+
+    manifest: Manifest
+    owned_fields: set[Field] | None
+    plugged: list[Manifest]
+
+
+def adapted(
+    desired: Manifest, live: Manifest, owned_fields: set[Field] | None, manager: str, force: bool = False
+) -> Adapted:
+    """Adapts a declared VM to what KubeVirt has written to the live one. Changes nothing in place.
+
+    manager: our field manager. force: a plugged volume that is not declared does not stay.
+    """
+    manifest = _without_unplugged(desired, live)
+    manifest, plugged = _with_plugged(manifest, live, manager, force)
+    if owned_fields is not None:
+        lost = {
+            field
+            for rewrite in REWRITES
+            if rewrite.taken_back != NEVER
+            for field in rewrite.fields
+            if field not in owned_fields and value_at(manifest, field) is not None
+        }
+        others = ownership.others(live, manager) if lost else []
+        owned_fields = owned_fields | {
+            field for field in lost if any(taken_back(owner, field, live) for owner in ownership.owners(others, field))
+        }
+    return Adapted(manifest, owned_fields, plugged)
+
+
+def _without_unplugged(desired: Manifest, live: Manifest) -> Manifest:
+    """The declared VM without absent interfaces that the live VM does not have, and without their networks."""
+    absent = {
+        interface.get("name") for interface in value_at(desired, INTERFACES) or () if interface.get("state") == "absent"
+    }
+    gone = absent - {interface.get("name") for interface in value_at(live, INTERFACES) or ()}
+    if not gone:
+        return desired
+    result = _copied(desired)
+    for field in (INTERFACES, NETWORKS):
+        remaining = [entry for entry in value_at(result, field) or () if entry.get("name") not in gone]
+        _set_list(result, field, remaining)
+    return result
+
+
+def _with_plugged(desired: Manifest, live: Manifest, manager: str, force: bool) -> tuple[Manifest, list[Manifest]]:
+    """The declared VM with the volumes that were plugged into the live one, and those that are not declared.
+
+    A declared volume is the live one of its name if that differs only in what a plug adds, such as `hotpluggable`.
+    """
+    volumes, live_volumes = value_at(desired, VOLUMES), value_at(live, VOLUMES) or []
+    marked = _marked(live)
+    if volumes is None or (volumes == live_volumes and not marked):
+        return desired, []
+    hotpluggable = {volume["name"]: volume for volume in live_volumes if is_hotpluggable(volume)}
+    if not hotpluggable and not marked:
+        return desired, []
+    declared = {str(volume.get("name")) for volume in volumes}
+    kept = [] if force else _kept(hotpluggable, declared, marked, live, manager)
+    result = _copied(desired)
+    merged = [_live_entry(volume, hotpluggable) for volume in volumes] + copy(kept)
+    put(result, VOLUMES, merged)
+    kept_names = {str(volume["name"]) for volume in kept}
+    disks = value_at(desired, DISKS)
+    if disks:
+        # Of the declared volumes those without declared disk options, too.
+        named = {disk.get("name") for disk in disks}
+        plugged = {disk["name"]: disk for disk in value_at(live, DISKS) or () if disk.get("name") in hotpluggable}
+        added = [disk for name, disk in plugged.items() if name in (declared | kept_names) - named]
+        put(result, DISKS, [_live_entry(disk, plugged) for disk in disks] + copy(added))
+    names = kept_names
+    if merged == live_volumes and not force:
+        # Nothing is written because of a name alone.
+        names = kept_names | (marked - declared) if marked else set()
+    if names:
+        annotations = {**(result["metadata"].get("annotations") or {}), PLUGGED_ANNOTATION: ",".join(sorted(names))}
+        result["metadata"] = {**result["metadata"], "annotations": annotations}
+    return result, kept
+
+
+def _kept(
+    hotpluggable: dict[str, Manifest], declared: set[str], marked: set[str], live: Manifest, manager: str
+) -> list[Manifest]:
+    """The plugged volumes of a VM that are not declared."""
+    undeclared = {name: volume for name, volume in hotpluggable.items() if name not in declared}
+    owners = ownership.owners(ownership.others(live, manager), VOLUMES) if undeclared else ()
+    by_kubevirt = any(taken_back(owner, VOLUMES, live) for owner in owners)
+    return [volume for name, volume in undeclared.items() if by_kubevirt or name in marked]
+
+
+def _marked(live: Manifest) -> set[str]:
+    text = (live["metadata"].get("annotations") or {}).get(PLUGGED_ANNOTATION) or ""
+    return {name for name in text.split(",") if name}
+
+
+def is_hotpluggable(volume: Manifest) -> bool:
+    """Whether a volume of a VM can be unplugged. Only claims, DataVolumes and memory dumps can."""
+    sources = (volume.get(source) for source in (*_OPTIONS, "memoryDump"))
+    return any(source is not None and source.get("hotpluggable") is True for source in sources)
+
+
+def _live_entry(entry: Manifest, live: dict[str, Manifest]) -> Manifest:
+    """The live entry of the same name if it has all of the declared one: the plug has added to it."""
+    current = live.get(str(entry.get("name")))
+    return copy(current) if current is not None and within(entry, current) else entry
+
+
+def _copied(manifest: Manifest) -> Manifest:
+    """A copy that shares nothing of the spec."""
+    return {**manifest, "spec": copy(manifest["spec"])}
+
+
+def _set_list(manifest: Manifest, field: Field, entries: list[Any]) -> None:
+    parent = value_at(manifest, field[:-1])
+    if entries:
+        parent[field[-1]] = entries
+    else:
+        parent.pop(field[-1], None)
+
+
+def within(part: Any, container: Any) -> bool:
+    """Whether `container` contains all of `part`; list items are compared by position."""
+    if isinstance(part, dict):
+        return isinstance(container, dict) and all(within(value, container.get(key)) for key, value in part.items())
+    if isinstance(part, list):
+        return isinstance(container, list) and len(part) <= len(container) and all(map(within, part, container))
+    return bool(part == container)
+
+
+def unplugged(manifest: Manifest, live: Manifest) -> dict[Field, Any] | None:
+    """A merge patch that removes plugged volumes with their disks, which KubeVirt accepts only together; else None.
+
+    manifest: to apply. One that declares disks needs no patch.
+    """
+    volumes = value_at(manifest, VOLUMES)
+    if volumes is None or value_at(manifest, DISKS) is not None:
+        return None
+    names = {volume.get("name") for volume in volumes}
+    gone = {
+        volume["name"]
+        for volume in value_at(live, VOLUMES) or ()
+        if is_hotpluggable(volume) and volume["name"] not in names
+    }
+    disks = value_at(live, DISKS) or []
+    remaining = [disk for disk in disks if disk.get("name") not in gone]
+    return None if remaining == disks else {VOLUMES: volumes, DISKS: remaining or None}
+
+
+def plugged_warnings(plugged: Iterable[Manifest]) -> Iterator[str]:
+    """A warning for each plugged volume that is not declared and stays."""
+    for volume in plugged:
+        name = volume["name"]
+        if "memoryDump" in volume:
+            yield f"volumes: {name} holds a memory dump and stays until `virtctl memory-dump remove`"
+            continue
+        source = next(source for source in _OPTIONS if source in volume)
+        option, key = _OPTIONS[source]
+        yield (
+            f"volumes: {name} was plugged in and stays, though the task does not declare it; add"
+            f" {{name: {name}, {option}: {volume[source].get(key)}}} to volumes to declare it, or set force_conflicts"
+            " to remove it"
+        )

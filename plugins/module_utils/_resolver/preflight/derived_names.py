@@ -1,0 +1,66 @@
+"""Names that KubeVirt makes of a VM's name: if one is too long, every check passes and the VM never starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from ..api.manifest import Manifest
+from ..api.matcher import ROLES
+from ..api.names import LONGEST_LABEL, LONGEST_SUBDOMAIN, shown
+from ..api.tree import value_at
+from ..kubevirt.find import find, naming
+from ..kubevirt.vmi.cluster import Cluster
+
+_LAUNCHER: Final = "virt-launcher-"
+_UID: Final = "0" * 36
+_LARGEST: Final = 10**9
+_PERSISTENT: Final = (
+    ("devices", "tpm", "persistent"),
+    ("firmware", "bootloader", "efi", "persistent"),
+)
+_NEVER_STARTS: Final = "so KubeVirt accepts the VM, but cannot start it"
+
+
+class TooLong(NamedTuple):
+    """A name that is too long. text: one line with the remedy. new: the VM does not have it yet."""
+
+    text: str
+    new: bool
+
+
+def too_long(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Iterator[TooLong]:
+    """What KubeVirt makes of the names in a VM, with more characters than Kubernetes permits.
+
+    vm: the admitted VM. live: the live VM.
+    """
+    name = str(vm["metadata"].get("name") or "")
+    yield from _line("metadata.name", "the name of its pod", len(_LAUNCHER + name), LONGEST_SUBDOMAIN, live is None)
+    domain = (vm["spec"]["template"].get("spec") or {}).get("domain") or {}
+    if any(value_at(domain, path) for path in _PERSISTENT):
+        what = "its name as a label of the persistent state of its EFI or TPM"
+        yield from _line("metadata.name", what, len(name), LONGEST_LABEL, live is None)
+    for role in ROLES:
+        matcher = role.matcher_in(vm)
+        chosen = str(matcher.get("name") or "")
+        if not chosen or matcher.get("revisionName"):
+            continue
+        new = live is None or role.matcher_in(live).get("name") != chosen
+        field = f"spec.{role.matcher}.name"
+        yield from _line(field, f"{shown(chosen)} as a label of its revision", len(chosen), LONGEST_LABEL, new)
+        if len(naming.name(name, chosen, _UID, _LARGEST, cluster.release)) <= LONGEST_SUBDOMAIN:
+            # Whatever the generation, so that the object need not be read.
+            continue
+        manifest = find.live(vm, role, cluster.objects, cluster.release).manifest or {}
+        generation = (manifest.get("metadata") or {}).get("generation") or 1
+        revision = naming.name(name, chosen, _UID, generation, cluster.release)
+        fields = f"metadata.name, {field}"
+        yield from _line(fields, f"the name of its {role.matcher}'s revision", len(revision), LONGEST_SUBDOMAIN, new)
+
+
+def _line(field: str, what: str, length: int, most: int, new: bool) -> Iterator[TooLong]:
+    over = length - most
+    if over > 0:
+        characters = "1 character" if over == 1 else f"{over} characters"
+        text = f"{field}: {what} would have {length} characters of at most {most}, {_NEVER_STARTS}"
+        yield TooLong(f"{text}; drop {characters}", new)

@@ -1,0 +1,93 @@
+"""virtual_machine: disks of another size than declared, judged by their claims in every run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from modules_support import vm, wait_until, warned
+
+Run = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def rigid(api: Any, namespace: str) -> Iterator[str]:
+    """A StorageClass like the default one, without expansion."""
+    classes = api.resources.get(api_version="storage.k8s.io/v1", kind="StorageClass")
+    annotation = "storageclass.kubernetes.io/is-default-class"
+    default = next(
+        item
+        for item in classes.get().to_dict()["items"]
+        if (item["metadata"].get("annotations") or {}).get(annotation) == "true"
+    )
+    name = f"rigid-{namespace}"
+    body = {key: default[key] for key in ("apiVersion", "kind", "provisioner", "parameters") if default.get(key)}
+    classes.create(body={**body, "metadata": {"name": name}, "allowVolumeExpansion": False})
+    yield name
+    classes.delete(name=name)
+
+
+def size_of(api: Any, namespace: str) -> str:
+    """The size that the claim of the disk requests; "" if there is no claim."""
+    claims = api.resources.get(api_version="v1", kind="PersistentVolumeClaim").get(namespace=namespace).to_dict()
+    # CDI has others while it fills it.
+    found = (item for item in claims["items"] if item["metadata"]["name"] == "web-data")
+    return next((str(item["spec"]["resources"]["requests"]["storage"]) for item in found), "")
+
+
+def declare(run: Run, namespace: str, size: str, check: bool = False, **disk: Any) -> dict[str, Any]:
+    volume = {"name": "data", "import": {"blank": True, "size": size, **disk}}
+    entry = {**vm("web", preference=None, run_strategy="Halted"), "volumes": [volume]}
+    return run("virtual_machine", check=check, namespace=namespace, **entry)
+
+
+def test_small_disk_is_told_in_every_run(run: Run, shop: str, api: Any) -> None:
+    assert declare(run, shop, "1Gi")["changed"]
+    wait_until(lambda: size_of(api, shop) != "")
+    before = size_of(api, shop)
+    for _run in range(2):
+        for check in (True, False):
+            (warning,) = warned(declare(run, shop, "2Gi", check))
+            assert "and not the declared 2Gi" in warning and "set expand: grow" in warning
+    # Nothing has become smaller.
+    assert warned(declare(run, shop, "1Gi")) == []
+    assert size_of(api, shop) == before
+
+
+def test_disk_grows_and_never_shrinks(run: Run, shop: str, api: Any) -> None:
+    assert declare(run, shop, "1Gi", expand="grow")["changed"]
+    wait_until(lambda: size_of(api, shop) != "")
+    before = size_of(api, shop)
+    foretold = declare(run, shop, "2Gi", check=True, expand="grow")
+    assert foretold["changed"] and size_of(api, shop) == before
+    grown = declare(run, shop, "2Gi", expand="grow")
+    assert grown["changed"] and not grown.get("failed"), grown
+    for result in (foretold, grown):
+        (disk,) = result["result"]["grown_disks"]
+        assert (disk["before"], disk["after"]) == (before, "2Gi")
+    assert size_of(api, shop) == "2Gi"
+    assert not declare(run, shop, "2Gi", expand="grow")["changed"]
+    (warning,) = warned(declare(run, shop, "1Gi", expand="grow"))
+    assert "keeps its 2Gi, because claims never shrink" in warning
+    assert size_of(api, shop) == "2Gi"
+
+
+def test_disk_grows_in_an_unchanged_vm(run: Run, shop: str, api: Any) -> None:
+    """An earlier run has declared the size, and only warned."""
+    declare(run, shop, "1Gi")
+    wait_until(lambda: size_of(api, shop) != "")
+    declare(run, shop, "2Gi")
+    grown = declare(run, shop, "2Gi", expand="grow")
+    assert (grown["changed"], grown["msg"]) == (True, "1 virtual machine: 1 changed"), grown
+    assert size_of(api, shop) == "2Gi"
+
+
+def test_disk_of_a_rigid_class_does_not_grow(run: Run, shop: str, api: Any, rigid: str) -> None:
+    disk = {"storage_class": rigid, "access_modes": ["ReadWriteOnce"], "volume_mode": "Filesystem"}
+    assert declare(run, shop, "1Gi", **disk)["changed"]
+    wait_until(lambda: size_of(api, shop) != "")
+    for check in (True, False):
+        refused = declare(run, shop, "20Gi", check=check, expand="grow", **disk)
+        assert refused["failed"] and f"its StorageClass {rigid} does not allow expansion" in refused["msg"]

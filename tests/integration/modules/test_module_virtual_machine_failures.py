@@ -1,0 +1,110 @@
+"""virtual_machine: KubeVirt's failures that heal by themselves, and those of yesterday."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from modules_support import claim_of, vm, wait_until, warned
+
+Run = Callable[..., dict[str, Any]]
+
+CDI = "cdi.kubevirt.io/v1beta1"
+
+
+def live_of(api: Any, namespace: str, kind: str = "VirtualMachine") -> dict[str, Any]:
+    result: dict[str, Any] = (
+        api.resources.get(api_version="kubevirt.io/v1", kind=kind).get(name="web", namespace=namespace).to_dict()
+    )
+    return result
+
+
+def failure_of(api: Any, namespace: str) -> str:
+    conditions = live_of(api, namespace)["status"].get("conditions") or []
+    return next((str(item["reason"]) for item in conditions if item["type"] == "Failure"), "")
+
+
+@pytest.mark.parametrize("restart", ["never", "if_required"])
+def test_volume_without_a_disk_is_not_plugged(run: Run, shop: str, api: Any, restart: str) -> None:
+    """KubeVirt plugs a hotpluggable volume only with a disk of its name."""
+    claim_of(api, shop, "late")
+    late = {"name": "late", "persistentVolumeClaim": {"claimName": "late", "hotpluggable": True}}
+
+    def declare(*volumes: dict[str, Any], **options: Any) -> dict[str, Any]:
+        entry = vm("web", preference=None, template={"spec": {"volumes": list(volumes)}})
+        return run("virtual_machine", namespace=shop, **entry, wait=True, **options)
+
+    assert not declare().get("failed")
+    plugged = declare(late, restart=restart)
+    assert not plugged.get("failed") and plugged["changed"], plugged
+    assert plugged["result"]["restarted"] is (restart == "if_required")
+    guest = [volume["name"] for volume in live_of(api, shop, "VirtualMachineInstance")["spec"]["volumes"]]
+    if restart == "if_required":
+        assert guest == ["root", "late"]
+        return
+    assert guest == ["root"]
+    assert any("could not plug in a volume while the guest runs" in text for text in warned(plugged)), plugged
+    assert any("give each hotpluggable volume an entry of its name in disks" in text for text in warned(plugged))
+    # It is not because of the VM that the next run fails.
+    again = declare(late, restart=restart)
+    assert not again["changed"] and not again.get("failed"), again
+
+
+def test_old_failure_does_not_fail_next_run(run: Run, shop: str, api: Any) -> None:
+    """KubeVirt tries again after pauses of up to 16 minutes, and at once after a change."""
+    sources = api.resources.get(api_version=CDI, kind="DataSource")
+    body = {"apiVersion": CDI, "kind": "DataSource", "metadata": {"name": "late"}, "spec": {"source": {}}}
+    sources.create(namespace=shop, body=body)
+    entry = {**vm("web"), "volumes": None, "boot": {"data_source": "late", "size": "1Gi"}}
+
+    def declare() -> dict[str, Any]:
+        return run("virtual_machine", namespace=shop, **entry, wait=True, preflight="warn")
+
+    first = declare()
+    assert first["failed"] and "FailedCreate" in first["msg"], first
+    again = declare()
+    assert again["failed"] and not again["changed"] and "FailedCreate" in again["msg"], again
+    claim_of(api, shop, "image")
+    source = {"spec": {"source": {"pvc": {"name": "image", "namespace": shop}}}}
+    sources.patch(name="late", namespace=shop, body=source, content_type="application/merge-patch+json")
+    healed = declare()
+    assert not healed.get("failed"), healed
+    assert healed["result"]["status"] == "Running"
+    assert not declare()["changed"]
+
+
+def test_late_instancetype_starts_an_old_vm(run: Run, shop: str, api: Any) -> None:
+    entry = vm("web", "late", preference=None)
+    run("virtual_machine", namespace=shop, **entry, preflight="off")
+    wait_until(lambda: failure_of(api, shop) == "FailedFindInstancetype")
+    run("instancetype", namespace=shop, name="late", cpu={"guest": 1}, memory={"guest": "2Gi"})
+    healed = run("virtual_machine", namespace=shop, **entry, wait=True)
+    assert not healed.get("failed") and healed["result"]["status"] == "Running", healed
+
+
+def test_power_starts_what_could_not_start_before(run: Run, shop: str, api: Any) -> None:
+    entry = vm("web", "late", preference=None)
+    run("virtual_machine", namespace=shop, **entry, preflight="off")
+    wait_until(lambda: failure_of(api, shop) == "FailedFindInstancetype")
+    run("instancetype", namespace=shop, name="late", cpu={"guest": 1}, memory={"guest": "2Gi"})
+    started = run("virtual_machine_power", namespace=shop, name="web", state="started", wait=True)
+    assert not started.get("failed") and started["results"][0]["status"] == "Running", started
+
+
+@pytest.mark.parametrize(
+    ("needs", "words"),
+    [
+        (
+            {"networks": [{"name": "default"}, {"name": "lan", "multus": "gone"}]},
+            "network-attachment-definition (gone)",
+        ),
+        ({"access_credentials": [{"secret": "gone", "users": ["root"]}]}, 'secret "gone" not found; create it'),
+    ],
+    ids=["network", "secret"],
+)
+def test_wait_ends_for_an_absent_object(run: Run, shop: str, needs: dict[str, Any], words: str) -> None:
+    """It does not appear by itself, no more than a missing disk: the wait ends long before its timeout."""
+    late = run("virtual_machine", namespace=shop, **vm("web", preference=None, **needs), wait=True, wait_timeout=3600)
+    assert late["failed"] and words in late["msg"] and "not ready after" not in late["msg"], late

@@ -1,0 +1,181 @@
+"""virtual_machine: what KubeVirt itself writes to the spec of a VM after its declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from modules_support import claim_of, network_of, vm, wait_until, warned
+
+Run = Callable[..., dict[str, Any]]
+
+ROOT = {"name": "root", "container_disk": "registry.example.com/disk:1"}
+MORE = {"name": "more", "empty_disk": "1Gi"}
+EXTRA = {"name": "extra", "persistent_volume_claim": "extra"}
+WARNING = "volumes: extra was plugged in and stays, though the task does not declare it"
+
+
+def spec_of(api: Any, namespace: str) -> dict[str, Any]:
+    vms = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+    result: dict[str, Any] = vms.get(name="web", namespace=namespace).to_dict()["spec"]["template"]["spec"]
+    return result
+
+
+def volumes_of(api: Any, namespace: str) -> list[str]:
+    return [volume["name"] for volume in spec_of(api, namespace)["volumes"]]
+
+
+def disks_of(api: Any, namespace: str) -> list[str]:
+    return [disk["name"] for disk in spec_of(api, namespace)["domain"]["devices"].get("disks") or []]
+
+
+def subresource(api: Any, namespace: str, verb: str, body: dict[str, Any]) -> None:
+    """As virtctl does."""
+    path = f"/apis/subresources.kubevirt.io/v1/namespaces/{namespace}/virtualmachines/web/{verb}"
+    api.request("put", path, body=body, header_params={"Accept": "*/*"})
+
+
+def plug(api: Any, namespace: str) -> None:
+    """As `virtctl addvolume web --volume-name=extra --persist` does."""
+    disk = {"name": "extra", "disk": {"bus": "scsi"}, "serial": "extra"}
+    source = {"persistentVolumeClaim": {"claimName": "extra"}}
+    subresource(api, namespace, "addvolume", {"name": "extra", "disk": disk, "volumeSource": source})
+    # Older releases let virt-controller write it.
+    wait_until(lambda: "extra" in volumes_of(api, namespace))
+
+
+def test_unplugged_interface_is_unchanged(run: Run, namespace: str, api: Any) -> None:
+    network_of(api, namespace, "lan")
+
+    def declare(state: str | None, **options: Any) -> dict[str, Any]:
+        lan = {"name": "lan", "bridge": {}, **({"state": state} if state else {})}
+        networks = [{"name": "default", "pod": {}}, {"name": "lan", "multus": {"networkName": "lan"}}]
+        interfaces = [{"name": "default", "masquerade": {}}, lan]
+        spec = {"networks": networks, "domain": {"devices": {"interfaces": interfaces}}}
+        options = {"template": {"spec": spec}, "wait": True, **options}
+        return run("virtual_machine", namespace=namespace, name="web", memory="1Gi", volumes=[ROOT], **options)
+
+    def names() -> list[str]:
+        return [network["name"] for network in spec_of(api, namespace).get("networks") or []]
+
+    assert declare(None)["changed"]
+    assert declare("absent")["changed"]
+    wait_until(lambda: names() == ["default"])
+    for check in (True, False):
+        again = declare("absent", check=check)
+        assert not again["changed"] and not again.get("failed"), again
+    # virt-controller owns the lists; they are taken back.
+    assert declare(None)["changed"]
+    assert names() == ["default", "lan"]
+    assert not declare(None)["changed"]
+
+
+def test_paused_start_of_halted_vm(run: Run, namespace: str, api: Any) -> None:
+    """virt-controller writes the run strategy then, and not virt-api."""
+
+    def declare() -> dict[str, Any]:
+        return run(
+            "virtual_machine", namespace=namespace, name="web", run_strategy="Halted", memory="1Gi", volumes=[ROOT]
+        )
+
+    def strategy() -> str:
+        vms = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+        return str(vms.get(name="web", namespace=namespace).spec.runStrategy)
+
+    assert declare()["changed"]
+    subresource(api, namespace, "start", {"paused": True})
+    wait_until(lambda: strategy() == "Always")
+    again = declare()
+    assert again["changed"] and not again.get("failed"), again
+    assert strategy() == "Halted"
+    assert not declare()["changed"]
+
+
+def test_plugged_volume_stays_until_it_is_declared(run: Run, namespace: str, api: Any) -> None:
+    claim_of(api, namespace, "extra")
+
+    def declare(*volumes: dict[str, Any], **options: Any) -> dict[str, Any]:
+        options = {"volumes": [ROOT, *volumes], "wait": True, **options}
+        result = run("virtual_machine", namespace=namespace, name="web", memory="1Gi", **options)
+        assert not result.get("failed"), result
+        return result
+
+    assert declare()["changed"]
+    plug(api, namespace)
+    again = declare()
+    assert not again["changed"]
+    assert any(WARNING in text for text in warned(again)), again
+    declared = declare(EXTRA)
+    assert not declared["changed"] and not warned(declared), declared
+
+    # A later change of the list keeps it, and so do the runs after that.
+    assert declare(MORE)["changed"]
+    assert volumes_of(api, namespace) == ["root", "more", "extra"]
+    again = declare(MORE)
+    assert not again["changed"]
+    assert any(WARNING in text for text in warned(again)), again
+
+    # Somebody unplugs it: what is not declared may go.
+    subresource(api, namespace, "removevolume", {"name": "extra"})
+    wait_until(lambda: "extra" not in volumes_of(api, namespace))
+    again = declare(MORE)
+    assert not again["changed"] and not any(WARNING in text for text in warned(again)), again
+
+    # Declared, it is ours, and goes with its disk when the task drops it.
+    plug(api, namespace)
+    assert declare(EXTRA)["changed"]
+    assert not declare(EXTRA)["changed"]
+    assert volumes_of(api, namespace) == ["root", "extra"]
+    assert declare()["changed"]
+    assert (volumes_of(api, namespace), disks_of(api, namespace)) == (["root"], [])
+
+
+def test_forced_removal_of_plugged_volume(run: Run, namespace: str, api: Any) -> None:
+    claim_of(api, namespace, "extra")
+
+    def declare(**options: Any) -> dict[str, Any]:
+        return run("virtual_machine", namespace=namespace, name="web", memory="1Gi", volumes=[ROOT], **options)
+
+    assert declare(wait=True)["changed"]
+    plug(api, namespace)
+    foretold = run(
+        "virtual_machine",
+        check=True,
+        namespace=namespace,
+        name="web",
+        memory="1Gi",
+        volumes=[ROOT],
+        force_conflicts=True,
+    )
+    assert foretold["changed"] and not foretold.get("failed"), foretold
+    removed = declare(force_conflicts=True)
+    assert removed["changed"] and not removed.get("failed"), removed
+    assert removed["diff"][0]["before"] == foretold["diff"][0]["before"]
+    assert (volumes_of(api, namespace), disks_of(api, namespace)) == (["root"], [])
+    assert not declare()["changed"]
+
+
+def test_restored_vm_names_a_lost_revision(run: Run, shop: str, api: Any) -> None:
+    """As a backup restores it: the spec names a revision that the backup does not have."""
+    kind = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine"}
+    matcher = {"name": "small", "kind": "VirtualMachineInstancetype", "revisionName": "web-small-v1beta1-gone-1"}
+    volumes = [{"name": "root", "containerDisk": {"image": "registry.example.com/disk:1"}}]
+    template = {"spec": {"domain": {"devices": {}}, "volumes": volumes}}
+    spec = {"runStrategy": "Always", "instancetype": matcher, "template": template}
+    vms = api.resources.get(api_version=kind["apiVersion"], kind=kind["kind"])
+    vms.create(namespace=shop, body={**kind, "metadata": {"name": "web"}, "spec": spec})
+
+    def declare(check: bool = False) -> dict[str, Any]:
+        entry = vm("web", preference=None, run_strategy="Always", volumes=[ROOT])
+        return run("virtual_machine", check=check, namespace=shop, **entry, take_over=True, wait=True)
+
+    line = (
+        "spec.instancetype: the captured revision web-small-v1beta1-gone-1 was deleted, so KubeVirt can neither start,"
+        " stop nor restart the VM; refresh the VM (controller_revision, state: refreshed)"
+    )
+    assert declare()["msg"] == f"{shop}/web: {line}"
+    foretold = declare(check=True)
+    assert not foretold.get("failed") and line in warned(foretold)[0], foretold
+    assert not run("controller_revision", namespace=shop, names=["web"], state="refreshed").get("failed")
+    assert not declare().get("failed")
+    assert not declare()["changed"]
