@@ -1,6 +1,7 @@
 """What is said of VMs at the limits of what KubeVirt admits.
 
-The words are those that KubeVirt answers: tests/integration/properties asks the running one for all of them.
+The words are those that KubeVirt answers. tests/integration/properties asks the running one about all of them, also about
+VMs that depend on its configuration (`test_admission_configured`) and those whose pods are refused (`test_refused_pods`).
 """
 
 from __future__ import annotations
