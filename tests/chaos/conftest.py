@@ -18,11 +18,12 @@ sys.path += [str(INTEGRATION / "playbooks"), str(INTEGRATION / "modules")]
 from chaos_support import Faulty, Shop  # noqa: E402
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def faulty(
     launch: Callable[..., dict[str, Any]], tmp_path_factory: pytest.TempPathFactory, worker_id: str
 ) -> Iterator[Faulty]:
-    """A cluster of its own for each worker of pytest: rules are for all that goes through a proxy."""
+    """A cluster for a file of tests: rules are for all that goes through a proxy, and no cluster runs on, unused,
+    beside the other tests."""
     directory = tmp_path_factory.mktemp("chaos") / "cluster"
     # Where no guest can migrate, each change of a size needs a restart.
     name = f"chaos-{worker_id}-{os.getpid()}"

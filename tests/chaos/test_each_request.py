@@ -259,7 +259,7 @@ def story(shop: Shop, proxy: ClientProxy, tmp_path: Path) -> Iterator[Story]:
     namespace.close()
 
 
-@pytest.mark.nightly
+@pytest.mark.nightly("kills and faults at random requests")
 @pytest.mark.parametrize("chain", CHAINS if PATTERN else SAMPLED)
 def test_each_request(story: Story, chain: str) -> None:
     began, phases = time.monotonic(), CHAINS[chain]

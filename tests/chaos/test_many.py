@@ -19,7 +19,7 @@ import pytest
 
 from chaos_support import TIMEOUT, Shop, finished, names, wait_until
 
-pytestmark = pytest.mark.nightly
+pytestmark = pytest.mark.nightly("random faults and kills; test_faults has each fault by itself")
 
 SIZE = int(os.environ.get("VIRTSHAPE_TEST_CHAOS", "60"))
 KILLS = int(os.environ.get("VIRTSHAPE_TEST_KILLS", "4"))

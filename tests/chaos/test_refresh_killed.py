@@ -11,6 +11,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import pytest
 from client_proxies import ClientProxy, client_proxies
 from kubernetes import client, config
 from runner import Play
@@ -19,17 +20,18 @@ from chaos_support import Shop
 from fleet_support import Fleet
 
 SIZE = int(os.environ.get("VIRTSHAPE_TEST_FLEET", "12"))
-KILLS = int(os.environ.get("VIRTSHAPE_TEST_KILLS", "3"))
+KILLS = [1, pytest.param(int(os.environ.get("VIRTSHAPE_TEST_KILLS", "3")), marks=pytest.mark.nightly("more kills"))]
 SEED = int(os.environ.get("VIRTSHAPE_TEST_SEED", "1"))
 
 # A run is killed at one of so many requests, of which there are 4 before its first batch and some 10 a batch.
 REQUESTS = 35
-# Small enough that all kills come before the end: a killed run gets through three batches at most.
-BATCH = max(1, SIZE // (3 * KILLS + 3))
 
 
-def test_refresh_killed_at_random_requests(shop: Shop, tmp_path: Path) -> None:
-    print(f"{SIZE} VMs, {KILLS} kills, seed {SEED}")
+@pytest.mark.parametrize("kills", KILLS)
+def test_refresh_killed_at_random_requests(shop: Shop, tmp_path: Path, kills: int) -> None:
+    print(f"{SIZE} VMs, {kills} kills, seed {SEED}")
+    # Small enough that all kills come before the end: a killed run gets through three batches at most.
+    batch = max(1, SIZE // (3 * kills + 3))
     chance = random.Random(SEED)
     fleet = Fleet(Path(shop.faulty.path("kubeconfig")), shop.namespace, tmp_path)
     fleet.size(1, "2Gi")
@@ -46,10 +48,10 @@ def test_refresh_killed_at_random_requests(shop: Shop, tmp_path: Path) -> None:
         with client_proxies(shop.faulty, tmp_path, {"role": ClientProxy}) as opened:
             proxy = opened["role"]
             slow = Fleet(Path(proxy.kubeconfig), shop.namespace, tmp_path)
-            for _kill in range(KILLS):
+            for _kill in range(kills):
                 point = {"skip": chance.randrange(REQUESTS), "when": chance.choice(["before", "after"])}
                 proxy.rules({"fault": "hold", "times": 1, **point})
-                run = Play(slow.begin(**{**variables, "batch_size": BATCH}))
+                run = Play(slow.begin(**{**variables, "batch_size": batch}))
                 assert proxy.holds(run), f"it was done before its request {point}"
                 run.kill()
                 progress.append(sum(generation == 2 for generation in fleet.generations().values()))

@@ -173,7 +173,7 @@ def _and_leave(turns: Turns, name: str, work: Callable[[], Any]) -> None:
         turns.leave(name)
 
 
-@pytest.mark.nightly
+@pytest.mark.nightly("random orders of requests")
 @pytest.mark.parametrize("seed", range(SEED, SEED + ORDERS))
 def test_two_runs_and_a_user(shop: Shop, other_shop: Shop, tmp_path: Path, seed: int) -> None:
     # What comes of it one after the other.

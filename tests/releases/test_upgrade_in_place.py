@@ -23,7 +23,7 @@ NEW = "1.9.0"
 
 
 @pytest.mark.own_cluster
-@pytest.mark.nightly
+@pytest.mark.nightly("another release of KubeVirt")
 @pytest.mark.parametrize("old", ["1.4.0", "1.8.4"] if ALL else ["1.4.0"])
 def test_upgraded_vms_match_the_prediction(launch: Launch, tmp_path: Path, old: str) -> None:
     where = ("--dir", str(tmp_path / "cluster"))

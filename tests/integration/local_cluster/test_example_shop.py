@@ -76,6 +76,7 @@ def test_the_scenario_passes_step_by_step(repository: Path, launch: Launch) -> N
     assert not (repository / ".cluster").exists()
 
 
+@pytest.mark.nightly("a further scenario of Molecule")
 @pytest.mark.skipif(importlib.util.find_spec("molecule") is None, reason="Molecule is not installed")
 def test_molecule_runs_the_scenario(repository: Path) -> None:
     state = repository.parent / "molecule"

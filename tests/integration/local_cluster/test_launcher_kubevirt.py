@@ -23,6 +23,8 @@ from kubernetes import client, config
 from local_cluster.processes import started
 
 pytestmark = pytest.mark.own_cluster
+KILLED = pytest.mark.nightly("kills of processes; test_launcher_lifecycle kills one each day")
+FROZEN = pytest.mark.nightly("waits until the launcher gives up a process")
 
 Launch = Callable[..., dict[str, Any]]
 PARTS = {"control-plane", "virt-api", "virt-controller", "cdi", "node"}
@@ -119,6 +121,7 @@ def test_all_parts_run_and_webhooks_are_called(launch: Launch, directory: str) -
     assert not launch("start", "--dir", directory)["changed"]
 
 
+@KILLED
 @pytest.mark.parametrize(
     ("part", "title"), [("virt-controller", "virt-controller"), ("control-plane", "the API server")]
 )
@@ -247,6 +250,7 @@ def test_sockets_change_live_unless_changes_are_staged(launch: Launch, directory
             rollout(api, "LiveUpdate")
 
 
+@FROZEN
 @pytest.mark.parametrize("part", ["virt-api", "node"])
 def test_a_frozen_part_is_replaced(launch: Launch, directory: str, part: str) -> None:
     pid = _processes(launch, directory)[part]
@@ -257,6 +261,7 @@ def test_a_frozen_part_is_replaced(launch: Launch, directory: str, part: str) ->
     _create_vm(directory, "one")
 
 
+@KILLED
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="there is no file system in memory")
 def test_data_in_memory_survive_a_crash(launch: Launch, directory: str) -> None:
     _create_vm(directory, "one")
@@ -304,6 +309,7 @@ def _recorded(directory: str) -> dict[str, int]:
     return {file.name.partition(".")[0]: json.loads(file.read_text())["pid"] for file in files}
 
 
+@KILLED
 def test_failed_first_start_does_not_block_next(launch: Launch, own: str) -> None:
     starting = _begin("start", "--dir", own)
     assert starting.stderr is not None

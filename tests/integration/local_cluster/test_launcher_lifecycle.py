@@ -178,6 +178,7 @@ def test_killed_control_plane_restarts_with_its_data(launch: Launch, directory: 
     assert "one" in [item.metadata.name for item in _core(directory).list_namespace().items]
 
 
+@pytest.mark.nightly("waits until the launcher gives up a process")
 def test_a_frozen_control_plane_is_replaced(launch: Launch, directory: str) -> None:
     launch(*START, "--dir", directory)
     pid = _control_plane(launch, directory)
@@ -188,6 +189,7 @@ def test_a_frozen_control_plane_is_replaced(launch: Launch, directory: str) -> N
     assert _control_plane(launch, directory) != pid
 
 
+@pytest.mark.nightly("a rare failure: needs a cluster that is started twice")
 def test_cluster_starts_after_data_corruption(launch: Launch, directory: str) -> None:
     launch(*START, "--dir", directory)
     os.kill(_control_plane(launch, directory), signal.SIGKILL)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -160,39 +161,60 @@ def test_check_mode_predicts_without_changes(play: Play, directory: Path) -> Non
     assert (directory / "run" / "control-plane.process.json").read_bytes() == running
 
 
-@pytest.mark.parametrize(
-    ("variables", "message"),
-    [
-        (
-            {"local_cluster_state": "up"},
-            "value of local_cluster_state must be one of: started, stopped, absent, got: up",
-        ),
-        ({"local_cluster_name": "No"}, "name: 'No' cannot name a cluster"),
-        ({"local_cluster_fault_rules": []}, "fault_rules: the cluster has no fault proxy"),
-        (
-            {"local_cluster_faults": True, "local_cluster_fault_rules": [{"fault": "rest"}]},
-            "fault_rules[0].fault: 'rest' is not a fault; use one of latency, ",
-        ),
-        (
-            {"local_cluster_kubernetes_version": "1.2.3"},
-            "value of local_cluster_kubernetes_version must be one of: 1.34.4, got: 1.2.3",
-        ),
-        (
-            {"local_cluster_kubevirt_version": "1.2.3"},
-            "value of local_cluster_kubevirt_version must be one of: 1.9.0",
-        ),
-        ({"local_cluster_nodes": [{"cpu": "4"}]}, "missing required arguments: name found in local_cluster_nodes"),
-        (
-            {"local_cluster_python": "/no/such/python"},
-            "local_cluster_python: /no/such/python cannot run the launcher: ",
-        ),
-        ({"local_cluster_python": "/bin/false"}, "local_cluster_python: /bin/false cannot run the launcher: "),
-    ],
-)
-def test_invalid_option_is_one_line(play: Play, directory: Path, variables: dict[str, Any], message: str) -> None:
-    changed, failed, output = play(**variables)
-    assert (changed, failed) == (0, 1)
-    fatal = [line for line in output.splitlines() if line.startswith("fatal:")]
-    assert len(fatal) == 1
-    assert message in fatal[0]
-    assert not directory.exists()
+INVALID: list[tuple[dict[str, Any], str]] = [
+    (
+        {"local_cluster_state": "up"},
+        "value of local_cluster_state must be one of: started, stopped, absent, got: up",
+    ),
+    ({"local_cluster_name": "No"}, "name: 'No' cannot name a cluster"),
+    ({"local_cluster_fault_rules": []}, "fault_rules: the cluster has no fault proxy"),
+    (
+        {"local_cluster_faults": True, "local_cluster_fault_rules": [{"fault": "rest"}]},
+        "fault_rules[0].fault: 'rest' is not a fault; use one of latency, ",
+    ),
+    (
+        {"local_cluster_kubernetes_version": "1.2.3"},
+        "value of local_cluster_kubernetes_version must be one of: 1.34.4, got: 1.2.3",
+    ),
+    (
+        {"local_cluster_kubevirt_version": "1.2.3"},
+        "value of local_cluster_kubevirt_version must be one of: 1.9.0",
+    ),
+    ({"local_cluster_nodes": [{"cpu": "4"}]}, "missing required arguments: name found in local_cluster_nodes"),
+    (
+        {"local_cluster_python": "/no/such/python"},
+        "local_cluster_python: /no/such/python cannot run the launcher: ",
+    ),
+    ({"local_cluster_python": "/bin/false"}, "local_cluster_python: /bin/false cannot run the launcher: "),
+]
+"""Options of the role, and what it says of them."""
+
+
+def test_invalid_options_are_one_line(tmp_path: Path, collections: dict[str, str]) -> None:
+    """Each host of one play has another of them, so that Ansible starts once."""
+    hosts = {
+        f"host-{number}": {"local_cluster_dir": str(tmp_path / f"cluster-{number}"), **variables}
+        for number, (variables, _message) in enumerate(INVALID)
+    }
+    shared = {
+        "ansible_connection": "local",
+        "ansible_python_interpreter": sys.executable,
+        "local_cluster_kubevirt": False,
+    }
+    (tmp_path / "hosts.json").write_text(json.dumps({"all": {"hosts": hosts, "vars": shared}}))
+    role = {"name": "Use the role", "ansible.builtin.include_role": {"name": "virtshape.instancetypes.local_cluster"}}
+    (tmp_path / "play.yml").write_text(yaml.safe_dump([{"hosts": "all", "gather_facts": False, "tasks": [role]}]))
+    done = subprocess.run(
+        [ANSIBLE_PLAYBOOK, "-i", "hosts.json", "play.yml"],
+        cwd=tmp_path,
+        env=collections,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    recap = done.stdout.rpartition("PLAY RECAP")[2]
+    for number, (_variables, message) in enumerate(INVALID):
+        [fatal] = [line for line in done.stdout.splitlines() if line.startswith(f"fatal: [host-{number}]")]
+        assert message in fatal
+        assert re.search(rf"^host-{number} .* changed=0 .* failed=1 ", recap, re.MULTILINE), recap
+        assert not (tmp_path / f"cluster-{number}").exists()

@@ -106,6 +106,7 @@ def test_vms_without_snapshot_copies(run: Run, shop: str) -> None:
 
 
 @pytest.mark.own_cluster
+@pytest.mark.nightly("another release of KubeVirt")
 def test_target_cluster_without_the_instancetype(run: Run, shop: str, oldest_cluster: Path) -> None:
     declare(run, shop)
     place = f"there-{uuid.uuid4().hex[:8]}"

@@ -1,8 +1,10 @@
-"""Statements of documentation and changelog that code can check: states, versions, paths, the first changelog."""
+"""Statements of documentation and changelog that code can check: states, versions, paths, changelog, words."""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,14 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 PLUGINS = [path for kind in ("modules", "filter", "inventory") for path in (CHECKOUT / "plugins" / kind).glob("*.*")]
+
+PAGES = [*CHECKOUT.glob("docs/*.md"), *CHECKOUT.glob("roles/*/README.md"), CHECKOUT / "README.md"]
+SPECS = [*CHECKOUT.glob("roles/*/meta/argument_specs.yml"), *CHECKOUT.glob("tools/descriptions/*.yml")]
+SPECS += CHECKOUT.glob("plugins/filter/*.yml")
+DOCUMENTED = [*CHECKOUT.glob("plugins/modules/*.py"), *CHECKOUT.glob("plugins/doc_fragments/*.py")]
+DOCUMENTED += CHECKOUT.glob("plugins/inventory/*.py")
+# A reader stumbles over these words.
+STUMBLING = re.compile(r"\b(is|are|was|be) told\b|\b[Tt]hereby\b|\bshall\b|\bwhen it is not given\b")
 
 
 def texts(value: object) -> list[str]:
@@ -142,3 +152,25 @@ def test_files_named_by_development_page_exist() -> None:
     assert len(named) > 10
     missing = [span for span in named if not any((root / span.rstrip("/")).exists() for root in roots)]
     assert missing == []
+
+
+def descriptions(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in ("DOCUMENTATION", "RETURN"):
+            yield str(ast.literal_eval(node.value))
+
+
+def test_descriptions_avoid_stumbling_words() -> None:
+    written = [(path, path.read_text(encoding="utf-8")) for path in [*PAGES, *SPECS]]
+    written += [(path, text) for path in DOCUMENTED for text in descriptions(path)]
+    found = [
+        f"{path.relative_to(CHECKOUT)}: {result[0]}" for path, text in written for result in STUMBLING.finditer(text)
+    ]
+    assert found == []
+
+
+def test_no_comment_cites_a_rule_by_its_number() -> None:
+    """Comments cite functions of KubeVirt instead."""
+    sources = [path for part in ("plugins", "roles", "tools") for path in (CHECKOUT / part).rglob("*.py")]
+    cited = [path.name for path in sources if re.search(r"#.*\brules? [0-9]+\b", path.read_text(encoding="utf-8"))]
+    assert cited == []

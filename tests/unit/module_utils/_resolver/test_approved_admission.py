@@ -1,6 +1,8 @@
 """What is said of VMs at the limits of what KubeVirt admits.
 
-The words are those that KubeVirt answers: tests/integration/properties asks the running one for all of them.
+The words are those that KubeVirt answers. tests/integration/properties asks the running one about all of them, also
+about VMs that depend on its configuration (`test_admission_configured`), and about those whose pods are refused
+(`test_refused_pods`).
 """
 
 from __future__ import annotations
@@ -44,8 +46,8 @@ def test_check_findings_of_each_release_are_approved() -> None:
     for name, case in VMS.items():
         results[name] = checked(case, NEWEST)
         for version in OTHERS:
-            if checked(case, version) != results[name]:
-                results[f"{name} in {version}"] = checked(case, version)
+            if (other := checked(case, version)) != results[name]:
+                results[f"{name} in {version}"] = other
     approved.check("admission.json", shown(results))
 
 

@@ -1,4 +1,4 @@
-"""Rules of KubeVirt's webhooks for which there is no recorded VM (tests/contract/admission has the others)."""
+"""Rules of KubeVirt's webhooks that no case of tests/admission_cases.py breaks; a server answers those."""
 
 from __future__ import annotations
 
@@ -528,7 +528,7 @@ def test_malformed_configuration_raises_value_error() -> None:
         KubeVirt(release.NEWEST, {"permittedHostDevices": "x"}).check()
 
 
-# Feature gates that releases ask for. That this is what virt-api answers is held by tests/contract/releases.
+# Feature gates that older releases ask for. No KubeVirt answers these cases: they follow the releases' sources.
 
 
 Manifest = dict[str, Any]

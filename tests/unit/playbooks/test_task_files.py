@@ -1,7 +1,8 @@
-"""All playbooks and roles write their reports in one way, which `test_report_files` runs."""
+"""Rules for the files of playbooks and roles: one way to write reports, JSON that each ansible-core reads."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[3]
@@ -13,6 +14,7 @@ def those_with(text: str) -> list[str]:
 
 
 def test_reports_are_written_by_one_file_of_tasks() -> None:
+    """test_report_files runs that file."""
     assert those_with("write_report_content: ") == [
         "playbooks/catalog_report.yml",
         "playbooks/fleet_report.yml",
@@ -21,3 +23,14 @@ def test_reports_are_written_by_one_file_of_tasks() -> None:
     ]
     assert those_with("ansible.builtin.copy:") == ["playbooks/tasks/write_report.yml"]
     assert those_with("ansible.builtin.template:") == []
+
+
+def test_json_templates_begin_with_an_empty_line() -> None:
+    """Up to ansible-core 2.18 a lookup parses a text that begins with a bracket."""
+    templates = [path for part in ("playbooks", "roles") for path in sorted((CHECKOUT / part).rglob("*.json.j2"))]
+    assert templates
+    for path in templates:
+        text = path.read_text(encoding="utf-8")
+        comment = re.match(r"\{#.*?#\}\n", text, re.DOTALL)
+        text = text[comment.end() if comment else 0 :]
+        assert text.startswith("\n") and not text.lstrip().startswith("{%-"), path.name
