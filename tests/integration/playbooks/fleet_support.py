@@ -113,12 +113,14 @@ class Fleet:
             )
         return {item.metadata.name for item in result.items}
 
-    def begin(self, *arguments: str, **variables: Any) -> subprocess.Popen[str]:
+    def begin(
+        self, *arguments: str, playbook: str = "virtshape.instancetypes.refresh_revisions", **variables: Any
+    ) -> subprocess.Popen[str]:
         """ansible-playbook in a process group of its own. variables: the role's, without its prefix."""
         extra = {f"revision_refresh_{name}": value for name, value in variables.items()}
-        extra = {"revision_refresh_namespaces": [self.namespace], "revision_refresh_health_interval": 1, **extra}
+        extra = {"revision_refresh_namespaces": [self.namespace], **extra}
         environment = surroundings(self.kubeconfig, ANSIBLE_SHOW_CUSTOM_STATS="1")
-        command = [str(Path(sys.executable).parent / "ansible-playbook"), "virtshape.instancetypes.refresh_revisions"]
+        command = [str(Path(sys.executable).parent / "ansible-playbook"), playbook]
         return subprocess.Popen(
             [*command, "-e", json.dumps(extra), *arguments],
             env=environment,

@@ -107,16 +107,17 @@ def _run(params: Params, task: TaskContext) -> Outcome:
         message = state.stopped or state.out_of_time or rollout.batch_summary(state)
         return _state(state, {"changed": changed, "msg": message}, run)
     result = report(state, run.read(), run.selection.moves, task.check)
-    if settings["report"] and not task.check:
+    unchanged = not any(result["counts"][name] for name in set(result["counts"]) - {"unchanged", "pinned"})
+    # The role saves no report of such a run.
+    if settings["report"] and not task.check and not unchanged:
         _prune_reports(Path(settings["report"]), settings["keep_reports"])
-    unchanged = set(result["counts"]) - {"unchanged", "pinned"}
     return Outcome(
         {
             "changed": changed,
             "invocation": _INVOCATION,
             "result": result,
             "table": table(result, settings["restart"]),
-            "unchanged": not any(result["counts"][name] for name in unchanged),
+            "unchanged": unchanged,
         }
     )
 

@@ -405,4 +405,6 @@ def batch_summary(rollout: Rollout) -> str:
         "not reached": len(batch) - len(outcomes),
     }
     done = ", ".join(f"{count} {word}" for word, count in counts.items() if count or word == "changed")
-    return f"batch {rollout.next_batch} of {len(rollout.batches)}: {len(batch)} VMs, {done}"
+    return (
+        f"batch {rollout.next_batch} of {len(rollout.batches)}: {len(batch)} VM{'' if len(batch) == 1 else 's'}, {done}"
+    )
