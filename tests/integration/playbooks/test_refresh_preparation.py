@@ -96,7 +96,7 @@ def test_percentages_are_of_the_selected_vms(fleet: Fleet) -> None:
     assert "at most 3 (50 % of the 6 VMs that the runs share) may be down at a time" in output
 
 
-def test_a_broken_vm_does_not_hold_up_the_others(fleet: Fleet) -> None:
+def test_a_broken_vm_does_not_hold_up_others(fleet: Fleet) -> None:
     fleet.create(4)
     fleet.run(
         "virtual_machine",

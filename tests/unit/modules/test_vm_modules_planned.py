@@ -61,7 +61,7 @@ def store(*vms: Manifest, types: list[Manifest] | None = None, revisions: list[M
         {
             f"{KUBEVIRT}/virtualmachines": list(vms),
             f"{KUBEVIRT}/virtualmachineinstances": [],
-            TYPES: types or [],
+            TYPES: [instancetype("small", "1Gi")] if types is None else types,
             "/apis/apps/v1/namespaces/shop/controllerrevisions": revisions or [],
         }
     )

@@ -86,7 +86,7 @@ def test_texts_of_a_survey_are_read() -> None:
     assert revision_rollout._schedule({**settings, "windows": "[{from: '22:00', to: '04:00'}]"})
 
 
-def test_reports_go_into_a_folder_that_can_be_written(tmp_path: Path) -> None:
+def test_reports_need_a_folder_to_write_to(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
     assert revision_rollout._folder_problem(tmp_path / "new" / "reports") == ""

@@ -127,7 +127,7 @@ def names(batches: list[list[str]]) -> list[str]:
     return ["".join(label[-1] for label in batch) for batch in batches]
 
 
-def test_batches_begin_with_the_canary_and_what_is_down() -> None:
+def test_batches_begin_with_canary_and_unavailable_vms() -> None:
     state = planned(fleet("e"), Limits("50%", "50%"))
     assert names(state.batches) == ["e", "abc", "df"]
     assert rollout.summary(state) == (
@@ -138,7 +138,7 @@ def test_batches_begin_with_the_canary_and_what_is_down() -> None:
     assert names(planned(fleet("e", broken=True), Limits("50%", "50%")).batches) == ["a", "bcd", "f", "e"]
 
 
-def test_batch_is_as_large_as_others_leave_room_for() -> None:
+def test_batch_takes_the_room_that_others_leave() -> None:
     state = planned(fleet(), Limits("6", "4", canary=0), "shop/x", "shop/y", shared=True)
     assert (names(state.batches), state.stopped) == (["ab", "cd", "ef"], "")
     full = planned(fleet(), Limits("6", "2"), "shop/x", "shop/y")
