@@ -29,7 +29,7 @@ RIGHTS = {
     ("create", "kubevirt.io", "virtualmachines"): {"declare VMs"},
     ("patch", "instancetype.kubevirt.io", "virtualmachineclusterinstancetypes"): {"deploy catalog"},
     ("update", "coordination.k8s.io", "leases"): {"refresh"},
-    ("list", "apps", "controllerrevisions"): {"inventory", "fleet report", "refresh", "declare VMs"},
+    ("list", "apps", "controllerrevisions"): {"inventory", "deploy catalog", "fleet report", "refresh", "declare VMs"},
     ("get", "", "secrets"): set(),
 }
 
