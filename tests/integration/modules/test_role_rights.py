@@ -27,8 +27,8 @@ FAILED = re.compile(r"^(?:fatal|failed): \[(?P<host>[^]]+)\].*? => (?P<result>\{
 # The options of revision_refresh that its runs differ in.
 OPTIONS = {"lease": "", "rollback": False, "health_tasks": ""}
 LEASE = "revision_refresh_lease"
-# test_module_rights takes it away from the module.
-FROM_TEMPLATE = ("from_template",)
+# What other options of a VM need; test_module_rights takes these rights away from the module.
+OTHER_OPTIONS = ("from_template", "the option expand: grow")
 # Whether each right is taken away, or all that is needed is there.
 EACH = pytest.mark.parametrize(
     "each", [False, pytest.param(True, marks=pytest.mark.nightly("test_module_rights takes away each right each day"))]
@@ -129,7 +129,7 @@ def test_rights_of_virtual_machines(account: Account, tmp_path: Path, each: bool
     prepared = Play(account, [], "")
     prepared.stock()
     role = "virtual_machines"
-    runs = named(prepared.name, chosen([*all_and_least(role), *one_fewer(account, role, FROM_TEMPLATE)], each))
+    runs = named(prepared.name, chosen([*all_and_least(role), *one_fewer(account, role, OTHER_OPTIONS)], each))
     common = prepared.vm("")
     del common["name"]
 
