@@ -22,7 +22,7 @@ def live_of(api: Any, namespace: str, kind: str = "VirtualMachine") -> dict[str,
 
 
 def failure_of(api: Any, namespace: str) -> str:
-    conditions = live_of(api, namespace)["status"].get("conditions") or []
+    conditions = live_of(api, namespace).get("status", {}).get("conditions") or []
     return next((str(item["reason"]) for item in conditions if item["type"] == "Failure"), "")
 
 
