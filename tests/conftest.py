@@ -127,7 +127,18 @@ def oldest_cluster(launch: Callable[..., dict[str, Any]], run_cluster: tuple[str
 
 @pytest.fixture
 def namespace(cluster: Path) -> Iterator[str]:
-    """The name of a new namespace, deleted (not waited for) after the test."""
+    """The name of a new namespace."""
+    yield from _new_namespace(cluster)
+
+
+@pytest.fixture
+def other_namespace(cluster: Path) -> Iterator[str]:
+    """The name of another new namespace."""
+    yield from _new_namespace(cluster)
+
+
+def _new_namespace(cluster: Path) -> Iterator[str]:
+    """Yields the name of a namespace, deleted (not waited for) after the test."""
     name = f"test-{uuid.uuid4().hex[:10]}"
     with config.new_client_from_config(str(cluster)) as connection:
         namespaces = client.CoreV1Api(connection)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +17,9 @@ CDI = "cdi.kubevirt.io/v1beta1"
 
 
 @pytest.fixture
-def images(cluster: Path) -> Iterator[str]:
+def images(other_namespace: str) -> str:
     """The name of another namespace, with the images."""
-    name = f"test-{uuid.uuid4().hex[:10]}"
-    with config.new_client_from_config(str(cluster)) as connection:
-        namespaces = client.CoreV1Api(connection)
-        namespaces.create_namespace({"metadata": {"name": name}})
-        yield name
-        namespaces.delete_namespace(name)
+    return other_namespace
 
 
 def data_source(api: Any, namespace: str, name: str, source: dict[str, Any]) -> None:

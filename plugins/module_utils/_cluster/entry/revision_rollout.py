@@ -24,7 +24,7 @@ from ..client.session import Session
 from ..read.revisions import roles_of
 from .options import AUTH, CONCURRENCY, REQUESTS
 from .outcome import Module, Outcome, Params, TaskContext
-from .rollout_steps import RolloutRun
+from .rollout_steps import RolloutRun, shown_time
 
 Result = dict[str, Any]
 
@@ -82,9 +82,9 @@ _PREFIX: Final = "revision_refresh_"
 def _run(params: Params, task: TaskContext) -> Outcome:
     settings = _checked(params["settings"])
     windows = _schedule(settings)
-    now = params["now"] or datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
+    now = params["now"] or shown_time(datetime.now(timezone.utc))
     session = Session(params)
-    run = RolloutRun(session, settings, _selection(settings), windows, params["concurrency"], task.check, _utc(now))
+    run = RolloutRun(session, settings, _selection(settings), windows, params["concurrency"], task.check, now)
     if params["state"] == PLANNED:
         return _planned(run, settings, now)
     state = Rollout.of(params["rollout"] or {})
@@ -102,7 +102,7 @@ def _run(params: Params, task: TaskContext) -> Outcome:
         # What was done before is in the state, which must not be lost.
         state.stopped = state.stopped or bug_report(error)
     done = [*state.outcomes.values(), *state.rollbacks.values()]
-    changed = len(done) > before and any(outcome["changed"] for outcome in done[-(len(done) - before) :])
+    changed = any(outcome["changed"] for outcome in done[before:])
     if params["state"] == BATCH:
         message = state.stopped or state.out_of_time or rollout.batch_summary(state)
         return _state(state, {"changed": changed, "msg": message}, run)
@@ -217,10 +217,6 @@ def _selection(settings: Params) -> Selection:
     matchers = tuple(role.matcher for role in roles_of(settings["revisions_of"]))
     moves = bool(settings["replace"] or settings["patch"])
     return Selection(matchers, moves, settings["restart"], settings["guest_agent"])
-
-
-def _utc(text: str) -> datetime:
-    return datetime.fromisoformat(text).replace(tzinfo=timezone.utc)
 
 
 def _folder_problem(path: Path) -> str:

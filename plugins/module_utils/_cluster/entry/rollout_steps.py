@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME
@@ -43,13 +43,12 @@ _CAPTURE: Final = 5.0
 # Seconds beyond the timeouts after which a Lease that is not renewed expires, and to wait for that of another run.
 _LEASE_MARGIN: Final = 60
 _LEASE_WAIT: Final = 86400
-_TIME: Final = "%Y-%m-%d %H:%M:%S"
 
 
 class RolloutRun:
     """One task of a run.
 
-    settings: the options of the module. now: the time at which the task begins, UTC.
+    settings: the options of the module. now: the time at which the task begins, see `shown_time`.
     last_read: the VMs of the batch for the user's health tasks, as virtual_machine_info returns them.
     """
 
@@ -61,13 +60,13 @@ class RolloutRun:
         windows: MaintenanceSchedule,
         concurrency: int,
         check: bool,
-        now: datetime,
+        now: str,
     ) -> None:
         self.selection = selection
         self.last_read: list[Facts] = []
         self._session, self._settings, self._windows = session, settings, windows
         self._concurrency, self._check = concurrency, check
-        self._now, self._began = now, time.monotonic()
+        self._now, self._began = _time(now), time.monotonic()
         chosen = settings["namespaces"]
         everywhere = "*" in chosen or not chosen
         self._namespaces: list[str | None] = [None] if everywhere else list(dict.fromkeys(chosen))
@@ -96,7 +95,7 @@ class RolloutRun:
 
     def batch(self, state: Rollout, health_problem: str) -> None:
         """Ends the last batch, then refreshes the next one, in waves as the VMs that are down leave room."""
-        begun = datetime.strptime(state.begun, _TIME).replace(tzinfo=self._now.tzinfo) if state.begun else self._now
+        begun = _time(state.begun) if state.begun else self._now
         rollout.judge(state, health_problem, (self._now - begun).total_seconds())
         if state.ended:
             return
@@ -114,7 +113,8 @@ class RolloutRun:
                 if not labels or state.out_of_time:
                     break
                 if not is_begun:
-                    is_begun = bool(rollout.begin(state, self._clock.strftime(_TIME)))
+                    rollout.begin(state, shown_time(self._clock))
+                    is_begun = True
                 rollout.changing(state, labels)
                 results = self._change(labels, self._decision)
             unhealthy = self._await_health(state, [label for label in labels if not results[label]["failed"]])
@@ -159,9 +159,8 @@ class RolloutRun:
         """Why no window leaves time for a batch, or ""."""
         if self._check:
             return ""
-        start = datetime.strptime(state.started, _TIME).replace(tzinfo=self._now.tzinfo)
         timeouts = self._settings["wait_timeout"] + self._settings["health_timeout"]
-        return self._windows.refusal(start, self._clock, state.longest or timeouts)
+        return self._windows.refusal(_time(state.started), self._clock, state.longest or timeouts)
 
     def _inspected(self, labels: Sequence[str] | None = None) -> list[InspectedVM]:
         """The VMs that the namespaces and label selectors select, or those of these labels."""
@@ -309,6 +308,15 @@ class RolloutRun:
         probes = {_key(label): probe for label in expected}
         waited = wait_in_namespaces(self._session, _VM, probes, self._settings["health_timeout"])
         return {"/".join(key): why(result.object) or result.failure for key, result in waited.items() if result.failure}
+
+
+def shown_time(time_of: datetime) -> str:
+    """A time in UTC, as the state of a run has it."""
+    return f"{time_of:%Y-%m-%d %H:%M:%S}"
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=timezone.utc)
 
 
 def _key(label: str) -> tuple[str, str]:

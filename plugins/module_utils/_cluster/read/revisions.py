@@ -12,7 +12,7 @@ from ..._resolver.api.matcher import ROLES, Role
 from ..._resolver.guest.effect import ASSUMED, RESTART, GuestEffect, Instance
 from ..._resolver.kubevirt.find.lookup import Lookup
 from ..._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
-from ..._resolver.kubevirt.vmi.readiness import has_guest, restart_required
+from ..._resolver.kubevirt.vmi.readiness import has_guest
 from ..._resolver.refresh import drift
 from ..._resolver.refresh.controller_revisions import RevisionIndex
 from ..._resolver.refresh.drift import Drift
@@ -62,11 +62,6 @@ class InspectedVM:
     def pending(self) -> GuestEffect:
         """What the guest lacks of earlier changes, see `Drift`."""
         return self.drift.pending
-
-    @property
-    def has_restart_condition(self) -> bool:
-        """Whether KubeVirt asks for a restart, needed or not."""
-        return restart_required(self.vm) is not None
 
     @property
     def restart_required(self) -> bool:

@@ -16,8 +16,6 @@ from ..kubevirt.find.lookup import Lookup
 from .object_keys import LookupKey
 from .references import size_of, templates_of
 
-WARN: Final = "warn"
-GROW: Final = "grow"
 _CLAIM: Final = "PersistentVolumeClaim"
 
 

@@ -292,9 +292,15 @@ def changing(rollout: Rollout, labels: Iterable[str]) -> None:
 
 def changed(rollout: Rollout, results: Mapping[str, Facts], unhealthy: Mapping[str, str]) -> None:
     """Notes what became of VMs. results: of controller_revision. unhealthy: label → why a VM is not healthy."""
+    rollout.outcomes.update(_judged(results, unhealthy))
+
+
+def _judged(results: Mapping[str, Facts], unhealthy: Mapping[str, str]) -> dict[str, Facts]:
+    judged = {}
     for label, result in results.items():
         why = result.get("msg", "failed") if result["failed"] else unhealthy.get(label, "")
-        rollout.outcomes[label] = _outcome({**result, "failed": bool(why)}, f"{label}: {why}" if why else "")
+        judged[label] = _outcome({**result, "failed": bool(why)}, f"{label}: {why}" if why else "")
+    return judged
 
 
 def _outcome(result: Facts, complaint: str) -> Facts:
@@ -377,9 +383,7 @@ def to_roll_back(rollout: Rollout, now: Mapping[str, Facts], moves: bool) -> dic
 
 def rolled_back(rollout: Rollout, results: Mapping[str, Facts], unhealthy: Mapping[str, str]) -> None:
     """Notes what became of VMs that were rolled back, like `changed`."""
-    for label, result in results.items():
-        why = result.get("msg", "failed") if result["failed"] else unhealthy.get(label, "")
-        rollout.rollbacks[label] = _outcome({**result, "failed": bool(why)}, f"{label}: {why}" if why else "")
+    rollout.rollbacks.update(_judged(results, unhealthy))
 
 
 def summary(rollout: Rollout) -> str:
