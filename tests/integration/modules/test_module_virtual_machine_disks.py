@@ -30,10 +30,14 @@ def rigid(api: Any, namespace: str) -> Iterator[str]:
 
 
 def size_of(api: Any, namespace: str) -> str:
-    """The size that the claim of the disk requests; "" if there is no claim."""
+    """The size that the claim of the disk requests; "" until it is bound, since only bound claims grow."""
     claims = api.resources.get(api_version="v1", kind="PersistentVolumeClaim").get(namespace=namespace).to_dict()
     # CDI has others while it fills it.
-    found = (item for item in claims["items"] if item["metadata"]["name"] == "web-data")
+    found = (
+        item
+        for item in claims["items"]
+        if item["metadata"]["name"] == "web-data" and item["status"]["phase"] == "Bound"
+    )
     return next((str(item["spec"]["resources"]["requests"]["storage"]) for item in found), "")
 
 

@@ -20,6 +20,10 @@ from test_random_changes import CHANGES, INSTANCETYPE, PREFERENCE, PREFERENCES, 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.kubevirt import kubevirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import Kind
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.naming import (
+    without_revisions,
+)
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._inventory import hosts
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.__main__ import main as check
 from modules_support import by_name, execute
@@ -188,7 +192,7 @@ class Fleet:
         return {item["metadata"]["name"]: item for item in self._session.list(VMI, self._namespace)}
 
     def _manifests(self) -> list[Manifest]:
-        """The VMs and what they name, as a repository has them."""
+        """The VMs and what they name, as a repository has them: without revisions, which KubeVirt writes up to 1.4."""
         kinds = (INSTANCETYPE, PREFERENCE, VM)
         objects = [(kind, item) for kind in kinds for item in self._session.list(kind, self._namespace)]
         return [
@@ -196,7 +200,7 @@ class Fleet:
                 "apiVersion": kind.api_version,
                 "kind": kind.kind,
                 "metadata": {part: item["metadata"][part] for part in ("name", "namespace")},
-                "spec": item["spec"],
+                "spec": without_revisions(item, ROLES)["spec"],
             }
             for kind, item in objects
         ]

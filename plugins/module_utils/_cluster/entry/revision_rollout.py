@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-import yaml
-
 from ..._resolver.api.errors import bug_report
 from ..._resolver.api.names import shown
 from ..._resolver.api.option_checks import option_problem
@@ -21,6 +19,7 @@ from ..._resolver.refresh.rollout_report import report, table
 from ..._resolver.refresh.windows import MaintenanceSchedule, WindowError, schedule
 from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
+from ..client.transport import yaml
 from ..read.revisions import roles_of
 from .options import AUTH, CONCURRENCY, REQUESTS
 from .outcome import Module, Outcome, Params, TaskContext
@@ -130,7 +129,7 @@ def _planned(run: RolloutRun, settings: Params, now: str) -> Outcome:
         if settings[name] and (text := problem(Path(settings[name]).expanduser())):
             raise TaskFailed(f"{_PREFIX}{name}: {settings[name]}: {text}")
     state = run.plan(Limits(*(settings[name] for name in Limits._fields)))
-    state.started, state.holder = now, f"refresh-{uuid.uuid4().hex[:12]}"
+    state.started, state.holder = now, f"refresh-{uuid.uuid4().hex[:12]}" if settings["lease"] else ""
     return _state(state, {"changed": False, "msg": rollout.summary(state)}, run)
 
 

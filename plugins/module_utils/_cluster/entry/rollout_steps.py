@@ -221,7 +221,8 @@ class RolloutRun:
             references = [role.reference_of(live or {}) for role in ROLES if role.matcher_of(live or {})]
             return Progress(done=live is None or all(item.get("controllerRevisionRef") for item in references))
 
-        wait_in_namespaces(self._session, _VM, {(vm.namespace, vm.name): is_captured for vm in waiting}, _CAPTURE)
+        probes = {(vm.namespace, vm.name): is_captured for vm in waiting}
+        wait_in_namespaces(self._session, _VM, probes, _CAPTURE, explain=False)
         return bool(waiting)
 
     def _forecast(self, state: Rollout, vms: list[InspectedVM]) -> None:
@@ -306,7 +307,7 @@ class RolloutRun:
             return Progress(done=not why(live), failed=why(live) if live is None else None)
 
         probes = {_key(label): probe for label in expected}
-        waited = wait_in_namespaces(self._session, _VM, probes, self._settings["health_timeout"])
+        waited = wait_in_namespaces(self._session, _VM, probes, self._settings["health_timeout"], explain=False)
         return {"/".join(key): why(result.object) or result.failure for key, result in waited.items() if result.failure}
 
 

@@ -57,6 +57,8 @@ def wait_in_namespaces(
     kind: Kind,
     probes: Mapping[tuple[str, str], Callable[[Manifest | None], Progress]],
     timeout: float,
+    *,
+    explain: bool = True,
 ) -> dict[tuple[str, str], WaitResult]:
     """Waits like `wait_for`, for objects of several namespaces. probes: (namespace, name) → probe.
 
@@ -69,7 +71,16 @@ def wait_in_namespaces(
 
     def wait_in(namespace: str) -> dict[str, WaitResult]:
         members = namespaces[namespace]
-        return wait_for(session, kind, namespace, members, lambda name, item: members[name](item), timeout, deadline)
+        return wait_for(
+            session,
+            kind,
+            namespace,
+            members,
+            lambda name, item: members[name](item),
+            timeout,
+            deadline,
+            explain=explain,
+        )
 
     ended = zip(namespaces, map_concurrently(wait_in, namespaces, WATCHES))
     return {(namespace, name): waited for namespace, by_name in ended for name, waited in by_name.items()}
@@ -85,15 +96,18 @@ def wait_for(
     deadline: float | None = None,
     *,
     metadata_only: bool = False,
+    explain: bool = True,
 ) -> dict[str, WaitResult]:
     """Watches until `probe(name, object or None)` is done or failed for each name, or until the timeout.
 
     deadline: when the timeout ends, if it has begun before.
     A late object fails with what it waits for, its conditions and its newest events; a VM also with the DataVolumes,
     claims, VMI and pod that are not ready. A VM whose pod needs an object that does not exist ends after two looks,
-    like one without its disk. metadata_only: `probe` needs only the metadata.
+    like one without its disk. metadata_only: `probe` needs only the metadata. explain: whether to read what
+    keeps late objects; a caller that may go on without them need not.
     """
-    looks = None if kind.kind != _VM or not namespace or metadata_only else partial(absent_objects, session, namespace)
+    is_vm = explain and kind.kind == _VM
+    looks = partial(absent_objects, session, namespace) if is_vm and namespace and not metadata_only else None
     wait = _Wait(names, probe, time.monotonic() + timeout if deadline is None else deadline, looks)
     try:
         while True:
@@ -104,9 +118,9 @@ def wait_for(
         failure = str(error)
         wait.end_all(lambda _name: failure)
     late = wait.open
-    events = newest_events(session, namespace, late) if late and namespace else {}
+    events = newest_events(session, namespace, late) if late and namespace and explain else {}
     last = {name: wait.last[name] for name in late}
-    blocked = blockers(session, namespace, last) if late and namespace and kind.kind == _VM else {}
+    blocked = blockers(session, namespace, last) if late and namespace and is_vm else {}
     wait.end_all(lambda name: late_text(timeout, late[name], last[name], blocked.get(name, []), events.get(name, [])))
     return wait.ended
 
