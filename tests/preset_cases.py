@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._conversion import presets as rules
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release_schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import presets as rules
 
 NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 PARTS = ("cpu", "clock", "features", "firmware", "ioThreadsPolicy")

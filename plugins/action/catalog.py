@@ -12,7 +12,7 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail, AnsibleError
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.catalog_text import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._yaml_documents import (
     LARGEST,
     TextError,
     documents,

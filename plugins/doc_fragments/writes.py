@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What modules share that write; `_cluster/entry` has the same options in `options.py` and `outcome.py`."""
+"""What modules share that write; `_cluster/modules` has the same options in `options.py` and `outcome.py`."""
 
 from __future__ import annotations
 

@@ -151,8 +151,8 @@ from ansible.utils.unsafe_proxy import wrap_var
 from ..module_utils._cluster.client.errors import RequestFailed
 from ..module_utils._cluster.client.session import Session
 from ..module_utils._cluster.client.transport import MISSING
-from ..module_utils._cluster.entry.options import AUTH, REQUESTS
-from ..module_utils._resolver.api.names import nearest
+from ..module_utils._cluster.modules.options import AUTH, REQUESTS
+from ..module_utils._resolver.api.name_rules import nearest
 from ..plugin_utils._inventory import check_options, hosts
 
 try:

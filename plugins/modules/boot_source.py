@@ -370,8 +370,8 @@ result:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.adapter import run_module
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.boot_source import MODULE
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster.boot_source import MODULE
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
 
 
 def main() -> None:

@@ -232,8 +232,8 @@ instancetypes:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.adapter import run_module
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.capacity_info import MODULE
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.cluster.capacity_info import MODULE
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
 
 
 def main() -> None:

@@ -284,8 +284,8 @@ matrix:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.adapter import run_module
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.catalog_info import MODULE
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.catalog_info import MODULE
 
 
 def main() -> None:

@@ -119,8 +119,8 @@ result:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.adapter import run_module
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.instancetype import MODULE
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.instancetype import MODULE
 
 
 def main() -> None:

@@ -141,8 +141,8 @@ table:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.adapter import run_module
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.revision_rollout import MODULE
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.revision_rollout import MODULE
 
 
 def main() -> None:

@@ -31,10 +31,10 @@ from ansible.plugins.action import ActionBase
 from ansible.vars import clean
 
 from ..module_utils._cluster.client.pool import display
-from ..module_utils._cluster.entry import adapter
-from ..module_utils._cluster.entry.options import AUTH
-from ..module_utils._cluster.entry.outcome import Module
-from ..module_utils._resolver.api import unquoted
+from ..module_utils._cluster.modules import adapter
+from ..module_utils._cluster.modules.options import AUTH
+from ..module_utils._cluster.modules.outcome import Module
+from ..module_utils._resolver.declare import unquoted
 
 try:
     from ansible.module_utils import _internal
@@ -48,7 +48,7 @@ _CONNECTION: Final = (*AUTH, "retry_timeout")
 _CLUSTER: Final = ("kubeconfig", "context", "host")
 SWITCH: Final = "virtshape_direct_execution"
 """The variable that turns direct execution off."""
-_ENTRIES: Final = __package__.rpartition(".")[0] + ".module_utils._cluster.entry"
+_MODULES: Final = __package__.rpartition(".")[0] + ".modules"
 # The beginnings of variables that only a new process reads.
 _OF_PROCESSES: Final = ("PYTHON", "LD_")
 # How ansible-core 2.19 and later encode arguments and results.
@@ -186,7 +186,7 @@ def execute_directly(action: ActionBase, module: str, options: Mapping[str, Any]
 
 def entry(name: str) -> Module:
     """What the module does. name: the module's or its action's, qualified."""
-    return import_module(f"{_ENTRIES}.{name.rpartition('.')[2]}").MODULE  # type: ignore[no-any-return]
+    return import_module(f"{_MODULES}.{name.rpartition('.')[2]}").MODULE  # type: ignore[no-any-return]
 
 
 def _hidden(_line: str) -> None:

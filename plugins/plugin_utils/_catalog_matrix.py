@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup
 
+from ..module_utils._governance.language import AUDIT, DENY, WARN, Limit
 from ..module_utils._resolver.api.state import ACTIVE
 from ..module_utils._resolver.catalog.matrix import LEGEND, Matrix, label, unsatisfied
-from ..module_utils._resolver.limits.language import AUDIT, DENY, WARN, Limit
 from ._html_pages import render
 
 Facts = dict[str, Any]

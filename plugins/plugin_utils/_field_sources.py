@@ -14,9 +14,9 @@ from ..module_utils._resolver.api import release_schema, schema
 from ..module_utils._resolver.api.release import Release
 from ..module_utils._resolver.api.tree import copy
 from ..module_utils._resolver.kubevirt.apply import applier
+from ..module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from ..module_utils._resolver.kubevirt.find.lookup import Problem
 from ..module_utils._resolver.kubevirt.vmi import expand as expansion
-from ..module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
 from ._filters import FilterError
 
 VM: Final = "VM"

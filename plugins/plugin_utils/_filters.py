@@ -13,9 +13,9 @@ from ansible.module_utils.parsing.convert_bool import boolean
 
 from ..module_utils._resolver.api import release
 from ..module_utils._resolver.api.errors import FieldError
-from ..module_utils._resolver.api.names import shown
+from ..module_utils._resolver.api.name_rules import shown
 from ..module_utils._resolver.choose.fitting import Rejected
-from ..module_utils._resolver.kubevirt.vmi.cluster import version_of
+from ..module_utils._resolver.kubevirt.config.cluster import version_of
 from ._catalog_files import builtin_objects
 from ._manifest_checks import check_fields, check_types, gated
 

@@ -9,16 +9,16 @@ from typing import Any, Final
 from ansible.errors import AnsibleParserError
 
 from ..module_utils._cluster.client.session import Session
-from ..module_utils._cluster.entry.vm_results import vm_result
-from ..module_utils._cluster.read.kubevirt import kubevirt
-from ..module_utils._cluster.read.lookup import ClusterLookup
-from ..module_utils._cluster.read.revisions import inspected
+from ..module_utils._cluster.modules.vm_results import vm_result
+from ..module_utils._cluster.reads.kubevirt import kubevirt
+from ..module_utils._cluster.reads.lookup import ClusterLookup
+from ..module_utils._cluster.reads.revisions import inspected
 from ..module_utils._resolver.api.kinds import BY_NAME
 from ..module_utils._resolver.api.manifest import namespaced_name
 from ..module_utils._resolver.api.redaction import LAST_APPLIED
 from ..module_utils._resolver.guest.effect import ASSUMED
-from ..module_utils._resolver.kubevirt.vmi.cluster import KubeVirt
-from ..module_utils._resolver.kubevirt.vmi.readiness import RUNNING
+from ..module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from ..module_utils._resolver.kubevirt.vm.readiness import RUNNING
 from ..module_utils._resolver.refresh import drift
 from ..module_utils._resolver.refresh.controller_revisions import RevisionIndex
 from ._address import Endpoint, interface_address, service_endpoint, services_by_vmi

@@ -20,22 +20,19 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from recorded_cdi import ADDRESS, HOST, RecordedSession
 from upload_flags import Refused, Wish, wish
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.boot import upload as act
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.boot.state import BootSourceState
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.engine import WriteSettings
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.kind_handler import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster import upload as act
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster import upload_proxy
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster.boot_source import _SPEC
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster.state import BootSourceState
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.source import OWNER, representative
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.snapshot import Key
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import WriteSettings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
     DeclareOutcome,
     Entry,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import upload_proxy
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.boot_source import _SPEC
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.boot.source import (
-    OWNER,
-    representative,
-)
 
 Case = dict[str, Any]
 

@@ -15,8 +15,8 @@ from multiprocessing.connection import Connection
 from typing import Any
 from unittest import mock
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act import restarts
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes import restarts
 from fleet_support import flat
 from modules_support import MODULES, execute
 

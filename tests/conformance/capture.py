@@ -20,8 +20,8 @@ from _resolver.kubevirt.apply.conflict import webhook_message
 from _resolver.kubevirt.find import decode, revision
 from _resolver.kubevirt.find.find import live, unexpected_kind
 from _resolver.kubevirt.find.lookup import PANIC, Lookup, Problem
-from _resolver.kubevirt.find.naming import recapture_fields
-from _resolver.kubevirt.revision.upgrade import Action, Create, CreatedRevisions, PatchSpec, PatchStatus, Writes
+from _resolver.kubevirt.find.revision_names import recapture_fields
+from _resolver.kubevirt.revision.migrate import Action, Create, CreatedRevisions, PatchSpec, PatchStatus, Writes
 
 Json = dict[str, Any]
 

@@ -13,8 +13,8 @@ import checkout  # noqa: F401  # pylint: disable=unused-import
 
 from _resolver.api import release_schema
 from _resolver.api.errors import FieldError, go_reason
+from _resolver.kubevirt.config.cluster import Cluster
 from _resolver.kubevirt.find.lookup import PANIC
-from _resolver.kubevirt.vmi.cluster import Cluster
 from _resolver.kubevirt.vmi.expand import expand
 from crd_schemas import schema_of
 

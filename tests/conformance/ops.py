@@ -17,10 +17,10 @@ from _resolver.api.fields.domain import ENUMS
 from _resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES
 from _resolver.api.release import NEWEST, Release
 from _resolver.kubevirt.apply import applier, conflict, requirements, topology
+from _resolver.kubevirt.config.cluster import DEFAULT_ARCHITECTURE, Cluster, KubeVirt
 from _resolver.kubevirt.find import decode, infer, lookup, naming, revision
-from _resolver.kubevirt.revision.upgrade import Action, Create, Delete, PatchStatus, Writes, upgrade
+from _resolver.kubevirt.revision.migrate import Action, Create, Delete, PatchStatus, Writes, upgrade
 from _resolver.kubevirt.vmi import expand, vmi
-from _resolver.kubevirt.vmi.cluster import DEFAULT_ARCHITECTURE, Cluster, KubeVirt
 from _resolver.kubevirt.webhooks import admission, mutate, validate
 
 Json = dict[str, Any]

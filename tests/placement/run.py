@@ -22,7 +22,7 @@ SHOWN = 5
 
 def main() -> int:
     """Compares, or records what kube-scheduler says, and returns the exit code."""
-    parser = argparse.ArgumentParser(description="Compare _resolver.kubernetes.placement with the real kube-scheduler.")
+    parser = argparse.ArgumentParser(description="Compare _capacity.placement with the real kube-scheduler.")
     parser.add_argument("--clusters", type=int, default=CASES, metavar="N", help=f"how many (default {CASES})")
     parser.add_argument("--from", type=int, default=0, metavar="SEED", dest="first", help="seed of the first cluster")
     parser.add_argument("--record", action="store_true", help="keep what kube-scheduler says for the tests")

@@ -18,22 +18,22 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 # The resolver is pure: it needs neither Ansible nor its place in `ansible_collections`.
 sys.path[:0] = [str(CHECKOUT / folder) for folder in ("plugins/module_utils", "tests", "tests/conformance")]
 
-from compare import differences  # noqa: E402
-
-from _resolver.api import release_schema  # noqa: E402
-from _resolver.api.quantity import parse  # noqa: E402
-from _resolver.api.release import NEWEST, parse_release  # noqa: E402
-from _resolver.kubevirt.pod.environment import Environment  # noqa: E402
-from _resolver.kubevirt.pod.overhead import overhead  # noqa: E402
-from _resolver.kubevirt.pod.pod import (  # noqa: E402
+from _capacity.pod.environment import Environment  # noqa: E402
+from _capacity.pod.overhead import overhead  # noqa: E402
+from _capacity.pod.pod import (  # noqa: E402
     Pod,
     Source,
     Unrenderable,
     pod,
     target,
 )
-from _resolver.kubevirt.pod.resources import apply_vmi_webhook, expected_status  # noqa: E402
-from _resolver.kubevirt.vmi.cluster import KubeVirt  # noqa: E402
+from _capacity.pod.resources import apply_vmi_webhook, expected_status  # noqa: E402
+from compare import differences  # noqa: E402
+
+from _resolver.api import release_schema  # noqa: E402
+from _resolver.api.quantity import parse  # noqa: E402
+from _resolver.api.release import NEWEST, parse_release  # noqa: E402
+from _resolver.kubevirt.config.cluster import KubeVirt  # noqa: E402
 
 Case = dict[str, Any]
 

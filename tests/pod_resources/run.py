@@ -16,7 +16,7 @@ from vector_run import parser, run
 
 def main() -> int:
     """Runs the groups asked for and returns the exit code."""
-    options = parser("Compare _resolver.kubevirt.pod with what KubeVirt's own code answered.", "vectors/overhead")
+    options = parser("Compare _capacity.pod with what KubeVirt's own code answered.", "vectors/overhead")
     options.add_argument("--refused", action="store_true", help="also the cases that KubeVirt's webhook refuses")
     arguments = options.parse_args()
 

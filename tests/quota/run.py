@@ -23,9 +23,7 @@ SHOWN = 5
 
 def main() -> int:
     """Compares, or records what the API server says, and returns the exit code."""
-    parser = argparse.ArgumentParser(
-        description="Compare _resolver.kubernetes.quota with a real API server's admission."
-    )
+    parser = argparse.ArgumentParser(description="Compare _capacity.quota with a real API server's admission.")
     parser.add_argument("--namespaces", type=int, default=NAMESPACES, metavar="N", help=f"how many ({NAMESPACES})")
     parser.add_argument("--record", action="store_true", help="keep what the API server says for the tests")
     parser.add_argument("--kubeconfig", type=Path, help="of a cluster for tests; a local one is started without it")

@@ -23,7 +23,7 @@ from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import (
     selection,
     writes,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.options import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.options import (
     AUTH,
     CONCURRENCY,
     DRY_RUN,
@@ -34,7 +34,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.e
     SELECTION,
     WAIT,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.outcome import ON_FAILURE
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.outcome import ON_FAILURE
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import argument_spec
 

@@ -12,7 +12,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     PREFERENCE,
     Role,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import manifests
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import (
+    instancetypes as manifests,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.argument_spec import options
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.volumes import generated_name
 

@@ -26,12 +26,14 @@ from command_line import Flags, Syntax, parse
 from virtctl_words import said, said_of_catalog, warned
 from vm_flags import GROUPS, Stage, deprecations, exclusive, stages
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.handlers.vm_completion import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.handlers.vm_completion import (
     with_password,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import formats, schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import manifests
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import (
+    instancetypes as manifests,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.virtual_machine import reconcile
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm import (
     manifest as vm_manifest,

@@ -6,26 +6,27 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from ...module_utils._resolver.api import release_schema, schema, unquoted
+from ...module_utils._conversion.modernize import VM_API_VERSION, VM_API_VERSIONS, modernize
+from ...module_utils._resolver.api import release_schema, schema
 from ...module_utils._resolver.api.errors import CatalogError, FieldError, Panic
 from ...module_utils._resolver.api.kinds import EXISTING
 from ...module_utils._resolver.api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ObjectKey, key_of
-from ...module_utils._resolver.api.names import nearest, shown, subdomain
+from ...module_utils._resolver.api.name_rules import nearest, shown, subdomain
 from ...module_utils._resolver.api.release import NEWEST, Release
 from ...module_utils._resolver.api.state import DEPRECATED, state_of
 from ...module_utils._resolver.api.tree import copy
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.labels import wrong_labels
-from ...module_utils._resolver.catalog.modernize import VM_API_VERSION, VM_API_VERSIONS, modernize
 from ...module_utils._resolver.catalog.replacement import replacement
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
 from ...module_utils._resolver.choose.fitting import rejection_of_pair
+from ...module_utils._resolver.declare import unquoted
 from ...module_utils._resolver.kubevirt.admission import admitter, schemas
 from ...module_utils._resolver.kubevirt.admission.rule import FORBIDDEN, REQUIRED, Cause
+from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.find.decode import API_VERSIONS
 from ...module_utils._resolver.kubevirt.find.lookup import Objects, Problem
-from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
-from ...module_utils._resolver.kubevirt.vmi.readiness import HALTED, run_strategy
+from ...module_utils._resolver.kubevirt.vm.readiness import HALTED, run_strategy
 from ...module_utils._resolver.kubevirt.webhooks import validate
 from ...module_utils._resolver.kubevirt.webhooks.mutate import AdmissionResult, admit
 from ...module_utils._resolver.preflight import issues as preflight

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from ...module_utils._governance.checks import violations
+from ...module_utils._governance.language import AUDIT, DENY, WARN, Limit
+from ...module_utils._governance.language import limits as parse
+from ...module_utils._governance.policy import POLICY, limit_of
 from ...module_utils._resolver.api.errors import CatalogError, FieldError
 from ...module_utils._resolver.api.kinds import BY_NAME
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, ROLES
-from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
+from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
-from ...module_utils._resolver.limits.checks import violations
-from ...module_utils._resolver.limits.language import AUDIT, DENY, WARN, Limit
-from ...module_utils._resolver.limits.language import limits as parse
-from ...module_utils._resolver.limits.policy import POLICY, limit_of
 from .evaluate import VM, Declared, KnownObjects
 from .findings import ERROR, NOTE, WARNING, Finding, Location
 from .sources import Source, entries, manifests

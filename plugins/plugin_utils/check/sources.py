@@ -11,9 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ...module_utils._cluster.read.catalog_text import LARGEST, TextError, documents
-from ...module_utils._resolver.kubevirt.template.parameters import ExpressionError, generate
-from ...module_utils._resolver.kubevirt.template.substitution import SubstitutionError, references, substitute
+from ...module_utils._templates.parameters import ExpressionError, generate
+from ...module_utils._templates.substitution import SubstitutionError, references, substitute
+from ...module_utils._yaml_documents import LARGEST, TextError, documents
 from .._catalog_files import regular_files
 from .findings import ERROR, NOTE, WARNING, Finding, Location
 

@@ -15,22 +15,22 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 from ansible.module_utils.parsing.convert_bool import boolean
 
-from ...module_utils._cluster.read.catalog_text import TextError, documents
-from ...module_utils._resolver.api import unquoted
+from ...module_utils._boot_sources import workload_options as workload
+from ...module_utils._boot_sources.from_image import image_inferences
+from ...module_utils._boot_sources.workload import AvailableObjects, MissingObject, resolve
 from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
-from ...module_utils._resolver.api.names import nearest
-from ...module_utils._resolver.api.option_checks import shape_problem
+from ...module_utils._resolver.api.name_rules import nearest
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.choose.fitting import Rejected
-from ...module_utils._resolver.choose.workload import AvailableObjects, MissingObject, resolve
-from ...module_utils._resolver.declare import manifests as declare
+from ...module_utils._resolver.declare import instancetypes as declare
+from ...module_utils._resolver.declare import unquoted
 from ...module_utils._resolver.declare.argument_spec import expand_shorthand, merge_options
+from ...module_utils._resolver.declare.option_checks import shape_problem
 from ...module_utils._resolver.declare.virtual_machine import reconcile
-from ...module_utils._resolver.declare.vm import workload
-from ...module_utils._resolver.declare.vm.from_image import image_inferences
 from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
 from ...module_utils._resolver.declare.vm.options import EXCLUSIVE, SPEC
+from ...module_utils._yaml_documents import TextError, documents
 from .evaluate import VM, Declared
 from .findings import ERROR, NOTE, WARNING, Finding, Location, Unchecked
 from .hosts import Host

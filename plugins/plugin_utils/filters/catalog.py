@@ -7,11 +7,11 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ...module_utils._governance.language import Limit, limit_from_data
+from ...module_utils._governance.language import limits as parse
 from ...module_utils._resolver.api.errors import CatalogError, FieldError
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.matrix import Matrix, as_data, compatibility_matrix, from_data, manifest_of
-from ...module_utils._resolver.limits.language import Limit, limit_from_data
-from ...module_utils._resolver.limits.language import limits as parse
 from .._catalog_matrix import html, markdown, svg
 from .._filters import check_option, choice, list_of, text
 from .._fleet_summary import capacities

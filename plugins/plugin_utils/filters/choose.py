@@ -7,9 +7,9 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ...module_utils._boot_sources.workload import AvailableObjects, WorkloadRequest, resolve
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ...module_utils._resolver.choose.fitting import Rejected, choose
-from ...module_utils._resolver.choose.workload import AvailableObjects, WorkloadRequest, resolve
 from .._catalog_files import builtin_objects
 from .._filters import check_option, manifests, of_type, release_option, text
 from .._manifest_checks import check_types

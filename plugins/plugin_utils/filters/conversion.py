@@ -8,16 +8,16 @@ from typing import Any, Final
 
 from ansible.errors import AnsibleFilterError
 
+from ...module_utils._conversion import template_bundles as conversion
 from ...module_utils._resolver.api.errors import FieldError
-from ...module_utils._resolver.api.names import shown
-from ...module_utils._resolver.api.option_checks import oversized
+from ...module_utils._resolver.api.name_rules import shown
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.schema import declared
-from ...module_utils._resolver.api.unquoted import QUOTES
-from ...module_utils._resolver.catalog import conversion
-from ...module_utils._resolver.kubevirt.template.conversion import ConversionError, convert, template_of
-from ...module_utils._resolver.kubevirt.template.parameters import texts
-from ...module_utils._resolver.kubevirt.template.process import Processed, process, refusal, review
+from ...module_utils._resolver.declare.option_checks import oversized
+from ...module_utils._resolver.declare.unquoted import QUOTES
+from ...module_utils._templates.conversion import ConversionError, convert, template_of
+from ...module_utils._templates.parameters import texts
+from ...module_utils._templates.process import Processed, process, refusal, review
 from .._catalog_files import builtin_objects
 from .._filters import accepts_unknown, each, manifests, release_option
 from .._manifest_checks import check_fields, check_types, gated

@@ -8,20 +8,20 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
+from ...module_utils._capacity.placement import simulation
+from ...module_utils._capacity.placement.demand import DeviceObjects, device_objects
+from ...module_utils._capacity.placement.simulation import PlacementObjects
+from ...module_utils._capacity.pod import resources as pod_resources
+from ...module_utils._capacity.pod.environment import Environment
+from ...module_utils._capacity.pod.pod import Source, Unrenderable
+from ...module_utils._capacity.pod.render import KEEP, MIGRATE, RESTART, hard_of, network_resources
+from ...module_utils._capacity.quota.check import QuotaObjects, check_quotas
 from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.manifest import labels_of, metadata_of
 from ...module_utils._resolver.api.release import Release
-from ...module_utils._resolver.kubernetes.placement import simulation
-from ...module_utils._resolver.kubernetes.placement.demand import DeviceObjects, device_objects
-from ...module_utils._resolver.kubernetes.placement.simulation import PlacementObjects
-from ...module_utils._resolver.kubernetes.quota.admission import QuotaObjects, check_quotas
+from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of
 from ...module_utils._resolver.kubevirt.find.lookup import Objects
-from ...module_utils._resolver.kubevirt.pod import resources as pod_resources
-from ...module_utils._resolver.kubevirt.pod.environment import Environment
-from ...module_utils._resolver.kubevirt.pod.manifests import KEEP, MIGRATE, RESTART, hard_of, network_resources
-from ...module_utils._resolver.kubevirt.pod.pod import Source, Unrenderable
 from ...module_utils._resolver.kubevirt.vmi import expand
-from ...module_utils._resolver.kubevirt.vmi.cluster import KubeVirt, kubevirt_of
 from .._filters import (
     FilterError,
     accepts_unknown,

@@ -8,7 +8,7 @@ from typing import Any
 
 from ansible.errors import AnsibleError
 
-from ...module_utils._resolver.api.names import nearest
+from ...module_utils._resolver.api.name_rules import nearest
 
 _OWN = "; a variable of your own needs another prefix"
 

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...module_utils._boot_sources import workload_options as workload
 from ...module_utils._resolver.api import release_schema
 from ...module_utils._resolver.api.errors import FieldError, Panic
 from ...module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, Role, set_kinds
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.schema import equal
 from ...module_utils._resolver.api.tree import copy, differences
-from ...module_utils._resolver.declare.vm import workload
 from ...module_utils._resolver.guest.effect import ASSUMED
 from ...module_utils._resolver.kubevirt.apply import conflict
+from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.find import find
 from ...module_utils._resolver.kubevirt.find import infer as inference
 from ...module_utils._resolver.kubevirt.find.lookup import Objects, not_found
 from ...module_utils._resolver.kubevirt.vmi import expand as expansion
-from ...module_utils._resolver.kubevirt.vmi.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks.validate import verdict
 from ...module_utils._resolver.refresh import drift as drifting
 from .. import _field_sources as field_sources

@@ -105,7 +105,7 @@ OPENSHIFT = {
 
 
 def argument_spec(module: str) -> dict[str, Any]:
-    entry = importlib.import_module(f"ansible_collections.{PREFIX}plugins.module_utils._cluster.entry.{module}")
+    entry = importlib.import_module(f"ansible_collections.{PREFIX}plugins.modules.{module}")
     return {**entry.MODULE.argument_spec, **entry.MODULE.unchecked}
 
 

@@ -10,13 +10,13 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME, Kind
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.limits.language import Limit
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.limits.policy import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.language import Limit
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.policy import (
     BINDING,
     POLICY,
     policies,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME, Kind
 from modules_support import wait_until, warned
 
 Run = Callable[..., dict[str, Any]]

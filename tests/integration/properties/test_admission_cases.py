@@ -7,7 +7,7 @@ import pytest
 from admission_agreement import check_agrees, findings_agree, start_failure_agrees
 from admission_cases import CASES
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.kubevirt import kubevirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.kubevirt import kubevirt
 
 # What needs another configuration is asked in test_admission_configured.py.
 PLAIN = {name: case for name, case in CASES.items() if not case.configuration}

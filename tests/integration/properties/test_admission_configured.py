@@ -12,8 +12,8 @@ import pytest
 from admission_agreement import check_agrees, findings_agree, start_failure_agrees
 from admission_cases import CASES, vmi
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.kubevirt import KUBEVIRT
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.kubevirt import KUBEVIRT
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
     KubeVirt,
     kubevirt_of,
     version_of,

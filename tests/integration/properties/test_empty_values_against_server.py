@@ -19,10 +19,9 @@ from kubernetes import config, dynamic
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import managed_fields as ownership
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import (
-    manifests,
-    plan,
-    virtual_machine,
+    instancetypes as manifests,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan, virtual_machine
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import manifest
 from empty_values import Case, cases
 

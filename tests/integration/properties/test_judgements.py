@@ -18,10 +18,10 @@ import yaml
 from test_random_changes import CHANGES, INSTANCETYPE, PREFERENCE, PREFERENCES, SEED, TYPES, VM, VMI, drawn, made
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.kubevirt import kubevirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.kubevirt import kubevirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import Kind
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.naming import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.revision_names import (
     without_revisions,
 )
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._inventory import hosts

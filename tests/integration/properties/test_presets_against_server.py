@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.conversion import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._conversion.template_bundles import (
     Sources,
     convert,
 )

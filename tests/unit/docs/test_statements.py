@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.act.kind_handler import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.objects import output_of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.snapshot import Key
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
     DeclareOutcome,
     Entry,
     KindHandler,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.objects import output_of
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.read.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
 

@@ -9,8 +9,8 @@ import pytest
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.workload_options import apply_choice
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import manifest
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.workload import apply_choice
 
 
 def load(name: str) -> Any:

@@ -20,29 +20,25 @@ WEBHOOKS = VMI | {"_resolver.kubevirt.vmi", "_resolver.kubevirt.revision"}
 TEMPLATE = API
 ADMISSION = WEBHOOKS | {"_resolver.kubevirt.webhooks"}
 POD = WEBHOOKS
-PLACEMENT = POD | {"_resolver.kubevirt.pod"}
-QUOTA = PLACEMENT | {"_resolver.kubernetes.placement"}
+PLACEMENT = POD | {"_capacity.pod"}
+QUOTA = PLACEMENT | {"_capacity.placement"}
 CDI = API
-COMPUTED = (
-    QUOTA
-    | ADMISSION
-    | {"_resolver.cdi", "_resolver.kubernetes.quota", "_resolver.kubevirt.admission", "_resolver.kubevirt.template"}
-)
+COMPUTED = QUOTA | ADMISSION | {"_resolver.cdi", "_capacity.quota", "_resolver.kubevirt.admission", "_templates"}
 GUEST = COMPUTED
 BOOT = COMPUTED | {"_resolver.guest"}
-CHOOSE = BOOT | {"_resolver.boot"}
+CHOOSE = BOOT | {"_boot_sources"}
 REFRESH = COMPUTED | {"_resolver.guest"}
 PREFLIGHT = CHOOSE | {"_resolver.choose"}
 DECLARE = PREFLIGHT | {"_resolver.preflight"}
 CATALOG = DECLARE | {"_resolver.declare", "_resolver.refresh"}
 LIMITS = UPGRADE = CATALOG | {"_resolver.catalog"}
-RESOLVER = UPGRADE | {"_resolver.limits", "_resolver.upgrade"}
+RESOLVER = UPGRADE | {"_governance", "_upgrade"}
 CLIENT = API
 READ = RESOLVER | {"_cluster.client"}
-ACT = READ | {"_cluster.read"}
-ACT_BOOT = ACT | {"_cluster.act"}
-ENTRY = ACT_BOOT | {"_cluster.act.boot"}
-CLUSTER = {"_cluster.client", "_cluster.read", "_cluster.act", "_cluster.act.boot", "_cluster.entry"}
+ACT = READ | {"_cluster.reads"}
+ACT_BOOT = ACT | {"_cluster.writes"}
+ENTRY = ACT_BOOT | {"_boot_sources.cluster"}
+CLUSTER = {"_cluster.client", "_cluster.reads", "_cluster.writes", "_boot_sources.cluster", "_cluster.modules"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     "_resolver.api": set(),
@@ -53,32 +49,32 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_resolver.kubevirt.vmi": VMI,
     "_resolver.kubevirt.webhooks": WEBHOOKS,
     "_resolver.kubevirt.admission": ADMISSION,
-    "_resolver.kubevirt.pod": POD,
-    "_resolver.kubevirt.template": TEMPLATE,
-    "_resolver.kubernetes.placement": PLACEMENT,
-    "_resolver.kubernetes.quota": QUOTA,
+    "_capacity.pod": POD,
+    "_templates": TEMPLATE,
+    "_capacity.placement": PLACEMENT,
+    "_capacity.quota": QUOTA,
     "_resolver.cdi": CDI,
     "_resolver.guest": GUEST,
-    "_resolver.boot": BOOT,
+    "_boot_sources": BOOT,
     "_resolver.choose": CHOOSE,
     "_resolver.refresh": REFRESH,
     "_resolver.preflight": PREFLIGHT,
     "_resolver.declare": DECLARE,
     "_resolver.catalog": CATALOG,
-    "_resolver.limits": LIMITS,
-    "_resolver.upgrade": UPGRADE,
+    "_governance": LIMITS,
+    "_upgrade": UPGRADE,
     "_cluster.client": CLIENT,
-    "_cluster.read": READ,
-    "_cluster.act": ACT,
-    "_cluster.act.boot": ACT_BOOT,
-    "_cluster.entry": ENTRY,
+    "_cluster.reads": READ,
+    "_cluster.writes": ACT,
+    "_boot_sources.cluster": ACT_BOOT,
+    "_cluster.modules": ENTRY,
     "plugin_utils": RESOLVER | CLUSTER,
     "doc_fragments": set(),
     "_python": set(),
     "modules": RESOLVER | CLUSTER | {"_python"},
     "filter": RESOLVER | {"plugin_utils"},
     "inventory": RESOLVER | CLUSTER | {"plugin_utils"},
-    "action": {"_cluster.read", "_resolver.kubevirt.pod", "plugin_utils"},
+    "action": {"_cluster.reads", "_capacity.pod", "plugin_utils"},
 }
 
 
@@ -150,5 +146,5 @@ def test_the_table_has_no_circle() -> None:
 def test_modules_that_read_reach_nothing_that_writes() -> None:
     for path in sorted(PLUGINS.glob("modules/*_info.py")):
         rooms = {room_of(module.relative_to(PLUGINS).parts[:-1]) for module in reached(path)}
-        assert "_cluster.entry" in rooms, path.name
-        assert not rooms & {"_cluster.act", "_cluster.act.boot"}, path.name
+        assert "_cluster.modules" in rooms, path.name
+        assert not rooms & {"_cluster.writes", "_boot_sources.cluster"}, path.name

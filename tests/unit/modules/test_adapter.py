@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import adapter
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules import adapter
 from scripted_server import Store
 
 Run = Callable[..., dict[str, Any]]
@@ -23,7 +23,7 @@ def test_only_the_adapter_creates_ansible_modules() -> None:
         for path in PLUGINS.rglob("*.py")
         if re.search(r"\bimport .*\bAnsibleModule\b", path.read_text(encoding="utf-8"))
     }
-    assert making == {"module_utils/_cluster/entry/adapter.py"}
+    assert making == {"module_utils/_cluster/modules/adapter.py"}
 
 
 def test_missing_kubernetes_client_is_reported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ PLUGINS = "ansible_collections.virtshape.instancetypes.plugins"
 
 @pytest.mark.parametrize("name", ["catalog", "catalog_info"])
 def test_the_documentation_agrees_with_the_options(name: str) -> None:
-    spec = importlib.import_module(f"{PLUGINS}.module_utils._cluster.entry.{name}").MODULE.argument_spec
+    spec = importlib.import_module(f"{PLUGINS}.modules.{name}").MODULE.argument_spec
     documented = yaml.safe_load(importlib.import_module(f"{PLUGINS}.modules.{name}").DOCUMENTATION)["options"]
     write, declared = writes.ModuleDocFragment, declare.ModuleDocFragment
     texts = [auth.ModuleDocFragment.DOCUMENTATION]

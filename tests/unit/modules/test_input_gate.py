@@ -8,7 +8,7 @@ from unittest import mock
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry import adapter, revision_rollout
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules import adapter, revision_rollout
 from scripted_server import Store
 
 Run = Callable[..., dict[str, Any]]
@@ -219,7 +219,7 @@ def test_unforeseen_exceptions_are_reported_as_bugs(
     result = run("revision_rollout", Store({}), settings={"namespaces": ["b"]})
     assert result["failed"] and result["msg"].startswith(message) and "a-secret" not in result["msg"]
     if isinstance(error, KeyError):
-        assert "in module_utils/_cluster/entry/revision_rollout.py, line " in result["msg"]
+        assert "in module_utils/_cluster/modules/revision_rollout.py, line " in result["msg"]
         assert "https://github.com/virtshape/instancetypes/issues" in result["msg"]
 
 

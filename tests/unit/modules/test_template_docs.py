@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import vm_template
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates import declared as vm_template
 from ansible_collections.virtshape.instancetypes.plugins.modules import virtual_machine_template
 
 

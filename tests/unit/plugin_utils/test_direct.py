@@ -14,7 +14,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.module_utils import basic
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.pool import display
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.entry.outcome import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.outcome import (
     Module,
     Outcome,
     Params,

@@ -29,9 +29,9 @@ USED = {
         "_global_deprecations",
         "_internal",
     },
-    "module_utils/_cluster/entry/adapter.py": {"_diff", "_load_params", "_return_formatted"},
+    "module_utils/_cluster/modules/adapter.py": {"_diff", "_load_params", "_return_formatted"},
     # What is secret in an entry.
-    "module_utils/_cluster/entry/objects.py": {"_no_log_values"},
+    "module_utils/_cluster/modules/objects.py": {"_no_log_values"},
 }
 
 

@@ -13,12 +13,12 @@ from objects import INSTANCETYPES, PREFERENCES, TEMPLATES
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply import applier
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import lookup
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import expand
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
     Cluster,
     KubeVirt,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import lookup
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import expand
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _field_sources
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import FilterError
 

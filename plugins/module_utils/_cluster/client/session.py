@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
 from ..._resolver.api.kinds import Kind
-from ..._resolver.api.names import shown
+from ..._resolver.api.name_rules import shown
 from ..._resolver.api.write import APPLY, Repeat, Write
 from .errors import TOO_LARGE, ApiError, ConnectionFailed, RequestFailed, is_other_object, reason_of
 from .pool import Backoff, TokenBucket, raise_if_stopped

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from .names import shown
+from .name_rules import shown
 
 Test = Callable[[Mapping[str, str]], bool]
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from .names import shown
+from .name_rules import shown
 
 Version = tuple[int, int, int]
 

@@ -19,7 +19,7 @@ from typing import Any, Callable, Final, NamedTuple
 from . import errors, quantity
 from .errors import FieldError
 from .fields import core, data_volume, domain, instancetype, virtual_machine
-from .names import nearest, shown
+from .name_rules import nearest, shown
 from .quantity import parse
 
 Value = Any

@@ -19,10 +19,10 @@ import datetime
 import re
 from typing import Any, Final, NamedTuple
 
-from . import names
+from . import name_rules as names
 from .errors import FieldError
 from .manifest import Manifest, Options
-from .names import shown
+from .name_rules import shown
 
 ACTIVE: Final = "active"
 DEPRECATED: Final = "deprecated"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, TypeVar
 
 from .errors import FieldError
-from .names import shown
+from .name_rules import shown
 from .redaction import SECRET, redact
 
 T = TypeVar("T")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from ..api import names, schema
+from ..api import name_rules as names
+from ..api import schema
 from ..api.errors import CatalogError, QuantityError
 from ..api.manifest import Manifest, labels_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
-from ..api.names import shown
+from ..api.name_rules import shown
 from ..api.quantity import parse
 from ..api.tree import value_at
 from ..choose.fitting import CLASS_LABEL

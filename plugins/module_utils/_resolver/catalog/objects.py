@@ -21,13 +21,13 @@ from ..api.errors import CatalogError, FieldError
 from ..api.fields.domain import ENUMS
 from ..api.manifest import Manifest, name_of
 from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
-from ..api.names import nearest, shown
+from ..api.name_rules import nearest, shown
 from ..api.release_schema import fields
 from ..api.schema import TYPES
 from ..api.state import DEPRECATED, OBSOLETE, REPLACEMENT, marks
 from ..api.tree import apply_merge_patch, copy, merge, value_at
-from ..api.unquoted import QUOTES
-from ..declare import manifests
+from ..declare import instancetypes as manifests
+from ..declare.unquoted import QUOTES
 from .labels import DESCRIPTIVE, described
 from .versions import at_version
 

@@ -10,7 +10,7 @@ from ..api.errors import CatalogError
 from ..api.label_selector import SelectorError, selector
 from ..api.manifest import Manifest, labels_of, name_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
-from ..api.names import nearest, shown
+from ..api.name_rules import nearest, shown
 from ..api.state import is_active
 from .labels import architecture_of, class_of, os_of
 from .objects import role_of

@@ -21,10 +21,10 @@ from typing import Any, Final
 
 from ..api import release
 from ..api.errors import CatalogError
-from ..api.names import nearest, shown
+from ..api.name_rules import nearest, shown
 from ..api.release import Release
 from ..api.tree import overlaid
-from ..api.unquoted import QUOTES
+from ..declare.unquoted import QUOTES
 
 Document = dict[str, Any]
 

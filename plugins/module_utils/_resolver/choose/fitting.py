@@ -16,7 +16,7 @@ from ..api import release_schema
 from ..api.errors import FieldError, Panic, QuantityError
 from ..api.manifest import Manifest, labels_of, name_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
-from ..api.names import shown
+from ..api.name_rules import shown
 from ..api.quantity import parse
 from ..api.release import Release
 from ..api.state import OBSOLETE, is_active, state_of

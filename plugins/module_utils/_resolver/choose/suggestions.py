@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from ..._boot_sources.origin import image_of
 from ..api import release_schema
 from ..api.errors import FieldError, Panic
 from ..api.kinds import BY_NAME
@@ -13,10 +14,9 @@ from ..api.manifest import Manifest, data_volume_of, namespace_of, template_spec
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.state import is_active
 from ..api.tree import copy
-from ..boot.origin import image_of
+from ..kubevirt.config.cluster import Cluster
 from ..kubevirt.find import find, infer
 from ..kubevirt.vmi import defaults
-from ..kubevirt.vmi.cluster import Cluster
 from . import fitting
 
 # Returns all manifests of a kind in a namespace ("" for a cluster-wide kind).

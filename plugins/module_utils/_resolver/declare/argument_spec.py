@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple
 from ..api.fields.domain import ENUMS
 from ..api.manifest import Options
 from ..api.matcher import ROLES
-from ..api.option_checks import own_name
 from ..api.schema import INTEGERS, TYPES, bare, field_notes, field_type
+from .option_checks import own_name
 
 # A word starts at a capital after a small letter or digit, and at the last of several capitals.
 _WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

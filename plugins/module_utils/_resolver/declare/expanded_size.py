@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..api.manifest import Manifest
+from ..kubevirt.config.cluster import Cluster
 from ..kubevirt.vmi import vmi
-from ..kubevirt.vmi.cluster import Cluster
 from ..kubevirt.vmi.vmi import guest
 from ..kubevirt.webhooks import mutate
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from ..api.kinds import Kind
 from ..api.manifest import Manifest, Progress, has_condition
 from ..api.write import Repeat, Write
-from ..kubevirt.vmi.readiness import RUNNING, is_up, run_strategy, trouble
+from ..kubevirt.vm.readiness import RUNNING, is_up, run_strategy, trouble
 
 STARTED: Final = "started"
 STOPPED: Final = "stopped"

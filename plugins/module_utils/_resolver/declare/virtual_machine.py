@@ -11,7 +11,7 @@ from ..api.managed_fields import Field
 from ..api.matcher import INSTANCETYPE, ROLES, Role
 from ..api.tree import copy, merge, put, value_at
 from ..kubevirt.find.infer import IGNORE
-from ..kubevirt.vmi.readiness import run_strategy
+from ..kubevirt.vm.readiness import run_strategy
 from . import rewrites
 from .plan import APPLY, Plan, largest_removed
 from .rewrites import CONTROLLER, RUN_STRATEGY, RUNNING, within

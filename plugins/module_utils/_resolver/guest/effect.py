@@ -13,14 +13,14 @@ from typing import Final, NamedTuple, Union
 from ..api.manifest import Manifest
 from ..api.matcher import ROLES
 from ..api.tree import copy, shown_differences
-from ..kubevirt.find import naming
+from ..kubevirt.config.cluster import Cluster
+from ..kubevirt.find import revision_names as naming
 from ..kubevirt.find.find import Specs
+from ..kubevirt.vm.readiness import HALTED, restart_required, run_strategy
+from ..kubevirt.vm.start import is_unchanged_since_start, started_vm
 from ..kubevirt.vmi import defaults, live_update, vmi
-from ..kubevirt.vmi.cluster import Cluster
 from ..kubevirt.vmi.device_hotplug import migrates
 from ..kubevirt.vmi.hotplug import LiveUpdate
-from ..kubevirt.vmi.readiness import HALTED, restart_required, run_strategy
-from ..kubevirt.vmi.start import is_unchanged_since_start, started_vm
 from ..kubevirt.vmi.vmi import guest
 from ..kubevirt.webhooks.mutate import AdmissionResult
 from .outstanding import outstanding

@@ -7,10 +7,11 @@ from typing import Final, NamedTuple
 
 from ..api.manifest import Manifest
 from ..api.matcher import ROLES
-from ..api.names import LONGEST_LABEL, LONGEST_SUBDOMAIN, shown
+from ..api.name_rules import LONGEST_LABEL, LONGEST_SUBDOMAIN, shown
 from ..api.tree import value_at
-from ..kubevirt.find import find, naming
-from ..kubevirt.vmi.cluster import Cluster
+from ..kubevirt.config.cluster import Cluster
+from ..kubevirt.find import find
+from ..kubevirt.find import revision_names as naming
 
 _LAUNCHER: Final = "virt-launcher-"
 _UID: Final = "0" * 36

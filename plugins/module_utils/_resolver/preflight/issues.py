@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
+from ..._boot_sources.disk_sizes import unshrinkable
+from ..._boot_sources.unusable_sources import unusable_sources
+from ..._capacity.pod import refusals as launcher_pod
 from ..api.errors import Panic, QuantityError
 from ..api.manifest import Manifest, name_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
@@ -18,21 +21,19 @@ from ..api.tree import copy
 from ..choose import suggestions
 from ..choose.fitting import series_of
 from ..choose.suggestions import Lister, join_or, of_kind, similar
-from ..kubevirt.admission import admitter, firmware, launcher_pod, virtual_machine
+from ..kubevirt.admission import admitter, firmware, virtual_machine
 from ..kubevirt.admission.rule import INVALID, Cause
+from ..kubevirt.config.cluster import Cluster
 from ..kubevirt.find import find
+from ..kubevirt.vm.readiness import HALTED, has_guest, run_strategy
 from ..kubevirt.vmi import vmi
-from ..kubevirt.vmi.cluster import Cluster
 from ..kubevirt.vmi.defaults import set_vmi_defaults
-from ..kubevirt.vmi.readiness import HALTED, has_guest, run_strategy
 from ..kubevirt.webhooks import validate
-from ..kubevirt.webhooks.admission import invalid
 from ..kubevirt.webhooks.mutate import AdmissionResult
+from ..kubevirt.webhooks.response import invalid
 from .derived_names import too_long
-from .disk_sizes import unshrinkable
 from .lost_objects import lost_revision
 from .references import missing_references, missing_sources
-from .sources import unusable_sources
 
 # The least memory with which any system of a family boots, by the beginning of a preference's name. Lower than vendors'
 # requirements, to avoid needless warnings.

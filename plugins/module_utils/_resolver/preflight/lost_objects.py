@@ -11,7 +11,8 @@ from typing import Final
 from ..api.manifest import Manifest
 from ..api.matcher import ROLES, Role
 from ..api.release import Release
-from ..kubevirt.find import find, naming
+from ..kubevirt.find import find
+from ..kubevirt.find import revision_names as naming
 from ..kubevirt.find.lookup import Lookup
 
 _NOT_FOUND: Final = 404

@@ -12,7 +12,7 @@ from ..api.manifest import Manifest, data_volume_of, labels_of, namespace_of, te
 from ..api.matcher import ROLE_OF_KIND, ROLES, Role
 from ..api.release import NEWEST, Release
 from ..guest.effect import Instance
-from ..kubevirt.find import naming
+from ..kubevirt.find import revision_names as naming
 
 _SOURCE_KINDS = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot", "dataSource": "DataSource"}
 

@@ -10,9 +10,9 @@ from typing import Final
 from ..api.manifest import Manifest, labels_of
 from ..api.matcher import ROLES, Role
 from ..api.release import Release
-from ..kubevirt.find import naming
-from ..kubevirt.find.naming import recapture_fields
-from ..kubevirt.vmi.start import start_revision_prefix
+from ..kubevirt.find import revision_names as naming
+from ..kubevirt.find.revision_names import recapture_fields
+from ..kubevirt.vm.start import start_revision_prefix
 
 
 class RevisionIndex:

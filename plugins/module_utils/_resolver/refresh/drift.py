@@ -16,10 +16,11 @@ from ..api.tree import differences
 from ..guest.effect import UNKNOWN as UNKNOWN_EFFECT
 from ..guest.effect import GuestEffect, Instance, guest_effect
 from ..kubevirt.apply.conflict import webhook_message
-from ..kubevirt.find import decode, find, lookup, naming
+from ..kubevirt.config.cluster import Cluster, KubeVirt
+from ..kubevirt.find import decode, find, lookup
+from ..kubevirt.find import revision_names as naming
 from ..kubevirt.find.find import Specs
 from ..kubevirt.find.lookup import Lookup
-from ..kubevirt.vmi.cluster import Cluster, KubeVirt
 from ..kubevirt.webhooks.validate import verdict
 
 CURRENT: Final = "current"

@@ -9,13 +9,13 @@ from ..api import release_schema, schema
 from ..api.errors import FieldError
 from ..api.manifest import Manifest
 from ..api.matcher import ROLES, Role
-from ..api.names import nearest
+from ..api.name_rules import nearest
 from ..api.release import Release
 from ..api.state import OBSOLETE, state_of
 from ..api.tree import apply_merge_patch
+from ..kubevirt.config.cluster import KubeVirt
 from ..kubevirt.find import decode, find
 from ..kubevirt.find.lookup import Lookup
-from ..kubevirt.vmi.cluster import KubeVirt
 from . import drift, recapture
 from .controller_revisions import RevisionIndex
 from .drift import Drift

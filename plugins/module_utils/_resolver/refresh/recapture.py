@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from ..api.manifest import Manifest
 from ..api.matcher import ROLES, Role
 from ..api.tree import reverse_merge_patch
-from ..kubevirt.vmi.start import start_revision_name
+from ..kubevirt.vm.start import start_revision_name
 from . import drift
 from .controller_revisions import RevisionIndex
 from .drift import Drift, RoleDrift

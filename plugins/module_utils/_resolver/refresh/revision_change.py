@@ -15,9 +15,10 @@ from ..api.matcher import ROLES, Role
 from ..api.release import Release
 from ..api.tree import apply_merge_patch
 from ..guest.effect import GuestEffect
-from ..kubevirt.find import decode, naming
-from ..kubevirt.find.naming import generation_of
-from ..kubevirt.vmi.cluster import KubeVirt
+from ..kubevirt.config.cluster import KubeVirt
+from ..kubevirt.find import decode
+from ..kubevirt.find import revision_names as naming
+from ..kubevirt.find.revision_names import generation_of
 from . import drift
 from .controller_revisions import RevisionIndex
 from .drift import Drift

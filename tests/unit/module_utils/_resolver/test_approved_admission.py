@@ -13,7 +13,9 @@ from local_findings import causes, errors, issues
 
 import approved
 from admission_cases import CASES, PODS, Case
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import kubevirt_of
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
+    kubevirt_of,
+)
 
 NEWEST = "1.9.0"
 OTHERS = ("1.4.0", "1.5.0", "1.6.0", "1.7.0", "1.8.4")

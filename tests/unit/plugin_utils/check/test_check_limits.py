@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.limits.language import Limit
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.limits.policy import policies
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.language import Limit
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.policy import policies
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.__main__ import main
 
 STANDARD = {"name": "standard", "namespaces": ["shop"], "series": ["u1"], "max_cpu": 1}

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ...._boot_sources.origin import image_of
 from ...api.errors import FieldError
 from ...api.manifest import Manifest, Options, template_specs
 from ...api.matcher import INSTANCETYPE, Role
-from ...api.names import shown
-from ...boot.origin import image_of
+from ...api.name_rules import shown
 from ...kubevirt.find.infer import IGNORE
 from .volumes import BOOT_VOLUME, lacks_labels
 

@@ -11,10 +11,10 @@ from typing import Any, Final
 from ...api.errors import FieldError
 from ...api.manifest import Manifest, Options
 from ...api.matcher import ROLES
-from ...api.names import shown
+from ...api.name_rules import shown
 from ...api.tree import copy, merge
 from ..argument_spec import to_manifest
-from ..manifests import canonical_quantity, check_name, validated
+from ..instancetypes import canonical_quantity, check_name, validated
 from . import cloud_init, inference
 from .volumes import SYSPREP_DISK, Disks, boot_volume, has_image, lacks_labels, sysprep_source
 

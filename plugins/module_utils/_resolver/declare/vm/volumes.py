@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from ...api.errors import FieldError
 from ...api.manifest import Options
-from ...api.names import LABEL, LONGEST_LABEL, LONGEST_SUBDOMAIN, shown, subdomain
+from ...api.name_rules import LABEL, LONGEST_LABEL, LONGEST_SUBDOMAIN, shown, subdomain
 from ..argument_spec import fields, to_manifest
-from ..manifests import canonical_quantity
+from ..instancetypes import canonical_quantity
 from . import cloud_init
 from .options import IMPORT_SOURCES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ..vmi.cluster import KubeVirt
+from ..config.cluster import KubeVirt
 from . import cpu, devices, disks, firmware, guest, interfaces, networks, scheduling, virtual_machine, vmi_only, volumes
 from .rule import NOT_SUPPORTED, Cause, Rule, Spec
 

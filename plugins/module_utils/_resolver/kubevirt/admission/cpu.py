@@ -7,7 +7,7 @@ from typing import Final
 
 from ...api import quantity
 from ...api.errors import Panic, QuantityError
-from ..vmi.cluster import KubeVirt
+from ..config.cluster import KubeVirt
 from ..vmi.vmi import vcpus
 from .rule import ARM64, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, amount, millis, rules
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from ...api.fields.domain import ENUMS
-from ..vmi.cluster import KubeVirt
+from ..config.cluster import KubeVirt
 from . import names, networks
 from .rule import ARM64, DUPLICATE, INVALID, REQUIRED, S390X, Cause, Spec, rules
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...api.fields.domain import ENUMS
-from ..vmi.cluster import KubeVirt
+from ..config.cluster import KubeVirt
 from . import names
 from .interfaces import PCI_ADDRESS
 from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, rules

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Final
 
-from ..vmi.cluster import KubeVirt
-from ..vmi.gates import MULTI_ARCHITECTURE, PERSISTENT_STATE
+from ..config.cluster import KubeVirt
+from ..config.gates import MULTI_ARCHITECTURE, PERSISTENT_STATE
 from .rule import AMD64, FORBIDDEN, INVALID, REQUIRED, S390X, Cause, Spec, absolute_path, rules
 
 _LAUNCH_SECURITY_GATES: Final = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ..vmi.cluster import KubeVirt
+from ..config.cluster import KubeVirt
 from . import names
 from .interfaces import is_ip
 from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec

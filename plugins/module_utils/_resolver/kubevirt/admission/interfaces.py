@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...api.fields.domain import ENUMS
-from ...api.names import port_name
-from ..vmi.cluster import KubeVirt
+from ...api.name_rules import port_name
+from ..config.cluster import KubeVirt
 from . import networks
 from .rule import DUPLICATE, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, rules
 

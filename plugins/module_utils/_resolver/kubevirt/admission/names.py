@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ...api.names import LABEL, LONGEST_LABEL, LONGEST_SUBDOMAIN, QUALIFIED, SUBDOMAIN
+from ...api.name_rules import LABEL, LONGEST_LABEL, LONGEST_SUBDOMAIN, QUALIFIED, SUBDOMAIN
 
 _LABEL_VALUE: Final = f"({QUALIFIED})?"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..vmi.cluster import KubeVirt
+from ..config.cluster import KubeVirt
 from .rule import DUPLICATE, INVALID, NOT_FOUND, REQUIRED, Cause, Spec
 
 _SOURCES = ("pod", "multus", "resourceClaim")

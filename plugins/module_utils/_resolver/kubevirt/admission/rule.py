@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 from ...api import quantity
 from ...api.quantity import Quantity
 from ...api.release import Release, differences
-from ..vmi.cluster import KubeVirt
-from ..webhooks.admission import INVALID, NOT_FOUND, NOT_SUPPORTED, REQUIRED, Cause
+from ..config.cluster import KubeVirt
+from ..webhooks.response import INVALID, NOT_FOUND, NOT_SUPPORTED, REQUIRED, Cause
 
 __all__ = [
     "DUPLICATE",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ..vmi.cluster import KubeVirt
+from ..config.cluster import KubeVirt
 from ..vmi.vmi import PREFERRED, REQUIRED
 from . import names
 from .rule import INVALID, Cause, Spec, quoted

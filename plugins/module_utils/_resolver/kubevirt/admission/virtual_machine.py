@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ..vmi.cluster import KubeVirt
+from ..config.cluster import KubeVirt
 from ..vmi.hotplug import memory_hotplug_error
 from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, rules
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ..vmi.cluster import KubeVirt
+from ..config.cluster import KubeVirt
 from ..vmi.defaults import HYPERV_NEEDS
 from .rule import AMD64, ARM64, INVALID, NOT_SUPPORTED, REQUIRED, S390X, Cause, Spec, amount, rules
 

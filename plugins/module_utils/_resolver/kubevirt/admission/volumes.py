@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator
 from typing import Final
 
 from ...api import quantity
-from ..vmi.cluster import KubeVirt
+from ..config.cluster import KubeVirt
 from .rule import INVALID, NOT_FOUND, REQUIRED, Cause, Spec, absolute_path
 
 # Sources of which a VM has at most one → their name in messages.

@@ -15,7 +15,8 @@ from ...api.kinds import BY_NAME
 from ...api.manifest import Manifest, labels_of, namespace_of
 from ...api.matcher import Role
 from ...api.release import NEWEST, Release
-from . import decode, naming
+from . import decode
+from . import revision_names as naming
 from .lookup import Lookup, Problem, not_found
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...api import errors, quantity
+from ..config.cluster import CPU_REQUEST, KubeVirt
 from ..find.lookup import Problem
-from .cluster import CPU_REQUEST, KubeVirt
 from .hotplug import limits, set_maximums
 
 Spec = dict[str, Any]

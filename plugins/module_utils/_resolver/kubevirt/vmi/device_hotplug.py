@@ -10,7 +10,7 @@ from typing import Final
 from ...api import schema
 from ...api.manifest import Manifest, claim_of
 from ...api.tree import copy
-from .cluster import KubeVirt
+from ..config.cluster import KubeVirt
 from .hotplug import LiveUpdate
 
 _MIGRATION: Final = "Migration"

@@ -10,10 +10,11 @@ from ...api.errors import FieldError, Panic
 from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, PREFERENCE, ROLES
 from ..apply import applier, conflict
-from ..find import find, revision
+from ..config.cluster import Cluster, KubeVirt
+from ..find import find
 from ..find.lookup import PANIC, Problem
+from ..revision import store as revision
 from . import defaults
-from .cluster import Cluster, KubeVirt
 
 
 class Expanded(NamedTuple):

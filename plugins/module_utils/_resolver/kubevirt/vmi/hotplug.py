@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from ...api import quantity
 from ...api.manifest import Manifest, has_condition
-from ...api.names import shown
+from ...api.name_rules import shown
 
 Spec = dict[str, Any]
 

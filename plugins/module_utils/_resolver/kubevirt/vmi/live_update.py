@@ -17,10 +17,11 @@ from ...api.matcher import INSTANCETYPE, PREFERENCE
 from ...api.release import NEWEST, Release
 from ...api.tree import copy, put, take, value_at
 from ..apply import applier, conflict
+from ..config.cluster import Cluster, KubeVirt
 from ..find import find
 from ..find.find import Specs
 from ..find.lookup import Lookup, Problem
-from .cluster import Cluster, KubeVirt
+from ..vm.readiness import restart_required
 from .device_hotplug import (
     disks_change_live,
     interfaces_need_restart,
@@ -31,7 +32,6 @@ from .device_hotplug import (
     volumes_change_live,
 )
 from .hotplug import LIVE_FIELDS, LiveUpdate, memory, scheduling, sockets
-from .readiness import restart_required
 
 OTHER_FIELD: Final = "a non-live-updatable field was changed in the template spec"
 _VMI_SPEC: Final = "VirtualMachineInstanceSpec"

@@ -15,12 +15,13 @@ from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, PREFERENCE, ROLES
 from ...api.quantity import parse
 from ..apply import applier, conflict
-from ..find import find, naming
+from ..config.cluster import Cluster, KubeVirt
+from ..find import find
+from ..find import revision_names as naming
 from ..find.find import Specs
 from ..find.lookup import PANIC, Problem
 from ..preference.devices import devices as apply_device_preferences
 from . import defaults
-from .cluster import Cluster, KubeVirt
 
 # The terms of affinity that have to hold, and those that only count.
 REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"

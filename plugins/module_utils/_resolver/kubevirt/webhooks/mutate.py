@@ -12,11 +12,12 @@ from ...api.manifest import Manifest, labels_of
 from ...api.matcher import PREFERENCE, ROLES, Role, set_kinds
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
-from ..find import find, naming
+from ..config.cluster import Cluster
+from ..find import find
 from ..find import infer as inference
+from ..find import revision_names as naming
 from ..find.lookup import PANIC, Lookup
-from ..vmi.cluster import Cluster
-from .admission import INVALID, NOT_FOUND, Cause, Response, bad_request, crashed, invalid
+from .response import INVALID, NOT_FOUND, Cause, Response, bad_request, crashed, invalid
 
 
 class Mutated(NamedTuple):

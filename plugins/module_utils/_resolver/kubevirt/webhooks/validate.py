@@ -17,11 +17,11 @@ from ...api.release import NEWEST, Release
 from ..apply import applier, conflict, requirements, topology
 from ..apply.requirements import Unmet
 from ..apply.topology import SpreadError
+from ..config.cluster import Cluster, KubeVirt
 from ..find import find
 from ..find.lookup import Problem
 from ..vmi import defaults
-from ..vmi.cluster import Cluster, KubeVirt
-from .admission import INVALID, NOT_FOUND, Cause, Response, allowed, bad_request, crashed, invalid
+from .response import INVALID, NOT_FOUND, Cause, Response, allowed, bad_request, crashed, invalid
 
 _ACROSS: Final = (topology.SOCKETS_CORES, topology.CORES_THREADS, topology.SOCKETS_CORES_THREADS)
 _THREADS_PER_CORE: Final = 2

@@ -22,7 +22,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     INSTANCETYPE,
     PREFERENCE,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.names import nearest
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.name_rules import nearest
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.bundle import version_of
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import (
     adapt,

@@ -11,17 +11,17 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     references,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.upgrade import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.deployment_effects import (
     affected,
     changes,
     no_longer_declared,
     predicted,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
     Cluster,
     KubeVirt,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 
 KIND = "VirtualMachineClusterInstancetype"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Panic
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.cdi.texts import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cdi_parsers import (
     ScheduleError,
     check_schedule,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Panic
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     guest_effect,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.outstanding import under_way
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import vmi
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import Cluster
 
 Manifest = dict[str, Any]
 

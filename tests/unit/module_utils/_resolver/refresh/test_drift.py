@@ -17,16 +17,18 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     GuestEffect,
     Instance,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import revision
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
+    Cluster,
+    KubeVirt,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.find import Specs
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
     Lookup,
     Objects,
     Problem,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
-    Cluster,
-    KubeVirt,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.revision import (
+    store as revision,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
 

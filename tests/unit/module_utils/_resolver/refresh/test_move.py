@@ -15,14 +15,16 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import apply_merge_patch
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import ASSUMED, RESTART
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import revision
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
+    Cluster,
+    KubeVirt,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
     Objects,
     Problem,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
-    Cluster,
-    KubeVirt,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.revision import (
+    store as revision,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift, move, recapture
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.names import shown
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.name_rules import shown
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.volumes import (
     Disks,
     generated_name,

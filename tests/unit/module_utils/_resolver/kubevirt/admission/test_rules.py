@@ -21,8 +21,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     vmi_only,
     volumes,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import gates
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.cluster import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config import gates
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
     KubeVirt,
     kubevirt_of,
 )

@@ -1,0 +1,140 @@
+"""Checks boot sources before the task sends anything: their content, their defaults and what CDI would not report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ..._cluster.client.errors import RequestFailed, optional
+from ..._cluster.client.pool import map_concurrently
+from ..._cluster.client.session import Session
+from ..._cluster.reads.kubevirt import Cdi, cdi
+from ..._cluster.reads.lookup import ClusterLookup
+from ..._cluster.writes.declare import apply_findings
+from ..._cluster.writes.engine import WriteSettings
+from ..._cluster.writes.kind_handler import Finding
+from ..._resolver.api.errors import FieldError
+from ..._resolver.api.kinds import BY_NAME
+from .. import preflight, source
+from .. import upload as rules
+from . import upload_proxy
+from .clone_rights import may_clone
+from .listing import default_problems, file_of, image_of
+from .registry import CONFIG_MAP, SECRET
+from .state import LABELED, BootSourceState, is_filled
+from .upload import proxy_connections, proxy_url
+
+_SOURCE: Final = "DataSource"
+_REFERENCES: Final = ((SECRET, "secret"), (CONFIG_MAP, "ca_config_map"))
+
+
+def identify(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
+    """Sets the content, the labels and the volume name of each boot source, or the reason why it fails."""
+    checks = _Checks(session)
+
+    def check(boot_source: BootSourceState) -> None:
+        if boot_source.options.get("image"):
+            boot_source.content = image_of(session, boot_source.options)
+        elif boot_source.uploads:
+            boot_source.content = file_of(boot_source.options)
+        boot_source.result.failed = boot_source.content.problem or None
+        try:
+            boot_source.labels = source.defaults(boot_source.options, boot_source.content.environment)
+        except FieldError as error:
+            boot_source.result.failed = boot_source.result.failed or str(error)
+        if boot_source.imports or boot_source.uploads:
+            boot_source.volume = source.volume_name(boot_source.options, boot_source.content.digest)
+        if settings.preflight != "off" and not boot_source.result.failed:
+            apply_findings(boot_source.result, list(checks.findings(boot_source)), settings)
+
+    map_concurrently(check, boot_sources, settings.concurrency)
+
+
+class _Checks:
+    """The checks of one task. A check is skipped if the user may not read what it needs."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._lookup = ClusterLookup(session)
+
+    def findings(self, boot_source: BootSourceState) -> Iterator[Finding]:
+        options, cluster = boot_source.options, cdi(self._session)
+        problems = default_problems(
+            self._session, self._lookup, options["namespace"], boot_source.labels, boot_source.content.architecture
+        )
+        yield from (Finding(text, missing=missing) for text, missing in problems)
+        if boot_source.state != LABELED and boot_source.has_data_source:
+            yield from self._owner(boot_source)
+            yield from self._consumers(boot_source)
+        if boot_source.imports or boot_source.polls:
+            yield from self._credentials(boot_source, cluster)
+        if boot_source.imports or boot_source.polls or boot_source.uploads:
+            yield from self._storage(boot_source, cluster)
+            if cluster.release is not None:
+                notes = preflight.release_notes(options, boot_source.labels, cluster.release)
+                yield from (Finding(note, note=True) for note in notes)
+        if boot_source.uploads and not optional(lambda: is_filled(self._session, boot_source), False):
+            yield from self._proxy(boot_source)
+
+    def _owner(self, boot_source: BootSourceState) -> Iterator[Finding]:
+        live = optional(lambda: self._session.get(BY_NAME[_SOURCE], *boot_source.name), None)
+        problem = preflight.redirect_problem(boot_source.options, live) if live is not None else ""
+        if problem:
+            yield Finding(problem)
+
+    def _consumers(self, boot_source: BootSourceState) -> Iterator[Finding]:
+        (namespace, name), snapshot = boot_source.target, bool(boot_source.options.get("snapshot"))
+        for consumer in map(source.parse_consumer, boot_source.options.get("consumers") or ()):
+            try:
+                if consumer.namespace != namespace and not may_clone(
+                    self._session, consumer, namespace, name, snapshot=snapshot
+                ):
+                    yield Finding(source.refusal(consumer, namespace), missing=True)
+            except RequestFailed as error:
+                yield Finding(f"consumers: not checked: {error}", note=True)
+
+    def _credentials(self, boot_source: BootSourceState, cluster: Cdi) -> Iterator[Finding]:
+        """To poll, CDI also reads them in its own namespace, and does not report missing ones."""
+        options = boot_source.options
+        references = [(kind, option) for kind, option in _REFERENCES if options.get(option)]
+        if options.get("secret") and options.get("pull_method") == "node":
+            yield Finding(
+                "CDI pulls by the node without secret; add it to imagePullSecrets of CDI's configuration", note=True
+            )
+        namespaces = [options["namespace"]]
+        if boot_source.polls and references:
+            namespaces.append(cluster.namespace)
+        for kind, option in references:
+            for namespace in dict.fromkeys(namespaces):
+                if not namespace:
+                    text = f"CDI needs the {kind.kind} {options[option]} in its own namespace, too"
+                    yield Finding(f"{option}: {text}; which namespace that is, is not known", note=True)
+                elif cluster.has(kind, namespace, options[option]) is False:
+                    yield Finding(f"{option}: there is no {kind.kind} {namespace}/{options[option]}", missing=True)
+
+    def _storage(self, boot_source: BootSourceState, cluster: Cdi) -> Iterator[Finding]:
+        name = boot_source.options.get("storage_class") or ""
+        if cluster.classes is None:
+            return
+        storage_class = cluster.classes.get(name)
+        if storage_class is None and name:
+            # CDI waits for the class and does not report it in the status of the volume.
+            yield Finding(f"storage_class: there is no StorageClass {name}", missing=True)
+        gates = (cluster.config or {}).get("featureGates")
+        problem = "" if boot_source.polls else preflight.unbound(boot_source.options, storage_class, gates)
+        if problem and not optional(lambda: is_filled(self._session, boot_source), False):
+            yield Finding(problem)
+
+    def _proxy(self, boot_source: BootSourceState) -> Iterator[Finding]:
+        try:
+            url = proxy_url(self._session, boot_source.options)
+            pool = proxy_connections(boot_source.options)
+        except RequestFailed:
+            return
+        except OSError as error:
+            yield Finding(f"upload_proxy.ca_cert: {error}")
+            return
+        url, problem = rules.proxy_address(url)
+        problem = problem or upload_proxy.unreachable(pool, url)
+        if problem:
+            yield Finding(problem)

@@ -1,0 +1,153 @@
+"""Boot sources: what their images and files contain, and how they stand to registries and to the cluster."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from ..._cluster.client.session import Session
+from ..._cluster.reads.kubevirt import kubevirt
+from ..._cluster.reads.lookup import ClusterLookup
+from ..._cluster.reads.snapshot import list_if_permitted
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.choose.fitting import rejection_of_pair
+from ..._resolver.preflight.object_keys import LookupKey
+from .. import discovery, source
+from ..cdi_parsers import parse_checksum
+from ..discovery import BootSource, BootSourceFinding
+from ..image import Content, reference
+from ..origin import Image
+from .registry import content_of, contents_of
+
+Manifest = dict[str, Any]
+Options = dict[str, Any]
+
+_CHUNK: Final = 1 << 20
+_MISSING: Final = "missing_default"
+_UNFIT: Final = "unfit_defaults"
+_OUTDATED: Final = "outdated"
+_UNCHECKED: Final = "registry_unknown"
+
+
+def image_of(session: Session, options: Options) -> Content:
+    """The content of a boot source's image, from its registry."""
+    image = Image(
+        options["image"],
+        options["namespace"],
+        options.get("secret") or "",
+        options.get("ca_config_map") or "",
+        options.get("architecture") or "",
+        options["insecure_registry"],
+    )
+    if not options["query_registry"]:
+        digest = reference(image.name).digest
+        if digest or options.get("schedule"):
+            return Content(digest)
+        return Content(problem="query_registry: false needs an image with a digest, NAME@sha256:..., or a schedule")
+    content = content_of(session, image)
+    if not content.problem and image.architecture and content.architecture != image.architecture:
+        return Content(problem=f"{image.name} is for {content.architecture}, not for {image.architecture}")
+    return content
+
+
+def file_of(options: Options) -> Content:
+    """The content of a file to upload."""
+    path = options["upload"]["path"]
+    algorithm, expected = parse_checksum(options["checksum"]) if options.get("checksum") else ("sha256", "")
+    sha256, declared = hashlib.sha256(), hashlib.new(algorithm)
+    try:
+        with Path(path).open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                sha256.update(chunk)
+                declared.update(chunk)
+    except OSError as error:
+        return Content(problem=f"upload.path {path}: {error.strerror}")
+    if expected and declared.hexdigest() != expected:
+        return Content(problem=f"upload.path {path}: its {algorithm} is {declared.hexdigest()}, not that of checksum")
+    return Content(f"sha256:{sha256.hexdigest()}")
+
+
+def default_problems(
+    session: Session, lookup: ClusterLookup, namespace: str, labels: Mapping[str, str], architecture: str = ""
+) -> list[tuple[str, bool]]:
+    """What is wrong with the default labels, for VMs in the namespace: one line, and whether an object does not exist;
+    else KubeVirt rejects an existing one. Unreadable objects count as right.
+
+    architecture: of the image, "" if unknown.
+    """
+    objects: dict[str, Manifest] = {}
+    problems = []
+    for role, (kind, name) in source.matchers(labels).items():
+        live = lookup.get(kind, namespace, name) if kind in BY_NAME else None
+        if live is None:
+            problems.append((f"{role}: there is no {kind} {name}", True))
+        elif isinstance(live, dict):
+            objects[role] = live
+    if len(objects) == 2:
+        problem = rejection_of_pair(
+            objects["instancetype"], objects["preference"], architecture, kubevirt(session).release
+        )
+        names = " and ".join(f"the {role} {manifest['metadata']['name']}" for role, manifest in objects.items())
+        problems += [(f"{names} do not go together: {problem}", False)] if problem else []
+    return problems
+
+
+def boot_sources(
+    session: Session,
+    namespace: str | None,
+    names: list[str] | None,
+    registry: bool,
+    insecure: bool,
+    warnings: list[str],
+) -> list[BootSource]:
+    """Boot sources with all findings. A kind that the user may not read adds a warning.
+
+    namespace, names: None for all. registry: ask registries. insecure: see Image.
+    One LIST for each kind, however many boot sources there are. Raises RequestFailed.
+    """
+    objects: dict[str, list[Manifest]] = {}
+    unread = []
+    for kind in discovery.KINDS:
+        warning_count = len(warnings)
+        objects[kind] = list(list_if_permitted(session, BY_NAME[kind], warnings, namespace) or ())
+        unread += [kind] if len(warnings) > warning_count else []
+    _add_targets(session, objects, discovery.external_targets(objects, namespace))
+    sources = [
+        boot_source
+        for boot_source in discovery.discover(objects, unread)
+        if namespace in (None, boot_source.namespace) and (names is None or boot_source.name in names)
+    ]
+    lookup = ClusterLookup(session)
+    for boot_source in sources:
+        problems = default_problems(session, lookup, boot_source.namespace, boot_source.labels)
+        boot_source.findings += [BootSourceFinding(_MISSING if missing else _UNFIT, text) for text, missing in problems]
+    if registry:
+        _check_registries(session, sources, insecure)
+    return sources
+
+
+def _add_targets(session: Session, objects: dict[str, list[Manifest]], keys: list[discovery.Key]) -> None:
+    lookup = ClusterLookup(session)
+    lookup.gather(LookupKey(kind, namespace, name, namespace) for kind, namespace, name in keys)
+    for kind, namespace, name in keys:
+        live = lookup.get(kind, namespace, name)
+        if isinstance(live, dict):
+            objects[kind].append(live)
+
+
+def _check_registries(session: Session, sources: list[BootSource], insecure: bool) -> None:
+    asked = [
+        (boot_source, image._replace(insecure=insecure))
+        for boot_source in sources
+        if (image := boot_source.image_to_check) is not None
+    ]
+    contents = contents_of(session, (image for _boot_source, image in asked))
+    for boot_source, image in asked:
+        content = contents[image]
+        if content.problem:
+            boot_source.findings.append(BootSourceFinding(_UNCHECKED, content.problem))
+        elif content.digest != boot_source.origin.digest:
+            text = f"{image.name} is now {content.digest}; the boot source has {boot_source.origin.digest}"
+            boot_source.findings.append(BootSourceFinding(_OUTDATED, text))

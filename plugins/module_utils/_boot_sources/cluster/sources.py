@@ -1,0 +1,292 @@
+"""Declares boot sources: volumes with images, the DataSources that name them, and the DataImportCrons that poll.
+
+A DataSource moves when its new volume is filled; until then VMs are made of the old one, which then stays as long as
+`keep` or a clone needs it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from ..._cluster.client.errors import ApiError, RequestFailed, optional
+from ..._cluster.client.session import Session
+from ..._cluster.reads.watch import wait_in_namespaces
+from ..._cluster.writes.engine import NO_DRY_RUN, WriteSettings, run_dry, send
+from ..._cluster.writes.kind_handler import DeclareOutcome, Entry, KindHandler
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.manifest import Progress
+from ..._resolver.api.write import create
+from ..._resolver.declare import plan
+from .. import cdi_webhooks as admission
+from .. import preflight, source
+from .checks import identify
+from .state import (
+    LABELED,
+    BootSourceState,
+    ClaimHandler,
+    CronHandler,
+    DataSourceHandler,
+    LabelHandler,
+    Pair,
+    VolumeHandler,
+    cron_refused,
+    declare_objects,
+    is_filled,
+    not_failed,
+)
+from .upload import UploadFailed, upload
+
+Manifest = dict[str, Any]
+Options = dict[str, Any]
+
+_VOLUME: Final = "DataVolume"
+_DATA_SOURCE: Final = "DataSource"
+_CRON: Final = "DataImportCron"
+_CLAIM: Final = "PersistentVolumeClaim"
+_SNAPSHOT: Final = "VolumeSnapshot"
+
+
+class BootSourceHandler(KindHandler):
+    """Describes boot sources: the DataSource as last read, or the labelled object."""
+
+    def describe(self, result: DeclareOutcome) -> dict[str, Any]:
+        live = result.live or {}
+        labels = {"labels": live["metadata"].get("labels") or {}}
+        if live.get("kind") not in (None, _DATA_SOURCE):
+            return labels
+        target = (live.get("spec") or {}).get("source") or {}
+        return {"source": target, "ready": source.is_ready(live), **labels}
+
+
+def declare_sources(
+    session: Session, handler: KindHandler, entries: list[Entry], settings: WriteSettings
+) -> list[DeclareOutcome]:
+    """Results in the order of the entries, as `declare` gives them."""
+    results = [DeclareOutcome(entry) for entry in entries]
+    if any(result.failed for result in results):
+        for result in results:
+            result.skip_reason = None if result.failed else "not sent because other entries are invalid"
+        return results
+    boot_sources = [BootSourceState(result) for result in results]
+    present = [boot_source for boot_source in boot_sources if boot_source.state != "absent"]
+    managed = [boot_source for boot_source in present if boot_source.state != LABELED]
+    identify(session, present, settings)
+    _label(session, [boot_source for boot_source in present if boot_source.state == LABELED], settings)
+    _import(session, not_failed(managed, lambda boot_source: boot_source.imports), settings)
+    _upload(session, not_failed(managed, lambda boot_source: boot_source.uploads), settings)
+    _poll(session, not_failed(managed, lambda boot_source: boot_source.polls), settings)
+    _declare_data_sources(session, not_failed(managed, lambda boot_source: not boot_source.polls), settings)
+    filled = not_failed(managed, lambda boot_source: bool(boot_source.volume) and boot_source.filled)
+    _delete_old_volumes(session, filled, settings)
+    _delete_boot_sources(session, [item for item in boot_sources if item.state == "absent"], settings)
+    return results
+
+
+def _label(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
+    """Declares the labels of one existing object for each boot source."""
+    keys = ((boot_source, boot_source.result.entry.key) for boot_source in boot_sources)
+    pairs = [(item, _labeled(key.kind, str(key.namespace), key.name, item.labels)) for item, key in keys]
+    for boot_source, result in declare_objects(session, LabelHandler(settings.check_mode), pairs, settings):
+        boot_source.result.live = result.live
+        if result.live is not None and boot_source.result.entry.key.kind == _DATA_SOURCE:
+            boot_source.result.warnings += preflight.overwritten(
+                boot_source.labels, result.live, _content(session, result.live)
+            )
+
+
+def _labeled(kind: str, namespace: str, name: str, labels: dict[str, str]) -> Manifest:
+    metadata = {"name": name, "namespace": namespace, "labels": labels}
+    return {"apiVersion": BY_NAME[kind].api_version, "kind": kind, "metadata": metadata}
+
+
+def _content(session: Session, live: Manifest) -> Manifest | None:
+    """The claim or the snapshot that is the target of a DataSource."""
+    key = preflight.content_key(live)
+    if key is None:
+        return None
+    kind, namespace, name = key
+    return optional(lambda: session.get(BY_NAME[kind], namespace, name), None)
+
+
+def _import(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
+    pairs = [(item, source.volume(item.options, item.content.digest, item.labels)) for item in boot_sources]
+    for boot_source, result in declare_objects(session, VolumeHandler(), pairs, settings):
+        done = result.live is not None and source.import_status(result.live).done
+        # In check mode, a task that waits would find the volume filled.
+        boot_source.filled = done or (settings.check_mode and settings.wait)
+
+
+def _upload(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
+    for boot_source in boot_sources:
+        try:
+            boot_source.filled = is_filled(session, boot_source)
+            if boot_source.filled:
+                continue
+            boot_source.result.action = plan.APPLY
+            path = boot_source.options["upload"]["path"]
+            boot_source.result.after[f"{boot_source.volume_kind} {boot_source.volume}"] = {
+                "upload": path,
+                "bytes": Path(path).stat().st_size,
+            }
+            if not settings.check_mode:
+                upload(session, boot_source, settings)
+                boot_source.result.written = True
+            boot_source.filled = settings.wait
+        except (UploadFailed, RequestFailed, OSError) as error:
+            boot_source.result.failed = str(error)
+
+
+def _poll(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
+    unchanged: list[Pair] = []
+    changed: list[Pair] = []
+    for boot_source in boot_sources:
+        manifest = source.cron(boot_source.options, boot_source.labels)
+        try:
+            live = session.get(BY_NAME[_CRON], *boot_source.name)
+        except RequestFailed as error:
+            boot_source.result.failed = str(error)
+            continue
+        # CDI rejects every change of a DataImportCron.
+        if live is not None and admission.data_import_cron_refusal({**live, "spec": manifest["spec"]}, live):
+            boot_source.result.failed = preflight.replacement_problem(live) or None
+            changed.append((boot_source, manifest))
+        else:
+            unchanged.append((boot_source, manifest))
+    declare_objects(session, CronHandler(), unchanged, replace(settings, wait=False))
+    _replace(session, changed, settings)
+    if settings.wait and not settings.check_mode:
+        _await_cron(session, not_failed(boot_sources), settings)
+
+
+def _replace(session: Session, pairs: list[Pair], settings: WriteSettings) -> None:
+    """Makes DataImportCrons anew. None is deleted before CDI's rules and the API server accept the new one: without
+    either, nothing would poll the registry."""
+    for boot_source, manifest in pairs:
+        if not boot_source.result.failed:
+            _check_new(session, boot_source, manifest, settings)
+    if not settings.check_mode:
+        declare_objects(session, KindHandler(), pairs, replace(settings, wait=True), "absent")
+    # CDI would reject the dry run of a new spec, because the old DataImportCron still exists.
+    for boot_source, result in declare_objects(
+        session, CronHandler(), pairs, replace(settings, server_dry_run=False, wait=False)
+    ):
+        if result.failed and not settings.check_mode:
+            boot_source.result.failed = (
+                f"{boot_source.result.failed}; the old DataImportCron is deleted, so run the task again"
+            )
+
+
+def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifest, settings: WriteSettings) -> None:
+    kind = BY_NAME[_CRON]
+
+    def dry_run(_result: DeclareOutcome) -> None:
+        try:
+            send(session.dry_run_session(), create(kind.path(boot_source.options["namespace"]), manifest))
+        except ApiError as error:
+            # The name is the last thing that the API server looks at: all else is accepted.
+            if error.reason != "AlreadyExists":
+                raise
+
+    problem = "; ".join(finding.text for finding in cron_refused(manifest))
+    if not problem and not settings.check_mode:
+        try:
+            dry_run(boot_source.result)
+        except RequestFailed as error:
+            problem = "" if NO_DRY_RUN in str(error) else str(error)
+    elif not problem and settings.server_dry_run:
+        run_dry(boot_source.result, dry_run)
+        problem = boot_source.result.failed or ""
+    boot_source.result.failed = f"{problem}; the DataImportCron stays as it was" if problem else None
+
+
+def _await_cron(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
+    def probe(live: Manifest | None) -> Progress:
+        return Progress(live is not None and source.is_ready(live), pending="CDI to import the image")
+
+    by_name = {boot_source.name: boot_source for boot_source in boot_sources}
+    probes = dict.fromkeys(by_name, probe)
+    for name, waited in wait_in_namespaces(session, BY_NAME[_DATA_SOURCE], probes, settings.wait_timeout).items():
+        by_name[name].result.live, by_name[name].result.failed = waited
+
+
+def _declare_data_sources(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
+    unfilled = {boot_source.name for boot_source in boot_sources if not boot_source.filled}
+    pairs = [
+        (item, source.data_source(item.options, item.volume, item.labels))
+        for item in boot_sources
+        if item.has_data_source
+    ]
+    for boot_source, result in declare_objects(session, DataSourceHandler(unfilled), pairs, settings):
+        boot_source.result.live = result.live
+        if result.live is not None and not boot_source.filled:
+            boot_source.result.warnings.append(
+                f"the DataSource will refer to {boot_source.volume} when that is filled; run the task again"
+            )
+    # The claim or snapshot of the DataSource, because CDI copies its labels over those of the DataSource.
+    claims = [
+        (item, _labeled(_SNAPSHOT if item.options.get("snapshot") else _CLAIM, *item.target, item.labels))
+        for item in boot_sources
+        if item.labels and item.filled
+    ]
+    declare_objects(session, ClaimHandler(), claims, replace(settings, wait=False))
+
+
+def _delete_old_volumes(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
+    """Deletes the volumes of boot sources beyond `keep`, the oldest first."""
+    pairs = [
+        (item, volume)
+        for item in boot_sources
+        for volume in source.outdated(_owned(session, item), item.volume, item.options["keep"])
+    ]
+    _delete(session, pairs, settings)
+
+
+def _delete_boot_sources(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
+    """Deletes boot sources and the volumes created for them."""
+    # The DataImportCron first, because it would create the other objects again.
+    for kind in (_CRON, _DATA_SOURCE):
+        pairs = [(boot_source, _labeled(kind, *boot_source.name, {})) for boot_source in boot_sources]
+        declare_objects(session, KindHandler(), pairs, settings, "absent")
+    volumes = [(item, volume) for item in not_failed(boot_sources) for volume in _owned(session, item)]
+    _delete(session, volumes, settings)
+
+
+def _owned(session: Session, boot_source: BootSourceState) -> list[Manifest]:
+    """The volumes that a task or the DataImportCron created for a boot source."""
+    volumes: dict[tuple[str, str], Manifest] = {}
+    kinds = [(_VOLUME, source.OWNER), (_VOLUME, source.CRON)]
+    if boot_source.uploads or boot_source.state == "absent":
+        kinds.append((_CLAIM, source.OWNER))
+    for name, label in kinds:
+        query = {"labelSelector": f"{label}={boot_source.options['name']}"}
+        try:
+            items = session.list(BY_NAME[name], boot_source.options["namespace"], **query)
+        except RequestFailed as error:
+            boot_source.result.warnings.append(f"old volumes stay: {error}")
+            return []
+        for item in items:
+            # CDI deletes the claim of a DataVolume with it.
+            if name == _VOLUME or not item["metadata"].get("ownerReferences"):
+                volumes[name, item["metadata"]["name"]] = item
+    return list(volumes.values())
+
+
+def _delete(session: Session, pairs: list[Pair], settings: WriteSettings) -> None:
+    if not pairs:
+        return
+    try:
+        clones = session.list(BY_NAME[_VOLUME])
+    except RequestFailed as error:
+        for boot_source, _volume in pairs:
+            boot_source.result.warnings.append(f"old volumes stay, since it is not known who clones them: {error}")
+        return
+    due = []
+    for boot_source, volume in pairs:
+        name = volume["metadata"]["name"]
+        if clone := source.clones_by_claim(clones, volume["metadata"]["namespace"]).get(name):
+            boot_source.result.warnings.append(f"the volume {name} stays, since {clone} is cloned from it")
+        else:
+            due.append((boot_source, volume))
+    declare_objects(session, KindHandler(), due, settings, "absent")

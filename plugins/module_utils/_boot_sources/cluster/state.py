@@ -1,0 +1,224 @@
+"""The state of one boot source during a task, and the declaration of its objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+from zoneinfo import available_timezones
+
+from ..._cluster.client.session import Session
+from ..._cluster.reads.snapshot import Key
+from ..._cluster.writes.declare import declare
+from ..._cluster.writes.engine import UNKNOWN_IN_CHECK_MODE, WriteSettings
+from ..._cluster.writes.kind_handler import DeclareOutcome, Entry, Finding, KindHandler
+from ..._resolver.api.errors import Panic
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.manifest import Progress
+from ..._resolver.declare import plan
+from ..._resolver.declare.plan import Plan
+from .. import cdi_webhooks as admission
+from .. import source
+from ..image import Content
+from ..upload import holds
+
+Manifest = dict[str, Any]
+Options = dict[str, Any]
+Pair = tuple["BootSourceState", Manifest]
+
+LABELED: Final = "labeled"
+_REGISTRY: Final = ("image", "image_stream")
+_UNKNOWN: Final = Content()
+# The object that the result of the boot source describes.
+_DESCRIBED: Final = ("DataSource", "DataImportCron")
+
+
+@dataclass(eq=False)
+class BootSourceState:
+    """The state of one boot source. filled: whether CDI has filled its volume, or would have."""
+
+    result: DeclareOutcome
+    content: Content = _UNKNOWN
+    labels: dict[str, str] = field(default_factory=dict)
+    volume: str = ""
+    filled: bool = True
+
+    @property
+    def options(self) -> Options:
+        return self.result.entry.options
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """Namespace and name."""
+        return self.options["namespace"], self.options["name"]
+
+    @property
+    def state(self) -> str:
+        return self.result.entry.state
+
+    @property
+    def imports(self) -> bool:
+        """Whether CDI imports once."""
+        return bool(self.options.get("url")) or (
+            not self.polls and any(self.options.get(option) for option in _REGISTRY)
+        )
+
+    @property
+    def uploads(self) -> bool:
+        return bool(self.options.get("upload"))
+
+    @property
+    def volume_kind(self) -> str:
+        return "PersistentVolumeClaim" if self.uploads and self.options["upload"]["claim"] else "DataVolume"
+
+    @property
+    def target(self) -> tuple[str, str]:
+        """Namespace and name of the claim or snapshot that VMs boot from."""
+        target = self.options.get("pvc") or self.options.get("snapshot") or {"name": self.volume}
+        return target.get("namespace") or self.options["namespace"], target["name"]
+
+    @property
+    def has_data_source(self) -> bool:
+        """Whether a DataSource has the volume as its target."""
+        return not self.uploads or bool(self.options["upload"]["data_source"])
+
+    @property
+    def polls(self) -> bool:
+        return self.options.get("schedule") is not None
+
+    def add(self, part: DeclareOutcome) -> None:
+        """Adds the result of one object."""
+        name = f"{part.entry.key.kind} {part.entry.key.name}"
+        if part.failed:
+            self.result.failed = self.result.failed or f"{name}: {part.failed}"
+        elif part.action in plan.WRITES:
+            is_described = part.entry.key.kind in _DESCRIBED
+            self.result.action = part.action if is_described else max(self.result.action, plan.APPLY, key=_weight)
+            for objects, value in ((self.result.before, part.before), (self.result.after, part.after)):
+                if value:
+                    objects[name] = value
+        self.result.written = self.result.written or part.written
+        self.result.warnings += part.warnings
+
+
+def _weight(action: str) -> int:
+    return (plan.NONE, plan.APPLY, plan.CREATE, plan.DELETE).index(action)
+
+
+def not_failed(
+    boot_sources: Iterable[BootSourceState], condition: Callable[[BootSourceState], bool] = lambda _boot_source: True
+) -> list[BootSourceState]:
+    """The boot sources that have not failed."""
+    return [boot_source for boot_source in boot_sources if not boot_source.result.failed and condition(boot_source)]
+
+
+def is_filled(session: Session, boot_source: BootSourceState) -> bool:
+    """Whether CDI has filled the volume with the content. Raises what requests raise."""
+    live = session.get(BY_NAME[boot_source.volume_kind], boot_source.options["namespace"], boot_source.volume)
+    if live is None:
+        return False
+    return holds(live, boot_source.content.digest) if boot_source.uploads else source.import_status(live).done
+
+
+def declare_objects(
+    session: Session, handler: KindHandler, pairs: Iterable[Pair], settings: WriteSettings, state: str = "present"
+) -> list[tuple[BootSourceState, DeclareOutcome]]:
+    """Declares one object for each boot source that has not failed, or deletes it."""
+    due = [(boot_source, manifest) for boot_source, manifest in pairs if not boot_source.result.failed]
+    entries = []
+    for boot_source, manifest in due:
+        metadata = manifest["metadata"]
+        key = Key(manifest["kind"], metadata["namespace"], metadata["name"])
+        entries.append(Entry(boot_source.result.entry.label, key, state, manifest))
+    results = declare(session, handler, entries, settings) if entries else []
+    done = [(boot_source, result) for (boot_source, _manifest), result in zip(due, results)]
+    for boot_source, result in done:
+        boot_source.add(result)
+    return done
+
+
+class VolumeHandler(KindHandler):
+    """DataVolumes: checked by CDI's rules, and ready once CDI has filled them."""
+
+    def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
+        return [_refused(admission.data_volume_refusal(_after(result), result.live)) for result in planned]
+
+    def probe(self, live: Manifest | None) -> Progress:
+        if live is None:
+            return Progress(failed="the volume was deleted while the task waited for it")
+        return source.import_status(live)
+
+
+class CronHandler(KindHandler):
+    """DataImportCrons: checked by CDI's rules."""
+
+    def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
+        return [cron_refused(result.planned.manifest) for result in planned]
+
+
+class DataSourceHandler(KindHandler):
+    """DataSources. unready: the names of those whose volume is not filled: these keep their source."""
+
+    def __init__(self, unready: set[tuple[str, str]]) -> None:
+        self._unready = unready
+
+    def adjust(self, step: Plan, live: Manifest | None) -> Plan:
+        metadata = step.manifest["metadata"]
+        if live is not None and (metadata["namespace"], metadata["name"]) in self._unready:
+            return Plan(plan.NONE, step.manifest, {}, {})
+        return step
+
+    def probe(self, live: Manifest | None) -> Progress:
+        if live is None:
+            return Progress(failed="the DataSource was deleted while the task waited for it")
+        return Progress(source.is_ready(live), pending="CDI to find what the DataSource refers to")
+
+
+class LabelHandler(KindHandler):
+    """The handler of objects of which only labels are declared."""
+
+    def __init__(self, check_mode: bool) -> None:
+        self._check_mode = check_mode
+
+    def adjust(self, step: Plan, live: Manifest | None) -> Plan:
+        if live is not None:
+            return step
+        # An apply would create an object that has only labels.
+        nothing = Plan(plan.NONE, step.manifest, {}, {})
+        return nothing if self._check_mode else nothing._replace(refusal=_missing_text(step.manifest))
+
+    def predict_effects(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
+        for result in planned:
+            if result.live is None:
+                result.warnings.append(f"{_missing_text(result.planned.manifest)}; {UNKNOWN_IN_CHECK_MODE}")
+
+
+class ClaimHandler(KindHandler):
+    """The labels of claims. Claims that CDI has not created yet get their labels from CDI."""
+
+    def adjust(self, step: Plan, live: Manifest | None) -> Plan:
+        return Plan(plan.NONE, step.manifest, {}, {}) if live is None else step
+
+
+def cron_refused(manifest: Manifest) -> list[Finding]:
+    """The reason why CDI would reject a new DataImportCron."""
+    try:
+        return _refused(admission.data_import_cron_refusal(manifest, None, available_timezones()))
+    except Panic as error:
+        return [Finding(f"schedule: {error}")]
+
+
+def _refused(refusal: Any) -> list[Finding]:
+    return [] if refusal is None else [Finding(f"CDI refuses the object: {refusal.message.strip()}")]
+
+
+def _missing_text(manifest: Manifest) -> str:
+    metadata = manifest["metadata"]
+    return f"there is no {manifest['kind']} {metadata['namespace']}/{metadata['name']}"
+
+
+def _after(result: DeclareOutcome) -> Manifest:
+    """The object after the apply, which changes only the labels of a volume."""
+    if result.live is None:
+        return result.planned.manifest
+    return {**result.live, "spec": {**result.live["spec"], **result.planned.manifest["spec"]}}

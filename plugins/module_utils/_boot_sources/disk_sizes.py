@@ -1,0 +1,107 @@
+"""Disks of a VM that are smaller than declared, judged by their claims.
+
+KubeVirt creates a DataVolume once, whatever size its template gets later. A claim can grow where its StorageClass
+permits it, and KubeVirt tells the guest. It never shrinks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from .._resolver.api.errors import QuantityError
+from .._resolver.api.manifest import Manifest, name_of, namespace_of
+from .._resolver.api.quantity import parse
+from .._resolver.kubevirt.find.lookup import Lookup
+from .._resolver.preflight.object_keys import LookupKey
+from .._resolver.preflight.references import size_of, templates_of
+
+_CLAIM: Final = "PersistentVolumeClaim"
+
+
+class SmallDisk(NamedTuple):
+    """A disk that is smaller than declared.
+
+    path: in the VM. namespace, name: of the claim. size: what the claim requests. declared: the size to grow to.
+    storage_class: of the claim, "" if none.
+    """
+
+    path: str
+    namespace: str
+    name: str
+    size: str
+    declared: str
+    storage_class: str
+
+
+def keys_for_sizes(vm: Manifest) -> Iterator[LookupKey]:
+    """The claims that `small_disks` looks up."""
+    namespace = namespace_of(vm)
+    return (LookupKey(_CLAIM, namespace, name_of(item), namespace) for item in templates_of(vm) if size_of(item))
+
+
+def small_disks(vm: Manifest, objects: Lookup) -> Iterator[SmallDisk]:
+    """The disks whose claims request less than the VM declares. A claim may request more, because CDI adds overhead."""
+    for path, claim, requested, declared in _claims(vm, objects):
+        if _bytes(declared) > _bytes(requested):
+            storage_class = str((claim.get("spec") or {}).get("storageClassName") or "")
+            yield SmallDisk(path, namespace_of(vm), name_of(claim), requested, declared, storage_class)
+
+
+def unshrinkable(vm: Manifest, live: Manifest, objects: Lookup) -> Iterator[str]:
+    """One line for each disk whose declared size a task lowers below that of its claim."""
+    before = {name_of(template): size_of(template) for template in templates_of(live)}
+    for path, claim, requested, declared in _claims(vm, objects):
+        was = before.get(name_of(claim)) or declared
+        if _bytes(declared) < _bytes(was) <= _bytes(requested):
+            yield f"{path}: the disk {name_of(claim)} keeps its {requested}, because claims never shrink"
+
+
+def warning(disk: SmallDisk, classes: Mapping[str, Manifest] | None) -> str:
+    """The line about a disk that stays as it is."""
+    remedy = refusal(disk, classes) or "set expand: grow on the volume to grow the claim"
+    return f"{_line(disk)}, because KubeVirt creates it only once; {remedy}"
+
+
+def refusal(disk: SmallDisk, classes: Mapping[str, Manifest] | None) -> str:
+    """Why a claim cannot grow, with the remedy; "" if it can, or if it is not known.
+
+    classes: the StorageClasses by name; None if the user may not read them.
+    """
+    storage_class = (classes or {}).get(disk.storage_class)
+    if storage_class is None or storage_class.get("allowVolumeExpansion"):
+        return ""
+    name = storage_class["metadata"]["name"]
+    return f"its StorageClass {name} does not allow expansion; declare the size that it has, or another disk"
+
+
+def cannot_grow(disk: SmallDisk, classes: Mapping[str, Manifest] | None) -> str:
+    """The error for a disk that is to grow and cannot; "" if it can."""
+    reason = refusal(disk, classes)
+    return f"{_line(disk)}, and {reason}" if reason else ""
+
+
+def growth(disk: SmallDisk) -> Manifest:
+    """The merge patch of the claim."""
+    return {"spec": {"resources": {"requests": {"storage": disk.declared}}}}
+
+
+def _line(disk: SmallDisk) -> str:
+    return f"{disk.path}: the disk {disk.name} has {disk.size} and not the declared {disk.declared}"
+
+
+def _claims(vm: Manifest, objects: Lookup) -> Iterator[tuple[str, Manifest, str, str]]:
+    """(path, claim, what it requests, the declared size) of the disks that exist."""
+    for index, template in enumerate(templates_of(vm)):
+        declared = size_of(template)
+        claim = objects.get(_CLAIM, namespace_of(vm), name_of(template)) if declared else None
+        requested = size_of(claim) if isinstance(claim, dict) else ""
+        if isinstance(claim, dict) and requested:
+            yield f"spec.dataVolumeTemplates[{index}]", claim, requested, declared
+
+
+def _bytes(size: str) -> int:
+    try:
+        return parse(size).nanos
+    except QuantityError:
+        return 0

@@ -1,0 +1,114 @@
+"""The registry image behind a VM's disk, a volume, a cron or a DataSource.
+
+KubeVirt infers nothing from these: a container disk has no labels, and for an import it reads only a claim's labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from .._resolver.api.manifest import Manifest, annotations_of, data_volume_of, namespace_of, template_specs, volume_of
+from .image import ImageError, reference
+
+
+class Image(NamedTuple):
+    """An image in a registry.
+
+    name: of the image, without scheme.
+
+    namespace: of the Secret and the ConfigMap; "" if the disk names none. architecture: "" if the disk does not name
+    one. insecure: ask its registry with any certificate and by plain HTTP, whatever CDI does.
+    """
+
+    name: str
+    namespace: str
+    secret: str = ""
+    ca_config_map: str = ""
+    architecture: str = ""
+    insecure: bool = False
+
+
+def existing_volume(vm: Manifest, volume: str) -> str:
+    """The name of a volume's DataVolume, if the VM has no template for it; else ""."""
+    name = data_volume_of(volume_of(vm, volume))
+    return "" if name in template_specs(vm) else name
+
+
+def image_of(vm: Manifest, volume: str, existing: Mapping[str, Manifest]) -> Image | None:
+    """The image of a VM's volume; None for another source.
+
+    existing: the cluster's DataVolumes by name. If one has labels, these count instead of its image.
+    """
+    vm_volume, namespace = volume_of(vm, volume), namespace_of(vm)
+    container_disk = vm_volume.get("containerDisk") or {}
+    if container_disk.get("image"):
+        return Image(str(container_disk["image"]), namespace, str(container_disk.get("imagePullSecret") or ""))
+    name = data_volume_of(vm_volume)
+    spec = template_specs(vm).get(name) or (existing.get(name) or {}).get("spec") or {}
+    return _registry_image((spec.get("source") or {}).get("registry") or {}, namespace)
+
+
+def _registry_image(registry: Manifest, namespace: str) -> Image | None:
+    """The image of a registry source of CDI; None if the source names none. namespace: of its Secret and ConfigMap."""
+    if not registry.get("url"):
+        return None
+    return Image(
+        str(registry["url"]).removeprefix("docker://"),
+        namespace,
+        str(registry.get("secretRef") or ""),
+        str(registry.get("certConfigMap") or ""),
+        str((registry.get("platform") or {}).get("architecture") or ""),
+    )
+
+
+IMAGE: Final = "boot-source.virtshape.dev/image"
+"""The annotation of a DataSource with the declared image, because its volume names only the digest."""
+# CDI's own annotations of claims.
+_ENDPOINT: Final = "cdi.kubevirt.io/storage.import.endpoint"
+_SECRET: Final = "cdi.kubevirt.io/storage.import.secretName"
+_CERTIFICATES: Final = "cdi.kubevirt.io/storage.import.certConfigMap"
+
+
+class Origin(NamedTuple):
+    """The source of a volume's content.
+
+    image: None if the content is not from a registry. digest: of the imported image, "" if unknown.
+    """
+
+    image: Image | None = None
+    digest: str = ""
+
+
+def origin_of(content: Manifest, namespace: str, source: Manifest | None = None) -> Origin:
+    """The image of a DataVolume, a DataImportCron or a claim. source: the DataSource whose target it is."""
+    annotations = annotations_of(content)
+    image = _registry_image(_registry(content) or _import_source(annotations), namespace)
+    if image is None:
+        return Origin()
+    try:
+        digest = reference(image.name).digest
+    except ImageError:
+        return Origin()
+    declared = annotations_of(source or {}).get(IMAGE) or annotations.get(IMAGE)
+    if (content.get("spec") or {}).get("managedDataSource"):
+        imports: list[Manifest] = (content.get("status") or {}).get("currentImports") or [{}]
+        digest = str(imports[0].get("digest") or digest)
+    return Origin(image._replace(name=str(declared or image.name)), digest)
+
+
+def _registry(content: Manifest) -> Manifest:
+    spec: Manifest = content.get("spec") or {}
+    inner: Manifest = (spec.get("template") or {}).get("spec") or spec
+    return (inner.get("source") or {}).get("registry") or {}
+
+
+def _import_source(annotations: Mapping[str, str]) -> dict[str, str]:
+    endpoint = annotations.get(_ENDPOINT) or ""
+    if not endpoint.startswith("docker://"):
+        return {}
+    return {
+        "url": endpoint,
+        "secretRef": annotations.get(_SECRET) or "",
+        "certConfigMap": annotations.get(_CERTIFICATES) or "",
+    }

@@ -1,0 +1,345 @@
+"""The objects of a boot source: a volume with an image, and the DataSource that VMs name; or a cron that makes both.
+
+A volume is named after the boot source and what is in it, so that another image is another volume. The labels with the
+defaults stand on all objects alike, and always all of them: CDI copies none where one of the four exists.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from .._resolver.api import name_rules as names
+from .._resolver.api.errors import FieldError, QuantityError
+from .._resolver.api.manifest import Manifest, Options, Progress, condition_of, has_condition
+from .._resolver.api.matcher import LABEL_PREFIX, ROLES
+from .._resolver.api.name_rules import label_value, subdomain
+from .._resolver.api.quantity import parse
+from .cdi_parsers import ChecksumError, parse_checksum
+from .image import ImageError, reference
+from .image import labels as labels_of
+from .origin import IMAGE
+
+_CDI: Final = "cdi.kubevirt.io/v1beta1"
+OWNER: Final = "boot-source.virtshape.dev/name"
+"""The label of a volume with the name of its boot source."""
+DIGEST: Final = "boot-source.virtshape.dev/digest"
+"""The annotation of a volume with the SHA-256 of the file that was uploaded."""
+CRON: Final = "cdi.kubevirt.io/dataImportCron"
+"""The label by which CDI knows what a DataImportCron makes."""
+ORIGINS: Final = ("image", "image_stream", "url", "pvc", "snapshot", "upload")
+LABELED_KINDS: Final = ("DataSource", "PersistentVolumeClaim", "VolumeSnapshot")
+"""The kinds of existing objects that can be labelled."""
+# The fields of a DataSource's source, in CDI's order.
+_TARGETS: Final = {"dataSource": "DataSource", "pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot"}
+_BIND: Final = "cdi.kubevirt.io/storage.bind.immediate.requested"
+_DIGITS: Final = 12
+# CDI adds a hyphen and 8 characters to the name, and a CronJob's name has at most 52.
+_LONGEST_CRON: Final = 52 - 9
+_STOPPED: Final = ("ImagePullFailed", "Error")
+
+
+def representative(options: Options) -> Manifest:
+    """The object that stands for a boot source: its DataSource, or the one that is only labelled. Raises FieldError for
+    invalid options."""
+    labeled = options["state"] == "labeled"
+    (_check_labels if labeled else _check)(options)
+    kind = options["kind"] if labeled else "DataSource"
+    return {"kind": kind, "metadata": _metadata(options, options["name"], {})}
+
+
+def _check_labels(options: Options) -> None:
+    if not any(options.get(role.matcher) for role in ROLES):
+        raise FieldError("state", "labeled needs instancetype, preference or both")
+    option = next((name for name in (*ORIGINS, "schedule") if options.get(name) is not None), None)
+    if option:
+        raise FieldError(option, "not valid with state labeled, which makes nothing")
+
+
+def _check(options: Options) -> None:
+    if options["state"] == "absent":
+        return
+    origins = [origin for origin in ORIGINS if options.get(origin)]
+    if len(origins) != 1:
+        raise FieldError(" or ".join(ORIGINS), "exactly one of them is required")
+    problem = subdomain(options["name"])
+    if problem:
+        raise FieldError("name", f"{options['name']!r} {problem}")
+    if options.get("schedule") is not None and not (options.get("image") or options.get("image_stream")):
+        raise FieldError("schedule", "only an image of a registry can be polled")
+    if options.get("image_stream") and options.get("pull_method") == "pod":
+        raise FieldError("pull_method", "only nodes pull the image of an ImageStream")
+    for text in options.get("consumers") or ():
+        parse_consumer(text)
+    over = len(options["name"]) - _LONGEST_CRON
+    if options.get("schedule") is not None and over > 0:
+        characters = "1 character" if over == 1 else f"{over} characters"
+        raise FieldError(
+            "name", f"with schedule it has at most {_LONGEST_CRON} characters, for CDI's CronJob; drop {characters}"
+        )
+    if options["keep"] < 1:
+        raise FieldError("keep", "1 is the least: the volume that is in use")
+    _check_content(options)
+
+
+def _check_content(options: Options) -> None:
+    upload = options.get("upload") or {}
+    if upload.get("create") is False and not upload.get("volume"):
+        raise FieldError("upload.volume", "required with create: false, which uploads to an existing volume")
+    if upload.get("archive") and options.get("volume_mode") == "Block":
+        raise FieldError("upload.archive", "an archive needs volume_mode Filesystem")
+    if upload.get("volume") and subdomain(upload["volume"]):
+        raise FieldError("upload.volume", f"{upload['volume']!r} {subdomain(upload['volume'])}")
+    if not (options.get("pvc") or options.get("snapshot") or upload.get("create") is False):
+        if not options.get("size"):
+            raise FieldError("size", "required: CDI does not ask an image for its size")
+        try:
+            parse(options["size"])
+        except QuantityError as error:
+            raise FieldError("size", f"{options['size']!r}: {error}") from error
+    try:
+        if options.get("image"):
+            reference(options["image"])
+        if options.get("checksum"):
+            parse_checksum(options["checksum"])
+    except (ImageError, ChecksumError) as error:
+        raise FieldError("image" if options.get("image") else "checksum", str(error)) from error
+
+
+def defaults(options: Options, environment: Iterable[str]) -> dict[str, str]:
+    """The labels with instancetype and preference: the declared ones, else those of the image. Raises FieldError."""
+    image_labels = labels_of(environment)
+    result = {}
+    for role in ROLES:
+        matcher = options.get(role.matcher) or {}
+        name = matcher.get("name") or image_labels.get(role.volume_label) or ""
+        kind = matcher.get("kind") if matcher.get("name") else image_labels.get(role.volume_kind_label)
+        if name:
+            result[role.volume_label] = name
+            result[role.volume_kind_label] = kind or role.cluster_kind
+    for label, value in result.items():
+        problem = label_value(value)
+        if problem:
+            raise FieldError(label.removeprefix(LABEL_PREFIX), f"{value!r} {problem}")
+    return result
+
+
+def matchers(labels: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Kind and name by role, from labels. Without the label for the kind, the name means the cluster-wide kind."""
+    result = {}
+    for role in ROLES:
+        if labels.get(role.volume_label):
+            kind = labels.get(role.volume_kind_label, "")
+            result[role.matcher] = role.kind_of({"kind": kind}) or kind, labels[role.volume_label]
+    return result
+
+
+def identity(options: Options, digest: str) -> str:
+    """The hexadecimal digits that identify the content. digest: of an image or a file, "" if unknown."""
+    if digest:
+        return digest.rpartition(":")[2]
+    parts = ("image_stream",) if options.get("image_stream") else ("url", "checksum")
+    text = "\n".join(str(options.get(part) or "") for part in parts)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def volume_name(options: Options, digest: str) -> str:
+    """The name of the volume with the content."""
+    name = (options.get("upload") or {}).get("volume")
+    return name or f"{options['name']}-{identity(options, digest)[:_DIGITS]}"
+
+
+def volume(options: Options, digest: str, labels: Mapping[str, str]) -> Manifest:
+    """The DataVolume that imports an image or a URL, once, or that takes a file."""
+    metadata = _metadata(options, volume_name(options, digest), {**labels, OWNER: options["name"]})
+    spec: Manifest = {"source": _source(options, digest), "storage": _storage(options)}
+    annotations = {_BIND: ""} if options.get("force_bind") else {}
+    if options.get("upload"):
+        spec["contentType"] = "archive" if options["upload"]["archive"] else "kubevirt"
+        annotations.update({DIGEST: digest} if digest else {})
+    if annotations:
+        metadata["annotations"] = annotations
+    return {"apiVersion": _CDI, "kind": "DataVolume", "metadata": metadata, "spec": spec}
+
+
+def _source(options: Options, digest: str) -> Manifest:
+    if options.get("upload"):
+        return {"upload": {}}
+    if options.get("image_stream"):
+        return {"registry": _registry(options)}
+    if options.get("image"):
+        return {"registry": _registry(options, reference(options["image"]).at(digest))}
+    http = {"url": options["url"], "checksum": options.get("checksum")}
+    access = {"secretRef": options.get("secret"), "certConfigMap": options.get("ca_config_map")}
+    return {"http": _without_empty({**http, **access})}
+
+
+def cron(options: Options, labels: Mapping[str, str]) -> Manifest:
+    """The DataImportCron that polls a registry. Its retention policy keeps its volumes, so that a task can replace
+    it."""
+    url = ""
+    if options.get("image"):
+        name = reference(options["image"])
+        url = name.at(name.digest) if name.digest else f"{name.registry}/{name.repository}:{name.tag}"
+    spec = {
+        "managedDataSource": options["name"],
+        "schedule": options["schedule"],
+        "importsToKeep": options["keep"],
+        "garbageCollect": "Outdated",
+        "retentionPolicy": "All",
+        "template": {"spec": {"source": {"registry": _registry(options, url)}, "storage": _storage(options)}},
+    }
+    metadata = _metadata(options, options["name"], labels)
+    return {"apiVersion": _CDI, "kind": "DataImportCron", "metadata": metadata, "spec": spec}
+
+
+def data_source(options: Options, claim: str, labels: Mapping[str, str]) -> Manifest:
+    """The DataSource with a claim of its namespace as target, or with the object that the options name."""
+    source: Manifest = {"pvc": {"name": claim, "namespace": options["namespace"]}}
+    for origin in ("pvc", "snapshot"):
+        if options.get(origin):
+            target = options[origin]
+            source = {origin: {"name": target["name"], "namespace": target.get("namespace") or options["namespace"]}}
+    metadata = _metadata(options, options["name"], labels)
+    if options.get("image"):
+        metadata["annotations"] = {IMAGE: options["image"].removeprefix("docker://")}
+    return {"apiVersion": _CDI, "kind": "DataSource", "metadata": metadata, "spec": {"source": source}}
+
+
+def _registry(options: Options, name: str = "") -> Manifest:
+    """The registry source. name: of the image; "" for that of the ImageStream, which only nodes can pull."""
+    architecture = options.get("architecture")
+    return _without_empty(
+        {
+            "url": f"docker://{name}" if name else None,
+            "imageStream": options.get("image_stream"),
+            "pullMethod": options.get("pull_method") or (None if name else "node"),
+            "secretRef": options.get("secret"),
+            "certConfigMap": options.get("ca_config_map"),
+            "platform": {"architecture": architecture} if architecture else None,
+        }
+    )
+
+
+def _storage(options: Options) -> Manifest:
+    modes = [options["access_mode"]] if options.get("access_mode") else None
+    return _without_empty(
+        {
+            "resources": {"requests": {"storage": parse(options["size"]).text}},
+            "storageClassName": options.get("storage_class"),
+            "accessModes": modes,
+            "volumeMode": options.get("volume_mode"),
+        }
+    )
+
+
+def _metadata(options: Options, name: str, labels: Mapping[str, str]) -> Manifest:
+    metadata: Manifest = {"name": name, "namespace": options["namespace"]}
+    return {**metadata, "labels": dict(labels)} if labels else metadata
+
+
+def _without_empty(fields: Manifest) -> Manifest:
+    return {name: value for name, value in fields.items() if value}
+
+
+def import_status(live: Manifest) -> Progress:
+    """The progress of a DataVolume's import. CDI retries for ever and reports failures as progress."""
+    status = live.get("status") or {}
+    phase = status.get("phase") or ""
+    running = condition_of(live, "Running")
+    if phase == "Succeeded":
+        return Progress(done=True)
+    if phase == "Failed" or (running.get("status") == "False" and running.get("reason") in _STOPPED):
+        return Progress(
+            failed=f"CDI cannot fill the volume: {running.get('message') or running.get('reason') or phase}"
+        )
+    if phase in ("WaitForFirstConsumer", "PendingPopulation"):
+        return Progress(failed="the storage class binds a volume when a pod uses it; set force_bind")
+    progress = f" {status['progress']}" if status.get("progress") not in (None, "", "N/A") else ""
+    return Progress(pending=f"CDI to fill the volume ({phase or 'no phase yet'}{progress})")
+
+
+def is_ready(live: Manifest) -> bool:
+    """Whether CDI reports a DataSource as ready."""
+    return has_condition(live, "Ready")
+
+
+def target_of(live: Manifest) -> tuple[str, str, str] | None:
+    """Kind, namespace and name of the object that a DataSource names; of several, CDI uses the first."""
+    source = (live.get("spec") or {}).get("source") or {}
+    for field, kind in _TARGETS.items():
+        if source.get(field):
+            namespace = source[field].get("namespace") or live["metadata"].get("namespace") or ""
+            return kind, str(namespace), str(source[field].get("name") or "")
+    return None
+
+
+def outdated(volumes: Iterable[Manifest], current: str, keep: int) -> list[Manifest]:
+    """The volumes of a boot source to delete, oldest first. keep: how many stay, including the current one."""
+    old = [volume for volume in volumes if volume["metadata"]["name"] != current]
+    old.sort(key=lambda volume: (volume["metadata"].get("creationTimestamp") or "", volume["metadata"]["name"]))
+    return old[: max(0, len(old) - (keep - 1))]
+
+
+def clones_by_claim(volumes: Iterable[Manifest], namespace: str) -> dict[str, str]:
+    """Claim of a namespace → the unfinished clone that still reads it."""
+    clones = {}
+    for volume in volumes:
+        source = ((volume.get("spec") or {}).get("source") or {}).get("pvc") or {}
+        if source.get("namespace") == namespace and not import_status(volume).done:
+            clones[source.get("name") or ""] = f"{volume['metadata']['namespace']}/{volume['metadata']['name']}"
+    return clones
+
+
+_CLONE: Final = {"group": "cdi.kubevirt.io", "resource": "datavolumes", "subresource": "source"}
+_POD: Final = {"resource": "pods"}
+# CDI checks this resource, which does not exist, so only those who may create everything have the right.
+_CLAIM: Final = {"resource": "pvcs"}
+
+
+class Consumer(NamedTuple):
+    """The service account of VMs that boot from another namespace: virt-controller checks that it may clone the source
+    (``AuthorizeSA``), but only when it creates the DataVolume of a VM.
+    """
+
+    namespace: str
+    account: str
+
+    @property
+    def user(self) -> str:
+        return f"system:serviceaccount:{self.namespace}:{self.account}"
+
+    @property
+    def groups(self) -> list[str]:
+        return ["system:serviceaccounts", f"system:serviceaccounts:{self.namespace}", "system:authenticated"]
+
+
+def parse_consumer(text: str) -> Consumer:
+    """Parses NAMESPACE or NAMESPACE/ACCOUNT. Raises FieldError."""
+    namespace, slash, account = text.partition("/")
+    wrong = names.label(namespace) or (subdomain(account) if slash else "")
+    if wrong:
+        raise FieldError("consumers", f"{text!r} is neither NAMESPACE nor NAMESPACE/SERVICE_ACCOUNT: {wrong}")
+    return Consumer(namespace, account or "default")
+
+
+def reviews(consumer: Consumer, namespace: str, name: str, snapshot: bool) -> list[list[dict[str, Any]]]:
+    """The specs of the SubjectAccessReviews of a clone: it is allowed if all reviews of a list are.
+
+    namespace, name: of what is cloned; "" for an unknown name. snapshot: whether that is a VolumeSnapshot.
+    """
+    alternatives = [[_CLONE], [_POD, _CLAIM] if snapshot else [_POD]]
+    user, verb = {"user": consumer.user, "groups": consumer.groups}, {"verb": "create", "namespace": namespace}
+    return [
+        [{**user, "resourceAttributes": {**verb, "name": name, **attributes}} for attributes in rights]
+        for rights in alternatives
+    ]
+
+
+def refusal(consumer: Consumer, namespace: str) -> str:
+    """The rights that a consumer lacks."""
+    return (
+        f"consumers: VMs in {consumer.namespace} cannot boot from it: {consumer.user} may not create"
+        f" datavolumes/source of cdi.kubevirt.io in {namespace}; bind a role with this right there"
+    )

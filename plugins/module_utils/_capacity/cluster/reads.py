@@ -1,0 +1,209 @@
+"""Reads all that placement depends on, and all that quotas and limit ranges do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from ..._boot_sources.data_volume import default_class
+from ..._cluster.client.errors import ApiError, TaskFailed
+from ..._cluster.client.session import Session
+from ..._cluster.reads.kubevirt import kubevirt
+from ..._cluster.reads.lookup import ClusterLookup
+from ..._cluster.reads.snapshot import NETWORK, POD, QUOTA, STORAGE_CLASS, list_if_permitted
+from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.manifest import namespace_of
+from ..._resolver.preflight.object_keys import keys_for_expansion
+from ..placement.demand import DeviceObjects, device_objects
+from ..placement.simulation import PlacementObjects, placement
+from ..quota.check import QuotaObjects, check_quotas
+
+Manifest = dict[str, Any]
+
+ALL: Final = "*"
+# Name, plural's end, and whether it is of a namespace; in the order of demand.device_objects.
+_CLAIMING: Final = (
+    ("DeviceClass", "es", False),
+    ("ResourceSlice", "s", False),
+    ("ResourceClaim", "s", True),
+    ("ResourceClaimTemplate", "s", True),
+)
+_VOLUME: Final = Kind("PersistentVolume", "", "v1", "persistentvolumes", False)
+_KIND: Final = "VirtualMachineClusterInstancetype"
+
+_LIMITS = Kind("LimitRange", "", "v1", "limitranges", True)
+_AAQ = ("aaq.kubevirt.io", "v1alpha1")
+_APPLICATION = Kind("ApplicationAwareResourceQuota", *_AAQ, "applicationawareresourcequotas", True)
+_SHARED = Kind("ApplicationAwareClusterResourceQuota", *_AAQ, "applicationawareclusterresourcequotas", False)
+# Their copies in the namespaces that they are for, which need no right beyond these.
+_COPIES = Kind(
+    "ApplicationAwareAppliedClusterResourceQuota", *_AAQ, "applicationawareappliedclusterresourcequotas", True
+)
+_CONFIGURATION = Kind("AAQ", *_AAQ, "aaqs", False)
+
+
+def read_placement(
+    session: Session, vms: list[Manifest], drain: list[str], instancetypes: list[str], running_policy: str
+) -> tuple[dict[str, Any], list[str]]:
+    """(the placement of VMs in the cluster, warnings); see simulation.placement.
+
+    drain: names of nodes. instancetypes: names of cluster-wide instancetypes, ALL for all. running_policy: what becomes
+    of VMs that run. Raises TaskFailed, FieldError and RequestFailed.
+    """
+    kv, lookup = kubevirt(session), ClusterLookup(session)
+    nodes = session.list(BY_NAME["Node"])
+    unknown = [name for name in drain if name not in {node["metadata"]["name"] for node in nodes}]
+    if unknown:
+        raise TaskFailed(f"drain: no such node: {', '.join(unknown)}")
+    pods = session.list(POD)
+    warnings: list[str] = []
+    optional = [list_if_permitted(session, kind, warnings) for kind in (BY_NAME["Namespace"], QUOTA, NETWORK)]
+    namespaces, quotas, networks = optional
+    lookup.gather(key for vm in vms for key in keys_for_expansion(vm, kv.release))
+    samples = _instancetypes(lookup, instancetypes)
+    claims, volumes, classes = _storage(session, warnings) or ([], [], [])
+    cluster = PlacementObjects(
+        nodes,
+        pods,
+        namespaces or [],
+        quotas or [],
+        networks,
+        drain,
+        samples,
+        claims,
+        volumes,
+        classes,
+        _devices(session, warnings) if _claims_devices(vms, pods, drain) else None,
+    )
+    return placement(vms, lookup, kv, cluster, running_policy), warnings
+
+
+def _claims_devices(vms: list[Manifest], pods: list[Manifest], drain: list[str]) -> bool:
+    """Whether a VM, or a pod on a drained node, has claims of devices."""
+    templates = [(vm.get("spec") or {}).get("template") or {} for vm in vms]
+    moved = [pod for pod in pods if (pod.get("spec") or {}).get("nodeName") in drain]
+    return any((item.get("spec") or {}).get("resourceClaims") for item in (*templates, *moved))
+
+
+def _devices(session: Session, warnings: list[str]) -> DeviceObjects | None:
+    """The objects that claims depend on, in the newest version that the cluster serves; None if not readable."""
+    for version in ("v1", "v1beta2", "v1beta1"):
+        unreadable: list[str] = []
+        lists = [
+            list_if_permitted(
+                session, Kind(name, "resource.k8s.io", version, f"{name.lower()}{end}", namespaced), unreadable
+            )
+            for name, end, namespaced in _CLAIMING
+        ]
+        warnings += unreadable
+        if all(items is not None for items in lists):
+            return device_objects(*(items or [] for items in lists))
+        if unreadable:
+            return None
+    return device_objects([], [], [], [])
+
+
+def _storage(session: Session, warnings: list[str]) -> list[list[Manifest]]:
+    """Claims, volumes and storage classes; nothing if one of them may not be read, since each needs the others."""
+    lists = []
+    for kind in (BY_NAME["PersistentVolumeClaim"], _VOLUME, STORAGE_CLASS):
+        items = list_if_permitted(session, kind, warnings)
+        if items is None:
+            return []
+        lists.append(items)
+    return lists
+
+
+def _instancetypes(lookup: ClusterLookup, names: list[str]) -> list[Manifest]:
+    if ALL not in names:
+        return [_instancetype(lookup, name) for name in names]
+    live = list(lookup.list(_KIND, ""))
+    unread = lookup.problem(_KIND, "")
+    if unread is not None:
+        raise TaskFailed(f"instancetypes: {unread.message}")
+    return sorted(live, key=lambda item: str(item["metadata"]["name"]))
+
+
+def _instancetype(lookup: ClusterLookup, name: str) -> Manifest:
+    instancetype = lookup.get(_KIND, "", name)
+    if not isinstance(instancetype, dict):
+        problem = "no such VirtualMachineClusterInstancetype" if instancetype is None else instancetype.message
+        raise TaskFailed(f"instancetypes: {name}: {problem}")
+    return instancetype
+
+
+def read_quota_effects(session: Session, vms: list[Manifest], running_policy: str) -> tuple[dict[str, Any], list[str]]:
+    """(the effect of quotas and limit ranges on VMs, warnings); see admission.check_quotas.
+
+    Raises FieldError and RequestFailed.
+    """
+    namespaces = {namespace_of(vm) for vm in vms}
+    # One namespace needs no right beyond it.
+    namespace = namespaces.pop() if len(namespaces) == 1 else None
+    warnings: list[str] = []
+    limits = QuotaObjects(
+        session.list(QUOTA, namespace),
+        session.list(_LIMITS, namespace),
+        list_if_permitted(session, _APPLICATION, warnings, namespace) or [],
+        _shared(session, warnings, namespace),
+    )
+    cluster = _with_users(session, limits, namespace, warnings)._replace(
+        vms=session.list(BY_NAME["VirtualMachine"], namespace),
+        default_class=_default_class(session, vms, warnings),
+    )
+    kv, lookup = kubevirt(session), ClusterLookup(session)
+    lookup.gather(key for vm in vms for key in keys_for_expansion(vm, kv.release))
+    return check_quotas(vms, lookup, kv, cluster, running_policy), warnings
+
+
+def read_limits(
+    session: Session, vms: Sequence[Manifest], namespace: str | None, warnings: list[str]
+) -> QuotaObjects | None:
+    """Reads what limits the pods of existing VMs; None if nothing does, or if the user may not list it (a warning).
+
+    Raises RequestFailed.
+    """
+    kinds = (QUOTA, _LIMITS, _APPLICATION)
+    quotas, ranges, applications = (list_if_permitted(session, kind, warnings, namespace) for kind in kinds)
+    if quotas is None or ranges is None:
+        return None
+    limits = QuotaObjects(quotas, ranges, applications or [], _shared(session, warnings, namespace), vms=vms)
+    if not any(limits[:4]):
+        return None
+    try:
+        return _with_users(session, limits, namespace, warnings)
+    except ApiError as error:
+        warnings.append(f"quotas are not taken into account: {error}")
+        return None
+
+
+def _with_users(session: Session, limits: QuotaObjects, namespace: str | None, warnings: list[str]) -> QuotaObjects:
+    """The limits with what takes of them, except VMs. namespace: the only one, None for several."""
+    by_aaq = limits.application_quotas or limits.cluster_quotas
+    wide = [BY_NAME["Namespace"], *([_CONFIGURATION] if by_aaq else [])]
+    namespaces, *configurations = (list_if_permitted(session, kind, warnings) for kind in wide)
+    return limits._replace(
+        aaq=next((item for items in configurations for item in items or []), None),
+        namespaces=namespaces or [],
+        networks=list_if_permitted(session, NETWORK, warnings),
+        pods=session.list(POD, namespace),
+        guests=(list_if_permitted(session, BY_NAME["VirtualMachineInstance"], warnings, namespace) or [])
+        if by_aaq
+        else [],
+    )
+
+
+def _shared(session: Session, warnings: list[str], namespace: str | None) -> list[Manifest]:
+    refused: list[str] = []
+    live = list_if_permitted(session, _SHARED, refused)
+    if live is not None or not refused:
+        return live or []
+    return list_if_permitted(session, _COPIES, warnings, namespace) or []
+
+
+def _default_class(session: Session, vms: list[Manifest], warnings: list[str]) -> str:
+    """The storage class of data volumes that name none; "" for none, or if no VM has a data volume."""
+    if not any((vm.get("spec") or {}).get("dataVolumeTemplates") for vm in vms):
+        return ""
+    live = default_class(list_if_permitted(session, STORAGE_CLASS, warnings) or [])
+    return str(live["metadata"]["name"]) if live else ""

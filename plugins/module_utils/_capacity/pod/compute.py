@@ -1,0 +1,287 @@
+"""The compute container, of the guest: CPU, memory, devices and resource claims (``newResourceRenderer``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from ..._resolver.api.label_selector import matches
+from ..._resolver.api.quantity import BINARY_SI, DECIMAL_SI, Quantity, add, from_nanos, parse
+from ..._resolver.kubevirt.vmi.defaults import guest_request
+from ..._resolver.kubevirt.vmi.vmi import Spec, has_sev, has_snp, has_tdx, is_dedicated, pool_threads, vcpus
+from .amounts import Amounts, Container, add_to, vmi_resources
+from .environment import Environment
+
+_PREFIX: Final = "devices.kubevirt.io/"
+_MSHV: Final = "hyperv-direct"
+_PERMITTED: Final = ("pciHostDevices", "mediatedDevices", "usb")
+_GATES: Final = (("gpus", "GPU", "GPUsWithDRA"), ("hostDevices", "HostDevice", "HostDevicesWithDRA"))
+
+
+class UnknownNetwork(LookupError):
+    """A network attachment definition does not exist; the message is KubeVirt's."""
+
+
+def needed(spec: Spec, env: Environment) -> list[str]:
+    """The devices that KubeVirt itself adds, each with a limit of 1."""
+    devices = spec["domain"]["devices"]
+    interfaces = devices.get("interfaces", ())
+    names = []
+    if interfaces or devices.get("autoattachPodInterface", True):
+        names.append("tun")
+    if not env.emulated:
+        if any(interface.get("model", "") in ("", "virtio") for interface in interfaces):
+            names.append("vhost-net")
+        names.append(_hypervisor(env))
+    if devices.get("autoattachVSOCK"):
+        names.append("vhost-vsock")
+    return [_PREFIX + name for name in names]
+
+
+def _hypervisor(env: Environment) -> str:
+    configured = env.configuration.get("hypervisors") or ()
+    if env.kubevirt.has_gate("ConfigurableHypervisor") and configured and configured[0].get("name") == _MSHV:
+        return "mshv"
+    return "kvm"
+
+
+def device_resources(namespace: str, spec: Spec, env: Environment) -> Iterator[str]:
+    """The resource name of each further device, once for each request; for requests and limits.
+
+    Raises UnknownNetwork if networks are known, but not this network.
+    """
+    yield from _networks(namespace, spec, env)
+    for field, _kind, _gate in _GATES:
+        for device in spec["domain"]["devices"].get(field, ()):
+            name = device.get("deviceName", "")
+            if not _has_claim(device) and (name or env.rules.nameless_devices):
+                yield name
+    if has_sev(spec) or (has_snp(spec) and env.rules.sev_device_of_snp):
+        yield f"{_PREFIX}sev"
+    if has_tdx(spec) and env.rules.has_tdx_device:
+        yield f"{_PREFIX}tdx"
+    if any((disk.get("lun") or {}).get("reservation") for disk in spec["domain"]["devices"].get("disks", ())):
+        yield f"{_PREFIX}pr-helper"
+    if env.kubevirt.has_gate("IOMMUFD"):
+        yield f"{_PREFIX}iommufd"
+
+
+def _networks(namespace: str, spec: Spec, env: Environment) -> Iterator[str]:
+    if env.networks is None or env.kubevirt.has_gate("ExternalNetResourceInjection"):
+        return
+    attachments = {network["name"]: network["multus"] for network in spec.get("networks", ()) if "multus" in network}
+    for multus in attachments.values():
+        name = multus["networkName"]
+        qualified = name if "/" in name else f"{namespace}/{name}"
+        resource = env.networks.get(qualified, env.networks.get(qualified.removeprefix(f"{namespace}/")))
+        if resource is None:
+            raise UnknownNetwork(f"failed to locate network attachment definition {qualified}")
+        if resource:
+            yield resource
+
+
+def _has_claim(device: Spec) -> bool:
+    return "claimName" in device or "requestName" in device
+
+
+def claims(spec: Spec, env: Environment) -> list[dict[str, str]]:
+    """The claims of the compute container: [{name, request}]."""
+    requests: list[dict[str, str]] = []
+    for field, _kind, gate in _GATES:
+        devices = spec["domain"]["devices"].get(field, ())
+        if env.kubevirt.has_gate(gate):
+            requests += [_claim(device) for device in devices if _has_claim(device) and not device.get("deviceName")]
+    if env.kubevirt.has_gate("NetworkDevicesWithDRA"):
+        networks = spec.get("networks", ())
+        requests += [_claim(network["resourceClaim"]) for network in networks if "resourceClaim" in network]
+    if env.rules.claims_need_request:
+        requests = [claim for claim in requests if claim["name"] and "request" in claim]
+    if env.rules.claims_once:
+        requests = list({claim["name"]: claim for claim in reversed(requests)}.values())[::-1]
+    return requests
+
+
+def _claim(reference: Spec) -> dict[str, str]:
+    request = reference.get("requestName")
+    return {"name": reference.get("claimName", ""), **({"request": request} if request else {})}
+
+
+def not_permitted(spec: Spec, env: Environment) -> list[str]:
+    """KubeVirt's messages for devices that are not in the cluster's permittedHostDevices."""
+    permitted = env.configuration.get("permittedHostDevices")
+    if permitted is None:
+        return []
+    permitted_names = {entry.get("resourceName", "") for field in _PERMITTED for entry in permitted.get(field) or ()}
+    problems = []
+    for field, kind, gate in _GATES:
+        for device in spec["domain"]["devices"].get(field, ()):
+            claimed = env.kubevirt.has_gate(gate) and (_has_claim(device) or not env.rules.checks_claimed_devices)
+            name = device.get("deviceName", "")
+            if not claimed and name not in permitted_names:
+                problems.append(f"{kind} {name} is not permitted in permittedHostDevices configuration")
+    return problems
+
+
+_EVEN_PARITY: Final = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity"
+
+
+def dedicated(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, env: Environment) -> None:
+    """Sets the CPU of a guest with dedicated CPUs, and also makes memory a limit.
+
+    requests, limits: the VM's own, which are changed.
+    """
+    threads = pool_threads(spec) if env.rules.pool_needs_cpu else 0
+    count = vcpus(spec["domain"]["cpu"])
+    if count and env.rules.dedicated_wins:
+        requests["cpu"] = limits["cpu"] = Quantity.from_integer(count + threads, DECIMAL_SI)
+    elif count:
+        limits.setdefault("cpu", Quantity.from_integer(count, DECIMAL_SI))
+    else:
+        for amounts in (requests, limits):
+            amounts.update(
+                {"cpu": add(amounts["cpu"], Quantity.from_integer(threads, DECIMAL_SI))} if "cpu" in amounts else {}
+            )
+    if spec["domain"]["cpu"].get("isolateEmulatorThread"):
+        _isolate(metadata, spec, requests, limits, env)
+    if "memory" in requests:
+        limits["memory"] = requests["memory"]
+
+
+def _isolate(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, env: Environment) -> None:
+    """Adds a CPU for the emulator, or two if the VM requests an even number."""
+    limit = limits.get("cpu", Quantity.from_integer(0, DECIMAL_SI))
+    if not env.rules.dedicated_wins:
+        limit = Quantity.from_integer(vcpus(spec["domain"]["cpu"]), DECIMAL_SI)
+    # KubeVirt counts the threads of the pool twice here.
+    pool = spec["domain"].get("ioThreadsPolicy") == "supplementalPool" and env.rules.pool_needs_cpu
+    vcpu_count = limit.value + (pool_threads(spec) if pool else 0)
+    even = _EVEN_PARITY in (metadata.get("annotations") or {}) and vcpu_count % 2 == 0
+    extra = Quantity.from_integer(2 if even else 1, DECIMAL_SI)
+    limits["cpu"] = add(limit, extra)
+    if "cpu" in requests:
+        requests["cpu"] = add(requests["cpu"], extra)
+
+
+def shared(spec: Spec, env: Environment, limited: bool) -> tuple[Amounts, Amounts]:
+    """Requests and limits of a guest with shared CPUs, unless the VM sets them. limited: with an automatic limit."""
+    count = vcpus(spec["domain"].get("cpu")) + (pool_threads(spec) if env.rules.pool_needs_cpu else 0)
+    ratio = env.cpu_allocation_ratio
+    if not count:
+        return {}, {}
+    share = count / ratio
+    request = parse(f"{share!r}" if share >= 1 else f"{share * 1000!r}m")
+    return {"cpu": request}, {"cpu": Quantity.from_integer(count, DECIMAL_SI)} if limited else {}
+
+
+def needs_limit(spec: Spec, env: Environment, quota: bool) -> bool:
+    """Whether the pod gets an automatic CPU limit. quota: a ResourceQuota requires one."""
+    if quota:
+        return True
+    selector = env.configuration.get("autoCPULimitNamespaceLabelSelector")
+    if selector is None or "cpu" in (spec["domain"]["resources"].get("limits") or {}):
+        return False
+    return matches(selector, env.namespace_labels)
+
+
+_RATIO_LABEL: Final = "alpha.kubevirt.io/auto-memory-limits-ratio"
+_LIMIT_RATIO: Final = 2.0
+
+
+def request(spec: Spec, requests: Amounts, limits: Amounts, env: Environment) -> None:
+    """Sets the memory request if the VM leaves it out: its limit, else what the guest needs.
+
+    requests: the VM's own, which are changed.
+    """
+    if "memory" in requests and requests["memory"].nanos:
+        return
+    if "memory" in limits and limits["memory"].nanos:
+        requests["memory"] = limits["memory"]
+    elif "memory" not in requests:
+        guest = guest_request(spec, env.kubevirt)
+        requests.update({"memory": guest} if guest is not None else {})
+
+
+def with_overhead(spec: Spec, requests: Amounts, limits: Amounts, overhead: Quantity) -> None:
+    """Adds the overhead to the request, unless the VM overcommits it, and to a limit."""
+    requested = requests.get("memory", _zero())
+    overcommitted = spec["domain"]["resources"].get("overcommitGuestOverhead")
+    requests["memory"] = requested if overcommitted else add(requested, overhead)
+    if "memory" in limits:
+        limits["memory"] = add(limits["memory"], overhead)
+
+
+def with_huge_pages(spec: Spec, requests: Amounts, limits: Amounts, overhead: Quantity) -> Amounts:
+    """The huge pages for requests and limits. Memory becomes the rest of the request, plus the overhead."""
+    memory = spec["domain"]["memory"]
+    requested = requests.get("memory", _zero())
+    guest = parse(memory["guest"]) if "guest" in memory else None
+    paged = guest if guest is not None and requested.value > guest.value else requested
+    requests["memory"] = add(_beyond(requested, guest), overhead)
+    if "memory" in limits:
+        limits["memory"] = add(_beyond(limits["memory"], guest), overhead)
+    return {f"hugepages-{memory['hugepages'].get('pageSize', '')}": paged}
+
+
+def _beyond(amount: Quantity, guest: Quantity | None) -> Quantity:
+    if guest is None or amount.value <= guest.value:
+        return _zero()
+    return from_nanos(amount.nanos - guest.nanos, amount.format)
+
+
+def _zero() -> Quantity:
+    return Quantity.from_integer(0, DECIMAL_SI)
+
+
+def automatic_limit(requests: Amounts, env: Environment) -> Quantity:
+    """The limit in a namespace whose quota has one: twice the request, or by the ratio in the namespace's label."""
+    try:
+        ratio = float(env.namespace_labels.get(_RATIO_LABEL, ""))
+    except ValueError:
+        ratio = _LIMIT_RATIO
+    requested = requests.get("memory", Quantity.from_integer(0, BINARY_SI))
+    # With this comparison a label of `nan` behaves as in KubeVirt: not less than 1.
+    return Quantity.from_integer(
+        int(float(requested.value) * (_LIMIT_RATIO if ratio < 1.0 else ratio)), requested.format
+    )
+
+
+_ONE: Final = Quantity.from_integer(1, DECIMAL_SI)
+# What KubeVirt writes into the container.
+_OWN_STORAGE: Final = parse("50M")
+
+
+def compute(metadata: dict[str, Any], spec: Spec, env: Environment, overhead: Quantity) -> Container:
+    """The compute container of a VMI. Raises UnknownNetwork."""
+    # The VM's own values override calculated ones.
+    requests, limits = vmi_resources(spec, "requests"), vmi_resources(spec, "limits")
+    quota = {name: _quota_limits(name, limits, env) for name in ("cpu", "memory")}
+    add_to(requests, "ephemeral-storage", _OWN_STORAGE)
+    if "ephemeral-storage" in limits:
+        limits["ephemeral-storage"] = add(limits["ephemeral-storage"], _OWN_STORAGE)
+    limits.update(dict.fromkeys(needed(spec, env), _ONE))
+    request(spec, requests, limits, env)
+    more_requests: Amounts = {}
+    more_limits: Amounts = {}
+    if is_dedicated(spec):
+        dedicated(metadata, spec, requests, limits, env)
+    else:
+        more_requests, more_limits = shared(spec, env, needs_limit(spec, env, quota["cpu"]))
+    if "hugepages" in (spec["domain"].get("memory") or {}):
+        pages = with_huge_pages(spec, requests, limits, overhead)
+        more_requests.update(pages)
+        more_limits.update(pages)
+    else:
+        with_overhead(spec, requests, limits, overhead)
+    if quota["memory"]:
+        more_limits["memory"] = automatic_limit(requests, env)
+    for name in device_resources(metadata.get("namespace", ""), spec, env):
+        add_to(more_requests, name, _ONE)
+        add_to(more_limits, name, _ONE)
+    return Container("compute", {**more_requests, **requests}, {**more_limits, **limits}, tuple(claims(spec, env)))
+
+
+def _quota_limits(name: str, limits: Amounts, env: Environment) -> bool:
+    """Whether a ResourceQuota of the namespace requires an automatic limit."""
+    if name in limits or not env.kubevirt.has_gate("AutoResourceLimitsGate"):
+        return False
+    return any(f"limits.{name}" in hard for hard in env.quotas)

@@ -1,0 +1,163 @@
+"""The inputs of a launcher pod besides its VMI: KubeVirt's release and the cluster's KubeVirt, and the namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from ..._resolver.api.quantity import Quantity, parse
+from ..._resolver.api.release import Release, differences
+from ..._resolver.kubevirt.config.cluster import KubeVirt
+
+
+class PodRules(NamedTuple):
+    """The rules of a release for pods. The defaults are the newest release's.
+
+    Memory overhead (in Mi):
+    fixed_overhead: of the processes in every pod. video_overhead: of a graphics device.
+    guaranteed_overhead_scales: the cluster's ratio also applies to the extra overhead of a guaranteed pod.
+    snp_overhead: SEV-SNP needs the same memory as SEV.
+
+    Compute container:
+    pool_needs_cpu: each thread of the supplemental IO thread pool requests a CPU.
+    dedicated_wins: dedicated CPUs replace the CPU that the VM requests. sev_device_of_snp: SEV-SNP needs the device of
+    SEV. has_tdx_device: TDX needs its own device.
+    nameless_devices: a device without a resource name is requested under an empty name.
+    claims_once: the first of several requests for a claim counts. claims_need_request: a device without a request name
+    claims nothing. checks_claimed_devices: permittedHostDevices also applies to devices with claims.
+
+    Stored VMI:
+    pci_topology: a VMI with PCI Express gets an annotation with the version of its topology. quote_socket: a VMI with
+    TDX gets an annotation with the socket of the quote generation service.
+
+    Other containers:
+    console_log_is_sidecar: the console log is a restartable init container.
+
+    Nodes:
+    machine_label: the node must support the machine type. feature_labels: the node must support realtime and SEV.
+    secure_execution_label, snp_label: the node must support these. cpu_manager_label: of nodes with dedicated CPUs.
+    separates_reservations: two guests that reserve the same volume need different nodes.
+
+    Migration targets:
+    vendor_label: the CPUs are of one vendor.
+    needs_host_model: a guest with host-model does not migrate from a node without a label for the CPU model.
+    """
+
+    fixed_overhead: int = 220
+    video_overhead: int = 32
+    guaranteed_overhead_scales: bool = True
+    snp_overhead: bool = True
+
+    pool_needs_cpu: bool = True
+    dedicated_wins: bool = True
+    sev_device_of_snp: bool = True
+    has_tdx_device: bool = True
+    nameless_devices: bool = False
+    claims_once: bool = False
+    claims_need_request: bool = False
+    checks_claimed_devices: bool = True
+
+    pci_topology: bool = True
+    quote_socket: bool = True
+
+    console_log_is_sidecar: bool = True
+
+    machine_label: bool = True
+    feature_labels: bool = True
+    secure_execution_label: bool = True
+    snp_label: bool = True
+    cpu_manager_label: str = "kubevirt.io/cpumanager"
+    separates_reservations: bool = True
+
+    vendor_label: bool = True
+    needs_host_model: bool = False
+
+
+# Differences before a release, newest first: a release takes all rows above it, and later rows win.
+_BEFORE: Final[Mapping[str, Mapping[str, Any]]] = {
+    "1.9.0": {
+        "has_tdx_device": False,
+        "quote_socket": False,
+        "claims_need_request": True,
+        "checks_claimed_devices": False,
+        "separates_reservations": False,
+    },
+    "1.8.0": {"claims_once": True, "cpu_manager_label": "cpumanager"},
+    "1.7.0": {"snp_overhead": False, "snp_label": False, "sev_device_of_snp": False},
+    "1.6.0": {
+        "video_overhead": 16,
+        "console_log_is_sidecar": False,
+        "pci_topology": False,
+        "secure_execution_label": False,
+        "vendor_label": False,
+        "needs_host_model": True,
+        "nameless_devices": True,
+    },
+    "1.5.0": {
+        "fixed_overhead": 215,
+        "guaranteed_overhead_scales": False,
+        "pool_needs_cpu": False,
+        "dedicated_wins": False,
+        "machine_label": False,
+        "feature_labels": False,
+    },
+}
+
+
+@cache
+def rules(release: Release) -> PodRules:
+    """The rules of a release."""
+    return PodRules(**differences(_BEFORE, release.version))
+
+
+_NOTHING: Final[Mapping[str, Any]] = {}
+
+
+class Environment(NamedTuple):
+    """The inputs of a pod besides its VMI.
+
+    namespace_labels: of the VMI's namespace. quotas: `spec.hard` of each ResourceQuota there.
+    networks: the resource name that each network attachment definition needs, "" for none, by `name` or
+    `namespace/name`. None: unknown, so no network needs any.
+    claims: PersistentVolumeClaim name → UID in the namespace, if known.
+    """
+
+    kubevirt: KubeVirt
+    namespace_labels: Mapping[str, str] = _NOTHING
+    quotas: tuple[Mapping[str, Any], ...] = ()
+    networks: Mapping[str, str] | None = None
+    claims: Mapping[str, str] = _NOTHING
+
+    @property
+    def rules(self) -> PodRules:
+        return rules(self.kubevirt.release)
+
+    @property
+    def configuration(self) -> Mapping[str, Any]:
+        return self.kubevirt.configuration
+
+    @property
+    def emulated(self) -> bool:
+        """Whether guests run without the node's hypervisor."""
+        return bool(self.kubevirt.developer.get("useEmulation"))
+
+    @property
+    def cpu_allocation_ratio(self) -> int:
+        return self.kubevirt.developer.get("cpuAllocationRatio") or 10
+
+    @property
+    def binding_plugins(self) -> Mapping[str, Any]:
+        """The registered network binding plugins by name."""
+        return self.kubevirt.network.get("binding") or _NOTHING
+
+    def support(self, container: str, kind: str, resource: str) -> Quantity | None:
+        """The cluster's setting for support containers of a type (`container-disk`); None for KubeVirt's default.
+
+        kind: requests or limits. resource: cpu or memory.
+        """
+        for entry in self.configuration.get("supportContainerResources") or ():
+            amount = ((entry.get("resources") or {}).get(kind) or {}).get(resource)
+            if entry.get("type") == container and amount is not None and parse(str(amount)).nanos:
+                return parse(str(amount))
+        return None

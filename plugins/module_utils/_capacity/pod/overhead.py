@@ -1,0 +1,97 @@
+"""The memory that a pod needs in addition to its guest's (``GetMemoryOverhead``, ``MemoryCalculator``)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..._resolver.api.quantity import BINARY_SI, DECIMAL_SI, Quantity, from_nanos, parse
+from ..._resolver.kubevirt.vmi.vmi import Spec, has_sev, has_snp, is_guaranteed, vcpus
+from .environment import Environment
+
+_NANO: Final = 10**9
+_KILO: Final = 1000 * _NANO
+_MI: Final = 2**20 * _NANO
+
+# All in Mi.
+_VCPU: Final = 8
+_IO_THREADS: Final = 8
+_ARM_FLASH: Final = 128
+_VFIO: Final = 1024
+_METRICS_VOLUME: Final = 1
+_PROBE: Final = 10
+_PROBES: Final = 100
+_SEV: Final = 256
+_TPM: Final = 53
+_GUARANTEED: Final = 100
+_PASST: Final = 250
+
+
+def overhead(spec: Spec, env: Environment) -> Quantity:
+    """The memory overhead of a VMI's pod. spec: its canonical spec, as stored."""
+    tables = _page_tables(spec)
+    nanos = tables + _mebibytes(spec, env) * _MI + _reserved(spec)
+    guaranteed = _GUARANTEED * _MI if is_guaranteed(spec) else 0
+    if env.rules.guaranteed_overhead_scales:
+        nanos = _scaled(nanos + guaranteed, env)
+    else:
+        nanos = _scaled(nanos, env) + guaranteed
+    # As in Go, the first summand decides the format of the sum.
+    return from_nanos(nanos + _network(spec, env), DECIMAL_SI if tables else BINARY_SI)
+
+
+def _page_tables(spec: Spec) -> int:
+    """One bit for each 512 bits of the VM's own memory request; guest memory alone does not count."""
+    request = (spec["domain"]["resources"].get("requests") or {}).get("memory")
+    if request is None:
+        return 0
+    kilobytes = -(-parse(request).nanos // _KILO)
+    return kilobytes * 1000 // 512 * _NANO
+
+
+def _mebibytes(spec: Spec, env: Environment) -> int:
+    domain, rules = spec["domain"], env.rules
+    devices = domain["devices"]
+    result = rules.fixed_overhead + _VCPU * max(vcpus(domain.get("cpu")), 1) + _IO_THREADS
+    if devices.get("autoattachGraphicsDevice", True):
+        result += rules.video_overhead
+    if (spec.get("architecture") or env.kubevirt.architecture) == "arm64":
+        result += _ARM_FLASH
+    sriov = any("sriov" in interface for interface in devices.get("interfaces", ()))
+    if devices.get("gpus") or devices.get("hostDevices") or sriov:
+        result += _VFIO
+    if any("downwardMetrics" in volume for volume in spec.get("volumes", ())):
+        result += _METRICS_VOLUME
+    probes = sum("exec" in (spec.get(probe) or {}) for probe in ("livenessProbe", "readinessProbe"))
+    if probes:
+        result += _PROBES + probes * _PROBE
+    if has_sev(spec) or (has_snp(spec) and rules.snp_overhead):
+        result += _SEV
+    if "tpm" in devices and devices["tpm"].get("enabled", True):
+        result += _TPM
+    return result
+
+
+def _reserved(spec: Spec) -> int:
+    added = ((spec["domain"].get("memory") or {}).get("reservedOverhead") or {}).get("addedOverhead")
+    return parse(added).nanos if added is not None else 0
+
+
+def _scaled(nanos: int, env: Environment) -> int:
+    """The amount times the cluster's additionalGuestMemoryOverheadRatio, in kilobytes and floats as in KubeVirt."""
+    text = env.configuration.get("additionalGuestMemoryOverheadRatio")
+    try:
+        ratio = float(text or "")
+    except ValueError:
+        return nanos
+    return nanos + int(float(-(-nanos // _KILO)) * (ratio - 1.0)) * _KILO
+
+
+def _network(spec: Spec, env: Environment) -> int:
+    interfaces = spec["domain"]["devices"].get("interfaces", ())
+    nanos = _PASST * _MI if any("passtBinding" in interface for interface in interfaces) else 0
+    names = dict.fromkeys(interface["binding"]["name"] for interface in interfaces if "binding" in interface)
+    for name in names:
+        plugin = env.binding_plugins.get(name) or {}
+        request = ((plugin.get("computeResourceOverhead") or {}).get("requests") or {}).get("memory")
+        nanos += parse(str(request)).nanos if request is not None else 0
+    return nanos

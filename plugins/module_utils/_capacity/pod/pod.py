@@ -1,0 +1,311 @@
+"""The launcher pod of a VMI (``renderLaunchManifest``): its requests, its scheduling, and all its containers.
+
+Beside the guest's these are container disks, console log, shared filesystems and hooks. At the end the target pod of a
+migration (``createTargetPod``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from ..._resolver.api.manifest import Manifest
+from ..._resolver.api.quantity import Quantity, parse
+from ..._resolver.api.tree import copy
+from ..._resolver.kubevirt.vmi.vmi import Spec, is_guaranteed, kernel_boot
+from . import amounts, scheduling
+from .amounts import Amounts, Container
+from .compute import UnknownNetwork, compute, not_permitted
+from .environment import Environment
+from .overhead import overhead
+from .scheduling import CREATED_BY, HOSTNAME, add_pod_anti_affinity, labels, node_selector
+
+_HOOKS: Final = "hooks.kubevirt.io/hookSidecars"
+_KERNEL_BOOT: Final = "kernel-boot-volume"
+_DISK_STORAGE: Final = {"ephemeral-storage": parse("50M")}
+
+
+class InvalidSidecar(ValueError):
+    """A hook sidecar or a network binding plugin of the VMI is invalid; one line."""
+
+
+class _Type(NamedTuple):
+    """The requests and limits of a type of container (as in supportContainerResources), by resource name."""
+
+    name: str
+    requests: Mapping[str, str]
+    limits: Mapping[str, str]
+
+
+_DISK: Final = _Type("container-disk", {"cpu": "1m", "memory": "1M"}, {"cpu": "10m", "memory": "40M"})
+_DISK_BINARY: Final = _Type("container-disk", {"cpu": "10m", "memory": "1M"}, {"cpu": "100m", "memory": "40M"})
+_DISK_BINARY_GUARANTEED: Final = _DISK_BINARY._replace(limits={"cpu": "10m", "memory": "40M"})
+_CONSOLE_LOG: Final = _Type("guest-console-log", {"cpu": "5m", "memory": "35M"}, {"cpu": "15m", "memory": "60M"})
+_FILESYSTEM: Final = _Type("virtiofs", {"cpu": "10m", "memory": "1M"}, {"cpu": "100m", "memory": "80M"})
+_HOOK: Final = _Type("sidecar", {}, {})
+_HOOK_GUARANTEED: Final = _HOOK._replace(limits={"cpu": "200m", "memory": "64M"})
+
+
+def _container(name: str, kind: _Type, env: Environment, guaranteed: bool, restarts: bool = False) -> Container:
+    """guaranteed: the requests equal the limits."""
+    requests, limits = _amounts(kind, "requests", env), _amounts(kind, "limits", env)
+    return Container(name, {**requests, **limits} if guaranteed else requests, limits, restarts=restarts)
+
+
+def _amounts(kind: _Type, field: str, env: Environment) -> Amounts:
+    defaults: Mapping[str, str] = getattr(kind, field)
+    result = {}
+    for resource in ("cpu", "memory"):
+        amount = env.support(kind.name, field, resource)
+        if amount is not None:
+            result[resource] = amount
+        elif resource in defaults:
+            result[resource] = parse(defaults[resource])
+    return result
+
+
+def console_log(spec: Spec, env: Environment) -> Container | None:
+    """The container that copies the serial console into a log."""
+    devices = spec["domain"]["devices"]
+    disabled = "disableSerialConsoleLog" in (env.configuration.get("virtualMachineOptions") or {})
+    if not devices.get("autoattachSerialConsole", True) or not devices.get("logSerialConsole", not disabled):
+        return None
+    restarts = env.rules.console_log_is_sidecar
+    return _container("guest-console-log", _CONSOLE_LOG, env, is_guaranteed(spec), restarts)
+
+
+def disks(spec: Spec, env: Environment) -> Iterator[Container]:
+    """The containers of container disks, the kernel's last; none if images are mounted as volumes."""
+    if env.kubevirt.has_gate("ImageVolume"):
+        return
+    for name, _image in _images(spec):
+        yield _disk(name, spec, env)
+
+
+def disk_init_containers(spec: Spec, env: Environment, migrated: bool = False) -> Iterator[Container]:
+    """The init containers that fetch the images of container disks.
+
+    migrated: a migration target does not fetch images with a known digest.
+    """
+    images = list(_images(spec))
+    if env.kubevirt.has_gate("ImageVolume"):
+        # The kernel's container has the name of a volume too.
+        named = dict(images) if migrated else {}
+        yield from (_disk(name, spec, env) for name, _image in images if "@sha256:" not in named.get(name, ""))
+        return
+    if images:
+        guaranteed = is_guaranteed(spec)
+        kind = _DISK_BINARY_GUARANTEED if guaranteed else _DISK_BINARY
+        yield _container("container-disk-binary", kind, env, guaranteed)
+    for name, _image in images:
+        yield _disk(f"{name}-init", spec, env)
+
+
+def _images(spec: Spec) -> Iterator[tuple[str, str]]:
+    for volume in spec.get("volumes", ()):
+        if "containerDisk" in volume:
+            yield volume["name"], volume["containerDisk"]["image"]
+    kernel = kernel_boot(spec)
+    if kernel is not None:
+        yield _KERNEL_BOOT, kernel.get("image", "")
+
+
+def _disk(name: str, spec: Spec, env: Environment) -> Container:
+    container = _container(f"volume{name}", _DISK, env, is_guaranteed(spec))
+    return container._replace(requests={**container.requests, **_DISK_STORAGE})
+
+
+def filesystems(spec: Spec, env: Environment) -> Iterator[Container]:
+    """The containers that share filesystems with the guest."""
+    shared = {filesystem["name"] for filesystem in spec["domain"]["devices"].get("filesystems", ())}
+    for volume in spec.get("volumes", ()):
+        if volume["name"] in shared and "containerPath" not in volume:
+            yield _container(f"virtiofs-{volume['name']}", _FILESYSTEM, env, is_guaranteed(spec))
+
+
+def hooks(metadata: Mapping[str, Any], spec: Spec, env: Environment) -> list[Container]:
+    """The containers of hook sidecars and network binding plugins. Raises InvalidSidecar."""
+    count = _hook_count(metadata) + _binding_sidecars(spec, env)
+    guaranteed = is_guaranteed(spec)
+    kind = _HOOK_GUARANTEED if guaranteed else _HOOK
+    return [_container(f"hook-sidecar-{index}", kind, env, guaranteed) for index in range(count)]
+
+
+def _hook_count(metadata: Mapping[str, Any]) -> int:
+    text = (metadata.get("annotations") or {}).get(_HOOKS)
+    if text is None:
+        return 0
+    try:
+        listed = json.loads(text)
+    except ValueError as error:
+        raise InvalidSidecar(f"the annotation {_HOOKS} is no JSON: {error}") from None
+    if listed is not None and not isinstance(listed, list):
+        raise InvalidSidecar(f"the annotation {_HOOKS} is no list")
+    return len(listed or ())
+
+
+def _binding_sidecars(spec: Spec, env: Environment) -> int:
+    interfaces = spec["domain"]["devices"].get("interfaces", ())
+    names = {interface["binding"]["name"] for interface in interfaces if "binding" in interface}
+    for name in sorted(names):
+        if name not in env.binding_plugins:
+            raise InvalidSidecar(f"couldn't find configuration for network binding: {name}")
+    return sum(bool((env.binding_plugins[name] or {}).get("sidecarImage")) for name in names)
+
+
+class Unrenderable(ValueError):
+    """KubeVirt cannot render the pod of the VMI; one line says why."""
+
+
+class Pod(NamedTuple):
+    """A launcher pod.
+
+    labels: of the pod. containers, init_containers: in its order. overhead: the first container's memory beyond the
+    guest's. node_selector, affinity, tolerations, spread, claims, scheduler, priority_class, runtime_class: as in a
+    pod's spec, empty if there is none.
+    """
+
+    labels: dict[str, str]
+    containers: tuple[Container, ...]
+    init_containers: tuple[Container, ...]
+    overhead: Quantity
+    node_selector: dict[str, str]
+    affinity: Manifest
+    tolerations: list[Manifest]
+    spread: list[Manifest]
+    claims: list[Manifest]
+    scheduler: str
+    priority_class: str
+    runtime_class: str
+
+    @property
+    def requests(self) -> Amounts:
+        """The requests of the whole pod, as scheduler and quota count them."""
+        return amounts.requests(self.containers, self.init_containers)
+
+    @property
+    def limits(self) -> Amounts:
+        return amounts.limits(self.containers, self.init_containers)
+
+    @property
+    def qos_class(self) -> str:
+        return amounts.qos_class(self.containers, self.init_containers)
+
+
+def pod(
+    metadata: Manifest, spec: Spec, env: Environment, status: Mapping[str, Any] | None = None, migrated: bool = False
+) -> Pod:
+    """The pod of a VMI as stored, from its canonical spec, metadata and known status.
+
+    migrated: the target of a migration, before `migration.target` completes it. Raises Unrenderable.
+    """
+    problems = [*_problems(spec), *not_permitted(spec, env)]
+    if problems:
+        raise Unrenderable(" ".join(problems))
+    extra = overhead(spec, env)
+    try:
+        main = compute(metadata, spec, env, extra)
+        hook_containers = hooks(metadata, spec, env)
+    except (UnknownNetwork, InvalidSidecar) as error:
+        raise Unrenderable(str(error)) from None
+    log = console_log(spec, env)
+    logs = [log] if log is not None else []
+    log_is_sidecar = env.rules.console_log_is_sidecar
+    return Pod(
+        labels=labels(metadata, spec, env),
+        containers=(
+            main,
+            *disks(spec, env),
+            *filesystems(spec, env),
+            *(() if log_is_sidecar else logs),
+            *hook_containers,
+        ),
+        init_containers=(*(logs if log_is_sidecar else ()), *disk_init_containers(spec, env, migrated)),
+        overhead=extra,
+        node_selector=node_selector(spec, status or {}, env),
+        affinity=scheduling.affinity(spec, env),
+        tolerations=spec.get("tolerations", []),
+        spread=spec.get("topologySpreadConstraints", []),
+        claims=spec.get("resourceClaims", []),
+        scheduler=spec.get("schedulerName", ""),
+        priority_class=spec.get("priorityClassName", ""),
+        runtime_class=env.configuration.get("defaultRuntimeClass") or "",
+    )
+
+
+def _problems(spec: Spec) -> list[str]:
+    return [
+        f"the volume {volume['name']}: Sysprep must have Secret or ConfigMap reference set"
+        for volume in spec.get("volumes", ())
+        if "sysprep" in volume and not volume["sysprep"].keys() & {"secret", "configMap"}
+    ]
+
+
+_FEATURE: Final = "cpu-feature.node.kubevirt.io/"
+_MODEL: Final = "cpu-model-migration.node.kubevirt.io/"
+_VENDOR: Final = "cpu-vendor.node.kubevirt.io/"
+_HOST_MODEL: Final = "host-model-cpu.node.kubevirt.io/"
+_HOST_FEATURE: Final = "host-model-required-features.node.kubevirt.io/"
+
+
+class Source(NamedTuple):
+    """Where a migrating guest runs. labels: of its node. selector: the node selector of its pod; None: a new pod's."""
+
+    labels: Mapping[str, str]
+    selector: Mapping[str, str] | None = None
+
+
+def target(
+    metadata: Manifest, spec: Spec, env: Environment, source: Source, status: Mapping[str, Any] | None = None
+) -> Pod:
+    """The target pod of a running VMI's migration. Raises Unrenderable."""
+    rendered = pod(metadata, spec, env, status, migrated=True)
+    host_model = (spec["domain"].get("cpu") or {}).get("model") == "host-model"
+    present = rendered.node_selector if source.selector is None else source.selector
+    if host_model and env.rules.needs_host_model and not _host_model(present, source.labels):
+        raise Unrenderable(f"the node has no label {_HOST_MODEL}MODEL with its CPU model")
+    selector = with_source_cpu(
+        rendered.node_selector, source.labels, present if host_model else None, env.rules.vendor_label
+    )
+    affinity: dict[str, Any] = copy(rendered.affinity)
+    own = {"matchLabels": {CREATED_BY: metadata.get("uid", "")}}
+    add_pod_anti_affinity(affinity, {"labelSelector": own, "topologyKey": HOSTNAME})
+    return rendered._replace(node_selector=selector, affinity=affinity)
+
+
+def with_source_cpu(
+    selector: Mapping[str, str], labels: Mapping[str, str], present: Mapping[str, str] | None, vendor: bool = True
+) -> dict[str, str]:
+    """A node selector that also requires a CPU like the source's.
+
+    labels: of the source's node. present: the node selector of the source's pod, if its guest has the CPU model of its
+    host; else None. vendor: require CPUs of one vendor.
+    """
+    result = {**selector, **(_host_model(present, labels) if present is not None else {})}
+    if vendor and not any(_vendors(result)):
+        result.update(dict.fromkeys([*_vendors(labels)][:1], "true"))
+    return result
+
+
+def _vendors(labels: Mapping[str, str]) -> Iterator[str]:
+    return (label for label in labels if label.startswith(_VENDOR))
+
+
+def _host_model(present: Mapping[str, str], labels: Mapping[str, str]) -> dict[str, str]:
+    """The labels of nodes with the CPU of the source, or of the first source after several migrations.
+
+    None if the source has no model: newer releases then let the guest migrate to any node.
+    """
+    inherited = {label: value for label, value in present.items() if _FEATURE in label or _MODEL in label}
+    if inherited:
+        return inherited
+    models = [label for label in labels if label.startswith(_HOST_MODEL)]
+    if not models:
+        return {}
+    features = {
+        _FEATURE + label.removeprefix(_HOST_FEATURE): value
+        for label, value in labels.items()
+        if label.startswith(_HOST_FEATURE)
+    }
+    return {**features, _MODEL + models[-1].removeprefix(_HOST_MODEL): labels[models[-1]]}

@@ -1,0 +1,86 @@
+"""Rules of the API server for launcher pods, which it refuses although KubeVirt has accepted the VMI.
+
+KubeVirt copies these fields into the pod as they are; the VMI then stays in `Starting` (FailedCreate).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from ..._resolver.api.quantity import parse
+from ..._resolver.kubevirt.admission import names
+from ..._resolver.kubevirt.admission.rule import INVALID, Cause, Spec, quoted
+
+_DEVICES: Final = ("gpus", "hostDevices")
+_NANO: Final = 10**9
+_STANDARD: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
+
+
+def causes(spec: Spec, path: str) -> Iterator[Cause]:
+    """The causes, with the fields of the VMI and the words of Kubernetes (``ValidatePodCreate``).
+
+    spec: of the VMI, canonical. path: of that spec, such as `spec.template.spec`.
+    """
+    subdomain = spec.get("subdomain")
+    if subdomain:
+        yield from _invalid(f"{path}.subdomain", subdomain, *names.dns_label(subdomain))
+    for index, volume in enumerate(spec.get("volumes", ())):
+        if "containerDisk" in volume:
+            yield from _image(volume["containerDisk"].get("image", ""), f"{path}.volumes[{index}].containerDisk.image")
+    for kind in _DEVICES:
+        for index, device in enumerate(spec["domain"]["devices"].get(kind, ())):
+            if device.get("deviceName"):
+                yield from _resource(device["deviceName"], f"{path}.domain.devices.{kind}[{index}].deviceName")
+    resources = spec["domain"]["resources"]
+    for part in ("limits", "requests"):
+        yield from _amounts(resources.get(part, {}), f"{path}.domain.resources.{part}")
+    yield from _overcommitted(resources.get("requests", {}), resources.get("limits", {}), f"{path}.domain.resources")
+
+
+def _image(image: str, field: str) -> Iterator[Cause]:
+    if not image:
+        yield _cause(field, "Required value")
+    elif image != image.strip():
+        yield from _invalid(field, image, "must not have leading or trailing whitespace")
+
+
+def _amounts(amounts: Mapping[str, str], path: str) -> Iterator[Cause]:
+    for name, amount in amounts.items():
+        field = f"{path}[{name}]"
+        yield from _resource(name, field)
+        if not _is_standard(name) and parse(amount).nanos % _NANO:
+            yield from _invalid(field, amount, "must be an integer")
+
+
+def _resource(name: str, field: str) -> Iterator[Cause]:
+    """validateContainerResourceName."""
+    if "/" in name:
+        yield from _invalid(field, name, *names.qualified(name))
+    elif not _is_standard(name):
+        yield from _invalid(field, name, "must be a standard resource for containers")
+
+
+def _overcommitted(requests: Mapping[str, str], limits: Mapping[str, str], path: str) -> Iterator[Cause]:
+    """Devices cannot be requested below their limits."""
+    for name, amount in requests.items():
+        if "/" not in name:
+            continue
+        if name not in limits:
+            yield _cause(f"{path}.limits", "Required value: Limit must be set for non overcommitable resources")
+        elif parse(limits[name]) != parse(amount):
+            detail = f"must be equal to {name} limit of {limits[name]}"
+            yield from _invalid(f"{path}.requests", amount, detail)
+
+
+def _is_standard(name: str) -> bool:
+    return name in _STANDARD or name.startswith("hugepages-")
+
+
+def _invalid(field: str, value: Any, *details: str) -> Iterator[Cause]:
+    for detail in details:
+        yield _cause(field, f"Invalid value: {quoted(value)}: {detail}")
+
+
+def _cause(field: str, message: str) -> Cause:
+    return Cause(INVALID, message, field)

@@ -1,0 +1,186 @@
+"""The pods of VMs from manifests, and their surroundings: names and labels, quotas, networks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from ..._resolver.api import release_schema
+from ..._resolver.api.errors import FieldError, QuantityError
+from ..._resolver.api.manifest import Manifest, metadata_of, name_of, namespace_of
+from ..._resolver.api.matcher import INSTANCETYPE, ROLES, set_kinds
+from ..._resolver.api.tree import copy
+from ..._resolver.kubevirt.config.cluster import KubeVirt
+from ..._resolver.kubevirt.find import find
+from ..._resolver.kubevirt.find.lookup import Lookup
+from ..._resolver.kubevirt.vmi import expand
+from .environment import Environment
+from .pod import Pod, Source, Unrenderable
+from .resources import launch
+
+_NETWORK_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
+
+
+def environments(
+    vms: Sequence[Manifest],
+    kubevirt: KubeVirt,
+    namespaces: Mapping[str, Mapping[str, str]],
+    quotas: Sequence[Manifest] = (),
+    networks: Sequence[Manifest] | None = None,
+    claims: Sequence[Manifest] = (),
+) -> dict[str, Environment]:
+    """The environments of VMs' pods by namespace.
+
+    namespaces: labels by name. quotas: ResourceQuotas; one without a namespace counts in all.
+    networks: NetworkAttachmentDefinitions; None if unknown. claims: PersistentVolumeClaims. Raises FieldError.
+    """
+    resources = network_resources(networks)
+    quotas_of, claims_of = by_namespace(quotas), by_namespace(claims)
+    return {
+        namespace: Environment(
+            kubevirt,
+            namespaces.get(namespace) or {},
+            hard_of(quotas_of(namespace)),
+            resources,
+            {name_of(claim): metadata_of(claim).get("uid", "") for claim in claims_of(namespace)},
+        )
+        for namespace in dict.fromkeys(map(namespace_of, vms))
+    }
+
+
+def by_namespace(manifests: Iterable[Manifest]) -> Callable[[str], list[Manifest]]:
+    """namespace → the manifests that count in it, in the given order: its own, and those without a namespace.
+
+    Raises FieldError.
+    """
+    in_namespace: dict[str | None, list[tuple[int, Manifest]]] = {}
+    for index, manifest in enumerate(manifests):
+        namespace = metadata_of(manifest).get("namespace") or None
+        if namespace is None or isinstance(namespace, str):
+            in_namespace.setdefault(namespace, []).append((index, manifest))
+
+    def within(namespace: str) -> list[Manifest]:
+        entries = [*in_namespace.get(namespace, ()), *in_namespace.get(None, ())]
+        return [manifest for _number, manifest in sorted(entries, key=itemgetter(0))]
+
+    return within
+
+
+def malformed(kind: str, manifest: Manifest, error: Exception) -> str:
+    """The message about an unreadable manifest."""
+    reason = str(error) if isinstance(error, QuantityError) else "a field has a value of the wrong type"
+    return f"{name_of(manifest) or 'an object without a name'} is not a {kind}: {reason}"
+
+
+def hard_of(quotas: Sequence[Manifest]) -> tuple[Manifest, ...]:
+    """`spec.hard` of ResourceQuotas. Raises FieldError if one has none."""
+    limits = []
+    for quota in quotas:
+        hard = (quota.get("spec") or {}).get("hard") or {}
+        if not isinstance(hard, Mapping):
+            raise FieldError("quotas", f"{name_of(quota)} has no spec.hard")
+        limits.append(dict(hard))
+    return tuple(limits)
+
+
+def network_resources(networks: Sequence[Manifest] | None) -> dict[str, str] | None:
+    """The resource name that each NetworkAttachmentDefinition needs, by namespace and name; None if unknown."""
+    if networks is None:
+        return None
+    resources = {}
+    for metadata in map(metadata_of, networks):
+        name = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
+        resources[name] = (metadata.get("annotations") or {}).get(_NETWORK_RESOURCE, "")
+    return resources
+
+
+# What to do with running VMs.
+KEEP, RESTART, MIGRATE = "keep", "restart", "migrate"
+
+
+class NoPod(ValueError):
+    """The VM has no pod; one line says why."""
+
+
+class RenderedVM(NamedTuple):
+    """The spec of a VM's VMI as stored, and the VMI's pod."""
+
+    spec: Manifest
+    pod: Pod
+
+
+def render_vm(
+    vm: Manifest,
+    lookup: Lookup,
+    env: Environment,
+    uid: str = "",
+    source: Source | None = None,
+) -> RenderedVM:
+    """The VMI and the pod of a VM that starts or migrates.
+
+    lookup: instancetypes, preferences and revisions. uid: of the running VMI, if any. source: from where
+    it migrates. Raises NoPod, FieldError.
+    """
+    release = env.kubevirt.release
+    if not isinstance(vm.get("spec"), dict):
+        raise FieldError("spec", "is missing; a VirtualMachine's manifest is needed")
+    vm = copy(vm)
+    if release.sets_matcher_kind:
+        set_kinds(vm)
+    specs = []
+    for role in ROLES:
+        matcher = role.matcher_in(vm)
+        if matcher.get("inferFromVolume") and not matcher.get("name"):
+            raise NoPod(f"its {role.matcher} is to be inferred from the volume {matcher['inferFromVolume']}")
+        effective = find.spec(vm, role, lookup, release)
+        if effective.error is not None:
+            raise NoPod(effective.error.message)
+        specs.append(effective.spec)
+    template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
+    return _render(metadata_of(vm), template, specs[0], specs[1], env, uid, source)
+
+
+def sample_pod(instancetype: Manifest, env: Environment) -> Pod:
+    """The pod of a VM that has only an instancetype. Raises NoPod, FieldError."""
+    release = env.kubevirt.release
+    template = release_schema.canonical(
+        "VirtualMachineInstanceTemplateSpec", {"spec": {"domain": {"devices": {}}}}, release
+    )
+    spec = release_schema.canonical(INSTANCETYPE.spec_type, instancetype.get("spec", instancetype), release)
+    return _render({"name": name_of(instancetype)}, template, spec, None, env).pod
+
+
+def _render(
+    vm_metadata: Manifest,
+    template: Manifest,
+    instancetype: Manifest | None,
+    preference: Manifest | None,
+    env: Environment,
+    uid: str = "",
+    source: Source | None = None,
+) -> RenderedVM:
+    problem = expand.fill_new(template, instancetype, preference, env.kubevirt)
+    if problem is not None:
+        raise NoPod(problem.message)
+    name, namespace = str(vm_metadata.get("name") or ""), str(vm_metadata.get("namespace") or "")
+    metadata = {**template["metadata"], "name": name, "namespace": namespace, "uid": uid}
+    try:
+        return RenderedVM(*launch(metadata, template["spec"], env, source))
+    except Unrenderable as error:
+        raise NoPod(f"KubeVirt cannot create a pod for the VM: {error}") from None
+
+
+def verdict(results: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """{evaluated, fits, problem} of several such answers; `problem` is empty for a pod that fits.
+
+    Where one answer is certain that the pod does not fit, it does not matter that another one is not evaluated.
+    """
+    all_results = list(results)
+    certain = any(result["evaluated"] and not result["fits"] for result in all_results)
+    problems = dict.fromkeys(result["problem"] for result in all_results if not result["fits"])
+    return {
+        "evaluated": certain or all(result["evaluated"] for result in all_results),
+        "fits": not problems,
+        "problem": "; ".join(problems),
+    }

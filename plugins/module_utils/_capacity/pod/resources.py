@@ -1,0 +1,158 @@
+"""The resources of a VM's guest, and the requests of its pod."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..._resolver.api.manifest import Manifest
+from ..._resolver.api.quantity import parse
+from ..._resolver.api.tree import copy
+from ..._resolver.kubevirt.vmi.defaults import has_pcie, set_vmi_defaults
+from ..._resolver.kubevirt.vmi.vmi import Spec, guest, has_tdx, is_dedicated, pool_threads
+from .amounts import Amounts, texts
+from .environment import Environment
+from .pod import Pod, Source, pod, target
+from .scheduling import features, needs_tsc_frequency
+
+_EVEN_PARITY: Final = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity"
+_QUOTE_SOCKET: Final = "kubevirt.io/qgs-socket-path"
+_DEFAULT_SOCKET: Final = "/var/run/tdx-qgs/qgs.socket"
+_PCI_TOPOLOGY: Final = "kubevirt.io/pci-topology-version"
+
+
+def apply_vmi_webhook(metadata: Spec, spec: Spec, env: Environment) -> None:
+    """Applies the webhook's changes to a new VMI. metadata, spec: canonical, which are changed."""
+    set_vmi_defaults(spec, env.kubevirt)
+    needed = () if env.rules.feature_labels else tuple(features(spec, env.rules))
+    if needed:
+        spec["nodeSelector"] = {**spec.get("nodeSelector", {}), **dict.fromkeys(needed, "")}
+    added = {}
+    if env.rules.pci_topology and has_pcie(spec):
+        added[_PCI_TOPOLOGY] = "v3"
+    parity = _EVEN_PARITY in env.kubevirt.annotations and env.kubevirt.has_gate("AlignCPUs")
+    if parity and spec["domain"]["cpu"].get("isolateEmulatorThread"):
+        added[_EVEN_PARITY] = ""
+    if env.rules.quote_socket and has_tdx(spec) and _socket(env):
+        added[_QUOTE_SOCKET] = _socket(env)
+    if added:
+        metadata["annotations"] = {**added, **(metadata.get("annotations") or {})}
+
+
+def _socket(env: Environment) -> str:
+    attestation = ((env.configuration.get("confidentialCompute") or {}).get("tdx") or {}).get("attestation") or {}
+    return str(attestation.get("qgsSocketPath", _DEFAULT_SOCKET))
+
+
+def expected_status(spec: Spec, env: Environment) -> dict[str, Any]:
+    """The part of a new VMI's status that affects the pod: the cluster's TSC frequency in Hz, if the guest depends on
+    it.
+
+    0: the configuration has none, and the frequency of the slowest node counts.
+    """
+    if spec.get("architecture") != "amd64" or not needs_tsc_frequency(spec):
+        return {}
+    return {"topologyHints": {"tscFrequency": int(env.kubevirt.developer.get("minimumClusterTSCFrequency") or 0)}}
+
+
+_HUGE_PAGES: Final = "hugepages-"
+# Resources that are not devices.
+_PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
+
+
+def launch(metadata: Manifest, spec: Spec, env: Environment, source: Source | None = None) -> tuple[Spec, Pod]:
+    """The spec of a new VMI as stored, and its pod.
+
+    metadata, spec: as virt-controller would write them. env: of its namespace. source: the pod is the target of a
+    migration from there. Raises Unrenderable.
+    """
+    metadata, spec = copy(metadata), copy(spec)
+    apply_vmi_webhook(metadata, spec, env)
+    status = expected_status(spec, env)
+    if source is not None:
+        return spec, target(metadata, spec, env, source, status)
+    return spec, pod(metadata, spec, env, status)
+
+
+def resources(metadata: Manifest, spec: Spec, env: Environment, source: Source | None = None) -> dict[str, Any]:
+    """{guest, pod} of an expanded template's canonical metadata and spec, without absent values.
+
+    guest: as `guest` returns it, with memory_bytes, max_sockets, max_memory, io_threads. pod: `figures` of `launch`,
+    which takes these arguments, with overcommit_percent and dedicated_cpus.
+    """
+    _stored, launcher_pod = launch(metadata, spec, env, source)
+    return {"guest": _guest(spec), "pod": {**_sharing(spec, launcher_pod), **figures(launcher_pod)}}
+
+
+def figures(launcher_pod: Pod) -> dict[str, Any]:
+    """The figures of a pod, without absent ones: cpu, memory (quantities), memory_bytes, requests, limits, overhead (a
+    quantity), overhead_bytes, qos_class, hugepages (quantities by page size), devices (numbers by resource name),
+    claims ([{claim, request}]), containers, init_containers, and its scheduling.
+    """
+    requests = launcher_pod.requests
+    pages, devices = _split(requests)
+    first = launcher_pod.containers[0]
+    parts = {
+        "cpu": requests["cpu"].text if "cpu" in requests else None,
+        "memory": requests["memory"].text,
+        "memory_bytes": requests["memory"].value,
+        "requests": texts(requests),
+        "limits": texts(launcher_pod.limits),
+        "overhead": launcher_pod.overhead.text,
+        "overhead_bytes": launcher_pod.overhead.value,
+        "qos_class": launcher_pod.qos_class,
+        "hugepages": pages,
+        "devices": devices,
+        "claims": [{"claim": claim["name"], "request": claim.get("request", "")} for claim in first.claims],
+        "containers": [container.manifest() for container in launcher_pod.containers],
+        "init_containers": [container.manifest() for container in launcher_pod.init_containers],
+        "node_selector": launcher_pod.node_selector,
+        "affinity": launcher_pod.affinity,
+        "tolerations": launcher_pod.tolerations,
+        "topology_spread_constraints": launcher_pod.spread,
+        "resource_claims": launcher_pod.claims,
+        "scheduler": launcher_pod.scheduler,
+        "priority_class": launcher_pod.priority_class,
+        "runtime_class": launcher_pod.runtime_class,
+    }
+    return {name: value for name, value in parts.items() if value not in (None, {}, [], "")}
+
+
+def _split(requests: Amounts) -> tuple[dict[str, str], dict[str, int]]:
+    pages = {
+        name.removeprefix(_HUGE_PAGES): amount.text for name, amount in requests.items() if name.startswith(_HUGE_PAGES)
+    }
+    devices = {
+        name: amount.value
+        for name, amount in requests.items()
+        if name not in _PLAIN and not name.startswith(_HUGE_PAGES)
+    }
+    return pages, devices
+
+
+def _guest(spec: Spec) -> dict[str, Any]:
+    domain = spec["domain"]
+    memory = domain.get("memory", {})
+    parts = {
+        **guest(spec),
+        "memory_bytes": parse(memory["guest"]).value if "guest" in memory else None,
+        "max_sockets": domain.get("cpu", {}).get("maxSockets"),
+        "max_memory": memory.get("maxGuest"),
+        "io_threads_policy": domain.get("ioThreadsPolicy"),
+        "io_threads": pool_threads(spec) or None,
+    }
+    return {name: value for name, value in parts.items() if value is not None}
+
+
+def _sharing(spec: Spec, launcher_pod: Pod) -> dict[str, Any]:
+    """The guest's dedicated CPUs, and the part of its memory that the pod does not request."""
+    result: dict[str, Any] = {}
+    requests, memory = launcher_pod.containers[0].stored, spec["domain"].get("memory", {})
+    if is_dedicated(spec) and "cpu" in requests:
+        result["dedicated_cpus"] = requests["cpu"].value
+    if "guest" in memory and "hugepages" not in memory:
+        without = spec["domain"]["resources"].get("overcommitGuestOverhead")
+        requested = requests["memory"].nanos - (0 if without else launcher_pod.overhead.nanos)
+        guest_memory = parse(memory["guest"]).nanos
+        if requested < guest_memory:
+            result["overcommit_percent"] = round(100 * (1 - requested / guest_memory), 1)
+    return result

@@ -1,0 +1,363 @@
+"""Objects to be created, as quotas see them: what they use of a namespace's quotas, by scope and resource name, and
+what remains meanwhile (``podEvaluator``, ``pvcEvaluator`` of Kubernetes).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from ..._resolver.api.label_selector import matches_expression
+from ..._resolver.api.manifest import name_of
+from ..._resolver.api.quantity import DECIMAL_SI, Quantity, from_nanos, human_readable, parse
+from ..._resolver.kubevirt.vmi.vmi import PREFERRED, REQUIRED
+from ..pod.amounts import Amounts, Container, amounts, limits, qos_class, read_containers, requests, total
+from ..pod.pod import Pod
+
+PODS: Final = "pods"
+CLAIMS: Final = "persistentvolumeclaims"
+HUGE_PAGES: Final = "hugepages-"
+ONE: Final = Quantity.from_integer(1, DECIMAL_SI)
+_NOTHING: Final[Mapping[str, Any]] = {}
+_NANO: Final = 10**9
+_NANOS_PER_MILLI: Final = 10**6
+
+
+class QuotaItem(NamedTuple):
+    """An object. resource: its kind, as PLURAL or PLURAL.GROUP. name: in messages.
+
+    Of a pod: containers, init_containers, overhead (of its runtime class), affinity, priority_class ("" for none),
+    has_deadline (activeDeadlineSeconds), application (AAQ's amounts; None: those of ResourceQuotas).
+    Of a claim: storage (None: unknown) and storage_class ("" for none).
+    """
+
+    resource: str
+    name: str
+    containers: tuple[Container, ...] = ()
+    init_containers: tuple[Container, ...] = ()
+    overhead: Mapping[str, Quantity] = _NOTHING
+    affinity: Mapping[str, Any] = _NOTHING
+    priority_class: str = ""
+    has_deadline: bool = False
+    application: Mapping[str, Quantity] | None = None
+    storage: Quantity | None = None
+    storage_class: str = ""
+
+    @property
+    def requests(self) -> Amounts:
+        """The requests of the pod in all."""
+        return total(requests(self.containers, self.init_containers), dict(self.overhead))
+
+    @property
+    def limits(self) -> Amounts:
+        """The limits of the pod in all. As in Kubernetes, the overhead is added to limits other than 0."""
+        amounts = limits(self.containers, self.init_containers)
+        limited = {name for name, amount in amounts.items() if amount.nanos}
+        return total(amounts, {name: amount for name, amount in self.overhead.items() if name in limited})
+
+    @property
+    def is_best_effort(self) -> bool:
+        return qos_class(self.containers, self.init_containers) == "BestEffort"
+
+
+def from_pod(pod: Pod, name: str) -> QuotaItem:
+    """The Item for the pod of a new VM."""
+    return QuotaItem(
+        PODS,
+        name,
+        tuple(map(_stored, pod.containers)),
+        tuple(map(_stored, pod.init_containers)),
+        affinity=pod.affinity,
+        priority_class=pod.priority_class,
+    )
+
+
+def from_manifest(manifest: Mapping[str, Any]) -> QuotaItem:
+    """Reads a Pod. Raises QuantityError."""
+    spec = manifest.get("spec") or {}
+    containers, init_containers = (tuple(map(_stored, part)) for part in read_containers(spec))
+    return QuotaItem(
+        PODS,
+        name_of(manifest),
+        containers,
+        init_containers,
+        amounts(spec.get("overhead")),
+        spec.get("affinity") or {},
+        spec.get("priorityClassName") or "",
+        spec.get("activeDeadlineSeconds") is not None,
+    )
+
+
+def claim(name: str, storage: str | None, storage_class: str) -> QuotaItem:
+    """The Item for a PersistentVolumeClaim. storage: a quantity, None if unknown. Raises QuantityError."""
+    amount = parse(storage) if storage is not None else None
+    # Kubernetes counts whole bytes.
+    rounded = from_nanos(-(-amount.nanos // _NANO) * _NANO, amount.format) if amount is not None else None
+    return QuotaItem(CLAIMS, name, storage=rounded, storage_class=storage_class)
+
+
+def _stored(container: Container) -> Container:
+    """The container as the API server stores it: a request for each limit, amounts in whole thousandths."""
+    limits = {name: _rounded(amount) for name, amount in container.limits.items()}
+    requests = {name: _rounded(amount) for name, amount in container.stored.items()}
+    return container._replace(requests=requests, limits=limits)
+
+
+def _rounded(amount: Quantity) -> Quantity:
+    nanos = -(-amount.nanos // _NANOS_PER_MILLI) * _NANOS_PER_MILLI
+    return from_nanos(nanos, amount.format) if nanos != amount.nanos else amount
+
+
+_PRIORITY_CLASS: Final = "PriorityClass"
+_ATTRIBUTES_CLASS: Final = "VolumeAttributesClass"
+
+Scope = Mapping[str, Any]
+
+
+def scopes_of(spec: Mapping[str, Any]) -> tuple[Scope, ...]:
+    """The scopes of a quota's spec, each as {scopeName, operator, values}."""
+    plain = [{"scopeName": name, "operator": "Exists"} for name in spec.get("scopes") or ()]
+    return (*plain, *((spec.get("scopeSelector") or {}).get("matchExpressions") or ()))
+
+
+def in_scope(item: QuotaItem, scopes: Sequence[Scope]) -> bool:
+    """Whether all scopes match an object."""
+    return all(_matches(scope, item) for scope in scopes)
+
+
+def _matches(scope: Scope, item: QuotaItem) -> bool:
+    name = scope.get("scopeName")
+    if item.resource == CLAIMS:
+        # The claims of DataVolumes have no such class.
+        return name == _ATTRIBUTES_CLASS and _fits(scope, "")
+    if item.resource != PODS:
+        return False
+    if name == _PRIORITY_CLASS:
+        return _fits(scope, item.priority_class)
+    plain = {
+        "Terminating": item.has_deadline,
+        "NotTerminating": not item.has_deadline,
+        "BestEffort": item.is_best_effort,
+        "NotBestEffort": not item.is_best_effort,
+        "CrossNamespacePodAffinity": _crosses(item.affinity),
+    }
+    return plain.get(str(name), False)
+
+
+def _fits(scope: Scope, value: str) -> bool:
+    return matches_expression({**scope, "key": "class"}, {"class": value} if value else {})
+
+
+def _crosses(affinity: Mapping[str, Any]) -> bool:
+    """Whether pod affinity names namespaces."""
+    for kind in ("podAffinity", "podAntiAffinity"):
+        for term in (term for when in (REQUIRED, PREFERRED) for term in (affinity.get(kind) or {}).get(when) or ()):
+            affinity_term = term.get("podAffinityTerm", term)
+            if affinity_term.get("namespaces") or affinity_term.get("namespaceSelector") is not None:
+                return True
+    return False
+
+
+_COUNT: Final = "count/"
+_REQUESTS: Final = "requests."
+_BY_CLASS: Final = ".storageclass.storage.k8s.io/"
+_CLAIM_NAMES: Final = ("persistentvolumeclaims", "requests.storage")
+_PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
+_POD_NAMES: Final = frozenset(
+    ("count/pods", "pods", *(f"{kind}{name}" for kind in ("", _REQUESTS, "limits.") for name in _PLAIN))
+)
+# If a quota limits any of these, every container must set it.
+_ENFORCED: Final = ("cpu", "limits.cpu", "limits.memory", "memory", "requests.cpu", "requests.memory")
+_EXTENDED: Final = re.compile(r"[^/]+/[^/]+")
+
+
+def usage(item: QuotaItem) -> Amounts:
+    """The resources that an object uses."""
+    counted = {f"{_COUNT}{item.resource}": ONE}
+    if item.resource == PODS:
+        return {**counted, "pods": ONE, **named(item.requests, item.limits)}
+    if item.resource == CLAIMS:
+        return {**counted, **_claim_usage(item)}
+    return counted
+
+
+def named(requests: Amounts, limits: Amounts) -> Amounts:
+    """Requests and limits by the quotas' resource names."""
+    amounts: Amounts = {}
+    for name, amount in requests.items():
+        if name in _PLAIN or name.startswith(HUGE_PAGES):
+            amounts[name] = amounts[_REQUESTS + name] = amount
+        elif _is_extended(name):
+            amounts[_REQUESTS + name] = amount
+    return {**amounts, **{f"limits.{name}": limits[name] for name in _PLAIN if name in limits}}
+
+
+def counts(item: QuotaItem, name: str) -> bool:
+    """Whether a quota's resource name applies to objects of the item's kind."""
+    if item.resource == PODS:
+        huge = name.startswith((HUGE_PAGES, _REQUESTS + HUGE_PAGES))
+        extended = name.startswith(_REQUESTS) and "/" in name and "kubernetes.io/" not in name
+        return name in _POD_NAMES or huge or extended
+    if item.resource == CLAIMS:
+        plain = (*_CLAIM_NAMES, f"{_COUNT}{CLAIMS}")
+        return name in plain or name.endswith(tuple(_BY_CLASS + claim_name for claim_name in _CLAIM_NAMES))
+    return name == f"{_COUNT}{item.resource}"
+
+
+def unset_resources(item: QuotaItem, names: Iterable[str]) -> dict[str, list[str]]:
+    """The quota's resource names that containers of a pod must set and do not, with these containers."""
+    unset: dict[str, list[str]] = {}
+    for name in _ENFORCED:
+        if name in names:
+            lacking = [
+                container.name
+                for container in (*item.containers, *item.init_containers)
+                if name not in named(container.requests, container.limits)
+            ]
+            if lacking:
+                unset[name] = sorted(set(lacking))
+    return unset
+
+
+def _claim_usage(item: QuotaItem) -> Amounts:
+    amounts = {"persistentvolumeclaims": ONE}
+    if item.storage is not None:
+        amounts["requests.storage"] = item.storage
+    if item.storage_class:
+        amounts |= {f"{item.storage_class}{_BY_CLASS}{name}": amount for name, amount in amounts.items()}
+    return amounts
+
+
+def _is_extended(name: str) -> bool:
+    """Whether a resource of containers is not one of Kubernetes' own."""
+    own = "kubernetes.io/" in name or name.startswith(_REQUESTS)
+    return _EXTENDED.fullmatch(name) is not None and not own
+
+
+# The amounts of a quota's resources in nano units.
+Nanos = dict[str, int]
+
+
+class Quota(NamedTuple):
+    """A quota.
+
+    kind: ResourceQuota or one of AAQ's. hard: the limits. used: the usage. scopes: all must match an object. measure:
+    the amounts of an object, {} if the quota does not apply. demands: containers must set the quota's resources.
+    """
+
+    kind: str
+    name: str
+    hard: Amounts
+    used: Nanos
+    scopes: tuple[Scope, ...]
+    measure: Callable[[QuotaItem], Amounts]
+    demands: bool
+
+    @property
+    def title(self) -> str:
+        return f"{self.kind} {self.name}"
+
+    def applies_to(self, item: QuotaItem) -> bool:
+        """Whether the quota applies to an object."""
+        named = any(counts(item, name) for name in self.hard)
+        # AAQ considers every pod, because it has resource names of its own.
+        return (named or (item.resource == PODS and not self.demands)) and in_scope(item, self.scopes)
+
+    def charge(self, item: QuotaItem) -> Nanos:
+        """The amounts that an object uses of the quota."""
+        if not self.applies_to(item):
+            return {}
+        return {name: amount.nanos for name, amount in self.measure(item).items() if name in self.hard and amount.nanos}
+
+
+def resource_quota(manifest: Mapping[str, Any]) -> Quota:
+    """Reads a ResourceQuota. The limits in its status come first. Raises QuantityError."""
+    hard, used = figures(manifest)
+    return Quota("ResourceQuota", name_of(manifest), hard, used, scopes_of(manifest.get("spec") or {}), usage, True)
+
+
+def figures(manifest: Mapping[str, Any]) -> tuple[Amounts, Nanos]:
+    """The limits and the usage of a quota. Raises QuantityError."""
+    spec, status = (manifest.get(part) or {} for part in ("spec", "status"))
+    hard = amounts(status.get("hard") or spec.get("hard"))
+    return hard, {name: amount.nanos for name, amount in amounts(status.get("used")).items()}
+
+
+class SharedQuota(NamedTuple):
+    """A quota of several namespaces. used: the current usage in all of them."""
+
+    quota: Quota
+    used: Nanos
+
+
+class Budget:
+    """The quotas of a namespace with their usage. shared: quotas of several namespaces."""
+
+    def __init__(self, quotas: Iterable[Quota], shared: Iterable[SharedQuota] = ()) -> None:
+        own, common = list(quotas), list(shared)
+        self.quotas = [*own, *(entry.quota for entry in common)]
+        self.used: list[Nanos] = [*(dict(quota.used) for quota in own), *(entry.used for entry in common)]
+
+    def problems(self, items: Sequence[QuotaItem], deleted: Sequence[QuotaItem] = ()) -> list[str]:
+        """Why the objects cannot all be created; empty if they can. deleted: objects that are deleted first."""
+        return [
+            problem
+            for number, quota in enumerate(self.quotas)
+            for problem in (*_unset(quota, items), *self._exceeded(number, items, deleted))
+        ]
+
+    def take(self, variants: Sequence[Sequence[QuotaItem]], deleted: Sequence[QuotaItem] = ()) -> None:
+        """Counts created and deleted objects; see highest_charges."""
+        for number, quota in enumerate(self.quotas):
+            for name, amount in highest_charges(quota, variants, deleted).items():
+                self.used[number][name] = self.used[number].get(name, 0) + amount
+
+    def _exceeded(self, number: int, items: Iterable[QuotaItem], deleted: Iterable[QuotaItem]) -> list[str]:
+        quota, used = self.quotas[number], self.used[number]
+        added, removed = charges(quota, items), charges(quota, deleted)
+        problems = []
+        for name, amount in added.items():
+            used_before = used.get(name, 0) - removed.get(name, 0)
+            if used_before + amount > quota.hard[name].nanos:
+                shortage = amount_text(quota, name, used_before + amount - quota.hard[name].nanos)
+                charge = amount_text(quota, name, amount)
+                remaining = amount_text(quota, name, max(0, quota.hard[name].nanos - used_before))
+                problems.append(f"{quota.title} lacks {shortage} of {name} ({charge} wanted, {remaining} left)")
+        return problems
+
+
+def amount_text(quota: Quota, name: str, nanos: int) -> str:
+    """An amount of a quota's resource, for users."""
+    units, rest = divmod(nanos, 10**9)
+    text = str(units) if not rest else f"{nanos // 10**6}m"
+    return human_readable(text, binary="memory" in name or "storage" in name or "hugepages" in name)
+
+
+def _unset(quota: Quota, items: Iterable[QuotaItem]) -> list[str]:
+    return [
+        f"{quota.title} requires {name} in each container, but {', '.join(containers)} "
+        f"{'does' if len(containers) == 1 else 'do'} not set it"
+        for item in items
+        if quota.demands and item.resource == PODS and quota.applies_to(item)
+        for name, containers in unset_resources(item, quota.hard).items()
+    ]
+
+
+def charges(quota: Quota, items: Iterable[QuotaItem], deleted: Iterable[QuotaItem] = ()) -> Nanos:
+    """The amounts that created objects use of a quota, minus those of deleted objects."""
+    total: Nanos = {}
+    for sign, group in ((1, items), (-1, deleted)):
+        for item in group:
+            for name, amount in quota.charge(item).items():
+                total[name] = total.get(name, 0) + sign * amount
+    return total
+
+
+def highest_charges(quota: Quota, variants: Iterable[Sequence[QuotaItem]], deleted: Sequence[QuotaItem] = ()) -> Nanos:
+    """Like `charges` for several possible variants: the maximum of each amount."""
+    highest: Nanos = {}
+    for items in variants:
+        for name, amount in charges(quota, items, deleted).items():
+            highest[name] = max(amount, highest.get(name, amount))
+    return highest

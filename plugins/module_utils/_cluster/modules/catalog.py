@@ -1,0 +1,340 @@
+"""The module catalog: options, the source, the message, the result."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from ..._governance.language import ACTIONS, DENY
+from ..._resolver.api.errors import CatalogError
+from ..._resolver.api.manifest import qualified_name
+from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES, ObjectKey, key_of
+from ..._resolver.catalog.bundle import bundle, version_of, with_catalog_labels
+from ..._resolver.catalog.matrix import compatibility_matrix, unsatisfied
+from ..._resolver.catalog.replacement import as_facts, replacements, unknown_replacements
+from ..._resolver.catalog.selection import Selection
+from ..._resolver.declare import plan
+from ..._resolver.refresh.drift import Drift
+from ..client.errors import TaskFailed
+from ..client.session import Session
+from ..reads.catalog_source import documents_of
+from ..reads.kubevirt import kubevirt
+from ..reads.lookup import ClusterLookup
+from ..writes.catalog import CatalogOutcome, deploy
+from ..writes.catalog_compatibility import AUTO, CHOICES, ENABLE, KEEP, apply_deployment_option, choose_version
+from ..writes.engine import WriteSettings
+from ..writes.handlers.catalog import CatalogHandler
+from ..writes.kind_handler import DeclareOutcome
+from .objects import diff, is_taken_over, output_of
+from .options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS
+from .outcome import (
+    ON_FAILURE,
+    Module,
+    Outcome,
+    Params,
+    TaskContext,
+    combined,
+    counted_noun,
+    failed_outcome,
+    joined_counts,
+)
+
+Manifest = dict[str, Any]
+Output = dict[str, Any]
+
+_KINDS = [role.matcher for role in ROLES]
+_LIST = {"type": "list", "elements": "str", "default": []}
+
+_SELECTION: dict[str, dict[str, Any]] = {
+    "kinds": {**_LIST, "choices": _KINDS, "default": _KINDS},
+    **dict.fromkeys(("instancetypes", "preferences", "series", "sizes", "classes", "os", "architectures"), _LIST),
+    "label_selectors": _LIST,
+    "deprecated": {"type": "str", "choices": ["include", "exclude", "only"], "default": "include"},
+}
+
+_NAMES = {"type": "list", "elements": "str"}
+_LIMIT: dict[str, dict[str, Any]] = {
+    "name": {"type": "str", "required": True},
+    "namespaces": _NAMES,
+    "namespace_labels": {"type": "dict"},
+    "except_namespaces": _NAMES,
+    **dict.fromkeys(("instancetypes", "series", "classes", "preferences"), _NAMES),
+    "require": {**_NAMES, "choices": _KINDS},
+    "max_cpu": {"type": "int"},
+    "max_memory": {"type": "str"},
+    "gpus": {"type": "bool", "default": True},
+    "host_devices": {"type": "bool", "default": True},
+    "action": {"type": "str", "choices": list(ACTIONS), "default": DENY},
+}
+
+_SPEC: dict[str, dict[str, Any]] = {
+    **AUTH,
+    **REQUESTS,
+    **CONCURRENCY,
+    **PREFLIGHT,
+    **FAIL_FAST,
+    **OWNERSHIP,
+    **DRY_RUN,
+    **ON_FAILURE,
+    **_SELECTION,
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "source": {"type": "str", "choices": ["builtin", "url", "path", "definitions"], "default": "builtin"},
+    "definitions": {"type": "list", "elements": "dict"},
+    "path": {"type": "str"},
+    "url": {"type": "str"},
+    "version": {"type": "str"},
+    "checksum": {"type": "str"},
+    "download_proxy": {"type": "str"},
+    "download_ca_cert": {"type": "path"},
+    "download_timeout": {"type": "int", "default": 60},
+    "cache_dir": {"type": "path", "default": "~/.cache/virtshape/catalogs"},
+    "other_kinds": {"type": "str", "choices": ["fail", "skip"], "default": "fail"},
+    "namespaces": {**_LIST, "aliases": ["namespace"]},
+    "catalog": {"type": "str"},
+    "catalog_version": {"type": "str"},
+    "labels": {"type": "dict", "default": {}},
+    "name_prefix": {"type": "str", "default": ""},
+    "existing": {"type": "str", "choices": ["apply", "keep"], "default": "apply"},
+    "prune": {"type": "str", "choices": ["never", "unused", "always"], "default": "never"},
+    "force": {"type": "bool", "default": False},
+    "limits": {"type": "list", "elements": "dict", "options": _LIMIT},
+    "on_lost_fields": {"type": "str", "choices": ["fail", "warn", "ignore"], "default": "fail"},
+    "common_instancetypes_deployment": {"type": "str", "choices": list(CHOICES), "default": KEEP},
+}
+
+
+def _run(params: Params, task: TaskContext) -> Outcome:
+    catalog = _catalog(params)
+    documents, checksums = documents_of(params)
+    session = Session(params)
+    # A fetched release has only one version.
+    fetched = params["source"] == "url"
+    version, reason = ("", "") if fetched else choose_version(session, documents, params["version"] or AUTO)
+    available = bundle(documents, params["other_kinds"], version)
+    names = [name for name in _SELECTION if name not in ("label_selectors", "deprecated")]
+    selection = Selection(
+        **{name: tuple(params[name]) for name in names},
+        labels=tuple(params["label_selectors"]),
+        deprecated=params["deprecated"],
+    )
+    selected = selection.select(available.objects)
+    if params["common_instancetypes_deployment"] == ENABLE and params["state"] == "present":
+        # virt-operator deploys them.
+        selected = []
+    recorded = params["catalog_version"] or (fetched and params["version"]) or version_of(available.objects) or version
+    namespaces = tuple(dict.fromkeys(params["namespaces"])) or ("",)
+    manifests = [
+        manifest
+        for namespace in namespaces
+        for manifest in with_catalog_labels(
+            selected,
+            catalog=catalog,
+            version=recorded,
+            namespace=namespace,
+            labels=params["labels"],
+            name_prefix=params["name_prefix"],
+        )
+    ]
+    kubevirt_version = kubevirt(session).version
+    if session.give_up_reason:
+        # Not once for each object.
+        raise TaskFailed(session.give_up_reason)
+    settings = WriteSettings.of(params, task.check)
+    choice = params["common_instancetypes_deployment"]
+    deployment = apply_deployment_option(session, choice, settings, task.warnings)
+    deployed = deploy(session, {**params, "catalog": catalog, "namespaces": namespaces}, manifests, settings)
+    states = []
+    if params["state"] == "present":
+        # Those of objects that are not active. Their replacements may be objects of the cluster.
+        lookup = ClusterLookup(session)
+        successors = [lookup.get(*key) for key in unknown_replacements(manifests)]
+        others = [manifest for manifest in successors if isinstance(manifest, dict)]
+        states = [as_facts(state) for state in replacements(manifests, others, kubevirt(session).release)]
+    notes = available.notes + [
+        f"no instancetype of the catalog satisfies the preference {name}"
+        for name in unsatisfied(compatibility_matrix(available.objects))
+    ]
+    notes += dict.fromkeys(
+        f"{ROLE_OF_KIND[state['kind']].matcher} {state['name']}: {problem}"
+        for state in states
+        for problem in state["problems"]
+    )
+    source = {
+        "catalog": catalog,
+        "catalog_version": recorded,
+        "version_reason": reason,
+        "kubevirt_version": kubevirt_version,
+        "checksums": checksums,
+        "notes": notes,
+        "states": states,
+    }
+    return _outcome(params, task, source, deployed, deployment)
+
+
+MODULE = Module(_SPEC, _run)
+
+
+def _catalog(params: Params) -> str:
+    """The name of the catalog.
+
+    A user's own catalog needs a name for pruning: two with the same name would prune each other.
+    """
+    published = params["source"] in ("builtin", "url") and not (params["source"] == "url" and not params["version"])
+    if params["catalog"]:
+        return str(params["catalog"])
+    if params["prune"] != "never" and not published:
+        raise CatalogError("catalog: required with prune; set the name of the catalog whose objects may be deleted")
+    return "common" if published else "custom"
+
+
+def _outcome(
+    params: Params, task: TaskContext, source: Output, deployed: CatalogOutcome, deployment: Output
+) -> Outcome:
+    results = [*deployed.results, *deployed.pruned]
+    counts = _counts(deployed, results)
+    output: Output = {
+        **source,
+        "changed": deployment["changed"] or any(result.changed for result in (*results, *deployed.limits)),
+        "common_instancetypes_deployment": deployment,
+        "counts": counts,
+        "limits": [output_of(_HANDLER, result) for result in deployed.limits],
+        "results": [output_of(_HANDLER, result) for result in results],
+        "upgrade": _upgrade(deployed),
+        "virtual_machines": [_affected(*affected, deployed) for affected in deployed.affected],
+        "lost_fields": [
+            {**_key_fields(object_key), "fields": list(lost.lost), "effects": list(lost.effects), "text": lost.text}
+            for object_key, lost in deployed.lost_fields
+        ],
+        "deployed_versions": {"before": deployed.versions_before, "after": deployed.versions},
+    }
+    if task.diff:
+        output["diff"] = [diff(result) for result in (*results, *deployed.limits) if result.changed]
+    task.warnings += [*source["notes"], *deployed.warnings]
+    task.warnings += combined(
+        (result.entry.label, text) for result in (*results, *deployed.limits) for text in result.warnings
+    )
+    if any(result.failed for result in (*results, *deployed.limits)):
+        done = joined_counts({word.replace("_", " "): counts[word] for word in _WRITES})
+        nothing = "nothing was deleted" if params["state"] == "absent" else "nothing was written"
+        would = "would be " if task.check else ""
+        unfinished = f"{would}{done}; the next run continues from there" if done else nothing
+        if deployed.lost_fields and params["on_lost_fields"] == "fail":
+            unfinished += "; set on_lost_fields to warn to deploy without these fields"
+        return failed_outcome(params, "objects", output, unfinished, ("results", "limits"))
+    return Outcome({**output, "msg": _message(source, deployed, counts, task.check) + _operator(deployment, task)})
+
+
+_HANDLER = CatalogHandler()
+
+_ACTIONS = {
+    "created": plan.CREATE,
+    "changed": plan.APPLY,
+    "unchanged": plan.NONE,
+    "kept": plan.KEEP,
+    "deleted": plan.DELETE,
+}
+_WRITES = ("created", "changed", "deleted", "taken_over")
+
+
+def _counts(deployed: CatalogOutcome, results: list[DeclareOutcome]) -> dict[str, int]:
+    by_role = [ROLE_OF_KIND[result.entry.key.kind].matcher for result in deployed.results]
+    # If an object is invalid, the others are not even planned.
+    planned = [result for result in results if not (result.skip_reason and result.action == plan.NONE)]
+    written = [result for result in planned if not result.failed]
+    done = [result.action for result in written if not is_taken_over(result)]
+    return {
+        **{f"{kind}s": by_role.count(kind) for kind in _KINDS},
+        **{word: done.count(action) for word, action in _ACTIONS.items()},
+        "taken_over": len(written) - len(done),
+        "failed": sum(bool(result.failed) for result in results),
+        "gone": sum(gone.keep_reason is not None for gone in deployed.gone),
+    }
+
+
+def _message(source: Output, deployed: CatalogOutcome, counts: dict[str, int], check_mode: bool) -> str:
+    done = joined_counts({word.replace("_", " "): counts[word] for word in (*_ACTIONS, "taken_over")})
+    would = "would be " if check_mode and any(counts[word] for word in _WRITES) else ""
+    name = " ".join(filter(None, ("catalog", source["catalog"], source["catalog_version"])))
+    if source["version_reason"]:
+        name += f" ({source['version_reason']})"
+    kinds = ", ".join(counted_noun(counts[f"{kind}s"], f"{kind}s") for kind in _KINDS)
+    text = f"{name}: {kinds}: {would}{done}"
+    if gone := counts["gone"]:
+        text += f"; {counted_noun(gone, 'objects')} that the catalog no longer has {'is' if gone == 1 else 'are'} kept"
+    if users := len(deployed.affected):
+        text += (
+            f"; {counted_noun(users, 'virtual machines')} {'uses' if users == 1 else 'use'} changed or removed objects"
+        )
+    if deployed.limits:
+        text += f"; {_limits(deployed, check_mode)}"
+    reasons = Counter(result.skip_reason for result in deployed.results if result.skip_reason)
+    return text + "".join(f"; left alone: {count} ({reason})" for reason, count in reasons.items())
+
+
+def _limits(deployed: CatalogOutcome, check_mode: bool) -> str:
+    """`2 limits: 1 created, 1 unchanged`"""
+    # Beside each policy is its binding, of which mostly nothing changes.
+    limits: dict[str, str] = {}
+    for result in deployed.limits:
+        if result.entry.key.name not in limits or result.action in plan.WRITES:
+            limits[result.entry.key.name] = result.action
+    done = joined_counts({word: list(limits.values()).count(action) for word, action in _ACTIONS.items()})
+    would = "would be " if check_mode and any(result.changed for result in deployed.limits) else ""
+    return f"{counted_noun(len(limits), 'limits')}: {would}{done}"
+
+
+def _operator(deployment: Output, task: TaskContext) -> str:
+    if not deployment["changed"]:
+        return ""
+    deploys = "deploys" if deployment["enabled"] else "no longer deploys"
+    return f"; virt-operator {'would ' if task.check else ''}{deploys} the common instancetypes"
+
+
+def _upgrade(deployed: CatalogOutcome) -> Output:
+    return {
+        "new": [_key_fields(object_key) for object_key in deployed.new],
+        "changed": [
+            {**_key_fields(object_key), "changes": changes, "used_by": _users(deployed, object_key)}
+            for object_key, changes in deployed.changed.items()
+        ],
+        "gone": [
+            {
+                **_key_fields(key_of(gone.live)),
+                "used_by": _users(deployed, key_of(gone.live)),
+                "pruned": gone.keep_reason is None,
+                **({"keep_reason": gone.keep_reason} if gone.keep_reason else {}),
+            }
+            for gone in deployed.gone
+        ],
+    }
+
+
+def _users(deployed: CatalogOutcome, object_key: ObjectKey) -> list[str] | None:
+    return None if deployed.used_by is None else list(map(qualified_name, deployed.used_by[object_key]))
+
+
+def _affected(vm: Manifest, object_keys: list[ObjectKey], drift: Drift, deployed: CatalogOutcome) -> Output:
+    effect = drift.effect
+    removed = {key_of(gone.live) for gone in deployed.gone}
+    return {
+        "name": vm["metadata"]["name"],
+        "namespace": vm["metadata"]["namespace"],
+        "uses": [
+            {**_key_fields(object_key), "what": "gone" if object_key in removed else "changed"}
+            for object_key in object_keys
+        ],
+        "states": {role.matcher: part.state for role, part in drift.parts.items()},
+        "guest_before": effect.guest_before,
+        "guest_after": effect.guest_after,
+        "changes": list(effect.changes),
+        "needs": effect.needs,
+        **({"refusal": effect.refusal} if effect.refusal else {}),
+    }
+
+
+def _key_fields(object_key: ObjectKey) -> Output:
+    return {
+        "kind": object_key.kind,
+        "name": object_key.name,
+        **({"namespace": object_key.namespace} if object_key.namespace else {}),
+    }

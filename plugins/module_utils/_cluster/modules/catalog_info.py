@@ -1,0 +1,130 @@
+"""The module catalog_info."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..._governance.language import as_data as data_of
+from ..._resolver.api.errors import FieldError
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.manifest import qualified_name
+from ..._resolver.api.matcher import ROLES, ObjectKey
+from ..._resolver.catalog.labels import CATALOG_LABEL, check_name, is_deployed
+from ..._resolver.catalog.matrix import as_data, compatibility_matrix, facts
+from ..._resolver.kubevirt.config.cluster import deploys_instancetypes
+from ..client.errors import RequestFailed, TaskFailed
+from ..client.session import Session
+from ..reads.catalog import CatalogUsers, limits_of
+from ..reads.kubevirt import kubevirt
+from ..reads.snapshot import missing_namespace, unmatched
+from .options import AUTH, REQUESTS
+from .outcome import Module, Outcome, Params, TaskContext
+
+Manifest = dict[str, Any]
+Facts = dict[str, Any]
+
+_KINDS = {
+    "all": [kind for role in ROLES for kind in (role.cluster_kind, role.kind)],
+    "cluster": [role.cluster_kind for role in ROLES],
+    "namespaced": [role.kind for role in ROLES],
+}
+_NOUN = "instancetype or preference"
+_SPEC: dict[str, dict[str, Any]] = {
+    **AUTH,
+    **REQUESTS,
+    "names": {"type": "list", "elements": "str", "aliases": ["name"]},
+    "namespace": {"type": "str"},
+    "scope": {"type": "str", "choices": list(_KINDS), "default": "all"},
+    "label_selectors": {"type": "list", "elements": "str", "default": []},
+    "catalog": {"type": "str"},
+    "used_by": {"type": "bool", "default": False},
+}
+
+
+def _run(params: Params, task: TaskContext) -> Outcome:
+    session, warnings = Session(params), task.warnings
+    manifests = _selected(params, session, warnings)
+    data = as_data(compatibility_matrix(_readable(manifests, warnings)))
+    objects = [*data["instancetypes"], *data["preferences"]]
+    if params["used_by"]:
+        _add_users(session, objects)
+    limits = limits_of(session)
+    result = {
+        "changed": False,
+        **data,
+        "catalogs": _catalogs(objects),
+        "common_instancetypes_deployment": {
+            "enabled": deploys_instancetypes(kubevirt(session)),
+            "objects": sum(map(is_deployed, manifests)),
+        },
+        "limits": None if limits is None else [data_of(limit) for limit in limits],
+    }
+    return Outcome(result)
+
+
+MODULE = Module(_SPEC, _run)
+
+
+def _selected(params: Params, session: Session, warnings: list[str]) -> list[Manifest]:
+    """The selected objects, with one LIST for each kind. Options that select nothing add a warning."""
+    selectors = [*params["label_selectors"]]
+    if params["catalog"]:
+        check_name(params["catalog"])
+        selectors.append(f"{CATALOG_LABEL}={params['catalog']}")
+    query = {"labelSelector": ",".join(selectors)} if selectors else {}
+    manifests: list[Manifest] = []
+    for name in _KINDS[params["scope"]]:
+        kind = BY_NAME[name]
+        manifests += session.list(kind, params["namespace"] if kind.namespaced else None, **query)
+    names = params["names"]
+    missing = set(names or ()) - {manifest["metadata"]["name"] for manifest in manifests}
+    if (
+        params["namespace"]
+        and params["scope"] != "cluster"
+        and not any(manifest["metadata"].get("namespace") for manifest in manifests)
+    ):
+        warnings += filter(None, [missing_namespace(session, params["namespace"])])
+    if not manifests and params["label_selectors"]:
+        warnings.append(unmatched(session, None, _NOUN, selector=",".join(params["label_selectors"])))
+    elif not manifests and params["catalog"]:
+        warnings.append(f"catalog: no {_NOUN} belongs to {params['catalog']}")
+    elif missing:
+        warnings.append(unmatched(session, None, _NOUN, sorted(missing)))
+    return [manifest for manifest in manifests if names is None or manifest["metadata"]["name"] in names]
+
+
+def _readable(manifests: Iterable[Manifest], warnings: list[str]) -> Iterator[Manifest]:
+    """The objects without those that cannot be read, which add a warning."""
+    for manifest in manifests:
+        try:
+            facts(manifest)
+        except FieldError as error:
+            warnings.append(f"{manifest['kind']} {manifest['metadata']['name']} cannot be read: {error}")
+        else:
+            yield manifest
+
+
+def _add_users(session: Session, objects: list[Facts]) -> None:
+    users = CatalogUsers(session)
+    try:
+        # Cluster-wide objects first: their VMs are those of all namespaces, which the others then need not list.
+        for item in sorted(objects, key=lambda item: str(item["namespace"])):
+            item["used_by"] = [
+                qualified_name(vm) for vm in users.vms_using(ObjectKey(item["kind"], item["namespace"], item["name"]))
+            ]
+    except RequestFailed as error:
+        raise TaskFailed(f"used_by: {error}") from error
+
+
+def _catalogs(objects: list[Facts]) -> list[Facts]:
+    """The deployed objects of each catalog; more than one version means an incomplete upgrade."""
+    catalogs: dict[str, Facts] = {}
+    for item in objects:
+        catalog = catalogs.setdefault(
+            item["catalog"], {"name": item["catalog"], "versions": {}, "instancetypes": 0, "preferences": 0}
+        )
+        catalog["instancetypes" if "Instancetype" in item["kind"] else "preferences"] += 1
+        version = item["catalog_version"]
+        catalog["versions"][version] = catalog["versions"].get(version, 0) + 1
+    return [catalogs[name] for name in sorted(catalogs)]

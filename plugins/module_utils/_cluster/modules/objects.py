@@ -1,0 +1,356 @@
+"""Shared by the modules that declare objects: options of one object or a list, results, the task's message."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.module_utils.errors import UnsupportedError
+
+from ..._resolver.api.errors import FieldError
+from ..._resolver.api.redaction import mask_secrets, secret_texts
+from ..._resolver.declare import plan
+from ..._resolver.declare.argument_spec import expand_shorthand, merge_options
+from ..._resolver.declare.option_checks import NOT_FINITE, not_finite, shape_problem
+from ..client.errors import TaskFailed
+from ..client.session import Session
+from ..reads.snapshot import Key
+from ..writes.declare import declare
+from ..writes.engine import WriteSettings
+from ..writes.kind_handler import DeclareOutcome, Entry, KindHandler
+from .options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS, WAIT
+from .outcome import (
+    ON_FAILURE,
+    Module,
+    Outcome,
+    Params,
+    TaskContext,
+    combined,
+    counted_noun,
+    failed_outcome,
+    joined_counts,
+    label,
+    need_verb,
+    restart_warning,
+)
+
+Options = dict[str, Any]
+Output = dict[str, Any]
+
+# The number of invalid entries that a message names.
+_SHOWN = 5
+# The longest text of an option's error.
+_LONGEST = 500
+
+
+@dataclass(frozen=True)
+class ObjectModule:
+    """A module that declares objects of one kind: one at the top level, or a list.
+
+    plural: the option with the list, and the objects' name in messages.
+    spec: the argument spec of an object, with `name`, `namespace` and `state`.
+    manifest: options → manifest; raises schema.FieldError.
+    handler: makes the KindHandler (see `declare`) of the task.
+    namespaced: whether the object needs a namespace.
+    settings: options of the task, not of an object.
+    rules: rules for the options of an object (mutually_exclusive and the like), as for AnsibleModule.
+    warnings: warnings about valid options; equal warnings are reported once for all their objects.
+    declare: declares the objects; replaceable for objects that consist of several.
+    selectors, select: further options that say which objects to delete, and what turns them into the list; it returns
+    the task's options and may add warnings.
+    """
+
+    plural: str
+    spec: dict[str, Any]
+    manifest: Callable[[Options], dict[str, Any]]
+    handler: Callable[[Options, Session], KindHandler]
+    namespaced: Callable[[Options], bool] = lambda _options: True
+    settings: dict[str, Any] = field(default_factory=dict)
+    rules: dict[str, Any] = field(default_factory=dict)
+    warnings: Callable[[Options], list[str]] = lambda _options: []
+    declare: Callable[[Session, KindHandler, list[Entry], WriteSettings], list[DeclareOutcome]] = declare
+    selectors: dict[str, Any] = field(default_factory=dict)
+    select: Callable[[Params, list[str]], Params] = lambda params, _warnings: params
+
+    @property
+    def module(self) -> Module:
+        one_of = ("name", self.plural, *self.selectors)
+        exclusive = [("name", self.plural), ("name", "defaults"), *self.rules.get("mutually_exclusive", [])]
+        exclusive += [(option, selector) for option in ("name", self.plural) for selector in self.selectors]
+        # An entry inherits the task's options.
+        entry = {
+            **self._entry_spec,
+            "state": {key: value for key, value in self.spec["state"].items() if key != "default"},
+        }
+        return Module(
+            {
+                **AUTH,
+                **REQUESTS,
+                **WAIT,
+                **CONCURRENCY,
+                **PREFLIGHT,
+                **FAIL_FAST,
+                **OWNERSHIP,
+                **DRY_RUN,
+                **ON_FAILURE,
+                **self.settings,
+                **self.selectors,
+                **self.spec,
+                self.plural: {"type": "list", "elements": "dict"},
+                "defaults": {"type": "dict"},
+            },
+            self._run,
+            {**self.rules, "required_one_of": [one_of], "mutually_exclusive": exclusive},
+            prepare=lambda options: expand_shorthand(options, self.spec),
+            unchecked={self.plural: {"type": "list", "elements": "dict", "options": entry}},
+        )
+
+    @property
+    def _nouns(self) -> str:
+        return self.plural.replace("_", " ")
+
+    @property
+    def _entry_spec(self) -> dict[str, Any]:
+        return {**self.spec, "name": {**self.spec["name"], "required": True}}
+
+    def _run(self, params: Params, task: TaskContext) -> Outcome:
+        # Ansible cannot know the secrets in free-form options such as `template`.
+        task.secrets.update(secret_texts(params))
+        params = self.select(params, task.warnings)
+        entries = self._entries(params, task)
+        settings = WriteSettings.of(params, task.check)
+        session = Session(params)
+        handler = self.handler(params, session)
+        handler.warnings, handler.secrets = task.warnings, task.secrets
+        return self._outcome(params, task, handler, self.declare(session, handler, entries, settings))
+
+    def _entries(self, params: Params, task: TaskContext) -> list[Entry]:
+        if params["name"] is not None:
+            return [self._entry({name: params.get(name) for name in self.spec})]
+        first_index: dict[Key, int] = {}
+        entries: list[Entry] = []
+        for index, options in enumerate(self._validated(params, task)):
+            entry = self._entry(options)
+            if entry.problem is None and entry.key in first_index:
+                problem = f"name: entries {first_index[entry.key]} and {index} of {self.plural} have the same name"
+                entry = Entry(entry.label, entry.key, entry.state, entry.manifest, problem)
+            first_index.setdefault(entry.key, index)
+            # Most objects of a large task differ in their names only; their manifests are half of the task's memory.
+            if entries and "spec" in entry.manifest and entry.manifest["spec"] == entries[-1].manifest.get("spec"):
+                entry.manifest["spec"] = entries[-1].manifest["spec"]
+            entries.append(entry)
+        return entries
+
+    def _option_warnings(self, results: list[DeclareOutcome]) -> Iterator[tuple[str, str]]:
+        for entry in (result.entry for result in results):
+            if entry.problem is None and entry.state != "absent":
+                yield from ((entry.label, warning) for warning in self.warnings(entry.options))
+
+    def _validated(self, params: Params, task: TaskContext) -> list[Options]:
+        """The entries of the list, validated like options, on top of the top-level options and `defaults`.
+
+        Fails the task with all invalid options of all entries, before anything is sent.
+        """
+        shared = self._shared(params, task)
+        spec = self._entry_spec
+        validator = ArgumentSpecValidator(spec, **self.rules)
+        exclusive = self.rules.get("mutually_exclusive", [])
+        entries: list[Options] = []
+        problems: list[str] = []
+        validated: dict[str | None, Options] = {}
+        for index, options in enumerate(params[self.plural]):
+            if (options.get("state") or shared.get("state")) == "absent":
+                options = _identity(options)
+            all_but_name = _all_but_name(options)
+            if all_but_name in validated:
+                # They share their values: a manifest is made of copies.
+                entries.append({**validated[all_but_name], "name": options["name"]})
+                continue
+            # The entry's own value counts, then the shared value, then the default.
+            own = merge_options(shared, expand_shorthand(options, self.spec), self.spec, exclusive)
+            name = label(own)
+            where = f"{self.plural}[{index}]{name and f' ({name})'}"
+            if problem := shape_problem(own, spec):
+                problems.append(f"{where}: {problem}")
+                continue
+            try:
+                result = validator.validate(own)
+            except OverflowError:
+                problems.append(f"{where}: {not_finite(own)}: {NOT_FINITE}")
+                continue
+            task.secrets.update(map(str, result._no_log_values))
+            errors = [f"{where}: {_message_of(error, task.secrets)}" for error in result.errors]
+            problems += errors
+            if all_but_name is not None and not errors:
+                validated[all_but_name] = result.validated_parameters
+            entries.append(result.validated_parameters)
+        if problems:
+            more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+            raise TaskFailed("; ".join(problems[:_SHOWN]) + more)
+        return entries
+
+    def _shared(self, params: Params, task: TaskContext) -> Options:
+        """The options that entries inherit: those of the top level, on top of `defaults`."""
+        provided = {
+            name: params[name]
+            for name, option in self.spec.items()
+            if not task.provided.isdisjoint((name, *option.get("aliases", ())))
+        }
+        defaults = expand_shorthand(params["defaults"] or {}, self.spec)
+        return merge_options(defaults, _without_none(provided), self.spec, self.rules.get("mutually_exclusive", []))
+
+    def _entry(self, options: Options) -> Entry:
+        name, state = label(options), options["state"]
+        no_key = Key("", options.get("namespace"), options["name"])
+        if self.namespaced(options) and not options.get("namespace"):
+            return Entry(name, no_key, state, {}, "namespace: required; set the namespace of the object")
+        try:
+            manifest = self.manifest(options)
+        except FieldError as error:
+            return Entry(name, no_key, state, {}, str(error))
+        key = Key(manifest["kind"], manifest["metadata"].get("namespace"), options["name"])
+        return Entry(name, key, state, manifest, options=options)
+
+    def _outcome(
+        self, params: Params, task: TaskContext, handler: KindHandler, results: list[DeclareOutcome]
+    ) -> Outcome:
+        outputs = [output_of(handler, result) for result in results]
+        output: Output = {"changed": any(result.changed for result in results), "results": outputs}
+        if params["name"] is not None:
+            output["result"] = outputs[0]
+        if task.diff:
+            output["diff"] = [diff(result) for result in results if result.changed and result.action in plan.WRITES]
+        task.warnings += combined(self._option_warnings(results))
+        task.warnings += combined((result.entry.label, text) for result in results for text in result.warnings)
+        if params.get("restart") == "never":
+            pairs = zip(results, outputs)
+            waiting = [
+                result.entry.label for result, entry in pairs if entry.get("restart_required") and not result.failed
+            ]
+            task.warnings += restart_warning(waiting, task.check, "set restart: if_required")
+        if any(result.failed for result in results):
+            done = joined_counts(_counts([result for result in results if not result.failed]))
+            return failed_outcome(params, self._nouns, output, done)
+        return Outcome({**output, "msg": _message(self._nouns, results, outputs, task.check)})
+
+
+def _all_but_name(options: Options) -> str | None:
+    """The options that decide whether an entry is valid: all but its name. None if Ansible would convert the name.
+
+    Validation takes far longer than all else that is done for an unchanged object, and entries of a large task are
+    mostly alike but for their names.
+    """
+    if not isinstance(options.get("name"), str):
+        return None
+    return json.dumps({name: value for name, value in options.items() if name != "name"})
+
+
+def _identity(options: Options) -> Options:
+    """The options that name the object to delete, of an entry that a module has returned; other keys are no options."""
+    return (
+        {key: options[key] for key in ("name", "namespace", "state") if key in options} if "uid" in options else options
+    )
+
+
+def _without_none(value: Any) -> Any:
+    """The options without those that are None, at every depth."""
+    if isinstance(value, dict):
+        return {key: _without_none(entry) for key, entry in value.items() if entry is not None}
+    if isinstance(value, list):
+        return [_without_none(entry) for entry in value]
+    return value
+
+
+def _message_of(error: Exception, secrets: set[str]) -> str:
+    # Before the text is cut, because half a secret would not be found.
+    text = " ".join(mask_secrets(str(error), secrets).split())
+    if len(text) > _LONGEST:
+        # The text contains the value.
+        text = f"{text[:_LONGEST]}..."
+    # The exception's text is only the option's name.
+    return f"unknown option {text}" if isinstance(error, UnsupportedError) else text
+
+
+_WORDS = {
+    plan.CREATE: "created",
+    plan.APPLY: "changed",
+    plan.DELETE: "deleted",
+    plan.NONE: "unchanged",
+    plan.KEEP: "left unchanged",
+}
+_TAKEN_OVER = "taken over"
+
+
+def is_taken_over(result: DeclareOutcome) -> bool:
+    """Whether only the ownership of the object's fields changes."""
+    return bool(result.action == plan.APPLY and result.before == result.after == {})
+
+
+def _counts(results: list[DeclareOutcome]) -> dict[str, int]:
+    words = [_TAKEN_OVER if is_taken_over(result) else _WORDS[_done(result)] for result in results]
+    return {word: words.count(word) for word in (*_WORDS.values(), _TAKEN_OVER)}
+
+
+def _done(result: DeclareOutcome) -> str:
+    """What was done; a disk that grows is a change of its VM."""
+    return plan.APPLY if result.grown and result.action == plan.NONE else result.action
+
+
+def _message(nouns: str, results: list[DeclareOutcome], outputs: list[Output], check_mode: bool) -> str:
+    """`3 virtual machines: 1 created, 2 unchanged; 1 needs a restart`."""
+    would = "would be " if check_mode and any(result.changed for result in results) else ""
+    done = joined_counts(_counts(results))
+    return counted_noun(len(results), nouns) + (f": {would}{done}" if done else "") + _restarts(outputs, check_mode)
+
+
+def _restarts(outputs: list[Output], check_mode: bool) -> str:
+    """The number of VMs that were restarted, and that need a restart."""
+    restarted = sum(bool(output.get("restarted")) for output in outputs)
+    waiting = sum(bool(output.get("restart_required") and not output.get("restarted")) for output in outputs)
+    would = "would be " if check_mode else ""
+    needs = need_verb(waiting, check_mode)
+    parts = (restarted and f"; {restarted} {would}restarted", waiting and f"; {waiting} {needs} a restart")
+    return "".join(part for part in parts if part)
+
+
+def output_of(handler: KindHandler, result: DeclareOutcome) -> Output:
+    """An object as a module returns it."""
+    key = result.entry.key
+    output: Output = {
+        "name": key.name,
+        # A refused object was not changed.
+        "action": plan.NONE if result.failed and not result.written else result.action,
+        "changed": result.changed,
+        "failed": bool(result.failed),
+    }
+    output.update({field: value for field, value in (("kind", key.kind), ("namespace", key.namespace)) if value})
+    if result.failed:
+        output["msg"] = result.failed
+    if is_taken_over(result):
+        output["taken_over"] = True
+    if result.taken_from:
+        output["taken_over_from"] = list(result.taken_from)
+        output["owned_by_others"] = result.owners
+    facts = {
+        **result.facts,
+        "skip_reason": result.skip_reason,
+        "retained": result.retained,
+        "warnings": result.warnings,
+    }
+    output.update({name: value for name, value in facts.items() if value})
+    if result.live is not None:
+        output.update(handler.describe(result))
+    return output
+
+
+def diff(result: DeclareOutcome) -> Output:
+    header = f"{result.entry.key.kind} {result.entry.label}"
+    return {
+        "before": result.before,
+        "after": result.after,
+        "before_header": f"{header} (live)",
+        "after_header": f"{header} (declared)",
+    }

@@ -1,0 +1,347 @@
+"""Carries out a rollout, which `refresh.rollout` decides: reads, waits for room and health, refreshes, rollbacks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta, timezone
+from typing import Any, Final
+
+from ..._capacity.cluster.capacity_info import PLACEMENT, QUOTA, evaluated
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.manifest import Progress, qualified_name
+from ..._resolver.api.matcher import ROLES
+from ..._resolver.kubevirt.find.revision_names import without_revisions
+from ..._resolver.kubevirt.vm.readiness import run_strategy
+from ..._resolver.refresh import drift, move, revision_change, rollout
+from ..._resolver.refresh.revision_change import RevisionChange
+from ..._resolver.refresh.rollout import Facts, Limits, Rollout, Selection
+from ..._resolver.refresh.windows import MaintenanceSchedule
+from ..client.errors import ApiError, ConnectionFailed, TaskFailed
+from ..client.session import Session
+from ..reads.revisions import InspectedVM, inspect, roles_of
+from ..reads.watch import wait_in_namespaces
+from ..writes.engine import WriteSettings
+from ..writes.lease import release, take
+from ..writes.revision_outcome import RevisionOutcome
+from ..writes.revision_writes import change
+from .controller_revision import rendered
+from .options import unselected
+from .outcome import Params
+from .vm_results import printable_status, refresh_result, vm_result
+
+Manifest = dict[str, Any]
+
+_VM: Final = BY_NAME["VirtualMachine"]
+# Seconds until VMs are listed again while a run waits for room: others may go down meanwhile.
+_LOOK_AGAIN: Final = 5.0
+# Seconds between two looks at least.
+_MOMENT: Final = 0.5
+# Seconds for VMs without a revision to capture one: a run that was cut off may have released it a moment ago.
+_CAPTURE: Final = 5.0
+# Seconds beyond the timeouts after which a Lease that is not renewed expires, and to wait for that of another run.
+_LEASE_MARGIN: Final = 60
+_LEASE_WAIT: Final = 86400
+
+
+class RolloutRun:
+    """One task of a run.
+
+    settings: the options of the module. now: the time at which the task begins, see `shown_time`.
+    last_read: the VMs of the batch for the user's health tasks, as virtual_machine_info returns them.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        settings: Params,
+        selection: Selection,
+        windows: MaintenanceSchedule,
+        concurrency: int,
+        check: bool,
+        now: str,
+    ) -> None:
+        self.selection = selection
+        self.last_read: list[Facts] = []
+        self._session, self._settings, self._windows = session, settings, windows
+        self._concurrency, self._check = concurrency, check
+        self._now, self._began = _time(now), time.monotonic()
+        chosen = settings["namespaces"]
+        everywhere = "*" in chosen or not chosen
+        self._namespaces: list[str | None] = [None] if everywhere else list(dict.fromkeys(chosen))
+        self._selector = ",".join(settings["label_selectors"]) or None
+
+    def read(self, first: bool = False) -> dict[str, Facts]:
+        """What to do with each selected VM now, by label. first: ask the cluster by dry runs about moves."""
+        vms = [vm for vm in self._inspected() if self._is_named(vm.namespace, vm.name)]
+        return self._planned(vms, first)
+
+    def plan(self, limits: Limits) -> Rollout:
+        """Plans the run. Raises TaskFailed if the settings select nothing, or name VMs that do not exist."""
+        inspected = self._inspected()
+        self._check_selection(inspected)
+        if not self._check and self._await_captures(inspected):
+            inspected = self._inspected()
+        named = [vm for vm in inspected if self._is_named(vm.namespace, vm.name)]
+        vms = self._planned(named, first=True)
+        shared = bool(self._settings["lease"])
+        counted = [vm.vm for vm in (inspected if shared else named)]
+        facts = {qualified_name(vm): _power_facts(vm) for vm in counted}
+        stuck = {label: vm["status"] for label, vm in facts.items() if rollout.is_stuck(vm)}
+        state = rollout.plan(vms, stuck, len(counted), limits, self._settings["restart"], shared)
+        self._forecast(state, named)
+        return state
+
+    def batch(self, state: Rollout, health_problem: str) -> None:
+        """Ends the last batch, then refreshes the next one, in waves as the VMs that are down leave room."""
+        begun = _time(state.begun) if state.begun else self._now
+        rollout.judge(state, health_problem, (self._now - begun).total_seconds())
+        if state.ended:
+            return
+        if state.next_batch and not self._check:
+            time.sleep(self._settings["pause"])
+        state.out_of_time = self._refusal(state)
+        left = list(state.batches[state.next_batch])
+        batch, is_begun = left, False
+        while left and not state.stopped and not state.out_of_time:
+            with self._lease(state, left):
+                labels = self._await_room(state, left)
+                if labels and not is_begun:
+                    # The waits take time.
+                    state.out_of_time = self._refusal(state)
+                if not labels or state.out_of_time:
+                    break
+                if not is_begun:
+                    rollout.begin(state, shown_time(self._clock))
+                    is_begun = True
+                rollout.changing(state, labels)
+                results = self._change(labels, self._decision)
+            unhealthy = self._await_health(state, [label for label in labels if not results[label]["failed"]])
+            rollout.changed(state, results, unhealthy)
+            left = [label for label in left if label not in results]
+            if left:
+                rollout.stop_if_too_many_failed(state)
+        if left and not state.stopped and not state.out_of_time:
+            state.stopped = rollout.no_room_for(state, left, self._down(), self._settings["health_timeout"])
+        if is_begun and self._settings["health_tasks"] and not self._check:
+            self.last_read = [vm_result(vm) for vm in self._inspected(batch)]
+
+    def roll_back(self, state: Rollout) -> None:
+        """Gives the VMs that this run has changed what they had before."""
+        now = {vm.label: refresh_result(vm) for vm in self._inspected(list(state.outcomes))}
+        had = rollout.to_roll_back(state, now, self.selection.moves)
+        size = max(map(len, state.batches))
+
+        def decide(vm: InspectedVM) -> RevisionChange:
+            if self.selection.moves:
+                return move.restore(vm.vm, vm.drift, had[vm.label], vm.revisions, vm.kubevirt)
+            return revision_change.pin(vm.vm, vm.drift, ROLES, had[vm.label], vm.revisions, vm.kubevirt)
+
+        left = list(had)
+        while left:
+            with self._lease(state, left):
+                labels = self._await_room(state, left)[:size]
+                if not labels:
+                    seconds = self._settings["health_timeout"]
+                    state.rollback_stopped = rollout.no_room_for(state, left, self._down(), seconds)
+                    return
+                results = self._change(labels, decide)
+            unhealthy = self._await_health(state, [label for label in labels if not results[label]["failed"]])
+            rollout.rolled_back(state, results, unhealthy)
+            left = [label for label in left if label not in results]
+
+    @property
+    def _clock(self) -> datetime:
+        return self._now + timedelta(seconds=time.monotonic() - self._began)
+
+    def _refusal(self, state: Rollout) -> str:
+        """Why no window leaves time for a batch, or ""."""
+        if self._check:
+            return ""
+        timeouts = self._settings["wait_timeout"] + self._settings["health_timeout"]
+        return self._windows.refusal(_time(state.started), self._clock, state.longest or timeouts)
+
+    def _inspected(self, labels: Sequence[str] | None = None) -> list[InspectedVM]:
+        """The VMs that the namespaces and label selectors select, or those of these labels."""
+        if labels is None:
+            return [vm for place in self._namespaces for vm in inspect(self._session, place, None, self._selector)]
+        by_namespace: dict[str, list[str]] = {}
+        for label in labels:
+            namespace, _slash, name = label.partition("/")
+            by_namespace.setdefault(namespace, []).append(name)
+        return [vm for place, names in by_namespace.items() for vm in inspect(self._session, place, names)]
+
+    def _is_named(self, namespace: str, name: str) -> bool:
+        names = self._settings["names"]
+        return not names or name in names or f"{namespace}/{name}" in names
+
+    def _planned(self, vms: list[InspectedVM], first: bool) -> dict[str, Facts]:
+        if self.selection.moves:
+            if vms and self._settings["patch"]:
+                problem = move.patch_problem(self._settings["patch"], vms[0].kubevirt.release)
+                if problem:
+                    raise TaskFailed(f"revision_refresh_patch: {problem}")
+            settings = WriteSettings(check_mode=True, server_dry_run=first, concurrency=self._concurrency)
+            results = list(map(rendered, change(self._session, vms, self._decision, rollout.NEVER, settings)))
+        else:
+            results = [{**refresh_result(vm), "changed": False, "failed": False} for vm in vms]
+        return {
+            vm.label: rollout.planned_vm(result, vm_result(vm, with_resources=False), self.selection)
+            for vm, result in zip(vms, results)
+        }
+
+    def _decision(self, vm: InspectedVM) -> RevisionChange:
+        roles, settings = roles_of(self._settings["revisions_of"]), self._settings
+        if self.selection.moves:
+            return move.move(vm.vm, vm.drift, roles, settings["replace"], settings["patch"], vm.objects, vm.kubevirt)
+        return revision_change.refresh(vm.vm, vm.drift, roles)
+
+    def _check_selection(self, vms: list[InspectedVM]) -> None:
+        """Nothing to do would look like success."""
+        problems = []
+        for place in self._namespaces:
+            names = {vm.name for vm in vms if place in (None, vm.namespace)}
+            options = {"namespace": place, "names": None, "label_selectors": self._settings["label_selectors"]}
+            problem = unselected(options, self._session, names)
+            if problem and (not vms or problem.startswith("namespace:")):
+                problems.append(f"revision_refresh_{problem.replace('namespace:', 'namespaces:', 1)}")
+        if problems:
+            raise TaskFailed("; ".join(dict.fromkeys(problems)))
+        known = {name for vm in vms for name in (vm.name, vm.label)}
+        unknown = [name for name in self._settings["names"] if name not in known]
+        if unknown and self._settings["missing_names"] == "fail":
+            raise TaskFailed(f"revision_refresh_names: no such virtual machine: {', '.join(unknown)}")
+
+    def _await_captures(self, vms: list[InspectedVM]) -> bool:
+        """Whether there were VMs without a revision, for which the task has waited."""
+        waiting = [vm for vm in vms if any(part.state == drift.NOT_CAPTURED for part in vm.drift.parts.values())]
+
+        def is_captured(live: Manifest | None) -> Progress:
+            references = [role.reference_of(live or {}) for role in ROLES if role.matcher_of(live or {})]
+            return Progress(done=live is None or all(item.get("controllerRevisionRef") for item in references))
+
+        probes = {(vm.namespace, vm.name): is_captured for vm in waiting}
+        wait_in_namespaces(self._session, _VM, probes, _CAPTURE, explain=False)
+        return bool(waiting)
+
+    def _forecast(self, state: Rollout, vms: list[InspectedVM]) -> None:
+        """Says of the guests that restart whether quotas admit them and nodes have room, as if all of their namespace
+        did.
+        """
+        checks = [name for name in (QUOTA, PLACEMENT) if self._settings[name]]
+        roles = roles_of(self._settings["revisions_of"])
+        due = {
+            label for label, vm in state.vms.items() if vm["decision"] in rollout.DUE and vm["disruptive"] and checks
+        }
+        options = {"checks": checks, "running": "restart", "drain": [], "instancetypes": []}
+        for place in sorted({label.partition("/")[0] for label in due}):
+            members = [without_revisions(vm.vm, roles) for vm in vms if vm.label in due and vm.namespace == place]
+            found, _warnings = evaluated(self._session, members, options)
+            for verdict in found["virtual_machines"]:
+                shown = {name: verdict[name] for name in ("evaluated", "fits", "problem")}
+                state.vms[f"{verdict['namespace']}/{verdict['name']}"]["will_run"] = shown
+
+    @contextmanager
+    def _lease(self, state: Rollout, labels: Sequence[str]) -> Iterator[None]:
+        """Holds the Lease of runs that share a limit, until the changes are visible in the cluster."""
+        namespace, _slash, name = self._settings["lease"].partition("/")
+        if not name or self._check or not any(state.vms[label]["touched"] for label in labels):
+            yield
+            return
+        timeouts = self._settings["health_timeout"] + self._settings["wait_timeout"]
+        held = take(self._session, namespace, name, state.holder, timeouts + _LEASE_MARGIN, _LEASE_WAIT)
+        if held.holder != state.holder:
+            raise TaskFailed(f"Lease {namespace}/{name}: {held.holder} still holds the Lease after {held.waited:.0f} s")
+        try:
+            yield
+        finally:
+            release(self._session, namespace, name, state.holder)
+
+    def _down(self) -> dict[str, str]:
+        """The VMs that are down and count, with their status; of runs that share a limit, all of them."""
+        query = {"labelSelector": self._selector} if self._selector else {}
+        vms = [vm for place in self._namespaces for vm in self._session.list(_VM, place, **query)]
+        shared = bool(self._settings["lease"])
+        named = (vm for vm in vms if shared or self._is_named(vm["metadata"]["namespace"], vm["metadata"]["name"]))
+        facts = {qualified_name(vm): _power_facts(vm) for vm in named}
+        return {label: vm["status"] for label, vm in facts.items() if rollout.is_down(vm)}
+
+    def _await_room(self, state: Rollout, left: list[str]) -> list[str]:
+        """The VMs that may be changed now, once there are any; [] after the health timeout."""
+        if self._check:
+            return left
+        deadline = time.monotonic() + self._settings["health_timeout"]
+        while True:
+            down = self._down()
+            labels = rollout.wave(state, left, down)
+            seconds = min(_LOOK_AGAIN, deadline - time.monotonic())
+            if labels or seconds <= 0:
+                return labels
+            self._await_event(_key(next(iter(down)))[0], seconds)
+
+    def _await_event(self, namespace: str, seconds: float) -> None:
+        """Waits until a VM of the namespace changes, at least for a moment and at most for so long."""
+        time.sleep(min(_MOMENT, seconds))
+        with suppress(ApiError, ConnectionFailed):
+            _items, version = self._session.list_to_watch(_VM, namespace, True)
+            next(iter(self._session.watch(_VM, namespace, version, seconds, True)), None)
+
+    def _change(self, labels: Sequence[str], decide: Callable[[InspectedVM], RevisionChange]) -> dict[str, Facts]:
+        settings = WriteSettings(
+            check_mode=self._check, wait_timeout=self._settings["wait_timeout"], concurrency=self._concurrency
+        )
+        outcomes = change(self._session, self._inspected(labels), decide, self._settings["restart"], settings)
+        by_label = {outcome.before.label: _result(outcome) for outcome in outcomes}
+        gone = {"failed": True, "changed": True, "msg": "it is gone"}
+        return {label: by_label.get(label, gone) for label in labels}
+
+    def _await_health(self, state: Rollout, labels: Sequence[str]) -> dict[str, str]:
+        """Why VMs that should be ready are not, after the health timeout; by label."""
+        expected = [] if self._check else [label for label in labels if state.vms[label]["expected"]]
+
+        def why(live: Manifest | None) -> str:
+            return rollout.unhealthy(None if live is None else _power_facts(live), self.selection.guest_agent)
+
+        def probe(live: Manifest | None) -> Progress:
+            return Progress(done=not why(live), failed=why(live) if live is None else None)
+
+        probes = {_key(label): probe for label in expected}
+        waited = wait_in_namespaces(self._session, _VM, probes, self._settings["health_timeout"], explain=False)
+        return {"/".join(key): why(result.object) or result.failure for key, result in waited.items() if result.failure}
+
+
+def shown_time(time_of: datetime) -> str:
+    """A time in UTC, as the state of a run has it."""
+    return f"{time_of:%Y-%m-%d %H:%M:%S}"
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=timezone.utc)
+
+
+def _key(label: str) -> tuple[str, str]:
+    namespace, _slash, name = label.partition("/")
+    return namespace, name
+
+
+def _power_facts(vm: Manifest) -> Facts:
+    """The facts of virtual_machine_info that say whether a VM is down or healthy."""
+    status = vm.get("status") or {}
+    return {
+        "ready": bool(status.get("ready")),
+        "status": printable_status(vm),
+        "run_strategy": run_strategy(vm),
+        "conditions": status.get("conditions") or [],
+    }
+
+
+def _result(outcome: RevisionOutcome) -> Facts:
+    return {
+        "changed": outcome.changed,
+        "restarted": outcome.restart,
+        "needs": outcome.needs,
+        "method": outcome.method,
+        "failed": bool(outcome.failed),
+        "msg": outcome.failed or "",
+    }

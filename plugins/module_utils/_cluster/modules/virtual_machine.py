@@ -1,0 +1,38 @@
+"""The module virtual_machine: its options."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..._resolver.declare.vm.manifest import warnings
+from ..._resolver.declare.vm.options import EXCLUSIVE, SPEC
+from ..writes.handlers.virtual_machine import VirtualMachineHandler
+from ..writes.handlers.vm_completion import declared
+from .objects import ObjectModule
+from .options import to_delete
+
+# Of the task, not of a VM.
+_SETTINGS: Final[dict[str, dict[str, Any]]] = {
+    "restart": {"type": "str", "choices": ["never", "if_required"], "default": "never"},
+    "field_manager": {"type": "str", "default": "virtshape"},
+    "preflight_quota": {"type": "str", "choices": ["strict", "warn", "off"], "default": "off"},
+    "preflight_placement": {"type": "str", "choices": ["strict", "warn", "off"], "default": "off"},
+}
+# No default for label_selectors: the user must choose VMs.
+_SELECTORS: Final[dict[str, dict[str, Any]]] = {
+    "names": {"type": "list", "elements": "str"},
+    "label_selectors": {"type": "list", "elements": "str"},
+}
+
+
+MODULE = ObjectModule(
+    plural="virtual_machines",
+    spec=SPEC,
+    manifest=declared,
+    handler=VirtualMachineHandler,
+    settings=_SETTINGS,
+    rules={"mutually_exclusive": EXCLUSIVE},
+    warnings=warnings,
+    selectors=_SELECTORS,
+    select=to_delete,
+).module

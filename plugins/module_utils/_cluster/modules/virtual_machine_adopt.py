@@ -1,0 +1,176 @@
+"""The module virtual_machine_adopt: options, results, the message."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._resolver.api.errors import argo_cd_warning
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.managed_fields import others
+from ..._resolver.api.matcher import ROLES
+from ..._resolver.api.redaction import LAST_APPLIED, redact
+from ..._resolver.api.tree import without_secrets
+from ..._resolver.choose.adopt import Candidate
+from ..._resolver.guest.effect import RESTART
+from ..client.session import Session
+from ..writes.adopt import AdoptOutcome, adopt
+from ..writes.engine import WriteSettings
+from .options import AUTH, CONCURRENCY, DRY_RUN, REQUESTS, SELECTION, check_selection, selected
+from .outcome import (
+    ON_FAILURE,
+    Module,
+    Outcome,
+    Params,
+    TaskContext,
+    combined,
+    counted_noun,
+    failed_outcome,
+    joined_counts,
+    reasons,
+    restart_warning,
+)
+
+Result = dict[str, Any]
+
+
+_SPEC: dict[str, dict[str, Any]] = {
+    **AUTH,
+    **SELECTION,
+    "instancetypes": {"type": "list", "elements": "str"},
+    "preferences": {"type": "list", "elements": "str"},
+    "accept": {"type": "list", "elements": "str", "default": []},
+    **CONCURRENCY,
+    **REQUESTS,
+    **DRY_RUN,
+    **ON_FAILURE,
+}
+
+
+def _run(params: Params, task: TaskContext) -> Outcome:
+    check_selection(params)
+    session, settings = Session(params), WriteSettings.of(params, task.check)
+    vms = selected(params, session, task.warnings)
+    adopted = adopt(session, vms, settings, params["instancetypes"], params["preferences"], params["accept"])
+    return _outcome(params, task, adopted)
+
+
+MODULE = Module(_SPEC, _run)
+
+
+def _outcome(params: Params, task: TaskContext, vms: list[AdoptOutcome]) -> Outcome:
+    refusals = [_is_refused(vm, task.check) for vm in vms]
+    refused = [vm for vm, is_refused in zip(vms, refusals) if is_refused]
+    result: Result = {
+        "changed": any(vm.changed for vm in vms),
+        "results": [{**_result(vm), "failed": is_refused} for vm, is_refused in zip(vms, refusals)],
+    }
+    if task.diff:
+        result["diff"] = [_diff(vm) for vm in vms if vm.changed]
+    task.warnings += dict.fromkeys(warning for vm in vms for warning in vm.warnings)
+    changed = ((vm.label, argo_cd_warning(name for name, _fields in others(vm.vm, ""))) for vm in vms if vm.changed)
+    task.warnings += combined((label, warning) for label, warning in changed if warning)
+    waiting = [vm.label for vm in vms if vm.changed and vm.effect is not None and vm.effect.needs == RESTART]
+    task.warnings += restart_warning(waiting, task.check, "use virtual_machine_power with state: restarted")
+    unfit = [(vm.label, _failure(vm)) for vm, is_refused in zip(vms, refusals) if vm.failed and not is_refused]
+    if unfit:
+        task.warnings.append(f"{counted_noun(len(unfit), 'virtual machines')} cannot be adopted: {reasons(unfit)[0]}")
+    if refused:
+        done = sum(vm.changed for vm, is_refused in zip(vms, refusals) if not is_refused)
+        counts = joined_counts(
+            {
+                "would be adopted" if task.check else "adopted": done,
+                "unchanged": len(vms) - done - len(refused),
+            }
+        )
+        return failed_outcome(params, "virtual machines", result, counts)
+    return Outcome({**result, "msg": _message(task, vms)})
+
+
+def _message(task: TaskContext, vms: list[AdoptOutcome]) -> str:
+    count, failed = sum(vm.changed for vm in vms), sum(bool(vm.failed) for vm in vms)
+    others = len(vms) - count - failed
+    parts = [f"{count} {'would be' if task.check else 'was' if count == 1 else 'were'} adopted"]
+    parts += [f"{others} already {'has' if others == 1 else 'have'} an instancetype"]
+    parts += [f"{failed} cannot be adopted"] if failed else []
+    return f"{counted_noun(len(vms), 'virtual machines')}: {', '.join(parts)}"
+
+
+def _is_refused(vm: AdoptOutcome, check_mode: bool) -> bool:
+    """Whether a VM fails the task. In check mode, a VM without a matching instancetype is only reported."""
+    return bool(vm.failed) and not (check_mode and vm.adoption is not None and vm.adoption.chosen is None)
+
+
+def _failure(vm: AdoptOutcome) -> str:
+    """The reason, with the nearest match and how it can be taken."""
+    nearest = vm.adoption.nearest if vm.adoption is not None else ()
+    if vm.adoption is None or not nearest:
+        return str(vm.failed)
+    names = " and ".join(role["name"] for role in (nearest[0].instancetype, nearest[0].preference) if role)
+    why = nearest[0].refusal or f"differs in {', '.join(entry['field'] for entry in nearest[0].differences)}"
+    remedy = f"; {vm.adoption.remedy}" if vm.adoption.remedy else ""
+    return f"{vm.failed}; the nearest match is {names}: {why}{remedy}"
+
+
+def _result(vm: AdoptOutcome) -> Result:
+    metadata = vm.vm["metadata"]
+    result: Result = {
+        "name": metadata["name"],
+        "namespace": metadata["namespace"],
+        "changed": vm.changed,
+        "fits": vm.adoption is None or vm.adoption.chosen is not None,
+    }
+    if vm.failed:
+        result["msg"] = _failure(vm)
+    if vm.adoption is None:
+        matchers = {role.matcher: role.matcher_of(vm.vm) for role in ROLES}
+        return {**result, **{name: matcher for name, matcher in matchers.items() if matcher}}
+    chosen = vm.adoption.chosen
+    if chosen is None:
+        return {**result, "nearest": [_pair(candidate) for candidate in vm.adoption.nearest]}
+    result.update(_pair(chosen))
+    result["removed"] = list(chosen.removed)
+    result["manifest"] = _manifest(chosen.vm)
+    if vm.effect is not None:
+        result["needs"] = vm.effect.needs
+        if vm.effect.reason:
+            result["restart_reason"] = vm.effect.reason
+    return result
+
+
+def _pair(candidate: Candidate) -> Result:
+    result: Result = {
+        "instancetype": candidate.instancetype,
+        "differences": without_secrets(candidate.differences),
+    }
+    if candidate.preference is not None:
+        result["preference"] = candidate.preference
+    if candidate.refusal:
+        result["refusal"] = candidate.refusal
+    return result
+
+
+def _manifest(vm: Result) -> Result:
+    """The VM as a manifest for users, without secrets."""
+    metadata = {part: vm["metadata"][part] for part in ("name", "namespace", "labels") if vm["metadata"].get(part)}
+    annotations = vm["metadata"].get("annotations") or {}
+    own = {key: value for key, value in annotations.items() if key != LAST_APPLIED}
+    if own:
+        metadata["annotations"] = own
+    shown, _same = redact(vm["spec"], vm["spec"])
+    return {
+        "apiVersion": BY_NAME["VirtualMachine"].api_version,
+        "kind": "VirtualMachine",
+        "metadata": metadata,
+        "spec": shown,
+    }
+
+
+def _diff(vm: AdoptOutcome) -> Result:
+    chosen = vm.adoption.chosen if vm.adoption is not None else None
+    before, after = redact(vm.vm["spec"], chosen.vm["spec"] if chosen is not None else {})
+    return {
+        "before_header": f"VirtualMachine {vm.label} (current)",
+        "after_header": f"VirtualMachine {vm.label} (adopted)",
+        "before": {"spec": before},
+        "after": {"spec": after},
+    }

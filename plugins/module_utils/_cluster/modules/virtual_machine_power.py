@@ -1,0 +1,168 @@
+"""The module virtual_machine_power: options, results, the message."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..._resolver.api.name_rules import shown
+from ..._resolver.declare import option_checks
+from ..._resolver.declare.power import PAUSED, RESTARTED, STARTED, STATES, STOPPED, PowerRequest
+from ..._resolver.kubevirt.vm.readiness import run_strategy
+from ..client.errors import TaskFailed
+from ..client.session import Session
+from ..writes.engine import WriteSettings
+from ..writes.power import PowerOutcome, power
+from .options import AUTH, CONCURRENCY, FAIL_FAST, REQUESTS, SELECTION, WAIT, check_selector, selected, selector
+from .outcome import ON_FAILURE, Module, Outcome, Params, TaskContext, changed_outcome
+from .vm_results import instance_result, printable_status
+
+Output = dict[str, Any]
+
+# The options of a VM; the top level sets them for all.
+_ENTRY: dict[str, dict[str, Any]] = {
+    "namespace": {"type": "str"},
+    "state": {"type": "str", "choices": list(STATES)},
+    "paused": {"type": "bool"},
+    "force": {"type": "bool"},
+    "grace_period": {"type": "int"},
+}
+# The status of a VM in a state that a task requests, if it is not Running.
+_STATUS: Final = {STOPPED: "Stopped", PAUSED: "Paused"}
+_SPEC: dict[str, dict[str, Any]] = {
+    **AUTH,
+    **SELECTION,
+    # No default: the user must choose VMs.
+    "label_selectors": {"type": "list", "elements": "str"},
+    **_ENTRY,
+    "virtual_machines": {
+        "type": "list",
+        "elements": "dict",
+        "options": {**_ENTRY, "name": {"type": "str", "required": True}},
+    },
+    **WAIT,
+    **CONCURRENCY,
+    **FAIL_FAST,
+    **REQUESTS,
+    **ON_FAILURE,
+}
+
+
+def _run(params: Params, task: TaskContext) -> Outcome:
+    session, settings = Session(params), WriteSettings.of(params, task.check)
+    entries = _listed(params) if params["virtual_machines"] is not None else _selected(params, session)
+    results = power(session, entries, settings)
+    output: Output = {"results": [_output(result) for result in results]}
+    if task.diff:
+        output["diff"] = [_diff(result, task.check) for result in results if result.changed]
+    return changed_outcome(params, task, "virtual machines", "changed", output)
+
+
+MODULE = Module(
+    _SPEC,
+    _run,
+    {
+        "required_one_of": [("names", "label_selectors", "virtual_machines")],
+        "mutually_exclusive": [("virtual_machines", "names"), ("virtual_machines", "label_selectors")],
+    },
+)
+
+
+def _selected(params: Params, session: Session) -> list[PowerOutcome]:
+    """The VMs selected by names, by labels, or by both."""
+    requested = _requested(params, "")
+    names, labels = params["names"], selector(params)
+    if names is not None and not params["namespace"]:
+        raise TaskFailed("namespace: required with names")
+    check_selector(params)
+    if labels is None:
+        return [PowerOutcome(params["namespace"], name, requested) for name in dict.fromkeys(names)]
+    problems: list[str] = []
+    vms = selected(params, session, problems)
+    if problems:
+        raise TaskFailed("; ".join(problems))
+    return [PowerOutcome(vm["metadata"]["namespace"], vm["metadata"]["name"], requested) for vm in vms]
+
+
+def _listed(params: Params) -> list[PowerOutcome]:
+    """The VMs of the option `virtual_machines`."""
+    entries: dict[tuple[str, str], PowerOutcome] = {}
+    for index, options in enumerate(params["virtual_machines"]):
+        own = {name: options[name] if options[name] is not None else params[name] for name in _ENTRY}
+        where = f"virtual_machines[{index}] ({shown(options['name'])[1:-1]})"
+        problem = option_checks.option_problem({**own, "name": options["name"]})
+        if problem:
+            raise TaskFailed(f"{where}: {problem}")
+        if not own["namespace"]:
+            raise TaskFailed(f"{where}: namespace: required; set the namespace of the VM")
+        entry = PowerOutcome(own["namespace"], options["name"], _requested(own, f"{where}: "))
+        key = (entry.namespace, entry.name)
+        if key in entries:
+            raise TaskFailed(f"{where}: name: another entry names {entry.label} too; remove one of them")
+        entries[key] = entry
+    return list(entries.values())
+
+
+def _requested(options: Params, where: str) -> PowerRequest:
+    """The power state that the options of a VM, or of the task, request."""
+    state, grace = options["state"], options["grace_period"]
+    problem = None
+    if state is None:
+        problem = f"state: required; choose from {', '.join(STATES)}"
+    elif options["paused"] and state != STARTED:
+        problem = f"paused: only valid with state {STARTED}, not with {state}"
+    elif (options["force"] or grace is not None) and state not in (STOPPED, RESTARTED):
+        problem = f"force: only valid with the states {STOPPED} and {RESTARTED}, not with {state}"
+    elif grace is not None and not options["force"]:
+        problem = "grace_period: only valid with force; otherwise the grace period of the VM applies"
+    if problem:
+        raise TaskFailed(f"{where}{problem}")
+    return PowerRequest(state, bool(options["paused"]), (grace or 0) if options["force"] else None)
+
+
+def _output(result: PowerOutcome) -> Output:
+    output: Output = {
+        "name": result.name,
+        "namespace": result.namespace,
+        "state": result.request.state,
+        "verb": result.verb,
+        "changed": result.changed,
+        "failed": bool(result.failed),
+    }
+    if result.failed:
+        output["msg"] = result.failed
+    if result.vm is not None:
+        output["status"] = printable_status(result.vm)
+        output["run_strategy"] = run_strategy(result.vm)
+    if result.vm_before is not None:
+        output["status_before"] = printable_status(result.vm_before)
+    if result.instance is not None:
+        output["instance"] = instance_result(result.instance)
+    return output
+
+
+def _diff(result: PowerOutcome, check_mode: bool) -> Output:
+    header = f"VirtualMachine {result.label}"
+    after = _predicted(result) if check_mode else _power_of(result.vm, result.instance)
+    return {
+        "before_header": header,
+        "after_header": f"{header} ({result.verb})",
+        "before": _power_of(result.vm_before, result.instance_before),
+        "after": after,
+    }
+
+
+def _predicted(result: PowerOutcome) -> Output:
+    """The power state that the request would lead to."""
+    requested = result.request
+    status = {"status": "Paused" if requested.paused else _STATUS.get(requested.state, "Running")}
+    if requested.state == STOPPED:
+        return status
+    if requested.state in (STARTED, RESTARTED):
+        return {**status, "instance": "new"}
+    return {**_power_of(None, result.instance_before), **status}
+
+
+def _power_of(vm: Output | None, instance: Output | None) -> Output:
+    """The power state of a VM. A new uid identifies a restarted VMI."""
+    status = {"status": printable_status(vm or {})}
+    return {**status, "instance": instance["metadata"]["uid"]} if instance is not None else status

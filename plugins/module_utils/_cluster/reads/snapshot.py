@@ -1,0 +1,100 @@
+"""The live objects, with one LIST for each kind and namespace; and why a selection of them is empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.name_rules import nearest
+from ..client.errors import ApiError, optional
+from ..client.pool import map_concurrently
+from ..client.session import Session
+
+Manifest = dict[str, Any]
+
+EVENT = Kind("Event", "", "v1", "events", True)
+POD = Kind("Pod", "", "v1", "pods", True)
+QUOTA = Kind("ResourceQuota", "", "v1", "resourcequotas", True)
+NETWORK = BY_NAME["NetworkAttachmentDefinition"]
+STORAGE_CLASS = Kind("StorageClass", "storage.k8s.io", "v1", "storageclasses", False)
+_FORBIDDEN = 403
+_NO_SUCH_API = 404
+_NAMESPACE = BY_NAME["Namespace"]
+
+
+class Key(NamedTuple):
+    """Identifies an object; namespace is None for cluster-wide kinds."""
+
+    kind: str
+    namespace: str | None
+    name: str
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> Key:
+        return cls(manifest["kind"], manifest["metadata"].get("namespace"), manifest["metadata"]["name"])
+
+    @property
+    def path(self) -> str:
+        return BY_NAME[self.kind].path(self.namespace, self.name)
+
+    @property
+    def label(self) -> str:
+        """The name in messages."""
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+
+def read(session: Session, keys: Iterable[Key]) -> dict[Key, dict[str, Any]]:
+    """The live objects with these keys. A single key of a kind and namespace is one GET. Raises RequestFailed."""
+    groups: dict[tuple[str, str | None], set[Key]] = {}
+    for key in keys:
+        groups.setdefault(key[:2], set()).add(key)
+
+    def read_group(group: set[Key]) -> dict[Key, Manifest]:
+        kind, namespace, name = next(iter(group))
+        if len(group) == 1:
+            item = session.get(BY_NAME[kind], namespace, name)
+            return {} if item is None else dict.fromkeys(group, item)
+        live = {Key(kind, namespace, item["metadata"]["name"]): item for item in session.list(BY_NAME[kind], namespace)}
+        return {key: live[key] for key in group if key in live}
+
+    return {key: live for part in map_concurrently(read_group, groups.values()) for key, live in part.items()}
+
+
+def list_if_permitted(
+    session: Session, kind: Kind, warnings: list[str], namespace: str | None = None
+) -> list[Manifest] | None:
+    """All objects of a kind; None if the API does not exist, or if the user may not list it, which adds a warning."""
+    try:
+        return session.list(kind, namespace)
+    except ApiError as error:
+        if error.code not in (_FORBIDDEN, _NO_SUCH_API):
+            raise
+        if error.code == _FORBIDDEN:
+            warnings.append(f"{kind.plural} are not taken into account: {error}")
+        return None
+
+
+def unmatched(
+    session: Session, namespace: str | None, noun: str, names: Iterable[str] = (), selector: str | None = None
+) -> str:
+    """The reason on one line, beginning with the option; "" if nothing is wrong with the options.
+
+    Call it only if something is missing, because it reads the namespace.
+    namespace: None for all. noun: the objects, in the singular. names: those that were not found.
+    """
+    if namespace and (problem := missing_namespace(session, namespace)):
+        return problem
+    where = f" in {namespace}" if namespace else ""
+    if selector:
+        return f"label_selectors: no {noun}{where} matches {selector}"
+    missing = ", ".join(names)
+    return f"names: no such {noun}{where}: {missing}" if missing else ""
+
+
+def missing_namespace(session: Session, namespace: str) -> str:
+    """The message about a namespace that does not exist; "" if it exists, or if the user may not read it."""
+    if optional(lambda: session.get(_NAMESPACE, None, namespace, True) is not None, True):
+        return ""
+    existing = [item["metadata"]["name"] for item in optional(lambda: session.list(_NAMESPACE, None, True), [])]
+    return f"namespace: {namespace} does not exist{nearest(namespace, existing)}"

@@ -1,0 +1,161 @@
+"""Adopts VMs: adds an instancetype and a preference that leave their VMIs unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.manifest import namespaced_name
+from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
+from ..._resolver.api.write import Write, json_patch
+from ..._resolver.choose import adopt as rules
+from ..._resolver.choose.adopt import Adoption, Candidate
+from ..._resolver.guest.effect import GuestEffect, admitted_effect
+from ..._resolver.kubevirt.config.cluster import Cluster
+from ..._resolver.kubevirt.webhooks.mutate import admit
+from ..._resolver.preflight.object_keys import keys_for_guest
+from ..client.errors import ApiError, TaskFailed, is_outdated, optional
+from ..client.session import FIELD_MANAGER, Session
+from ..reads.kubevirt import kubevirt
+from ..reads.lookup import ClusterLookup
+from .engine import WriteOutcome, WriteSettings, run_dry, run_writes, send
+
+Manifest = dict[str, Any]
+
+_VM = BY_NAME["VirtualMachine"]
+_VMI = BY_NAME["VirtualMachineInstance"]
+_CHANGED = "the VM changed while the task ran, so nothing was written; run the task again"
+
+
+@dataclass(eq=False)
+class AdoptOutcome(WriteOutcome):
+    """The result for one VM.
+
+    vm: the live VM. adoption: None if the VM already has an instancetype. effect: of the adoption on the
+    guest.
+    """
+
+    vm: Manifest
+    adoption: Adoption | None = None
+    effect: GuestEffect | None = None
+    changed: bool = False
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return namespaced_name(self.vm)
+
+    @property
+    def label(self) -> str:
+        return "/".join(self.key)
+
+
+def adopt(
+    session: Session,
+    vms: list[Manifest],
+    settings: WriteSettings,
+    instancetypes: list[str] | None = None,
+    preferences: list[str] | None = None,
+    accept: Sequence[str] = (),
+) -> list[AdoptOutcome]:
+    """Chooses an instancetype and a preference for each VM; results in the order of `vms`.
+
+    instancetypes, preferences: those to choose from, as shell patterns; None for all. accept: see `rules.adopt`.
+    Raises TaskFailed if no candidate matches a pattern, RequestFailed if the VMIs cannot be read.
+    """
+    results = [AdoptOutcome(vm) for vm in vms]
+    todo = [result for result in results if not INSTANCETYPE.matcher_of(result.vm)]
+    if not todo:
+        return results
+    lookup = ClusterLookup(session)
+    cluster = Cluster(lookup, kubevirt(session))
+    assumption = [cluster.kubevirt.assumption] if cluster.kubevirt.assumption else []
+    namespaces = sorted({result.vm["metadata"]["namespace"] for result in todo})
+    live = [item for namespace in namespaces for item in session.list(_VMI, namespace)]
+    instances = {namespaced_name(item): item for item in live}
+    running = [(result.vm, instances[result.key]) for result in todo if result.key in instances]
+    lookup.gather(key for pair in running for key in keys_for_guest(*pair, cluster.release))
+    due: dict[AdoptOutcome, Candidate] = {}
+    for result in todo:
+        namespace = result.vm["metadata"]["namespace"]
+        result.warnings += assumption
+        result.adoption = rules.adopt(
+            result.vm,
+            _candidates(lookup, INSTANCETYPE, namespace, instancetypes, result.warnings),
+            _candidates(lookup, PREFERENCE, namespace, preferences, result.warnings),
+            cluster,
+            accept,
+        )
+        chosen = result.adoption.chosen
+        if chosen is None:
+            result.failed = result.adoption.problem or "no instancetype has the CPU, memory and devices of the VM"
+            continue
+        result.changed = True
+        due[result] = chosen
+        future = admit(chosen.vm, result.vm, cluster)
+        result.effect = admitted_effect(result.vm, future, instances.get(result.key), cluster)
+    if settings.server_dry_run or not settings.check_mode:
+        send_patch = _dry_run if settings.check_mode else _write
+        run_writes(due, lambda result: send_patch(session, result, due[result]), settings)
+    return results
+
+
+def _candidates(
+    lookup: ClusterLookup, role: Role, namespace: str, patterns: list[str] | None, warnings: list[str]
+) -> list[Manifest]:
+    """The objects that VMs of the namespace can use, cluster-wide objects first.
+
+    If the task may not list a kind, a warning says so and the kind is skipped.
+    """
+    candidates: list[Manifest] = []
+    for kind, place in ((role.cluster_kind, ""), (role.kind, namespace)):
+        candidates += lookup.list(kind, place)
+        problem = lookup.problem(kind, place)
+        if problem is not None:
+            warnings.append(f"cannot list {kind}, so the task ignores them: {problem.message}")
+    names = {manifest["metadata"]["name"] for manifest in candidates}
+    for pattern in patterns or ():
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise TaskFailed(
+                f"{role.matcher}s: no {role.matcher} that the namespace {namespace} can use matches {pattern!r}"
+            )
+    if patterns is None:
+        return candidates
+    return [
+        candidate
+        for candidate in candidates
+        if any(fnmatchcase(candidate["metadata"]["name"], pattern) for pattern in patterns)
+    ]
+
+
+def _write(session: Session, result: AdoptOutcome, chosen: Candidate) -> None:
+    result.changed = False
+    try:
+        # A retry fails if the first attempt has bumped the generation, which the patch tests: a read shows the outcome.
+        send(session, _patch(result, chosen), lambda: _is_written(session, result.vm, chosen.instancetype))
+    except ApiError as error:
+        if not is_outdated(error):
+            raise
+        result.failed = _CHANGED
+        return
+    result.changed = True
+
+
+def _dry_run(session: Session, result: AdoptOutcome, chosen: Candidate) -> None:
+    outcome = WriteOutcome()
+    run_dry(outcome, lambda _outcome: send(session.dry_run_session(), _patch(result, chosen)))
+    result.failed, result.changed = outcome.failed, outcome.failed is None
+    result.warnings += [f"{result.label}: {warning}" for warning in outcome.warnings]
+
+
+def _patch(result: AdoptOutcome, chosen: Candidate) -> Write:
+    steps = rules.patch(result.vm, chosen.vm)
+    return json_patch(_VM.path(*result.key), steps, fieldManager=FIELD_MANAGER, fieldValidation="Strict")
+
+
+def _is_written(session: Session, vm: Manifest, instancetype: Manifest) -> bool:
+    """Whether the patch took effect although the response was lost."""
+    live = optional(lambda: session.get(_VM, *namespaced_name(vm)), None)
+    return live is not None and INSTANCETYPE.matcher_of(live) == instancetype

@@ -1,0 +1,324 @@
+"""Deploys a catalog: finds what fits the cluster and which VMs a change concerns, writes, and prunes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, Final
+
+from ..._governance.language import limits
+from ..._governance.policy import BINDING, POLICY, SUFFIX, policies
+from ..._resolver.api import managed_fields as ownership
+from ..._resolver.api.errors import CatalogError, FieldError
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.manifest import namespaced_name
+from ..._resolver.api.matcher import ROLES, ObjectKey, key_of
+from ..._resolver.catalog import deployment_effects as catalog_upgrade
+from ..._resolver.catalog.deployment_effects import changes as changes_of
+from ..._resolver.catalog.deployment_effects import predicted
+from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER, OPERATOR, VERSION_LABEL
+from ..._resolver.catalog.lost_fields import LostFields
+from ..._resolver.declare import plan
+from ..._resolver.kubevirt.config.cluster import Cluster
+from ..._resolver.preflight.object_keys import keys_for_guest
+from ..._resolver.refresh.drift import Drift
+from ..client.errors import RequestFailed
+from ..client.session import FIELD_MANAGER, Session
+from ..reads.catalog import CatalogUsers, labels
+from ..reads.kubevirt import kubevirt
+from ..reads.lookup import ClusterLookup
+from ..reads.revisions import instances
+from ..reads.snapshot import Key
+from .catalog_compatibility import check_fields, foreign_architectures
+from .declare import declare
+from .engine import WriteSettings
+from .handlers.catalog import DeclaredTypeHandler, skip_reason
+from .kind_handler import DeclareOutcome, Entry, KindHandler
+
+Manifest = dict[str, Any]
+Options = dict[str, Any]
+
+_NOT_FOUND: Final = 404
+
+
+@dataclass
+class RemovedObject:
+    """A deployed object that the catalog no longer contains. keep_reason: why it is not pruned, or None."""
+
+    live: Manifest
+    keep_reason: str | None = None
+
+
+@dataclass
+class CatalogOutcome:
+    """The outcome of a deployment. results: for the requested objects. pruned: for the objects in `gone` that are
+    pruned. limits: for the policies of limits. changed: [{field, before, after}] of the specs that change. used_by: the
+    VMs that refer to changed or removed objects; None if unknown. affected: the same, each with these objects and its
+    drift after the run.
+    """
+
+    results: list[DeclareOutcome] = field(default_factory=list)
+    pruned: list[DeclareOutcome] = field(default_factory=list)
+    limits: list[DeclareOutcome] = field(default_factory=list)
+    new: list[ObjectKey] = field(default_factory=list)
+    changed: dict[ObjectKey, list[dict[str, Any]]] = field(default_factory=dict)
+    gone: list[RemovedObject] = field(default_factory=list)
+    used_by: dict[ObjectKey, list[Manifest]] | None = field(default_factory=dict)
+    affected: list[tuple[Manifest, list[ObjectKey], Drift]] = field(default_factory=list)
+    lost_fields: list[tuple[ObjectKey, LostFields]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    versions_before: dict[str, int] = field(default_factory=dict)
+    versions: dict[str, int] = field(default_factory=dict)
+
+
+def deploy(session: Session, options: Options, manifests: list[Manifest], settings: WriteSettings) -> CatalogOutcome:
+    """Deploys or removes a catalog. Check mode returns the same result but writes nothing.
+
+    options: of the module, with the name of the catalog, and where to look for objects to prune as `namespaces`; ""
+    means cluster-wide objects. manifests: ready to deploy, with the labels of the catalog.
+    Raises CatalogError for limits that cannot be declared, before it writes anything.
+    """
+    deployed = CatalogOutcome()
+    handler = _CatalogObjects(session, options)
+    entries = _entries(session, options, manifests, deployed)
+    if options["state"] == "present":
+        _predict_changes(session, handler, options, entries, deployed)
+    policy_handler = _ListedObjects(session)
+    limits = _limits(handler, policy_handler, options, manifests, deployed, kubevirt(session).controller)
+    deployed.versions_before = _versions(_deployed(handler, options))
+    deployed.results = declare(session, handler, entries, settings)
+    failed = sum(1 for result in deployed.results if result.failed)
+    due = [gone for gone in deployed.gone if gone.keep_reason is None]
+    if failed:
+        for gone in due:
+            gone.keep_reason = f"not pruned because {failed} of the catalog's objects failed"
+    else:
+        deployed.pruned = declare(session, handler, [_entry(gone.live, "absent") for gone in due], settings)
+    if limits is not None:
+        # Afterwards: a limit names what there is.
+        deployed.limits = declare(session, policy_handler, limits, settings)
+    after = [manifest for manifest in map(_afterwards, deployed.results) if manifest is not None]
+    pruned = {result.entry.key for result in deployed.pruned if result.changed}
+    stay = [gone.live for gone in deployed.gone if Key.of(gone.live) not in pruned]
+    deployed.versions = _versions([*after, *stay], options["catalog"])
+    return deployed
+
+
+def _limits(
+    handler: _CatalogObjects,
+    policy_handler: _ListedObjects,
+    options: Options,
+    manifests: list[Manifest],
+    deployed: CatalogOutcome,
+    controller: str,
+) -> list[Entry] | None:
+    """The policies to declare, and to delete of limits that the catalog no longer has, for what the cluster has after
+    the run; None to leave them as they are.
+
+    Raises CatalogError for an invalid limit, for one whose name is taken, and if policies cannot be read.
+    """
+    if options["limits"] is None:
+        return None
+    if any(options["namespaces"]):
+        raise CatalogError(
+            "limits: valid for cluster-wide objects only; remove namespaces, or write the limits in a task without"
+        )
+    try:
+        live = [item for role in ROLES for item in handler.list(role.cluster_kind, None)]
+    except RequestFailed as error:
+        raise CatalogError(f"limits: {error}") from error
+    live_policies = _live_policies(policy_handler)
+    objects = {key_of(manifest): manifest for manifest in (*live, *manifests)}
+    for gone in deployed.gone:
+        if gone.keep_reason is None:
+            del objects[key_of(gone.live)]
+    written = options["limits"] if options["state"] == "present" else []
+    declared = {
+        Key.of(manifest): manifest
+        for limit in limits(written, objects.values())
+        for manifest in policies(limit, options["catalog"], controller)
+    }
+    for key in declared:
+        if key in live_policies and not _belongs(live_policies[key], options["catalog"]):
+            raise CatalogError(
+                f"limits: the cluster has another {key.kind} {key.name}, which does not belong to the catalog"
+                f" {options['catalog']}; rename the limit"
+            )
+    return [_entry(manifest, "present") for manifest in declared.values()] + [
+        _entry(manifest, "absent")
+        for key, manifest in live_policies.items()
+        if key not in declared and _belongs(manifest, options["catalog"]) and key.name.endswith(SUFFIX)
+    ]
+
+
+def _live_policies(handler: _ListedObjects) -> dict[Key, Manifest]:
+    live: dict[Key, Manifest] = {}
+    for kind in (POLICY, BINDING):
+        try:
+            live.update({Key.of(item): item for item in handler.list(kind, None)})
+        except RequestFailed as error:
+            if error.code == _NOT_FOUND:
+                raise CatalogError(f"limits: the cluster has no {kind}, which Kubernetes has since 1.30") from error
+            raise CatalogError(f"limits: {error}") from error
+    return live
+
+
+def _belongs(policy: Manifest, catalog: str) -> bool:
+    labels = policy["metadata"].get("labels") or {}
+    return labels.get(MANAGED_BY_LABEL) == MANAGER and labels.get(CATALOG_LABEL) == catalog
+
+
+def _entries(session: Session, options: Options, manifests: list[Manifest], deployed: CatalogOutcome) -> list[Entry]:
+    """The entries for the objects, without the fields that the cluster would drop.
+
+    on_lost_fields never fails a preference for another architecture than the cluster's.
+    """
+    fitting, refused = manifests, {}
+    if options["state"] == "present":
+        fitting, deployed.lost_fields = check_fields(session, manifests, deployed.warnings)
+        lost = {object_key: item.text for object_key, item in deployed.lost_fields}
+        if options["on_lost_fields"] == "fail" and lost:
+            others = foreign_architectures(session, manifests)
+            refused = {object_key: text for object_key, text in lost.items() if object_key not in others}
+            lost = {
+                object_key: f"{text}; {others[object_key]}" for object_key, text in lost.items() if object_key in others
+            }
+        if options["on_lost_fields"] != "ignore":
+            deployed.warnings += [f"{key.kind} {Key(*key).label}: {text}" for key, text in lost.items()]
+    entries = [_entry(manifest, options["state"]) for manifest in fitting]
+    return [replace(entry, problem=refused.get(key_of(entry.manifest))) for entry in entries]
+
+
+class _ListedObjects(KindHandler):
+    """list: (kind, namespace) → the live objects, listed once."""
+
+    def __init__(self, session: Session) -> None:
+        self.list = cache(lambda kind, namespace: session.list(BY_NAME[kind], namespace))
+
+    def read(self, session: Session, keys: Collection[Key]) -> dict[Key, Manifest]:
+        places = {(key.kind, key.namespace) for key in keys}
+        objects = {Key.of(item): item for place in places for item in self.list(*place)}
+        return {key: objects[key] for key in keys if key in objects}
+
+
+class _CatalogObjects(_ListedObjects, DeclaredTypeHandler):
+    """The objects of a catalog, and those to prune."""
+
+    def __init__(self, session: Session, options: Options) -> None:
+        # _keep_reason decides what may be pruned.
+        force = options["force"] or options["state"] == "present"
+        DeclaredTypeHandler.__init__(self, {**options, "force": force}, session, options["catalog"])
+        _ListedObjects.__init__(self, session)
+
+
+def _predict_changes(
+    session: Session,
+    handler: _CatalogObjects,
+    options: Options,
+    entries: list[Entry],
+    deployed: CatalogOutcome,
+) -> None:
+    """Records which objects are new, changed or gone, and the VMs that use them."""
+    try:
+        live_by_key = handler.read(session, [entry.key for entry in entries])
+    except RequestFailed:
+        return  # declare reports this for each object
+    after: dict[ObjectKey, Manifest | None] = {}
+    for entry in entries:
+        object_key, live = key_of(entry.manifest), live_by_key.get(entry.key)
+        if live is None:
+            deployed.new.append(object_key)
+        elif handler.skip_reason(live) is None:
+            try:
+                spec = predicted(entry.manifest, live, ownership.owned(live, FIELD_MANAGER))
+                changes = changes_of(live, spec)
+            except FieldError:
+                continue  # the object comes from a newer KubeVirt: declare reports it
+            if changes:
+                deployed.changed[object_key] = changes
+                after[object_key] = {**entry.manifest, "spec": spec}
+    object_keys = [key_of(entry.manifest) for entry in entries]
+    objects = _deployed(handler, options)
+    deployed.gone = [
+        RemovedObject(live) for live in catalog_upgrade.no_longer_declared(objects, object_keys, options["catalog"])
+    ]
+    _find_users(session, handler.users, deployed, after, options)
+
+
+def _find_users(
+    session: Session,
+    users: CatalogUsers,
+    deployed: CatalogOutcome,
+    after: dict[ObjectKey, Manifest | None],
+    options: Options,
+) -> None:
+    keys = [*deployed.changed, *(key_of(gone.live) for gone in deployed.gone)]
+    try:
+        deployed.used_by = {key: users.vms_using(key) for key in keys}
+    except RequestFailed as error:
+        deployed.used_by = None
+        deployed.warnings.append(f"cannot tell which virtual machines use the changed and removed objects: {error}")
+    for gone in deployed.gone:
+        gone.keep_reason = _keep_reason(gone.live, deployed.used_by, options["prune"])
+        after[key_of(gone.live)] = None if gone.keep_reason is None else gone.live
+    vms = {namespaced_name(vm): vm for used in (deployed.used_by or {}).values() for vm in used}
+    in_order = [vms[key] for key in sorted(vms)]
+    if in_order:
+        lookup, configured = ClusterLookup(session), kubevirt(session)
+        namespaces = {vm["metadata"]["namespace"] for vm in in_order}
+        instance_of = instances(session, namespaces.pop() if len(namespaces) == 1 else None, in_order)
+        guests = [(vm, instance_of(vm)) for vm in in_order]
+        lookup.gather(key for vm, instance in guests for key in keys_for_guest(vm, instance, configured.release))
+        cluster = Cluster(lookup, configured)
+        deployed.warnings += [cluster.kubevirt.assumption] if cluster.kubevirt.assumption else []
+        deployed.affected = catalog_upgrade.affected(guests, after, cluster)
+
+
+def _keep_reason(live: Manifest, used_by: dict[ObjectKey, list[Manifest]] | None, prune: str) -> str | None:
+    """Why a removed object is not pruned, or None. Only objects that this collection deployed are pruned."""
+    skipped = skip_reason(live, "keep")
+    if skipped is not None:
+        return skipped
+    if prune == "never":
+        return "prune is set to never"
+    if prune == "unused" and used_by is None:
+        return "cannot tell which virtual machines use the object"
+    users = (used_by or {}).get(key_of(live))
+    return f"in use by {labels(users)}" if prune == "unused" and users else None
+
+
+def _deployed(handler: _CatalogObjects, options: Options) -> list[Manifest]:
+    """The live objects of the catalog, in the namespaces that can be read."""
+    live = []
+    for namespace in options["namespaces"]:
+        for role in ROLES:
+            kind = role.kind if namespace else role.cluster_kind
+            try:
+                live += handler.list(kind, namespace or None)
+            except RequestFailed:
+                continue
+    return [item for item in live if (item["metadata"].get("labels") or {}).get(CATALOG_LABEL) == options["catalog"]]
+
+
+def _versions(objects: list[Manifest], catalog: str | None = None) -> dict[str, int]:
+    """The number of deployed objects for each version. More than one version means that a run was incomplete."""
+    counts: dict[str, int] = {}
+    for manifest in objects:
+        own = manifest["metadata"].get("labels") or {}
+        if (catalog is None or own.get(CATALOG_LABEL) == catalog) and own.get(MANAGED_BY_LABEL) != OPERATOR:
+            version = own.get(VERSION_LABEL, "")
+            counts[version] = counts.get(version, 0) + 1
+    return dict(sorted(counts.items()))
+
+
+def _afterwards(result: DeclareOutcome) -> Manifest | None:
+    """The object after the run (in check mode, as predicted). Only its labels are reliable."""
+    if result.action == plan.DELETE:
+        return result.live_before if result.failed else None
+    return result.entry.manifest if result.changed else result.live
+
+
+def _entry(manifest: Manifest, state: str) -> Entry:
+    key = Key.of(manifest)
+    return Entry(key.label, key, state, manifest)

@@ -1,0 +1,142 @@
+"""The dependents of a deleted VM, and what outlives it."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.manifest import Progress
+from ..._resolver.api.matcher import ROLES
+from ..._resolver.kubevirt.find import revision_names as naming
+from ..._resolver.kubevirt.find.lookup import Problem
+from ..._resolver.preflight.references import claim_names, created_volumes, sole_owner
+from ..client.errors import RequestFailed
+from ..client.session import Session
+from ..reads.lookup import ClusterLookup
+from ..reads.snapshot import Key, read
+from ..reads.watch import wait_for
+
+Manifest = dict[str, Any]
+
+_REVISION = BY_NAME["ControllerRevision"]
+_VMI = BY_NAME["VirtualMachineInstance"]
+_VM = BY_NAME["VirtualMachine"]
+_DATA_VOLUME = BY_NAME["DataVolume"]
+
+
+def retained_claims(session: Session, vms: list[Manifest]) -> list[list[dict[str, str]]]:
+    """For each VM, the claims of its volumes that outlive it, [{kind, name}].
+
+    A claim goes with the VM if the VM owns it, directly or through a DataVolume. If the task may not read claims, it
+    assumes that the VM owns the DataVolumes of its templates.
+    """
+    lookup = ClusterLookup(session)
+    return [[{"kind": "PersistentVolumeClaim", "name": name} for name in _outliving(vm, lookup)] for vm in vms]
+
+
+def _outliving(vm: Manifest, lookup: ClusterLookup) -> list[str]:
+    namespace, uid = vm["metadata"]["namespace"], vm["metadata"]["uid"]
+    templates = created_volumes(vm)
+
+    def is_retained(name: str) -> bool:
+        claim = lookup.get("PersistentVolumeClaim", namespace, name)
+        if isinstance(claim, Problem):
+            return name not in templates
+        if claim is None:
+            return False
+        if sole_owner(claim) == uid:
+            return False
+        volume = lookup.get("DataVolume", namespace, name)
+        if isinstance(volume, Problem):
+            return name not in templates
+        return volume is None or (sole_owner(claim), sole_owner(volume)) != (volume["metadata"]["uid"], uid)
+
+    return [name for name in claim_names(vm) if is_retained(name)]
+
+
+def await_dependents(
+    session: Session, namespace: str | None, deleted: list[Manifest], timeout: float
+) -> dict[str, str]:
+    """Waits until the VMIs and ControllerRevisions of deleted VMs are gone. Returns the failures by VM name.
+
+    KubeVirt's finalizer removes a VM after its VMI, except if the VM was deleted with propagation policy Orphan. The
+    garbage collector removes the revisions.
+    """
+    deadline = time.monotonic() + timeout
+    names = {vm["metadata"]["uid"]: vm["metadata"]["name"] for vm in deleted}
+    failures: dict[str, str] = {}
+    for kind in (_VMI, _REVISION):
+        try:
+            items = session.list(kind, namespace, True)
+        except RequestFailed as error:
+            return {**dict.fromkeys(names.values(), str(error)), **failures}
+        owners = {item["metadata"]["name"]: uid for item in items if (uid := sole_owner(item)) in names}
+        for name, failure in _gone(session, kind, namespace, owners, deadline).items():
+            failures.setdefault(names[owners[name]], f"{kind.kind} {name}: {failure}")
+    return failures
+
+
+def await_old_dependents(
+    session: Session, namespace: str | None, created: list[Manifest], timeout: float
+) -> dict[str, str]:
+    """Waits until the revisions and DataVolumes of deleted VMs with the names of these VMs are gone.
+
+    KubeVirt uses what exists: a revision, whose name contains the VM's name but not its UID
+    (`storeControllerRevision`), and the DataVolume of a template (`handleDataVolumes`). A VM that is created before the
+    garbage collector has deleted those of the earlier VM would lose them. Returns the failures by VM name. What the
+    task may not list is not waited for.
+    """
+    deadline = time.monotonic() + timeout
+    capturing = {vm["metadata"]["name"] for vm in created if any(role.matcher_of(vm) for role in ROLES)}
+    with_templates = {vm["metadata"]["name"] for vm in created if vm["spec"].get("dataVolumeTemplates")}
+    failures: dict[str, str] = {}
+    for kind, names in ((_REVISION, capturing), (_DATA_VOLUME, with_templates)):
+        if names:
+            failures = {**_without_owner(session, kind, namespace, names, deadline), **failures}
+    return failures
+
+
+def _without_owner(
+    session: Session, kind: Kind, namespace: str | None, names: set[str], deadline: float
+) -> dict[str, str]:
+    """Waits for the dependents of VMs with these names that do not exist. Returns the failures by VM name."""
+    try:
+        items = session.list(kind, namespace, True)
+        owners = {item["metadata"]["name"]: owner for item in items if (owner := _owner(item))["name"] in names}
+        # Another client may have created the VM since this task looked.
+        live = read(session, [Key(_VM.kind, namespace, owner["name"]) for owner in owners.values()])
+    except RequestFailed as error:
+        return {} if error.code in (403, 404) else dict.fromkeys(names, str(error))
+    uids = {vm["metadata"]["uid"] for vm in live.values()}
+    remaining = {name: owner["uid"] for name, owner in owners.items() if owner["uid"] not in uids}
+    return {
+        owners[name]["name"]: f"{kind.kind} {name} of the deleted virtual machine: {failure}"
+        for name, failure in _gone(session, kind, namespace, remaining, deadline).items()
+    }
+
+
+def _owner(item: Manifest) -> Manifest:
+    """The name and UID of the VM that alone owns an object; "" if there is none, or for the revision of a start."""
+    metadata = item["metadata"]
+    owners = metadata.get("ownerReferences") or []
+    counts = len(owners) == 1 and owners[0].get("kind") == _VM.kind and not metadata["name"].startswith(naming.START)
+    owner = owners[0] if counts else {}
+    return {"name": owner.get("name", ""), "uid": owner.get("uid", "")}
+
+
+def _gone(
+    session: Session, kind: Kind, namespace: str | None, owners: dict[str, str], deadline: float
+) -> dict[str, str]:
+    """Waits until dependents are gone. owners: the UID of each one's owner, by name. Returns the failures by name."""
+    uids = set(owners.values())
+
+    def probe(_name: str, item: Manifest | None) -> Progress:
+        gone = item is None or sole_owner(item) not in uids
+        return Progress(done=gone, pending="the object to disappear")
+
+    if not owners:
+        return {}
+    timeout = max(0.0, deadline - time.monotonic())
+    waited = wait_for(session, kind, namespace, owners, probe, timeout, metadata_only=True)
+    return {name: ended.failure for name, ended in waited.items() if ended.failure is not None}

@@ -1,0 +1,105 @@
+"""Instancetypes and preferences as objects to declare: which are left alone, and findings about their changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...._conversion.modernize import without_deprecated
+from ...._resolver.api import managed_fields as ownership
+from ...._resolver.api.matcher import key_of
+from ...._resolver.api.release import Release
+from ...._resolver.catalog.deployment_effects import changes, predicted
+from ...._resolver.catalog.labels import CATALOG_LABEL, OPERATOR, is_deployed
+from ...client.errors import RequestFailed
+from ...client.session import FIELD_MANAGER, Session
+from ...reads.catalog import CatalogUsers, labels
+from ...reads.kubevirt import kubevirt
+from ..kind_handler import DeclareOutcome, Finding, KindHandler
+
+Manifest = dict[str, Any]
+Options = dict[str, Any]
+
+
+class CatalogHandler(KindHandler):
+    """Any instancetype or preference."""
+
+    def describe(self, result: DeclareOutcome) -> dict[str, Any]:
+        return {"generation": (result.live or {})["metadata"].get("generation")}
+
+
+class DeclaredTypeHandler(CatalogHandler):
+    """The instancetypes or preferences of a task.
+
+    options: of the task: `existing`, `keep` or `apply`; `force`: delete objects that VMs use. catalog: to which they
+    belong; "" for those that a task declares one by one.
+    """
+
+    def __init__(self, options: Options, session: Session, catalog: str = "") -> None:
+        self.users = CatalogUsers(session)
+        self._session = session
+        self._catalog = catalog
+        self._existing = options["existing"]
+        self._force = bool(options.get("force"))
+
+    def skip_reason(self, live: Manifest) -> str | None:
+        owner = (live["metadata"].get("labels") or {}).get(CATALOG_LABEL)
+        if self._catalog and owner not in (None, self._catalog) and ownership.owned(live, FIELD_MANAGER) is not None:
+            return f"the object belongs to the catalog {owner}"
+        return skip_reason(live, self._existing)
+
+    def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
+        release = kubevirt(self._session).release
+        findings = [_deprecated(result.planned.manifest, release) for result in planned]
+        # What becomes of the users of a catalog is told for all its objects together.
+        drifts = [[] if self._catalog else self._drift(result) for result in planned]
+        return [[*one, *other] for one, other in zip(findings, drifts)]
+
+    def deletion(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
+        return [[] if self._force else self._use(result) for result in planned]
+
+    def _drift(self, result: DeclareOutcome) -> list[Finding]:
+        live = result.live
+        if live is None or not changes(
+            live, predicted(result.planned.manifest, live, ownership.owned(live, FIELD_MANAGER))
+        ):
+            return []
+        try:
+            vms = self.users.drifting(key_of(live))
+        except RequestFailed as error:
+            return [Finding(f"cannot tell which virtual machines use the object: {error}", note=True)]
+        text = f"{labels(vms)} will drift: they keep their captured revision until they are refreshed"
+        return [Finding(text, note=True)] if vms else []
+
+    def _use(self, result: DeclareOutcome) -> list[Finding]:
+        try:
+            vms = self.users.vms_using(key_of(result.live)) if result.live is not None else []
+        except RequestFailed as error:
+            text = f"cannot tell whether virtual machines use the object: {error}; set force to delete it anyway"
+            return [Finding(text)]
+        remedy = "move these virtual machines to another object first, or set force to delete the object anyway"
+        return [Finding(f"in use by {labels(vms)}; {remedy}")] if vms else []
+
+
+def skip_reason(live: Manifest, existing: str) -> str | None:
+    """Why a live object is left unchanged, or None."""
+    if is_deployed(live) or ownership.updated(live, OPERATOR):
+        return f"{OPERATOR} manages the object and reverts other changes"
+    if existing == "keep" and ownership.owned(live, FIELD_MANAGER) is None:
+        return "the object exists and was not declared by this collection"
+    return None
+
+
+def _deprecated(manifest: Manifest, release: Release) -> list[Finding]:
+    """A note for each deprecated field of an object, with its replacement in a release of KubeVirt."""
+    modern = without_deprecated(manifest, release)
+    lines = [
+        f"{change.path} is deprecated or has no effect: "
+        + (f"write {change.new_path}: {_words(change.after)}" if change.new_path else f"remove it. {change.note}")
+        for change in modern.changes
+    ]
+    lines += [f"{field.path}: {field.note}" for field in modern.remaining]
+    return [Finding(line, note=True) for line in lines]
+
+
+def _words(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,321 @@
+"""VMs and VirtualMachineTemplates as objects to declare."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ...._boot_sources import from_image
+from ...._boot_sources.cluster.clone_rights import CloneRights
+from ...._boot_sources.cluster.disks import grow_disks, judge_disks
+from ...._boot_sources.cluster.registry import contents_of
+from ...._boot_sources.from_image import ImageInference
+from ...._boot_sources.origin import Image
+from ...._boot_sources.unusable_sources import clones, may_not_clone
+from ...._governance.language import WARN
+from ...._resolver.api.errors import FieldError
+from ...._resolver.api.managed_fields import Field
+from ...._resolver.api.manifest import Progress
+from ...._resolver.api.matcher import ROLES
+from ...._resolver.declare import plan, virtual_machine
+from ...._resolver.declare.expanded_size import size_mismatch
+from ...._resolver.declare.plan import Plan
+from ...._resolver.declare.rewrites import plugged_warnings
+from ...._resolver.guest.effect import NOTHING, RESTART, UNKNOWN, GuestEffect, admitted_effect
+from ...._resolver.kubevirt.config.cluster import Cluster
+from ...._resolver.kubevirt.find import revision_names as naming
+from ...._resolver.kubevirt.vm.failures import retry_patch, unfinished_change
+from ...._resolver.kubevirt.vm.readiness import readiness, run_strategy, same_status
+from ...._resolver.kubevirt.webhooks.mutate import AdmissionResult, admission_cache_key, admit
+from ...._resolver.preflight import issues as rules
+from ...._resolver.preflight.object_keys import LookupKey, keys_for_admission, keys_for_guest
+from ...._resolver.preflight.references import keys_for_start
+from ...._templates.declared import checkable
+from ...client.errors import RequestFailed
+from ...client.session import Session
+from ...reads.catalog import ClusterLimits
+from ...reads.kubevirt import kubevirt
+from ...reads.lookup import ClusterLookup
+from ...reads.snapshot import Key, read
+from ..deletion import await_dependents, await_old_dependents, retained_claims
+from ..kind_handler import DeclareOutcome, Entry, Finding, KindHandler
+from ..restarts import DeclaredRestarts, pending_effects, waits_for_restart
+from .vm_completion import Completion, check_capacity
+
+Manifest = dict[str, Any]
+Options = dict[str, Any]
+
+_VMI = "VirtualMachineInstance"
+
+
+class VirtualMachineHandler(KindHandler):
+    """The handler of VirtualMachines: checks, effects, restarts and waits.
+
+    The checks share one lookup, which reads the cluster only when one of them needs it.
+    options: of the task.
+    """
+
+    def __init__(self, options: Options, session: Session) -> None:
+        self.manager = options["field_manager"]
+        self.warnings, self.secrets = [], set()
+        self._options = options
+        self._force = options["force_conflicts"]
+        permitted = options["restart"] == "if_required"
+        self._restarts = DeclaredRestarts(permitted, options["concurrency"], options["wait"])
+        self._session = session
+        self._lookup = ClusterLookup(session)
+        self._limits = ClusterLimits(session)
+        self._clone_rights = CloneRights(session)
+        # Admission of changed VMs, until their effect is known.
+        self._admissions: dict[Key, AdmissionResult] = {}
+
+    @property
+    def _cluster(self) -> Cluster:
+        return Cluster(self._lookup, kubevirt(self._session))
+
+    def complete(self, results: list[DeclareOutcome], check_mode: bool) -> None:
+        Completion(self._options, self._session, self._lookup, self.secrets).complete(results, check_mode)
+        check_capacity(self._options, self._session, results, self.warnings)
+        if all(result.entry.problem is None for result in results):
+            infer_from_images(self._session, results)
+            judge_disks(self._session, self._lookup, results)
+
+    def grow(self, results: list[DeclareOutcome], session: Session) -> None:
+        grow_disks(session, results, self._options["concurrency"])
+
+    def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None, list[str]]:
+        result = virtual_machine.reconcile(manifest, live, self.manager, self._force)
+        return result.manifest, result.owned_fields, list(plugged_warnings(result.plugged))
+
+    def adjust(self, step: Plan, live: Manifest | None) -> Plan:
+        return virtual_machine.with_merge_patch(step, live, self.manager, self._force)
+
+    def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
+        cluster = self._cluster
+        vms = [plan.merged(result.planned, result.live) for result in planned]
+        keys = (key for vm in vms for key in (*keys_for_admission(vm, cluster.release), *keys_for_start(vm)))
+        self._lookup.gather(dict.fromkeys(keys))
+        self._clone_rights.gather(
+            clone for result, vm in zip(planned, vms) for clone in clones(vm, result.live, self._lookup)
+        )
+        assumption = [Finding(cluster.kubevirt.assumption, note=True)] if cluster.kubevirt.assumption else []
+        findings_by_key: dict[str, list[Finding]] = {}
+        found = []
+        for result, vm in zip(planned, vms):
+            # The effect of a change of the spec needs the admission of each VM.
+            cache_key = None if _changes_spec(result) else admission_cache_key(vm, result.live, cluster)
+            findings = findings_by_key.get(cache_key) if cache_key is not None else None
+            if findings is None:
+                findings = self._findings(result, vm, cluster)
+                # A finding may name the revision that this VM has captured.
+                if cache_key is not None and (result.live is None or not findings):
+                    findings_by_key[cache_key] = findings
+            found.append([*findings, *assumption])
+        return found
+
+    def _findings(self, result: DeclareOutcome, vm: Manifest, cluster: Cluster) -> list[Finding]:
+        future = admit(vm, result.live, cluster)
+        if _changes_spec(result):
+            self._admissions[result.entry.key] = future
+        issues = rules.issues(future, result.live, cluster, self._lookup.list)
+        violations = [] if future.admitted is None else self._limits.violations(future.admitted, result.live)
+        return [
+            *(Finding(violation.text, note=violation.action == WARN) for violation in violations),
+            *(Finding(issue.text, note=not issue.certain, missing=issue.missing) for issue in issues),
+            *(
+                Finding(may_not_clone(clone), note=True, missing=True)
+                for clone in clones(vm, result.live, self._lookup)
+                if self._clone_rights.refused(clone)
+            ),
+        ]
+
+    def predict_effects(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
+        self._warn_of_sizes(planned)
+        self._set_effects(planned)
+        deleted = {result: result.live for result in planned if result.action == plan.DELETE and result.live}
+        for result, retained in zip(deleted, retained_claims(self._session, list(deleted.values()))):
+            result.retained = retained
+        for result in planned:
+            self._restarts.predict(result, check_mode)
+
+    def _warn_of_sizes(self, planned: list[DeclareOutcome]) -> None:
+        """Warns of VMs whose matchers the cluster has replaced, and that have another size than is declared."""
+        expanded = [result for result in planned if _is_expanded(result)]
+        if not expanded:
+            return
+        cluster = self._cluster
+        vms = (vm for result in expanded for vm in (result.entry.manifest, result.live or {}))
+        self._lookup.gather(key for vm in vms for key in keys_for_admission(vm, cluster.release))
+        for result in expanded:
+            result.warnings += filter(None, [size_mismatch(result.entry.manifest, result.live or {}, cluster)])
+
+    def _set_effects(self, planned: list[DeclareOutcome]) -> None:
+        """Sets the effect of each planned change, and of earlier changes on the guest of an unchanged VM; None for a VM
+        that is created or deleted, and for an unchanged one that needs nothing.
+        """
+        changed = [result for result in planned if _changes_spec(result)]
+        same = [result for result in planned if _stays(result) and not _changes_spec(result)]
+        # Only a task that may restart guests reads those for which KubeVirt asks nothing.
+        vms, restarts = [result.live or {} for result in same], self._options["restart"] != "never"
+        for result, effect in zip(same, pending_effects(self._session, vms, unrequested=restarts)):
+            waits = effect is not None and (effect.needs == RESTART or effect.requested_in_vain)
+            others = GuestEffect(NOTHING) if result.action == plan.APPLY else None
+            result.effect = effect if waits else others
+        if not changed:
+            return
+        try:
+            instances = read(self._session, map(_instance, changed))
+        except RequestFailed:
+            for result in changed:
+                result.effect = GuestEffect(UNKNOWN)
+            return
+        cluster = self._cluster
+        self._lookup.gather(
+            key
+            for result in changed
+            if result.live is not None and (instance := instances.get(_instance(result))) is not None
+            for key in keys_for_guest(result.live, instance, cluster.release)
+        )
+        for result in changed:
+            live = result.live
+            future = self._admissions.pop(result.entry.key, None) or admit(
+                plan.merged(result.planned, live), live, cluster
+            )
+            result.effect = admitted_effect(live or {}, future, instances.get(_instance(result)), cluster)
+
+    def restart(self, results: list[DeclareOutcome], deadline: float) -> None:
+        self._restarts.run(self._session, results, deadline)
+
+    def retry_patch(self, live: Manifest) -> Manifest | None:
+        return retry_patch(live)
+
+    def remark(self, live: Manifest) -> str | None:
+        return unfinished_change(live)
+
+    def probe(self, live: Manifest | None) -> Progress:
+        return readiness(live)
+
+    def same_status(self, live: Manifest, before: Manifest) -> bool:
+        return same_status(live, before)
+
+    def describe(self, result: DeclareOutcome) -> dict[str, Any]:
+        live, effect = result.live or {}, result.effect
+        facts: dict[str, Any] = {
+            "status": (live.get("status") or {}).get("printableStatus", ""),
+            "run_strategy": run_strategy(live),
+        }
+        for role in ROLES:
+            captured = naming.referenced(live, role).name if role.matcher_of(live) else ""
+            if captured:
+                facts[f"{role.matcher}_revision"] = captured
+        facts.update(restart_required=waits_for_restart(result), restarted=result.restart)
+        if effect is not None:
+            facts.update(needs=effect.needs, changes=list(effect.changes))
+            figures = {
+                "guest_before": effect.guest_before,
+                "guest_after": effect.guest_after,
+                "restart_reason": effect.reason,
+            }
+            facts.update({name: value for name, value in figures.items() if value})
+        return facts
+
+    def await_dependents(self, namespace: str | None, deleted: list[Manifest], timeout: float) -> dict[str, str]:
+        return await_dependents(self._session, namespace, deleted, timeout)
+
+    def await_old_dependents(self, namespace: str | None, created: list[Manifest], timeout: float) -> dict[str, str]:
+        return await_old_dependents(self._session, namespace, created, timeout)
+
+
+class TemplateHandler(KindHandler):
+    def __init__(self, _options: Options, session: Session) -> None:
+        self._session = session
+
+    def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
+        """Findings about a VM of each template, as warnings, because parameters may have other values."""
+        lookup = ClusterLookup(self._session)
+        cluster = Cluster(lookup, kubevirt(self._session))
+        vms = [checkable(result.planned.manifest) for result in planned]
+        checkable_vms = [vm for vm in vms if vm is not None]
+        lookup.gather(
+            dict.fromkeys(
+                key for vm in checkable_vms for key in (*keys_for_admission(vm, cluster.release), *keys_for_start(vm))
+            )
+        )
+        return [
+            [
+                Finding(f"a VM of the template: {issue.text}", note=True, missing=issue.missing)
+                for issue in (rules.issues(admit(vm, None, cluster), None, cluster, lookup.list) if vm else ())
+            ]
+            for vm in vms
+        ]
+
+
+def _stays(result: DeclareOutcome) -> bool:
+    """Whether the VM is in the cluster and is not deleted."""
+    return result.live is not None and result.action != plan.DELETE
+
+
+def _is_expanded(result: DeclareOutcome) -> bool:
+    """Whether the cluster has replaced the matchers of a VM that stays."""
+    return _stays(result) and virtual_machine.expanded(result.entry.manifest, result.live or {})
+
+
+def _changes_spec(result: DeclareOutcome) -> bool:
+    step = result.planned
+    return step.action == plan.APPLY and bool(step.before.get("spec") or step.after.get("spec"))
+
+
+def _instance(result: DeclareOutcome) -> Key:
+    return Key(_VMI, result.entry.key.namespace, result.entry.key.name)
+
+
+def infer_from_images(session: Session, results: list[DeclareOutcome]) -> None:
+    """Asks registries which instancetype and preference VMs need that have the option `infer_from_registry`."""
+    due = [result for result in results if result.entry.options.get("infer_from_registry")]
+    if not due:
+        return
+    existing = _existing_volumes(session, due)
+    inferences: dict[DeclareOutcome, list[ImageInference]] = {}
+    for result in due:
+        entry = result.entry
+        volumes = existing.get(entry.key.namespace or "", {})
+        questions = from_image.image_inferences(entry.manifest, result.live, volumes)
+        if questions:
+            inferences[result] = [
+                question._replace(image=_image_of_vm(session, entry, question.image)) for question in questions
+            ]
+    contents = contents_of(session, (question.image for questions in inferences.values() for question in questions))
+    for result, questions in inferences.items():
+        try:
+            inferred = from_image.infer_from_images(result.entry.manifest, questions, contents)
+        except FieldError as error:
+            result.failed = str(error)
+        else:
+            result.entry = replace(result.entry, manifest=inferred.vm)
+            result.warnings += inferred.warnings
+
+
+def _image_of_vm(session: Session, entry: Entry, image: Image) -> Image:
+    """The image as a VM's options want it read. For an image index, that for the VM's architecture counts."""
+    if not image.architecture:
+        template = entry.manifest["spec"]["template"].get("spec") or {}
+        own = template.get("architecture") or kubevirt(session).architecture
+        image = image._replace(architecture=own)
+    return image._replace(insecure=bool(entry.options.get("insecure_registry")))
+
+
+def _existing_volumes(session: Session, due: list[DeclareOutcome]) -> dict[str, dict[str, Manifest]]:
+    """The DataVolumes that the inference needs, by namespace and name."""
+    volumes = {
+        (result.entry.key.namespace or "", name)
+        for result in due
+        for name in from_image.existing_volumes(result.entry.manifest, result.live)
+    }
+    lookup = ClusterLookup(session)
+    lookup.gather(LookupKey("DataVolume", namespace, name, namespace) for namespace, name in sorted(volumes))
+    existing: dict[str, dict[str, Manifest]] = {}
+    for namespace, name in volumes:
+        volume = lookup.get("DataVolume", namespace, name)
+        if isinstance(volume, dict):
+            existing.setdefault(namespace, {})[name] = volume
+    return existing

@@ -1,0 +1,296 @@
+"""Changes the power state of VMs: one LIST of all, the requests that are needed, one watch for each namespace.
+
+A request whose outcome is unknown is sent again only after a read has shown that it had no effect.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.manifest import Progress
+from ..._resolver.api.write import merge_patch
+from ..._resolver.declare import power as rules
+from ..._resolver.declare.power import Decision, PowerRequest
+from ..._resolver.kubevirt.vm import failures
+from ..._resolver.kubevirt.vm.readiness import same_status
+from ..._resolver.preflight.lost_objects import power_problem
+from ..._resolver.preflight.object_keys import keys_for_expansion
+from ..client.errors import RequestFailed
+from ..client.session import Session
+from ..reads.kubevirt import kubevirt
+from ..reads.lookup import ClusterLookup
+from ..reads.snapshot import Key, read
+from ..reads.watch import wait_in_namespaces, with_grace
+from .engine import WriteOutcome, WriteSettings, run_writes, send
+
+Manifest = dict[str, Any]
+
+_VM = BY_NAME["VirtualMachine"]
+_VMI = BY_NAME["VirtualMachineInstance"]
+# They end, or begin, the guest of a VM.
+_GUEST_CHANGES = (rules.STARTED, rules.STOPPED, rules.RESTARTED)
+_IN_FLIGHT = "in-flight migration detected"
+
+
+@dataclass(eq=False)
+class PowerOutcome(WriteOutcome):
+    """A VM with its desired state, and what becomes of it.
+
+    guest: the UID of the VMI to restart; None for any. A newer VMI is not restarted. vm, instance: as last seen.
+    vm_before, instance_before: the VM and the VMI before. verb: the request that was sent (check mode: would be sent),
+    "" for none. retried: KubeVirt was made to try again.
+    """
+
+    namespace: str
+    name: str
+    request: PowerRequest
+    guest: str | None = None
+    vm: Manifest | None = None
+    instance: Manifest | None = None
+    vm_before: Manifest | None = None
+    instance_before: Manifest | None = None
+    verb: str = ""
+    retried: bool = False
+
+    @property
+    def label(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.verb)
+
+    @property
+    def renewed(self) -> bool:
+        """Whether another guest runs than the one to restart, whoever restarted it."""
+        return self.failed is None and uid_of(self.instance) not in ("", self.guest)
+
+
+def power(session: Session, results: list[PowerOutcome], settings: WriteSettings) -> list[PowerOutcome]:
+    """Takes VMs to their desired states, and returns them.
+
+    One that fails does not stop the others, unless fail_fast is set.
+    """
+    _read(session, results)
+    for result in results:
+        if result.failed is None:
+            result.vm_before, result.instance_before = result.vm, result.instance
+            if result.vm is None:
+                result.failed = "the virtual machine does not exist"
+    _PowerRun(session, settings).run([result for result in results if result.failed is None])
+    if not settings.check_mode:
+        # Some VMs have moved during the wait.
+        _read(session, [item for item in results if item.changed or _version(item.vm) != _version(item.vm_before)])
+    return results
+
+
+def _read(session: Session, results: list[PowerOutcome]) -> None:
+    """Reads the VMs and VMIs: one LIST of each kind for a namespace."""
+    namespaces: dict[str, list[PowerOutcome]] = {}
+    for result in results:
+        namespaces.setdefault(result.namespace, []).append(result)
+    for namespace, members in namespaces.items():
+        names = {result.name for result in members}
+        try:
+            objects = read(session, [Key(kind.kind, namespace, name) for kind in (_VM, _VMI) for name in names])
+        except RequestFailed as error:
+            for result in members:
+                result.failed = result.failed or str(error)
+            continue
+        for result in members:
+            result.vm = objects.get(Key(_VM.kind, namespace, result.name))
+            result.instance = objects.get(Key(_VMI.kind, namespace, result.name))
+
+
+def _took_effect(session: Session, result: PowerOutcome) -> bool:
+    """Whether a VM is, or will be, in the requested state, whoever asked for it."""
+    now = PowerOutcome(result.namespace, result.name, result.request)
+    _read(session, [now])
+    if now.failed or now.vm is None:
+        return False
+    restarted = result.request.state == rules.RESTARTED and (
+        uid_of(now.instance) != uid_of(result.instance) or (_ends(now.instance) and not _ends(result.instance))
+    )
+    return restarted or not rules.decide(result.request, now.vm, now.instance).needed
+
+
+class _PowerRun:
+    """The requests and waits of one task."""
+
+    def __init__(self, session: Session, settings: WriteSettings) -> None:
+        self._session = session
+        self._settings = settings
+        # Seconds that are left for waits. The time of the requests does not count: thousands of them take minutes.
+        self._seconds = settings.wait_timeout
+
+    def run(self, results: list[PowerOutcome]) -> None:
+        early = self._decide(results)
+        if early:
+            self._wait(_VM, early, lambda result, vm: rules.reached(PowerRequest(early[result]), vm))
+            _read(self._session, list(early))
+            for result in self._decide([result for result in early if result.failed is None]):
+                result.failed = "another client changed the VM at the same time; run the task again"
+        if self._settings.wait and not self._settings.check_mode:
+            self._await_reached([result for result in results if result.failed is None])
+
+    def _refuse_lost(self, decisions: dict[PowerOutcome, Decision]) -> None:
+        """Refuses the VMs that KubeVirt will not start or stop, because their instancetype or preference is gone."""
+        due = {
+            result: result.vm
+            for result, decision in decisions.items()
+            if result.vm is not None
+            and result.request.state in _GUEST_CHANGES
+            and (decision.needed or decision.refusal or not _is_over(result))
+        }
+        if not due:
+            return
+        release = kubevirt(self._session).release
+        lookup = ClusterLookup(self._session)
+        lookup.gather(key for vm in due.values() for key in keys_for_expansion(vm, release))
+        for result, vm in due.items():
+            if release.captures_in_status or result.request.state != rules.STOPPED:
+                result.failed = power_problem(vm, lookup, release)
+
+    def _decide(self, results: list[PowerOutcome]) -> dict[PowerOutcome, str]:
+        """Sends the requests that are needed. Returns the results for which it is too early, with the state to wait
+        for.
+        """
+        due: list[PowerOutcome] = []
+        early: dict[PowerOutcome, str] = {}
+        decisions: dict[PowerOutcome, Decision] = {}
+        for result in results:
+            if result.vm is None:
+                result.failed = "the VM was deleted"
+            elif not (_is_replaced(result) or _is_gone(result)):
+                decisions[result] = rules.decide(result.request, result.vm, result.instance)
+        self._refuse_lost(decisions)
+        for result, decision in decisions.items():
+            if result.failed:
+                continue
+            result.failed = None if self._retried(result, decision) else decision.refusal
+            if decision.needed and not decision.wait_for:
+                due.append(result)
+            elif decision.needed and self._settings.check_mode:
+                # KubeVirt would reject the dry run because it is too early.
+                result.verb = rules.subresource_request(result.request).subresource
+            elif decision.needed and self._settings.wait:
+                early[result] = decision.wait_for
+            elif decision.needed:
+                doing = "starting" if decision.wait_for == rules.STARTED else "stopping"
+                result.failed = f"the VM is still {doing}; set wait, or run the task again later"
+        run_writes(due, self._send, self._settings, "virtual machine")
+        return early
+
+    def _retried(self, result: PowerOutcome, decision: Decision) -> bool:
+        """Makes KubeVirt try again to start a VM that it refuses because of an earlier failure, if the task waits."""
+        patch = failures.retry_patch(result.vm or {}) if decision.refusal else None
+        if patch is None or self._settings.check_mode or not self._settings.wait:
+            return False
+        path = _VM.path(result.namespace, result.name)
+        with contextlib.suppress(RequestFailed):
+            write = merge_patch(path, patch, fieldManager=self._session.field_manager)
+            result.retried = send(self._session, write) is not None
+        return result.retried
+
+    def _send(self, result: PowerOutcome) -> None:
+        check_mode = self._settings.check_mode
+        request = rules.subresource_request(result.request)
+        response: Manifest | None = {}
+        if request.supports_dry_run or not check_mode:
+            write = request.write(result.namespace, result.name, check_mode)
+            took_effect = None if check_mode else partial(_took_effect, self._session, result)
+            try:
+                response = send(self._session, write, took_effect)
+            except RequestFailed as error:
+                # Another migration is pending, for which the task then waits.
+                if result.request.state == rules.MIGRATED and _IN_FLIGHT in str(error):
+                    return
+                raise
+            result.written = response is not None and not check_mode
+        result.verb = request.subresource if response is not None else ""
+
+    def _await_reached(self, results: list[PowerOutcome]) -> None:
+        migrated = [result for result in results if result.request.state == rules.MIGRATED]
+        self._wait(_VMI, migrated, lambda result, vmi: rules.migrated(result.instance_before, vmi))
+        others = [result for result in results if result not in migrated]
+        unreached = [result for result in others if result.changed or not _is_over(result)]
+        self._wait(_VM, unreached, _reached)
+        # The status of a VM may be that of its old guest.
+        ended = [result for result in unreached if result.failed is None and result.vm is not None]
+        self._wait(_VMI, [result for result in ended if _has_end(result)], _end)
+        restarted = [result for result in ended if result.failed is None and result.request.state == rules.RESTARTED]
+        self._wait(_VM, restarted, _reached)
+
+    def _wait(
+        self,
+        kind: Kind,
+        results: Iterable[PowerOutcome],
+        probe: Callable[[PowerOutcome, Manifest | None], Progress],
+    ) -> None:
+        """Watches the kind in each namespace. Failures and the objects last seen go into the results."""
+        members = {(result.namespace, result.name): result for result in results}
+        probes = {key: partial(probe, result) for key, result in members.items()}
+        began = time.monotonic()
+        for key, waited in wait_in_namespaces(self._session, kind, probes, self._seconds).items():
+            members[key].failed = waited.failure
+            if kind is _VM:
+                members[key].vm = waited.object
+            else:
+                members[key].instance = waited.object
+        self._seconds = max(0.0, self._seconds - (time.monotonic() - began))
+
+
+def _reached(result: PowerOutcome, vm: Manifest | None) -> Progress:
+    state = rules.reached(result.request, vm)
+    acted = result.changed or result.retried
+    return with_grace(state) if acted and vm is not None and same_status(vm, result.vm_before or {}) else state
+
+
+def _has_end(result: PowerOutcome) -> bool:
+    """Whether the requested state ends a guest."""
+    return result.request.state in (rules.RESTARTED, rules.STOPPED)
+
+
+def _end(result: PowerOutcome, instance: Manifest | None) -> Progress:
+    """Whether the guest that the requested state ends is gone."""
+    if result.request.state == rules.STOPPED:
+        return Progress(rules.guest_ended(instance), pending="the old VMI to disappear")
+    old = uid_of(result.instance_before) if result.guest is None else result.guest
+    return Progress(instance is not None and uid_of(instance) != old, pending="the new VMI")
+
+
+def _is_over(result: PowerOutcome) -> bool:
+    """Whether a VM to which no request was sent is, as first seen, in the requested state."""
+    reached = _reached(result, result.vm).done and (not _has_end(result) or _end(result, result.instance).done)
+    return reached or _is_gone(result)
+
+
+def _is_replaced(result: PowerOutcome) -> bool:
+    """Whether the VMI to restart has been replaced since."""
+    return result.guest is not None and uid_of(result.instance) not in ("", result.guest)
+
+
+def _is_gone(result: PowerOutcome) -> bool:
+    """Whether the VMI to restart has ended, and nothing starts another."""
+    vm = result.vm
+    ended = result.guest is not None and result.instance is None and vm is not None
+    return ended and rules.decide(result.request, vm or {}, None).needed
+
+
+def _version(vm: Manifest | None) -> Any:
+    return vm["metadata"].get("resourceVersion") if vm is not None else None
+
+
+def _ends(instance: Manifest | None) -> bool:
+    return instance is not None and "deletionTimestamp" in instance["metadata"]
+
+
+def uid_of(manifest: Manifest | None) -> str:
+    """The UID of an object, "" if there is none."""
+    return str(manifest["metadata"]["uid"]) if manifest is not None else ""

@@ -1,0 +1,165 @@
+"""Deletes unreferenced ControllerRevisions, and rewrites ControllerRevisions of older versions."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from ..._resolver.api import release
+from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.manifest import labels_of
+from ..._resolver.api.matcher import ROLES
+from ..._resolver.api.release import NEWEST, Release
+from ..._resolver.api.write import delete, json_patch
+from ..._resolver.kubevirt.find import revision_names as naming
+from ..._resolver.kubevirt.revision.migrate import Action, Create, Delete, PatchStatus, upgrade
+from ..._resolver.refresh.controller_revisions import unreferenced
+from ..client.errors import ApiError, RequestFailed
+from ..client.session import Session
+from ..reads.lookup import ClusterLookup
+from ..reads.revisions import InspectedVM
+from .engine import WriteOutcome, WriteSettings, run_writes, send, send_create
+
+Manifest = dict[str, Any]
+
+_REVISION = BY_NAME["ControllerRevision"]
+_VM = BY_NAME["VirtualMachine"]
+# v1beta1 since KubeVirt 1.2.
+_SNAPSHOT_VERSIONS = ("v1beta1", "v1alpha1")
+_NAME = re.compile(r"[a-z0-9.-]+")
+
+
+@dataclass(eq=False)
+class PruneOutcome(WriteOutcome):
+    """An unreferenced revision, and the outcome of its deletion. uid: "" if unknown."""
+
+    namespace: str
+    name: str
+    uid: str = ""
+
+    @property
+    def changed(self) -> bool:
+        """Whether it is, or would be, deleted."""
+        return not self.failed
+
+
+@dataclass(eq=False)
+class UpgradeOutcome(WriteOutcome):
+    """The outcome for the revisions of one VM. changed: something was written, or would be in check mode."""
+
+    before: InspectedVM
+    changed: bool = False
+
+
+def prunable(session: Session, namespace: str, keep: int) -> list[PruneOutcome]:
+    """The revisions of instancetypes and preferences that no VM, snapshot or restore of the namespace refers to.
+
+    keep: the number of newest unreferenced revisions to keep for each VM and object.
+    Raises RequestFailed if a kind cannot be listed, because a hidden object might refer to a revision.
+    """
+    # List the revisions first: a VM that starts to refer to one of them meanwhile is then in a later list.
+    revisions, vms = (session.list(kind, namespace) for kind in (_REVISION, _VM))
+    contents = _snapshots(session, "VirtualMachineSnapshotContent", namespace)
+    restores = _snapshots(session, "VirtualMachineRestore", namespace)
+    unused = unreferenced(vms, revisions, _names([*contents, *restores]))
+    groups: dict[tuple[str, str], list[Manifest]] = {}
+    for revision in unused:
+        owners = revision["metadata"].get("ownerReferences") or []
+        if not _is_being_restored(owners, restores):
+            group_key = (
+                ",".join(str(owner["uid"]) for owner in owners),
+                labels_of(revision).get(naming.UID_LABEL, ""),
+            )
+            groups.setdefault(group_key, []).append(revision)
+    return [
+        PruneOutcome(namespace, revision["metadata"]["name"], revision["metadata"].get("uid") or "")
+        for group in groups.values()
+        for revision in group[: max(0, len(group) - keep)]
+    ]
+
+
+def prune(session: Session, revisions: list[PruneOutcome], settings: WriteSettings) -> None:
+    """Deletes revisions. Failures go into them."""
+
+    def delete_revision(pruned: PruneOutcome) -> None:
+        # A VM that was deleted and created anew gets revisions of the same names.
+        send(session, delete(_REVISION.path(pruned.namespace, pruned.name), pruned.uid))
+
+    run_writes(revisions, delete_revision, settings)
+
+
+def _snapshots(session: Session, name: str, namespace: str) -> list[Manifest]:
+    """The objects of a snapshot kind; none if the cluster has no VM snapshots."""
+    for version in _SNAPSHOT_VERSIONS:
+        try:
+            return session.list(Kind(name, "snapshot.kubevirt.io", version, f"{name.lower()}s", True), namespace)
+        except ApiError as error:
+            if error.code != 404:
+                raise
+    return []
+
+
+def _names(objects: list[Manifest]) -> set[str]:
+    """Every word in the objects that may be a name: a snapshot contains the VM, a restore contains patches as text."""
+    return set(_NAME.findall(json.dumps([[item.get("spec"), item.get("status")] for item in objects])))
+
+
+def _is_being_restored(owners: list[Manifest], restores: list[Manifest]) -> bool:
+    """Whether a running restore may need the revision: it belongs to the target VM, or has no VM yet."""
+    under_way = [restore for restore in restores if not (restore.get("status") or {}).get("complete")]
+    targets = {((restore.get("spec") or {}).get("target") or {}).get("name") for restore in under_way}
+    vms = {owner.get("name") for owner in owners if owner.get("kind") == _VM.kind}
+    return bool(under_way) and (not vms or bool(vms & targets))
+
+
+def upgrade_revisions(session: Session, vms: list[InspectedVM], settings: WriteSettings) -> list[UpgradeOutcome]:
+    """Rewrites revisions of an older version, as virt-controller does when it next reconciles their VMs."""
+    results = [UpgradeOutcome(vm) for vm in vms]
+    run_writes(results, lambda result: _upgrade(session, result, settings.check_mode), settings)
+    return results
+
+
+def _upgrade(session: Session, result: UpgradeOutcome, check_mode: bool) -> None:
+    before = result.before
+    writes = upgrade(before.vm, before.revisions, _storing_release(before.vm))
+    if writes.error is not None:
+        result.failed = writes.error.message
+        return
+    try:
+        for action in () if check_mode else writes.actions:
+            _write(session, action)
+            result.changed = True
+    except RequestFailed:
+        if not _is_done(session, before):
+            raise
+    result.changed = bool(writes.actions)
+
+
+def _storing_release(vm: Manifest) -> Release:
+    """A release that stores the captured revisions where this VM has them."""
+    return NEWEST if any(role.reference_of(vm) for role in ROLES) else release.parse_release("1.4")
+
+
+def _is_done(session: Session, before: InspectedVM) -> bool:
+    """Whether nothing is left to do: KubeVirt rejects a repeated patch if the first succeeded and its response was
+    lost.
+    """
+    try:
+        live = session.get(_VM, before.namespace, before.name)
+        writes = upgrade(live, ClusterLookup(session), _storing_release(live)) if live is not None else None
+    except RequestFailed:
+        return False
+    return writes is not None and writes.error is None and not writes.actions
+
+
+def _write(session: Session, action: Action) -> None:
+    if isinstance(action, Create):
+        manifest = {**action.manifest, "apiVersion": _REVISION.api_version, "kind": _REVISION.kind}
+        send_create(session, _REVISION, action.namespace, manifest)
+    elif isinstance(action, Delete):
+        send(session, delete(_REVISION.path(action.namespace, action.name), action.uid))
+    else:
+        part = "status" if isinstance(action, PatchStatus) else None
+        send(session, json_patch(_VM.path(action.namespace, action.name, part), action.patch))

@@ -1,0 +1,122 @@
+"""The outcome for a VM that gets other revisions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..._resolver.api.matcher import Role
+from ..._resolver.guest.effect import LIVE, RESTART, GuestEffect
+from ..._resolver.kubevirt.vm.readiness import has_guest, restart_required, stale_restart_warning
+from ..._resolver.kubevirt.vm.start import start_revision_name
+from ..._resolver.refresh.recapture import RespellPatches, keeps_restart_required
+from ..._resolver.refresh.revision_change import RevisionChange
+from ..reads.revisions import InspectedVM
+from .engine import WriteOutcome
+
+Manifest = dict[str, Any]
+
+
+@dataclass(eq=False)
+class RevisionOutcome(WriteOutcome):
+    """The outcome for one VM.
+
+    change: the decision.
+    restart: the VM needs a restart, or was restarted. may_restart: the task may restart the VM.
+    always: restart the VM even if the guest does not need it.
+    bumps_generation: the task bumps the VM's generation, so that the next restart clears the condition RestartRequired.
+    guest_current: the guest has everything that the VM declares, even if KubeVirt asks for a restart.
+    method: how the references were cleared, `status` or `kind`. kind_patches: the patches for `kind`.
+    status_denied: why the task could not patch the status.
+    rolled_back: the VM got its previous revisions back. pins_to_remove: what to unpin once it has them.
+    revisions: the revisions of the VM afterwards, by matcher. vm: as last seen.
+    """
+
+    before: InspectedVM
+    change: RevisionChange
+    restart: bool = False
+    may_restart: bool = False
+    always: bool = False
+    bumps_generation: bool = False
+    guest_current: bool = False
+    method: str = ""
+    kind_patches: RespellPatches | None = None
+    status_denied: str = ""
+    rolled_back: bool = False
+    pins_to_remove: list[Role] = field(default_factory=list)
+    revisions: dict[str, str] = field(default_factory=dict)
+    vm: Manifest | None = None
+
+    @property
+    def due(self) -> bool:
+        """Whether the VM needs a write or a restart."""
+        return (self.change.due or self.restart or self.bumps_generation) and self.failed is None
+
+    @property
+    def changed(self) -> bool:
+        """Whether the task changed the VM or, in check mode, would change it. True also if a later step failed."""
+        return (self.written and not self.rolled_back) or self.due
+
+    @property
+    def effect(self) -> GuestEffect:
+        """The effect of the change, or without one, what the guest lacks of earlier changes."""
+        return self.change.effect if self.change.due and self.change.effect is not None else self.before.pending
+
+    @property
+    def needs(self) -> str:
+        """NOTHING, LIVE, RESTART or UNKNOWN: how the change reaches, or reached, the running guest."""
+        if self.restart:
+            return RESTART
+        # KubeVirt has the last word, once it has compared the VM with its guest.
+        asks = self.written and restart_required(self.vm or {}) is not None and not self.guest_current
+        return RESTART if asks and self.effect.needs == LIVE else self.effect.needs
+
+    @property
+    def restart_required(self) -> bool:
+        """Whether the guest still needs a restart."""
+        if self.guest_current or (self.restart and self.written):
+            return False
+        if not self.written:
+            return self.before.restart_required
+        return has_guest(self.vm or {}) and (self.needs == RESTART or restart_required(self.vm or {}) is not None)
+
+    @property
+    def restart_reason(self) -> str:
+        """The message of the condition RestartRequired, or ""."""
+        condition = restart_required(self.vm or {}) or {}
+        return str(condition.get("message") or "")
+
+    @property
+    def may_be_live(self) -> bool:
+        """Whether the VM has a guest that is expected to take the change without a restart. KubeVirt decides."""
+        return self.change.due and self.effect.needs == LIVE
+
+    @property
+    def may_need_update(self) -> bool:
+        """Whether the guest may lack something that the task may give it, or wait for."""
+        wanted = self.change.due and (self.may_restart or self.may_be_live)
+        return self.failed is None and (self.restart or self.bumps_generation or wanted)
+
+    def plan_restart(self, option: str) -> None:
+        """Decides whether the VM needs a restart, as far as known before its change.
+
+        option: `never`, `if_required` or `always`.
+        """
+        before, change = self.before, self.change
+        if not has_guest(before.vm) or is_terminating(before):
+            return
+        self.may_restart, self.always = option != "never", option == "always"
+        if change.due:
+            self.restart = self.may_restart and (self.always or self.effect.needs == RESTART)
+        elif before.pending.requested_in_vain:
+            self.guest_current = True
+            start = before.revisions.by_name.get(start_revision_name(before.vm))
+            self.bumps_generation = self.may_restart and keeps_restart_required(before.vm, start)
+            if not self.bumps_generation:
+                self.warn(stale_restart_warning(before.vm))
+        else:
+            self.restart = self.may_restart and before.restart_required
+
+
+def is_terminating(before: InspectedVM) -> bool:
+    return bool(before.vm["metadata"].get("deletionTimestamp"))

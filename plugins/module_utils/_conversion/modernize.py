@@ -1,0 +1,346 @@
+"""Converts manifests of older API versions to the current ones, with a list of the changes.
+
+Older forms are flavors (flavor.kubevirt.io/v1alpha1), instancetypes and preferences of v1alpha1 and v1alpha2, VMs that
+refer to a flavor, and deprecated fields and values. The new manifest gives the same VMI, except for
+`deprecated._secure_boot`. A field whose replacement would change another object stays, and is listed in `remaining`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from .._resolver.api import release_schema, schema
+from .._resolver.api.errors import FieldError
+from .._resolver.api.fields.instancetype import SPEC_TYPES
+from .._resolver.api.manifest import Manifest
+from .._resolver.api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
+from .._resolver.api.name_rules import shown
+from .._resolver.api.release import NEWEST, Release
+from .._resolver.api.tree import copy
+from .._resolver.kubevirt.apply import topology
+
+
+class FieldChange(NamedTuple):
+    """A change of a manifest.
+
+    path, before: the field and its value. new_path, after: the field that replaces it, and its value; "" and None if
+    VMs lose the setting. note: why, in one sentence.
+    """
+
+    path: str
+    before: Any
+    new_path: str
+    after: Any
+    note: str
+
+
+class RemainingField(NamedTuple):
+    """A deprecated field that stays. path: the field. note: why, and what to do."""
+
+    path: str
+    note: str
+
+
+@dataclasses.dataclass
+class Modernization:
+    """A manifest in the current API; without changes it equals the original.
+
+    release: that knows the replacements. guest_before, guest_after: the figures of the guest, and differences [{field,
+    before, after}] of the VMI, without secrets; None if no instancetype was chosen.
+    """
+
+    manifest: Manifest
+    release: Release = dataclasses.field(compare=False)
+    changes: list[FieldChange] = dataclasses.field(default_factory=list)
+    remaining: list[RemainingField] = dataclasses.field(default_factory=list)
+    guest_before: Manifest | None = None
+    guest_after: Manifest | None = None
+    differences: list[dict[str, Any]] | None = None
+
+    def set(self, path: str, before: Any, new_path: str, after: Any, note: str) -> None:
+        self.changes.append(FieldChange(path, copy(before), new_path, copy(after), note))
+
+    def drop(self, holder: Manifest, name: str, path: str, note: str) -> None:
+        self.changes.append(FieldChange(f"{path}.{name}", holder.pop(name), "", None, note))
+
+
+def without_deprecated(manifest: Manifest, release: Release) -> Modernization:
+    """An instancetype or preference of v1beta1 without deprecated fields.
+
+    manifest: a plain manifest, left unchanged. release: replacements that it does not know are not made.
+    """
+    draft = Modernization(copy(manifest), release)
+    replace(draft, ROLE_OF_KIND[manifest["kind"]], draft.manifest.get("spec") or {})
+    return draft
+
+
+def replace(draft: Modernization, role: Role, spec: Manifest) -> None:
+    """Replaces deprecated fields in the spec of a manifest."""
+    (_instancetype if role is INSTANCETYPE else _preference)(draft, spec)
+
+
+def _instancetype(draft: Modernization, spec: Manifest) -> None:
+    if spec.get("launchSecurity") is not None:
+        note = (
+            "Deprecated since KubeVirt 1.9; it belongs into preferredLaunchSecurity of each preference used with this"
+            " instancetype."
+        )
+        draft.remaining.append(RemainingField("spec.launchSecurity", note))
+
+
+def _preference(draft: Modernization, spec: Manifest) -> None:
+    _topology(draft, spec)
+    _spread_ratio(draft, spec)
+    if spec.get("firmware"):
+        _firmware(draft, spec["firmware"])
+
+
+def _topology(draft: Modernization, spec: Manifest) -> None:
+    before = (spec.get("cpu") or {}).get("preferredCPUTopology")
+    after = topology.preferred(spec) if before is not None else ""
+    if before in (None, after) or not after or after in draft.release.unknown_topologies:
+        return
+    spec["cpu"]["preferredCPUTopology"] = after
+    path = "spec.cpu.preferredCPUTopology"
+    draft.set(path, before, path, after, "Deprecated spelling of the same topology.")
+
+
+def _spread_ratio(draft: Modernization, spec: Manifest) -> None:
+    """Moves the ratio to spreadOptions. KubeVirt reads spreadOptions.ratio first; 0 means not set."""
+    name = "preferSpreadSocketToCoreRatio"
+    path = "spec.cpu.spreadOptions.ratio"
+    if name not in spec or not _supports(draft, {"cpu": {"spreadOptions": {"ratio": 1}}}):
+        return
+    ratio = spec[name]
+    options = ((spec.get("cpu") or {}).get("spreadOptions")) or {}
+    if not ratio:
+        draft.drop(spec, name, "spec", "Means the same as not set.")
+    elif options.get("ratio") is not None:
+        draft.drop(spec, name, "spec", f"Had no effect together with {path}.")
+    else:
+        del spec[name]
+        cpu = spec["cpu"] = spec.get("cpu") or {}
+        cpu["spreadOptions"] = {**options, "ratio": ratio}
+        draft.set(f"spec.{name}", ratio, path, ratio, "The options of a spread are in one place now.")
+
+
+def _firmware(draft: Modernization, firmware: Manifest) -> None:
+    """Replaces preferredUseEfi and preferredUseSecureBoot by preferredEfi.
+
+    Both apply only if the VM leaves the choice open, but preferredUseSecureBoot also affects a VM that itself chooses
+    EFI.
+    """
+    if not _supports(draft, {"firmware": {"preferredEfi": {}}}):
+        return
+    path = "spec.firmware"
+    has_efi = firmware.get("preferredEfi") is not None
+    use_efi = firmware.get("preferredUseEfi")
+    if "preferredUseEfi" in firmware:
+        if use_efi and not has_efi:
+            secure = firmware.get("preferredUseSecureBoot")
+            firmware["preferredEfi"] = {} if secure is None else {"secureBoot": secure}
+            del firmware["preferredUseEfi"]
+            draft.set(
+                f"{path}.preferredUseEfi", use_efi, f"{path}.preferredEfi", firmware["preferredEfi"], "Deprecated."
+            )
+        else:
+            note = "Had no effect together with preferredEfi." if has_efi else "Means the same as not set."
+            draft.drop(firmware, "preferredUseEfi", path, note)
+    _secure_boot(draft, firmware, path)
+
+
+def _secure_boot(draft: Modernization, firmware: Manifest, path: str) -> None:
+    """Removes preferredUseSecureBoot if the preference has preferredEfi, as KubeVirt recommends.
+
+    Only a VM that itself chooses EFI and leaves secure boot open is affected. Without a preferred EFI the field stays,
+    because such VMs are its only purpose.
+    """
+    name = "preferredUseSecureBoot"
+    if name not in firmware:
+        return
+    secure_boot = firmware[name]
+    if secure_boot is None:
+        draft.drop(firmware, name, path, "Means the same as not set.")
+    elif firmware.get("preferredEfi") is not None:
+        note = "Deprecated. A VM that chooses EFI now also has to set secureBoot."
+        del firmware[name]
+        if firmware["preferredEfi"].get("secureBoot") == secure_boot:
+            draft.set(f"{path}.{name}", secure_boot, f"{path}.preferredEfi.secureBoot", secure_boot, note)
+        else:
+            draft.set(f"{path}.{name}", secure_boot, "", None, note)
+    else:
+        note = (
+            "Deprecated, but preferredEfi does not replace it for VMs that choose EFI without secureBoot."
+            " Set secureBoot in these VMs, then remove this field."
+        )
+        draft.remaining.append(RemainingField(f"{path}.{name}", note))
+
+
+def _supports(draft: Modernization, spec: Manifest) -> bool:
+    """Whether the release knows all fields of a part of a preference."""
+    return not any(release_schema.unknown(PREFERENCE.spec_type, spec, draft.release))
+
+
+VM_API_VERSION: Final = "kubevirt.io/v1"
+VM_API_VERSIONS: Final = {"kubevirt.io/v1alpha3": VM_API_VERSION}
+
+OLD_KINDS: Final = {"VirtualMachineFlavor": INSTANCETYPE.kind, "VirtualMachineClusterFlavor": INSTANCETYPE.cluster_kind}
+# Bindings of network interfaces that KubeVirt has removed.
+_BINDINGS: Final = ("slirp", "macvtap", "passt")
+
+
+def modernize(manifest: Manifest, release: Release = NEWEST) -> Modernization:
+    """The manifest in the current API; manifests of other kinds stay unchanged.
+
+    manifest: a plain manifest, left unchanged. release: replacements that it does not know are not made. Raises
+    FieldError for fields without a current counterpart, and for contradictions.
+    """
+    draft = Modernization(copy(manifest), release)
+    api_version, kind = manifest.get("apiVersion"), manifest.get("kind")
+    if kind == "VirtualMachine":
+        _virtual_machine(draft)
+    elif kind in OLD_KINDS or (kind in ROLE_OF_KIND and str(api_version).startswith(("flavor.", "instancetype."))):
+        _object(draft)
+    return draft
+
+
+def _object(draft: Modernization) -> None:
+    """Converts an instancetype or preference of any version, or a flavor."""
+    manifest = draft.manifest
+    api_version, kind = manifest["apiVersion"], manifest["kind"]
+    if kind in OLD_KINDS:
+        manifest["kind"] = OLD_KINDS[kind]
+        draft.set("kind", kind, "kind", manifest["kind"], "Flavors became instancetypes.")
+    role = ROLE_OF_KIND[manifest["kind"]]
+    type_name = role.spec_type if api_version == API_VERSION else SPEC_TYPES.get((role.kind, api_version))
+    if type_name is None:
+        raise FieldError("apiVersion", f"{shown(api_version)} is not a version of {role.kind} that KubeVirt ever had")
+    if "profiles" in manifest:
+        raise FieldError("profiles", "have no counterpart today; write each profile as an instancetype of its own")
+    try:
+        schema.canonical(type_name, manifest.get("spec"))
+    except FieldError as error:
+        raise error.with_parent("spec") from None
+    spec = manifest.get("spec") or {}
+    if api_version != API_VERSION:
+        manifest["apiVersion"] = API_VERSION
+        draft.set("apiVersion", api_version, "apiVersion", API_VERSION, "Newer releases of KubeVirt read only v1beta1.")
+        if role is INSTANCETYPE:
+            _check_complete(spec)
+        spec = manifest["spec"] = _alpha_spec(draft, type_name, api_version, spec)
+    replace(draft, role, spec)
+
+
+def _alpha_spec(draft: Modernization, type_name: str, api_version: str, spec: Manifest) -> Manifest:
+    """The spec without values that the old API ignored and the current API would apply."""
+    for field in release_schema.unknown(type_name, spec, NEWEST):
+        draft.set(
+            f"spec.{field.path}", field.value, "", None, f"{api_version} did not know this field, so it had no effect."
+        )
+    result: Manifest = release_schema.without_unknown_fields(type_name, spec, NEWEST)
+    cpu = result.get("cpu") or {}
+    if cpu.get("preferredCPUTopology") == "":
+        draft.drop(cpu, "preferredCPUTopology", "spec.cpu", "Empty meant not set.")
+    for name in ("model", "dedicatedCPUPlacement", "isolateEmulatorThread"):
+        if cpu.get(name) in ("", False) and name in cpu:
+            note = "This value meant unset; today it would conflict with a VM that sets the field."
+            draft.drop(cpu, name, "spec.cpu", note)
+    return result
+
+
+def _check_complete(spec: Manifest) -> None:
+    """Rejects a spec without vCPUs or memory: the first flavors set a VM's cpu object, without memory."""
+    cpu = spec.get("cpu") or {}
+    for name in ("sockets", "cores", "threads"):
+        if name in cpu:
+            raise FieldError(
+                f"spec.cpu.{name}", "has no counterpart in an instancetype; write spec.cpu.guest, the number of vCPUs"
+            )
+    for path, holder in (("spec.cpu.guest", cpu), ("spec.memory.guest", spec.get("memory") or {})):
+        if holder.get("guest") is None:
+            raise FieldError(path, "is required in every instancetype")
+
+
+def _virtual_machine(draft: Modernization) -> None:
+    manifest = draft.manifest
+    api_version = manifest.get("apiVersion")
+    if api_version in VM_API_VERSIONS:
+        manifest["apiVersion"] = VM_API_VERSIONS[api_version]
+        draft.set(
+            "apiVersion", api_version, "apiVersion", manifest["apiVersion"], "Deprecated name of the same version."
+        )
+    spec = manifest.get("spec")
+    if spec is None:
+        return
+    schema.canonical("VirtualMachine", manifest)
+    _flavor(draft, spec)
+    _running(draft, spec)
+    draft.remaining.extend(_removed_bindings(spec))
+
+
+def _flavor(draft: Modernization, spec: Manifest) -> None:
+    if "flavor" not in spec:
+        return
+    flavor = spec["flavor"]
+    if flavor is None:
+        draft.drop(spec, "flavor", "spec", "Means the same as not set.")
+        return
+    if not isinstance(flavor, dict):
+        raise FieldError("spec.flavor", "expected an object")
+    if spec.get("instancetype") is not None:
+        raise FieldError("spec.flavor", "is set together with spec.instancetype; remove one of them")
+    if flavor.get("profile"):
+        raise FieldError("spec.flavor.profile", "has no counterpart today; name the instancetype made of the profile")
+    matcher = {name: value for name, value in flavor.items() if name != "profile"}
+    if flavor.get("kind"):
+        matcher["kind"] = _flavor_kind(flavor["kind"])
+    _replace(spec, "flavor", INSTANCETYPE.matcher, matcher)
+    draft.set("spec.flavor", flavor, f"spec.{INSTANCETYPE.matcher}", matcher, "Flavors became instancetypes.")
+
+
+def _flavor_kind(kind: Any) -> str:
+    """The kind as KubeVirt accepts it: in any case, singular or plural."""
+    for name, modern in OLD_KINDS.items():
+        if str(kind).lower() in (name.lower(), f"{name.lower()}s"):
+            return modern
+    raise FieldError("spec.flavor.kind", f"{shown(kind)} is not a kind of flavor; write {' or '.join(OLD_KINDS)}")
+
+
+def _running(draft: Modernization, spec: Manifest) -> None:
+    if "running" not in spec:
+        return
+    running = spec["running"]
+    if running is None:
+        draft.drop(spec, "running", "spec", "Means the same as not set.")
+        return
+    if spec.get("runStrategy") is not None:
+        raise FieldError(
+            "spec.running", "is set together with spec.runStrategy, which KubeVirt rejects; remove spec.running"
+        )
+    strategy = "Always" if running else "Halted"
+    _replace(spec, "running", "runStrategy", strategy)
+    draft.set("spec.running", running, "spec.runStrategy", strategy, "Deprecated since KubeVirt 1.3.")
+
+
+def _replace(holder: Manifest, name: str, other: str, value: Any) -> None:
+    """Puts a new field at the position of the old field."""
+    holder.pop(other, None)  # removes a null
+    entries = [(other, value) if field == name else (field, entry) for field, entry in holder.items()]
+    holder.clear()
+    holder.update(entries)
+
+
+def _removed_bindings(spec: Manifest) -> Iterator[RemainingField]:
+    """The interfaces with a binding that a plugin has replaced."""
+    value: Any = spec
+    for name in ("template", "spec", "domain", "devices", "interfaces"):
+        value = value.get(name) or {}
+    for index, interface in enumerate(value):
+        for name in _BINDINGS:
+            if name in (interface or {}):
+                path = f"spec.template.spec.domain.devices.interfaces[{index}].{name}"
+                yield RemainingField(
+                    path, "KubeVirt has removed this binding; choose another, or a network binding plugin."
+                )

@@ -1,0 +1,243 @@
+"""VMs of VirtualMachineInstancePresets and OpenShift Templates become VMs and templates with an instancetype.
+
+A VM that presets match gets what they gave its VMI, and leaves presets out from then on. A Template becomes a
+VirtualMachineTemplate. From a catalog, each gets the instancetype and the preference with which its guest is the same,
+or else those with which it differs least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from .._boot_sources.workload import plain
+from .._resolver.api import release_schema
+from .._resolver.api.errors import FieldError
+from .._resolver.api.manifest import Manifest, annotations_of, name_of, namespace_of
+from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
+from .._resolver.api.release import NEWEST, Release
+from .._resolver.api.state import is_active
+from .._resolver.api.tree import copy, value_at, without_secrets
+from .._resolver.choose import adopt
+from .._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from .._resolver.kubevirt.find.lookup import Objects
+from .._resolver.kubevirt.vmi import vmi
+from .._resolver.kubevirt.vmi.vmi import guest
+from .._templates import conversion, process, substitution
+from . import presets as preset_rules
+from .modernize import FieldChange, Modernization, RemainingField, modernize
+
+TEMPLATE: Final = "Template"
+_OS: Final = "vm.kubevirt.io/os"
+_DOMAIN: Final = "spec.template.spec.domain"
+_LABELS: Final = "spec.template.metadata.labels"
+_ANNOTATIONS: Final = "spec.template.metadata.annotations"
+_FIRST_WITH_TEMPLATES: Final = (1, 9)
+
+
+class Sources(NamedTuple):
+    """Manifests that a conversion uses.
+
+    presets: a preset without a namespace counts for all. catalog: instancetypes and preferences of v1beta1, of
+    either kind; None to choose none.
+    """
+
+    presets: Sequence[Manifest] = ()
+    catalog: Sequence[Manifest] | None = None
+
+
+def convert(manifest: Manifest, sources: Sources, release: Release = NEWEST) -> Modernization:
+    """The manifest in the current API. Raises FieldError, as `modernize` does, and for a VM that no cluster starts."""
+    kind = manifest.get("kind")
+    if kind == TEMPLATE and _has_vm(manifest):
+        return _of_openshift(manifest, sources, release)
+    if kind == conversion.KIND:
+        return _of_template(manifest, sources, release)
+    modern = modernize(manifest, release)
+    if kind != "VirtualMachine" or not isinstance((modern.manifest.get("spec") or {}).get("template"), dict):
+        return modern
+    _add_presets(modern, sources.presets)
+    if sources.catalog is not None and INSTANCETYPE.matcher_of(modern.manifest) is None:
+        _add_instancetype(modern, sources.catalog)
+    return modern
+
+
+def preferences_of(os: str, preferences: Sequence[Manifest]) -> list[Manifest]:
+    """The preferences for an operating system as common templates write it: rhel.9 and rhel.9.desktop for rhel9."""
+
+    def is_named(name: str) -> bool:
+        parts = name.split(".")
+        return any(plain("".join(parts[: end + 1])) == plain(os) for end in range(len(parts)))
+
+    return [preference for preference in preferences if is_named(preference["metadata"]["name"])]
+
+
+def _has_vm(template: Manifest) -> bool:
+    objects = template.get("objects")
+    return isinstance(objects, list) and any(
+        isinstance(entry, dict) and entry.get("kind") == "VirtualMachine" for entry in objects
+    )
+
+
+def _of_openshift(manifest: Manifest, sources: Sources, release: Release) -> Modernization:
+    if release.version[:2] < _FIRST_WITH_TEMPLATES:
+        note = "KubeVirt has templates of its own from 1.9 on."
+        return Modernization(copy(manifest), release, remaining=[RemainingField("kind", note)])
+    try:
+        template = conversion.convert(manifest, object_labels=True)
+    except conversion.ConversionError as error:
+        raise FieldError("objects", f"{error}; split the Template") from None
+    converted = _of_template(template, sources, release)
+    change = FieldChange("kind", TEMPLATE, "kind", conversion.KIND, "KubeVirt has templates of its own.")
+    converted.changes.insert(0, change)
+    return converted
+
+
+def _of_template(template: Manifest, sources: Sources, release: Release) -> Modernization:
+    """The template with another VM, in which references to parameters stay where the VM does not change."""
+    spec = template.get("spec") or {}
+    example = process.example(template)
+    if example.vm is None or example.refusal:
+        raise FieldError("spec", example.refusal)
+    namespace = namespace_of(template)
+    vm = {**example.vm, "kind": "VirtualMachine"}
+    placed = {**vm, "metadata": {**({"namespace": namespace} if namespace else {}), **(vm.get("metadata") or {})}}
+    try:
+        successor = convert(placed, sources, release)
+    except FieldError as error:
+        raise error.with_parent("spec.virtualMachine") from None
+    changed = _carried_over(spec["virtualMachine"], placed, successor.manifest)
+    successor.manifest = {**template, "spec": {**spec, "virtualMachine": changed}}
+    unused = _drop_unused(successor.manifest["spec"], spec["virtualMachine"])
+    successor.changes = [*map(_under_vm, successor.changes), *unused]
+    successor.remaining = [entry._replace(path=f"spec.virtualMachine.{entry.path}") for entry in successor.remaining]
+    return successor
+
+
+def _under_vm(change: FieldChange) -> FieldChange:
+    paths = {
+        name: f"spec.virtualMachine.{getattr(change, name)}" for name in ("path", "new_path") if getattr(change, name)
+    }
+    return change._replace(**paths)
+
+
+def _carried_over(raw: Any, before: Any, after: Any) -> Any:
+    """The raw value with the changes from before, which is raw without references, to after."""
+    if before == after:
+        return raw
+    if all(isinstance(value, dict) for value in (raw, before, after)):
+        result = {
+            key: _carried_over(value, before[key], after[key]) if key in before else value
+            for key, value in raw.items()
+            if key not in before or key in after
+        }
+        return {**result, **{key: value for key, value in after.items() if key not in before}}
+    if all(isinstance(value, list) and len(value) == len(after) for value in (raw, before, after)):
+        return [_carried_over(*values) for values in zip(raw, before, after)]
+    return after
+
+
+def _drop_unused(spec: Manifest, vm_before: Manifest) -> list[FieldChange]:
+    """Removes the parameters to which only removed fields referred."""
+    text = spec.get("message") or ""
+    used = {*substitution.references(spec["virtualMachine"]), *substitution.references(text)}
+    lost = [name for name in substitution.references(vm_before) if name not in used]
+    if lost:
+        remaining = [parameter for parameter in spec["parameters"] if parameter.get("name") not in lost]
+        spec.update(parameters=remaining)
+        if not remaining:
+            del spec["parameters"]
+    note = "Only fields that the instancetype or the preference provides referred to it."
+    return [FieldChange(f"spec.parameters[{name}]", name, "", None, note) for name in dict.fromkeys(lost)]
+
+
+def _add_presets(draft: Modernization, presets: Sequence[Manifest]) -> None:
+    """Gives the VM what the presets that match its VMI give that, and excludes it from presets."""
+    vm = draft.manifest
+    namespace = namespace_of(vm)
+    candidates = [preset for preset in presets if namespace_of(preset) in ("", namespace)]
+    read = release_schema.canonical("VirtualMachine", vm, draft.release)["spec"]["template"]
+    before = read["spec"]["domain"]
+    # A VMI of a VM always has it, so that the firmware of presets is without effect.
+    before.setdefault("firmware", {}).setdefault("uuid", vmi.firmware_uuid(name_of(vm)))
+    result = preset_rules.apply(read["metadata"], before, candidates, draft.release)
+    if not result.matching:
+        return
+    names = " and ".join(result.matching)
+    if any(role.matcher_of(vm) is not None for role in ROLES):
+        note = (
+            f"The VM has an instancetype or a preference and labels that match presets ({names}); choose one of them."
+        )
+        draft.remaining.append(RemainingField(_LABELS, note))
+        return
+    if result.conflicts:
+        conflicts = "; ".join(
+            f"{preset} and {other} in {', '.join(fields)}" for preset, other, fields in result.conflicts
+        )
+        raise FieldError(
+            _LABELS, f"match presets that conflict, so KubeVirt starts no guest: {conflicts}; change the labels"
+        )
+    template = vm["spec"]["template"]
+    note = f"From {preset_rules.KIND} {names}."
+    for part in preset_rules.PARTS:
+        value = value_at(result.domain, part.split("."))
+        if value == value_at(before, part.split(".")):
+            continue
+        holder, _dot, name = part.rpartition(".")
+        domain = _object(_object(template, "spec"), "domain")
+        inside = _object(domain, holder) if holder else domain
+        was, inside[name] = inside.get(name), copy(value)
+        draft.set(f"{_DOMAIN}.{part}", was, f"{_DOMAIN}.{part}", value, note)
+    if result.order_dependent:
+        note = f"KubeVirt takes the requests of one of the presets {names}, by chance; here they are of the first."
+        draft.remaining.append(RemainingField(f"{_DOMAIN}.{preset_rules.REQUESTS}", note))
+    _object(_object(template, "metadata"), "annotations")[preset_rules.EXCLUDE] = "true"
+    path, note = f"{_ANNOTATIONS}.{preset_rules.EXCLUDE}", "As long as there are presets, they would change the VM."
+    draft.set(path, None, path, "true", note)
+
+
+def _object(holder: Manifest, name: str) -> Manifest:
+    if holder.get(name) is None:
+        holder[name] = {}
+    inside: Manifest = holder[name]
+    return inside
+
+
+def _add_instancetype(draft: Modernization, catalog: Sequence[Manifest]) -> None:
+    vm = draft.manifest
+    cluster = Cluster(Objects(catalog), KubeVirt(draft.release))
+    preferences = _offered(vm, PREFERENCE, catalog)
+    os = annotations_of(vm["spec"]["template"]).get(_OS)
+    if os:
+        preferences = preferences_of(str(os), preferences)
+    adoption = adopt.adopt(vm, _offered(vm, INSTANCETYPE, catalog), preferences, cluster)
+    possible = [candidate for candidate in adoption.nearest if candidate.refusal is None]
+    chosen = adoption.chosen or (possible[0] if possible else None)
+    if chosen is None:
+        refusals = [candidate.refusal for candidate in adoption.nearest if candidate.refusal]
+        reason = adoption.problem or (refusals[0] if refusals else "the catalog has none")
+        draft.remaining.append(RemainingField("spec.instancetype", f"No instancetype fits: {reason}"))
+        return
+    draft.manifest = chosen.vm
+    for role in ROLES:
+        matcher = role.matcher_of(chosen.vm)
+        if matcher is not None and matcher != role.matcher_of(vm):
+            draft.set("", None, f"spec.{role.matcher}", matcher, "From the catalog.")
+    for path, value in chosen.removed.items():
+        part = "metadata" if path.startswith("annotations.") else "spec"
+        draft.set(f"spec.template.{part}.{path}", value, "", None, "The instancetype or the preference provides it.")
+    draft.differences = without_secrets(chosen.differences)
+    effective = [adopt.effective(manifest, cluster) for manifest in (vm, chosen.vm)]
+    draft.guest_before, draft.guest_after = (guest({} if isinstance(spec, str) else spec) for spec in effective)
+
+
+def _offered(vm: Manifest, role: Role, catalog: Sequence[Manifest]) -> list[Manifest]:
+    """The objects that the VM can name, without deprecated ones."""
+    namespaces = {role.cluster_kind: None, role.kind: namespace_of(vm)}
+    return [
+        manifest
+        for manifest in catalog
+        if manifest.get("kind") in namespaces
+        and namespaces[manifest["kind"]] in (None, namespace_of(manifest))
+        and is_active(manifest)
+    ]

@@ -1,0 +1,176 @@
+"""The effect of deploying a catalog on what is deployed, and on the VMs that use it; and instancetypes and preferences
+before and after an upgrade of KubeVirt, of their catalog, or of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from ..api import managed_fields as ownership
+from ..api import release_schema, schema
+from ..api.manifest import Manifest, labels_of
+from ..api.matcher import ROLE_OF_KIND, ObjectKey, key_of, references
+from ..api.release import Release
+from ..api.schema import equal
+from ..api.tree import copy, differences, leaves, put, take
+from ..guest.effect import Instance
+from ..kubevirt.config.cluster import Cluster
+from ..kubevirt.find.lookup import Lookup, Problem
+from ..refresh.drift import Drift, drift
+from .labels import CATALOG_LABEL
+from .lost_fields import vmi_spec
+
+
+def predicted(manifest: Manifest, live: Manifest | None, owned_fields: set[ownership.Field] | None) -> Manifest:
+    """The canonical spec after the manifest is applied to the live object.
+
+    owned_fields: of the live object, those that our field manager owns; what is no longer declared goes, others stay.
+    """
+    role = ROLE_OF_KIND[manifest["kind"]]
+    result = {"spec": copy((live or {}).get("spec") or {})}
+    for field in ownership.undeclared(owned_fields or set(), ownership.declared(manifest)):
+        take(result, field)
+    for field, value in leaves({"spec": manifest.get("spec") or {}}).items():
+        put(result, field, value)
+    return schema.canonical(role.spec_type, result["spec"])
+
+
+def changes(live: Manifest, spec: Manifest) -> list[dict[str, Any]]:
+    """[{field, before, after}] between a live object's spec and a canonical spec."""
+    role = ROLE_OF_KIND[live["kind"]]
+    return differences(schema.canonical(role.spec_type, live.get("spec")), spec)
+
+
+def no_longer_declared(live: Iterable[Manifest], declared: Iterable[ObjectKey], catalog: str) -> list[Manifest]:
+    """The live objects with the catalog's label that are no longer declared."""
+    declared_keys = set(declared)
+    return [
+        manifest
+        for manifest in live
+        if labels_of(manifest).get(CATALOG_LABEL) == catalog and key_of(manifest) not in declared_keys
+    ]
+
+
+class PlannedLookup:
+    """A find.Lookup of the cluster after the deployment.
+
+    after: key → manifest, None for a removed object. now: the current cluster.
+    """
+
+    def __init__(self, after: Mapping[ObjectKey, Manifest | None], current: Lookup) -> None:
+        self._after = after
+        self._current = current
+
+    def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
+        """See find.Lookup."""
+        object_key = ObjectKey(kind, namespace, name)
+        return self._after[object_key] if object_key in self._after else self._current.get(kind, namespace, name)
+
+
+def affected(
+    vms: Iterable[tuple[Manifest, Instance]], after: Mapping[ObjectKey, Manifest | None], current: Cluster
+) -> list[tuple[Manifest, list[ObjectKey], Drift]]:
+    """The VMs that refer to objects in `after`: each VM, these objects, and its drift after the deployment.
+
+    vms: with their VMIs, see `guest.effect`.
+    """
+    planned = Cluster(PlannedLookup(after, current.objects), current.kubevirt)
+    result = []
+    for vm, instance in vms:
+        used = [object_key for object_key in references(vm) if object_key in after]
+        if used:
+            result.append((vm, used, drift(vm, instance, planned)))
+    return result
+
+
+UNCHANGED: Final = "unchanged"
+NEW: Final = "new"
+CHANGED: Final = "changed"
+REMOVED: Final = "gone"
+
+
+class ObjectChange(NamedTuple):
+    """A change of an object of the cluster, or of the new catalog, by an upgrade.
+
+    status: UNCHANGED, NEW, CHANGED or REMOVED. changes: of its spec. lost: its fields that the new API drops.
+    effects: what of a plain VM with it is different by the release alone. Both lists have {field, before, after}.
+    """
+
+    object_key: ObjectKey
+    status: str
+    changes: tuple[dict[str, Any], ...] = ()
+    lost: tuple[str, ...] = ()
+    effects: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def affected(self) -> bool:
+        """Whether the upgrade makes a difference to the object."""
+        return self.status != UNCHANGED or bool(self.lost or self.effects)
+
+
+def deployed(live: Iterable[Manifest], catalog: Iterable[Manifest]) -> dict[ObjectKey, Manifest | None]:
+    """What the new catalog has in the place of objects; None for those that it no longer has.
+
+    Objects are removed if their catalog label is that of an object which the new version replaces.
+    """
+    live = list(live)
+    after: dict[ObjectKey, Manifest | None] = {key_of(manifest): manifest for manifest in catalog}
+    labels = {labels_of(manifest).get(CATALOG_LABEL) for manifest in live if key_of(manifest) in after}
+    for label in sorted(name for name in labels if name):
+        after.update({key_of(manifest): None for manifest in no_longer_declared(live, list(after), label)})
+    return after
+
+
+def objects(
+    live: Iterable[Manifest], replaced: Mapping[ObjectKey, Manifest | None], before: Release, after: Release
+) -> list[ObjectChange]:
+    """All objects in order. live: those of the cluster. after: see `deployed`."""
+    live_by_key = {key_of(manifest): manifest for manifest in live}
+    return [
+        _object_change(
+            object_key,
+            live_by_key.get(object_key),
+            replaced.get(object_key, live_by_key.get(object_key)),
+            before,
+            after,
+        )
+        for object_key in sorted({*live_by_key, *replaced})
+    ]
+
+
+def _object_change(
+    object_key: ObjectKey,
+    live: Manifest | None,
+    desired: Manifest | None,
+    release_before: Release,
+    release_after: Release,
+) -> ObjectChange:
+    if desired is None:
+        return ObjectChange(object_key, REMOVED)
+    role = ROLE_OF_KIND[object_key.kind]
+    spec = desired.get("spec") or {}
+    lost_before, lost_after = (
+        [field.path for field in release_schema.unknown(role.spec_type, spec, release, "spec")]
+        for release in (release_before, release_after)
+    )
+    lost = tuple(path for path in lost_after if live is not desired or path not in lost_before)
+    if live is None:
+        return ObjectChange(object_key, NEW, lost=lost)
+    before, after = (
+        release_schema.canonical(role.spec_type, manifest.get("spec"), release)
+        for manifest, release in ((live, release_before), (desired, release_after))
+    )
+    unchanged = live is desired or equal(role.spec_type, before, after)
+    start_before, start_after = (
+        vmi_spec(role, live.get("spec") or {}, release_before),
+        vmi_spec(role, live.get("spec") or {}, release_after),
+    )
+    effects = differences(start_before, start_after) if start_before is not None and start_after is not None else []
+    return ObjectChange(
+        object_key,
+        UNCHANGED if unchanged else CHANGED,
+        tuple(() if unchanged else differences(before, after)),
+        lost,
+        tuple(effects),
+    )

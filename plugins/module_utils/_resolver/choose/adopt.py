@@ -1,0 +1,373 @@
+"""Finds the instancetype and preference that leave the VMI of a VM with its own CPU, memory and devices unchanged.
+
+Of all pairs, those whose VMI has no differences (or only accepted ones) fit. Of these, the pair wins that removes most
+from the VM's manifest, then the best instancetype by the order of `fitting`, then the name.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from ..api import release_schema
+from ..api.errors import FieldError
+from ..api.manifest import Manifest
+from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
+from ..api.quantity import BINARY_SI, Quantity, parse
+from ..api.state import is_active
+from ..api.tree import copy, differences
+from ..kubevirt.apply import applier
+from ..kubevirt.apply.topology import CORES, NAMES, SOCKETS, THREADS
+from ..kubevirt.config.cluster import Cluster, KubeVirt
+from ..kubevirt.find import find
+from ..kubevirt.vmi import defaults, vmi
+from ..kubevirt.vmi.vmi import guest
+from ..kubevirt.webhooks import mutate, validate
+from .fitting import Constraints, fitting
+
+# Template → what KubeVirt makes of it, or None if KubeVirt rejects it.
+Build = Callable[[Manifest], "Manifest | None"]
+
+# The API requires these, even if they are empty.
+_REQUIRED: Final = frozenset({"domain", "devices"})
+# The type of a disk stays explicit, although a preference gives disks without one the type disk.
+_DISK_TYPES: Final = frozenset({"disk", "cdrom", "lun"})
+
+
+def without(template: Manifest, path: str) -> tuple[Manifest, Any]:
+    """A copy of a template without a field, and without the objects that become empty; and the value of the field.
+
+    path: as in conflicts, relative to the template's spec; ``annotations.KEY`` is in its metadata.
+    """
+    result = copy(template)
+    if path.startswith("annotations."):
+        return result, _remove(result.get("metadata") or {}, ["annotations", path.partition(".")[2]])
+    return result, _remove(result.get("spec") or {}, path.split("."))
+
+
+def reduced(template: Manifest, plain: Build, applied: Build) -> tuple[Manifest, dict[str, Any]]:
+    """A copy without the fields that make no difference once instancetype and preference are applied; and these, path →
+    value.
+
+    plain: the template without instancetype and preference; a field that makes no difference there stays. applied: the
+    template with both. Lists of objects keep their entries, which lose fields.
+    """
+    result = copy(template)
+    removed: dict[str, Any] = {}
+    target = applied(result)
+
+    def reduce(node: Manifest, path: str) -> None:
+        for key, value in list(node.items()):
+            field_path = f"{path}.{key}" if path else key
+            before, fields = plain(result), list(node.items())
+            del node[key]
+            optional = key not in _REQUIRED and key not in _DISK_TYPES
+            if optional and plain(result) != before and applied(result) == target:
+                removed[field_path] = value
+                continue
+            # Restore the field at its position.
+            node.clear()
+            node.update(fields)
+            nested = [(field_path, value)] if isinstance(value, dict) else []
+            if isinstance(value, list):
+                nested = [
+                    (f"{field_path}[{index}]", entry) for index, entry in enumerate(value) if isinstance(entry, dict)
+                ]
+            for nested_path, entry in nested:
+                reduce(entry, nested_path)
+
+    annotations = (result.get("metadata") or {}).get("annotations") or {}
+    reduce(annotations, "annotations")
+    if not annotations:
+        (result.get("metadata") or {}).pop("annotations", None)
+    reduce(result.get("spec") or {}, "")
+    return result, removed
+
+
+def _remove(node: Manifest, keys: list[str]) -> Any:
+    """Removes a field; its value."""
+    value = None
+    # Some conflicts spell a field with other capitals than manifests.
+    names = [name for name in node if name.lower() == keys[0].lower()]
+    for name in names:
+        inside = node[name]
+        value = _remove(inside, keys[1:]) if keys[1:] else inside
+        if not keys[1:] or (not inside and name not in _REQUIRED):
+            del node[name]
+    return value
+
+
+# The number of nearest matches to report if nothing fits.
+_NEAREST: Final = 3
+_MATCHER_ANNOTATIONS: Final = frozenset(name for role in ROLES for name in (role.annotation, role.cluster_annotation))
+_CPU: Final = "domain.cpu"
+
+
+class Candidate(NamedTuple):
+    """A pair, and the VM with it.
+
+    instancetype, preference: matchers; None for none. vm: rewritten.
+    removed: the fields removed from its template, path → value.
+    differences: of the VMI, [{field, before, after}], including accepted ones.
+    refusal: why KubeVirt would reject the VM, in its words, or None.
+    """
+
+    instancetype: Manifest
+    preference: Manifest | None
+    vm: Manifest
+    removed: Mapping[str, Any]
+    differences: tuple[dict[str, Any], ...]
+    refusal: str | None = None
+
+
+class Adoption(NamedTuple):
+    """chosen: None if no pair fits. In that case, nearest: the nearest pairs; remedy: how the VM can be adopted with
+    the first of them, or "". problem: why no pair could be tried.
+    """
+
+    chosen: Candidate | None = None
+    nearest: tuple[Candidate, ...] = ()
+    remedy: str = ""
+    problem: str | None = None
+
+
+class _Choice(NamedTuple):
+    """matcher, spec (canonical): of an instancetype or preference; None for none."""
+
+    matcher: Manifest | None = None
+    spec: Manifest | None = None
+
+
+def adopt(
+    vm: Manifest,
+    instancetypes: Iterable[Manifest],
+    preferences: Iterable[Manifest] | None,
+    cluster: Cluster,
+    accept: Sequence[str] = (),
+) -> Adoption:
+    """Chooses an instancetype and a preference for a VM (plain manifest).
+
+    instancetypes, preferences: the manifests to choose from, of either kind; preferences None for no preference. A VM
+    that has a preference keeps it. cluster: must know these manifests too.
+    accept: fields of the VMI that may differ, with everything inside them.
+    """
+    before = effective(vm, cluster)
+    if isinstance(before, str):
+        return Adoption(problem=before)
+    ranked = [
+        _choice(manifest, INSTANCETYPE, cluster)
+        for manifest in fitting(filter(is_active, instancetypes), Constraints(), cluster.release)
+    ]
+    preferred = _preferences(vm, preferences, cluster)
+    target = _AdoptedVM(vm, before, cluster, tuple(accept))
+    exact = [choice for choice in ranked if choice is not None and _size(choice.spec) == _size_of_guest(before)]
+    fits: list[Candidate] = []
+    for instancetype in exact:
+        candidates = [target.attempt(instancetype, preference) for preference in preferred]
+        # Most pairs differ; spare them the webhook.
+        validated = [target.with_refusal(candidate) for candidate in candidates if target.fits(candidate)]
+        fits += [target.reduce(candidate, instancetype) for candidate in validated if target.fits(candidate)]
+    if fits:
+        # min takes the first of equals, and the candidates are in order.
+        return Adoption(chosen=min(fits, key=lambda candidate: (len(candidate.differences), -len(candidate.removed))))
+    choices = [choice for choice in ranked if choice is not None]
+    nearest = sorted(choices, key=lambda choice: _distance(choice.spec, before))[:_NEAREST]
+    closest = [
+        min((target.attempt(choice, preference) for preference in preferred), key=target.closeness)
+        for choice in nearest
+    ]
+    ordered = tuple(sorted(map(target.with_refusal, closest), key=target.closeness))
+    sized = [choice.matcher for choice in exact]
+    fixable = [candidate for candidate in ordered[:1] if candidate.instancetype in sized and candidate.refusal is None]
+    return Adoption(nearest=ordered, remedy=target.remedy(fixable[0]) if fixable else "")
+
+
+def patch(vm: Manifest, adopted: Manifest) -> list[dict[str, Any]]:
+    """The JSON patch from the VM to the adopted VM. It fails if the VM's generation has changed."""
+    changes = [{"op": "test", "path": "/metadata/generation", "value": vm["metadata"].get("generation")}]
+    for role in ROLES:
+        matcher = role.matcher_of(adopted)
+        if matcher != role.matcher_of(vm):
+            changes.append({"op": "add", "path": f"/spec/{role.matcher}", "value": matcher})
+    return [*changes, {"op": "replace", "path": "/spec/template", "value": adopted["spec"]["template"]}]
+
+
+class _AdoptedVM(NamedTuple):
+    """The VM, and its effective VMI without an instancetype."""
+
+    vm: Manifest
+    before: Manifest
+    cluster: Cluster
+    accept: tuple[str, ...]
+
+    def attempt(self, instancetype: _Choice, preference: _Choice) -> Candidate:
+        """The VM with a pair, without the fields that conflict with its instancetype; not yet validated."""
+        rewritten = copy(self.vm)
+        rewritten["spec"][INSTANCETYPE.matcher] = instancetype.matcher
+        if preference.matcher is not None:
+            rewritten["spec"][PREFERENCE.matcher] = preference.matcher
+        return self._evaluate(rewritten, self._without_conflicts(rewritten, instancetype, preference))
+
+    def fits(self, candidate: Candidate) -> bool:
+        return candidate.refusal is None and all(
+            self._accepted(difference["field"]) for difference in candidate.differences
+        )
+
+    def closeness(self, candidate: Candidate) -> tuple[bool, int]:
+        return candidate.refusal is not None, sum(
+            not self._accepted(difference["field"]) for difference in candidate.differences
+        )
+
+    def reduce(self, candidate: Candidate, instancetype: _Choice) -> Candidate:
+        """The candidate without the fields to which the preference or the instancetype gives the same value."""
+        preference = find.spec(candidate.vm, PREFERENCE, self.cluster.objects, self.cluster.release).spec
+
+        def applied(template: Manifest) -> Manifest | None:
+            return applier.apply(template, instancetype.spec, preference, self.cluster.release).template
+
+        def plain(template: Manifest) -> Manifest | None:
+            return applier.apply(template, None, None, self.cluster.release).template
+
+        template, removed = reduced(candidate.vm["spec"]["template"], plain, applied)
+        vm = {**candidate.vm, "spec": {**candidate.vm["spec"], "template": template}}
+        smaller = self._evaluate(vm, {**candidate.removed, **removed})
+        return smaller if self.fits(smaller) else candidate
+
+    def _evaluate(self, rewritten: Manifest, removed: Mapping[str, Any]) -> Candidate:
+        cluster = self.cluster
+        candidate = Candidate(INSTANCETYPE.matcher_in(rewritten), PREFERENCE.matcher_of(rewritten), rewritten, {}, ())
+        admitted = mutate.mutate(rewritten, cluster.objects, self.vm, "UPDATE", cluster.release)
+        if admitted.vm is None:
+            return candidate._replace(refusal=admitted.refusal.message if admitted.refusal is not None else "")
+        after = effective(admitted.vm, cluster)
+        if isinstance(after, str):
+            return candidate._replace(refusal=after)
+        return candidate._replace(removed=removed, differences=tuple(differences(self.before, after)))
+
+    def with_refusal(self, candidate: Candidate) -> Candidate:
+        """The candidate with the refusal of KubeVirt's webhook, if any."""
+        cluster = self.cluster
+        admitted = mutate.mutate(candidate.vm, cluster.objects, self.vm, "UPDATE", cluster.release).vm
+        if candidate.refusal is not None or admitted is None:
+            return candidate
+        response = validate.virtual_machine(admitted, cluster)
+        return candidate if response.allowed else candidate._replace(refusal=response.message)
+
+    def remedy(self, candidate: Candidate) -> str:
+        """What lets a pair of the VM's size fit: accepted differences, or a preference that keeps the topology."""
+        fields = [entry["field"] for entry in candidate.differences if not self._accepted(entry["field"])]
+        if not {f"{_CPU}.{CORES}", f"{_CPU}.{THREADS}"} & set(fields):
+            return f"set {self._accepting(fields)}"
+        others = [field for field in fields if not field.startswith(f"{_CPU}.")]
+        remedy = f"set {self._accepting([_CPU, *others])} to change the topology of its vCPUs"
+        cpu = self.before["domain"]["cpu"]
+        parts = [name for name in (SOCKETS, CORES, THREADS) if cpu.get(name, 1) > 1]
+        if len(parts) > 1 or parts == [SOCKETS] or PREFERENCE.matcher_of(self.vm) is not None:
+            return remedy
+        unknown = self.cluster.release.unknown_topologies
+        name = next(name for name, part in NAMES.items() if part == parts[0] and name not in unknown)
+        # Whatever its topology, a VM with an instancetype has sockets.
+        others += [] if SOCKETS in cpu else [f"{_CPU}.{SOCKETS}"]
+        accepting = f" and {self._accepting(others)}" if others else ""
+        return f"{remedy}, or use a preference with spec.cpu.preferredCPUTopology: {name}{accepting} to keep it"
+
+    def _accepting(self, fields: Sequence[str]) -> str:
+        return f"accept: [{', '.join(dict.fromkeys((*self.accept, *fields)))}]"
+
+    def _accepted(self, field: str) -> bool:
+        return any(field == path or field.startswith((f"{path}.", f"{path}[")) for path in self.accept)
+
+    def _without_conflicts(self, rewritten: Manifest, instancetype: _Choice, preference: _Choice) -> dict[str, Any]:
+        removed: dict[str, Any] = {}
+        template = rewritten["spec"]["template"]
+        # After one conflict is removed, KubeVirt may report another.
+        while new := [path for path in self._conflicts(template, instancetype, preference) if path not in removed]:
+            for path in new:
+                template, removed[path] = without(template, path)
+        rewritten["spec"]["template"] = template
+        return removed
+
+    def _conflicts(self, template: Manifest, instancetype: _Choice, preference: _Choice) -> tuple[str, ...]:
+        """The paths that conflict in a template; none if KubeVirt would panic, as building the VMI reports that."""
+        return applier.apply(template, instancetype.spec, preference.spec, self.cluster.release).conflicts
+
+
+def _choice(manifest: Manifest, role: Role, cluster: Cluster) -> _Choice | None:
+    """The choice for a manifest; None if it does not match the schema."""
+    try:
+        spec = release_schema.canonical(role.spec_type, manifest.get("spec"), cluster.release)
+    except FieldError:
+        return None
+    return _Choice({"kind": manifest["kind"], "name": manifest["metadata"]["name"]}, spec)
+
+
+def _preferences(vm: Manifest, preferences: Iterable[Manifest] | None, cluster: Cluster) -> list[_Choice]:
+    """The candidates: first none, then the given preferences. For a VM with a preference, only that."""
+    if PREFERENCE.matcher_of(vm) is not None:
+        return [_Choice(None, find.spec(vm, PREFERENCE, cluster.objects, cluster.release).spec)]
+    offered = filter(is_active, preferences or ())
+    named = sorted(offered, key=lambda manifest: (str(manifest["metadata"]["name"]), manifest["kind"]))
+    choices = [_choice(manifest, PREFERENCE, cluster) for manifest in named]
+    # Many catalogs contain the same preference under several names.
+    different: dict[str, _Choice] = {}
+    for choice in choices:
+        if choice is not None:
+            different.setdefault(json.dumps(choice.spec, sort_keys=True), choice)
+    return [_Choice(), *different.values()]
+
+
+def effective(vm: Manifest, cluster: Cluster) -> Manifest | str:
+    """The parts of a VM that determine its guest and pod, normalized for comparison; or KubeVirt's error."""
+    built = vmi.build(vm, cluster)
+    if built.spec is None or built.metadata is None:
+        return built.error.message if built.error is not None else "the VM cannot be expanded"
+    spec = built.spec
+    # Only the network could cause an error here, and it has been set above.
+    defaults.set_spec_defaults(spec, cluster.kubevirt)
+    _equalize(spec["domain"], cluster.kubevirt)
+    annotations = built.metadata.get("annotations") or {}
+    stored = release_schema.canonical("VirtualMachine", vm, cluster.release)["spec"]
+    return {
+        **spec,
+        "annotations": {key: value for key, value in annotations.items() if key not in _MATCHER_ANNOTATIONS},
+        # A preference may set the storage class of these.
+        "dataVolumeTemplates": stored.get("dataVolumeTemplates") or [],
+    }
+
+
+def _equalize(domain: Manifest, kubevirt: KubeVirt) -> None:
+    """Normalizes values that KubeVirt treats alike."""
+    for count in ("cores", "threads"):
+        # Sockets have no such default: without them, sockets cannot be hotplugged.
+        domain["cpu"].setdefault(count, 1)
+    memory, resources = domain.get("memory", {}), domain["resources"]
+    requests, limits = (resources.get(part) or {} for part in ("requests", "limits"))
+    for amounts in (memory, requests, limits):
+        for name in ("guest", "maxGuest", "memory"):
+            if name in amounts:
+                amounts[name] = Quantity.from_integer(parse(amounts[name]).value, BINARY_SI).text
+    requested_by_default = "memory" not in limits and kubevirt.memory_overcommit == 100
+    if requested_by_default and "memory" in requests and requests["memory"] == memory.get("guest"):
+        # The pod requests the same without it.
+        del requests["memory"]
+    if not requests:
+        resources.pop("requests", None)
+
+
+def _size(instancetype: Manifest | None) -> tuple[int, int]:
+    """vCPUs, and memory in bytes."""
+    spec = instancetype or {}
+    return int(spec["cpu"]["guest"]), parse(spec["memory"]["guest"]).value
+
+
+def _size_of_guest(effective: Manifest) -> tuple[int, int]:
+    size = guest(effective)
+    return int(size["vcpus"]), parse(size.get("memory", "0")).value
+
+
+def _distance(instancetype: Manifest | None, effective: Manifest) -> float:
+    """The ratio of vCPUs plus the ratio of memory, each in powers of two."""
+    pairs = zip(_size(instancetype), _size_of_guest(effective))
+    return sum(abs(math.log2(max(size, 1)) - math.log2(max(guest_size, 1))) for size, guest_size in pairs)

@@ -1,0 +1,155 @@
+"""Manifests of instancetypes and preferences from user options."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from ..api import formats, quantity, state
+from ..api import name_rules as names
+from ..api.errors import FieldError, QuantityError
+from ..api.manifest import Manifest, Options
+from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, Role
+from ..api.name_rules import shown
+from ..api.tree import merge
+from .argument_spec import options as typed_options
+from .argument_spec import to_manifest
+
+
+def canonical_quantity(path: str, text: Any) -> str:
+    """The canonical text of a quantity. path: of the option. Raises FieldError, caused by QuantityError."""
+    try:
+        return quantity.canonical(str(text))
+    except QuantityError as error:
+        raise FieldError(path, f"{shown(text)} is not a quantity; write a quantity such as 512Mi, 4Gi or 4G") from error
+
+
+_TEMPLATE: Final = "spec.template.spec."
+# Fields → the prefix of the options that set them, which users know.
+_OPTIONS: Final = {
+    "metadata.": "",
+    "spec.instancetype": "instancetype",
+    "spec.preference": "preference",
+    f"{_TEMPLATE}domain.memory.guest": "memory",
+    f"{_TEMPLATE}terminationGracePeriodSeconds": "termination_grace_period",
+    f"{_TEMPLATE}tolerations": "tolerations",
+    f"{_TEMPLATE}nodeSelector": "node_selector",
+}
+_INTERFACE: Final = re.compile(rf"{re.escape(_TEMPLATE)}domain\.devices\.interfaces\[(\d+)\](.*)")
+
+
+def validated(type_name: str, manifest: Manifest, options: Options) -> Manifest:
+    """The manifest in the API's spelling, without empty parts, if a cluster may accept it.
+
+    options: the source of the manifest; `accept_unknown_fields` permits unknown fields. Raises FieldError with the
+    path of the option if known.
+    """
+    check_name(options)
+    try:
+        return formats.checked(type_name, manifest, bool(options.get("accept_unknown_fields")))
+    except FieldError as error:
+        raise FieldError(_option_path(error.path, options), error.reason) from error
+
+
+def check_name(options: Options) -> None:
+    """Raises FieldError for a missing name, or one too long for the names that KubeVirt derives from it."""
+    name = options.get("name") or ""
+    reason = names.subdomain(name) if name else "is empty"
+    if reason:
+        raise FieldError("name", f"{shown(name)} {reason}; write a name such as web-1")
+
+
+def _option_path(path: str, options: Options) -> str:
+    for field, option in _OPTIONS.items():
+        if path.startswith(field) and (not option or options.get(option) is not None):
+            return option + path[len(field) :]
+    interface = _INTERFACE.fullmatch(path)
+    if interface and int(interface[1]) < len(options.get("networks") or ()):
+        return f"networks[{interface[1]}]{interface[2]}".replace(".macAddress", ".mac_address")
+    return path
+
+
+def argument_spec(role: Role) -> dict[str, dict[str, Any]]:
+    """The options of an instancetype or preference: the fields of its spec, and the options of every object."""
+    return {
+        **typed_options(role.spec_type, required=False),
+        "name": {"type": "str"},
+        "namespace": {"type": "str"},
+        "kind": {"type": "str", "choices": [role.kind, role.cluster_kind]},
+        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+        "labels": {"type": "dict"},
+        "annotations": {"type": "dict"},
+        **state.SPEC,
+        "spec": {"type": "dict"},
+        "accept_unknown_fields": {"type": "bool"},
+    }
+
+
+def instancetype(options: Options) -> dict[str, Any]:
+    """The manifest of an instancetype, as `validation.validated` returns it.
+
+    options: of the module; None if not given. `spec` is merged with the typed options. With a namespace or the
+    namespaced kind it is a VirtualMachineInstancetype, else a VirtualMachineClusterInstancetype.
+    Raises schema.FieldError for values that do not match the schema, for missing vCPUs or memory, and for devices
+    without a name or a resource name.
+    """
+    memory = (options.get("memory") or {}).get("guest")
+    if memory is not None:
+        canonical_quantity("memory.guest", memory)
+    manifest = _manifest(INSTANCETYPE, options)
+    if options.get("state") != "absent":
+        for part, example in (("cpu", "2"), ("memory", "4Gi")):
+            if "guest" not in manifest["spec"].get(part, {}):
+                raise FieldError(f"spec.{part}.guest", f"required in an instancetype, for example {example}")
+        if manifest["spec"]["cpu"]["guest"] < 1:
+            raise FieldError("spec.cpu.guest", "0 is too small; write 1 or more")
+        for field in ("gpus", "hostDevices"):
+            for index, device in enumerate(manifest["spec"].get(field) or []):
+                for key in ("name", "deviceName"):
+                    if not device.get(key):
+                        raise FieldError(f"spec.{field}[{index}].{key}", "required for a device")
+    return manifest
+
+
+def preference(options: Options) -> dict[str, Any]:
+    """The manifest of a preference, like `instancetype`."""
+    return _manifest(PREFERENCE, options)
+
+
+def is_namespaced(options: Options) -> bool:
+    """Whether the options declare a namespaced object: by kind, else by a given namespace."""
+    kind = options.get("kind")
+    return bool(options.get("namespace")) if kind is None else "Cluster" not in kind
+
+
+def _manifest(role: Role, options: Options) -> dict[str, Any]:
+    namespaced = is_namespaced(options)
+    if not namespaced and options.get("namespace"):
+        raise FieldError(
+            "namespace", f"{options['kind']} is cluster-wide; remove namespace, or set kind to {role.kind}"
+        )
+    marks = state.marks({name: options[name] for name in state.SPEC if options.get(name) is not None})
+    over = len(str(options.get("name") or "")) - names.LONGEST_LABEL
+    if over > 0 and options.get("state") != "absent":
+        characters = "1 character" if over == 1 else f"{over} characters"
+        raise FieldError(
+            "name",
+            f"{shown(options['name'])} is longer than {names.LONGEST_LABEL} characters, so no VM could capture its"
+            f" revision, which has the name as a label; drop {characters}",
+        )
+    named = {"name": options.get("name")}
+    for field, own in (("labels", marks.labels), ("annotations", marks.annotations)):
+        named[field] = {**(options.get(field) or {}), **{key: value for key, value in own.items() if value is not None}}
+    metadata = {field: value for field, value in named.items() if value}
+    if namespaced:
+        metadata["namespace"] = options["namespace"]
+    spec = merge(to_manifest(role.spec_type, options_of(role, options)), options.get("spec") or {}, "spec")
+    # Check the spec first: a catalog derives labels from it, and an error would blame the labels.
+    manifest = validated(role.kind, {"spec": spec, "metadata": metadata}, options)
+    kind = role.kind if namespaced else role.cluster_kind
+    return {"apiVersion": API_VERSION, "kind": kind, "metadata": manifest["metadata"], "spec": manifest["spec"]}
+
+
+def options_of(role: Role, options: Options) -> Options:
+    """The typed options alone. The module's `annotations` belong to the object, not to its VMs."""
+    return {name: value for name, value in options.items() if name not in ("annotations", "labels", "spec")}

@@ -1,0 +1,178 @@
+"""The limits of a task's options: numbers, names that select objects, and the shape of their argument spec."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from ..api import name_rules as names
+from ..api.manifest import Options
+from ..api.name_rules import shown
+from ..api.tree import path_of, scan
+from .unquoted import QUOTES
+
+
+class Bounds(NamedTuple):
+    """The bounds of an integer. unit: in the plural."""
+
+    least: int
+    most: int
+    unit: str
+
+
+# Longer than any run, and safe for every timer of the operating system.
+_MONTH: Final = 30 * 24 * 3600
+_SECONDS: Final = Bounds(0, _MONTH, "seconds")
+
+NUMBERS: Final[dict[str, Bounds]] = {
+    # Each request needs a thread and a connection.
+    "concurrency": Bounds(1, 256, "requests"),
+    "wait_timeout": _SECONDS,
+    "retry_timeout": _SECONDS,
+    "download_timeout": Bounds(1, _MONTH, "seconds"),
+    "health_timeout": _SECONDS,
+    "pause": _SECONDS,
+    "grace_period": _SECONDS,
+    "keep": Bounds(0, 1_000_000, "revisions"),
+}
+_LABELS: Final = ("namespace", "namespaces")
+_NAMES: Final = ("name", "names")
+
+
+def option_problem(options: Mapping[str, Any]) -> str | None:
+    """The error in a task's own options, on one line with the remedy, or None. `validation` checks objects."""
+    for option, limits in NUMBERS.items():
+        value = options.get(option)
+        if isinstance(value, int) and not limits.least <= value <= limits.most:
+            return (
+                f"{option}: expected {limits.least} to {limits.most} {limits.unit}, found {shown(value)};"
+                " write a number between these"
+            )
+    qps = options.get("qps")
+    if qps is not None and not (qps > 0 and math.isfinite(qps)):
+        return f"qps: expected more than 0 requests a second, found {qps:g}; leave it out for no limit"
+    for selecting, check in ((_LABELS, names.label), (_NAMES, names.subdomain)):
+        for option in selecting:
+            for value in _texts(options.get(option)):
+                if reason := check(value) if value else "is empty":
+                    return f"{option}: {shown(value)} {reason}; write it as `kubectl get` prints it"
+    return None
+
+
+# More than any KubeVirt object needs, and far below Python's own limit.
+DEEPEST: Final = 64
+NOT_FINITE: Final = "expected a finite number such as 2"
+
+
+def not_finite(value: Any) -> str | None:
+    """The path of a number in JSON data that is not finite, such as YAML's `.inf` and `.nan`, or None."""
+    return next((path_of(place) for place, part in scan(value) if _is_not_finite(part)), None)
+
+
+def _is_not_finite(value: Any) -> bool:
+    if isinstance(value, str):
+        return value.strip().lstrip("+-").lower() in ("inf", "infinity", "nan")
+    return isinstance(value, float) and not math.isfinite(value)
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []
+
+
+def oversized(value: Any, most: int = 500_000) -> str | None:
+    """The part of a value that is too large, or None.
+
+    The value may contain itself or repeated parts, because of YAML's aliases.
+    """
+    remaining = [(value, 0)]
+    count = 0
+    while remaining:
+        part, depth = remaining.pop()
+        count += 1
+        if depth > DEEPEST:
+            return f"is nested more than {DEEPEST} levels deep or contains itself"
+        if count > most:
+            return f"contains more than {most:,} values with all aliases expanded"
+        inside = part.values() if isinstance(part, Mapping) else part if isinstance(part, (list, tuple)) else ()
+        remaining += [(entry, depth + 1) for entry in inside]
+    return None
+
+
+Spec = dict[str, Any]
+
+
+def shape_problem(options: Options, spec: Spec, path: str = "") -> str | None:
+    """What is wrong with an option that takes text, a number, a dictionary or a list of these, with its path, or None.
+
+    A dictionary without suboptions may be nested DEEPEST levels deep. Ansible rejects such values too, but without the
+    path of the nested option, or with a traceback; and of the truth value that YAML makes of `no` it makes `False`.
+    """
+    for key, value in options.items():
+        option = spec.get(own_name(key, spec)) or {}
+        place = f"{path}{key}"
+        if option.get("type") == "dict":
+            entries = [(place, value)]
+        elif option.get("elements") == "dict":
+            items = value if isinstance(value, list) else [value]
+            entries = [(f"{place}[{index}]", entry) for index, entry in enumerate(items)]
+            key = ""
+        elif option.get("type") in ("int", "float") and not_finite(value) is not None:
+            return f"{place}: {NOT_FINITE}"
+        elif _is_text(option) and any(
+            isinstance(entry, bool) for entry in (value if isinstance(value, list) else [value])
+        ):
+            return f"{place}: expected a string, found a boolean{QUOTES}"
+        else:
+            continue
+        for where, entry in entries:
+            inner = option.get("options") or {}
+            if isinstance(entry, dict):
+                reason = shape_problem(entry, inner, f"{where}.") if inner else _too_deep(where, entry)
+            else:
+                reason = None if _is_readable(entry) else _not_a_dictionary(where, key, entry, inner)
+            if reason:
+                return reason
+    return None
+
+
+def _is_text(option: Spec) -> bool:
+    """Whether an option takes text. Ansible itself makes `no` and `off` of a boolean if these are choices."""
+    return "str" in (option.get("type"), option.get("elements")) and "choices" not in option
+
+
+def _too_deep(where: str, value: Any) -> str | None:
+    """Rejects deep nesting: Ansible and the checks of objects recurse, and Python's limit would not name the option."""
+    level = [value]
+    for _depth in range(DEEPEST):
+        level = [
+            inside
+            for part in level
+            for inside in (part.values() if isinstance(part, dict) else part)
+            if isinstance(inside, (dict, list))
+        ]
+        if not level:
+            return None
+    return f"{where}: is nested more than {DEEPEST} levels deep; no KubeVirt object is"
+
+
+def _is_readable(value: Any) -> bool:
+    """Whether the value is None, or text that Ansible may parse as a dictionary."""
+    return value is None or (isinstance(value, str) and bool(set(value) & set("{=")))
+
+
+def _not_a_dictionary(where: str, key: str, value: Any, inner: Spec) -> str:
+    main = next((name for name in ("guest", "name", "data_source") if name in inner), None)
+    if not isinstance(value, (str, int)) or main is None or any(option.get("no_log") for option in inner.values()):
+        kind = {str: "text", list: "a list", bool: "a boolean"}.get(type(value), "a number")
+        return f"{where}: expected a dictionary, found {kind}"
+    return f"{where}: expected a dictionary, found {shown(value)}; write {key and f'{key}: '}{{{main}: ...}}"
+
+
+def own_name(key: str, spec: Spec) -> str:
+    """The name of an option that may be an alias."""
+    if key in spec:
+        return key
+    return next((name for name, option in spec.items() if key in (option.get("aliases") or ())), key)

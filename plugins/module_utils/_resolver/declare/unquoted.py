@@ -1,0 +1,69 @@
+"""What YAML makes of text without quotes: `010` is 8, `12:30:45` is 45045, and `no` is false."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..api.name_rules import shown
+from ..api.tree import path_of, scan
+
+QUOTES: Final = "; put it in quotes"
+
+
+class UnquotedKey(str):
+    """A key of a mapping that YAML does not read as text, as it is written. means: what YAML reads."""
+
+    means: Any
+
+    def __new__(cls, written: str, means: Any) -> UnquotedKey:
+        key = super().__new__(cls, written)
+        key.means = means
+        return key
+
+
+class UnquotedNumber(int):
+    """An integer that is not written as a decimal number. written: its text."""
+
+    written: str
+
+    def __new__(cls, written: str, value: int) -> UnquotedNumber:
+        number = super().__new__(cls, value)
+        number.written = written
+        return number
+
+
+def key_problem(key: Any) -> str:
+    """What is wrong with a key that is not text, as written (`UnquotedKey`) or as YAML read it; "" for text."""
+    if isinstance(key, UnquotedKey):
+        return f"the key {key} is {_kind(key.means)} in YAML{QUOTES}"
+    return "" if isinstance(key, str) else f"YAML read a key as {_kind(key)}{QUOTES}"
+
+
+def number_problem(value: Any) -> str:
+    """What is wrong with an `UnquotedNumber`; "" for other values."""
+    if not isinstance(value, UnquotedNumber):
+        return ""
+    return f'{value.written} is {shown(int(value))} in YAML; write {shown(int(value))} or "{value.written}"'
+
+
+def problem(value: Any) -> tuple[str, str] | None:
+    """The first key or number in a value that YAML reads as something else than what is written.
+
+    Its path and what is wrong, or None. The value may contain itself or repeated parts, because of YAML's aliases.
+    """
+    for place, part in scan(value):
+        if part.__class__ is str:
+            continue  # as most are
+        if isinstance(part, dict):
+            for key in part:
+                if key.__class__ is not str and (reason := key_problem(key)):
+                    return path_of((place, key) if isinstance(key, UnquotedKey) else place), reason
+        elif isinstance(part, UnquotedNumber):
+            return path_of(place), number_problem(part)
+    return None
+
+
+def _kind(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "null", False: "false", True: "true"}[value]
+    return f"the number {shown(value)}" if isinstance(value, (int, float)) else "a date"

@@ -1,0 +1,45 @@
+"""The ControllerRevision that KubeVirt writes when it starts a guest: a copy of the VM's spec, with the revisions of
+instancetype and preference as revisionName (``virt-controller/watch/vm``).
+"""
+
+from __future__ import annotations
+
+from ...api.manifest import Manifest
+from ...api.matcher import ROLES
+from ..find import revision_names as naming
+from ..find.lookup import Lookup
+
+
+def start_revision_name(vm: Manifest) -> str:
+    """The name of the ControllerRevision that KubeVirt writes when it starts this generation of the VM."""
+    return f"{start_revision_prefix(vm)}{vm['metadata'].get('generation')}"
+
+
+def start_revision_prefix(vm: Manifest) -> str:
+    """The prefix of the names of all start revisions of a VM."""
+    return f"{naming.START}{vm['metadata'].get('uid')}-"
+
+
+def started_vm(vm: Manifest, instance: Manifest, objects: Lookup) -> Manifest | None:
+    """The VM as it was when its guest started, without a status; None if the start revision is lost.
+
+    instance: the VMI, whose status names the start revision.
+    """
+    name = _start_of(instance)
+    revision = objects.get("ControllerRevision", vm["metadata"].get("namespace") or "", name) if name else None
+    spec = (revision.get("data") or {}).get("spec") if isinstance(revision, dict) else None
+    return None if spec is None else {**vm, "spec": spec, "status": {}}
+
+
+def is_unchanged_since_start(vm: Manifest, instance: Manifest, started: Manifest | None) -> bool:
+    """Whether the guest was started from this generation of the VM, with the revisions that the VM has now.
+
+    started: the VM at the guest's start, None if it is unknown.
+    """
+    if started is None or _start_of(instance) != start_revision_name(vm):
+        return False
+    return all(naming.referenced(vm, role).name == naming.referenced(started, role).name for role in ROLES)
+
+
+def _start_of(instance: Manifest) -> str:
+    return (instance.get("status") or {}).get("virtualMachineRevisionName") or ""

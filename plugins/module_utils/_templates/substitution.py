@@ -1,0 +1,118 @@
+"""References to parameters in texts, ``${NAME}`` and ``${{NAME}}``, and their substitution (virt-template's engine).
+
+``${NAME}`` may be anywhere in a text; there is no escape. ``${{NAME}}`` is a whole text; its value is read as JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from .._resolver.api import go_json
+
+REFERENCE: Final = re.compile(r"\$\{([a-zA-Z0-9_]+)\}")
+WHOLE: Final = re.compile(r"\$\{\{([a-zA-Z0-9_]+)\}\}")
+_GO_TYPES: Final = {
+    bool: "bool",
+    int: "float64",
+    float: "float64",
+    list: "[]interface {}",
+    dict: "map[string]interface {}",
+}
+
+
+class SubstitutionError(ValueError):
+    """A value that cannot be where its reference is; the message is virt-template's."""
+
+
+def references(value: Any) -> Iterator[str]:
+    """The names in all texts and keys of a JSON value, perhaps more than once."""
+    if isinstance(value, str):
+        whole = WHOLE.fullmatch(value)
+        yield from [whole[1]] if whole else REFERENCE.findall(value)
+    elif isinstance(value, dict):
+        for key, entry in value.items():
+            yield from references(key)
+            yield from references(entry)
+    elif isinstance(value, list):
+        for entry in value:
+            yield from references(entry)
+
+
+def has_reference(text: str) -> bool:
+    """Whether a text has ``${NAME}`` somewhere."""
+    return bool(REFERENCE.search(text))
+
+
+def escaped(value: Any, dollar: str) -> Any:
+    """A copy of a JSON value in which nothing is a reference but to a parameter whose value is ``$``.
+
+    dollar: the parameter's name, to which the value has no reference.
+    """
+
+    def escape(text: str) -> str:
+        pattern = WHOLE if WHOLE.fullmatch(text) else REFERENCE
+        return pattern.sub(lambda match: f"${{{dollar}}}{match[0][1:]}", text)
+
+    return _mapped(value, escape, escape)
+
+
+def substitute(value: Any, values: Mapping[str, str]) -> Any:
+    """A copy of a JSON value with the parameters' values in place of all references; of equal keys the last stays.
+
+    values: of all parameters that are referenced. Raises SubstitutionError.
+    """
+
+    def replace(text: str) -> Any:
+        whole = WHOLE.fullmatch(text)
+        return _read(values[whole[1]], "interface {}") if whole else _replace(text, values)
+
+    return _mapped(value, lambda key: _key(key, values), replace)
+
+
+def _mapped(value: Any, of_key: Callable[[str], str], of_text: Callable[[str], Any]) -> Any:
+    """A copy of a JSON value with what the functions return for each key and each other text."""
+    if isinstance(value, str):
+        return of_text(value)
+    if isinstance(value, dict):
+        return {of_key(key): _mapped(entry, of_key, of_text) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_mapped(entry, of_key, of_text) for entry in value]
+    return value
+
+
+def substitute_text(text: str, values: Mapping[str, str]) -> str:
+    """A text in which ``${{NAME}}`` too is replaced by text."""
+    whole = WHOLE.fullmatch(text)
+    return values[whole[1]] if whole else _replace(text, values)
+
+
+def _key(key: str, values: Mapping[str, str]) -> str:
+    whole = WHOLE.fullmatch(key)
+    if not whole:
+        return _replace(key, values)
+    read = _read(values[whole[1]], "string")
+    if not isinstance(read, str):
+        raise SubstitutionError(
+            f"substituted value type {_GO_TYPES[type(read)]} is not assignable to target type string"
+        )
+    return read
+
+
+def _replace(text: str, values: Mapping[str, str]) -> str:
+    # The names are found once; each then takes the first place that is left, also one in a value put in before it.
+    for name in REFERENCE.findall(text):
+        text = text.replace(f"${{{name}}}", values[name], 1)
+    return text
+
+
+def _read(text: str, target: str) -> Any:
+    """A value as JSON, or as text if it is no JSON. target: Go's type of the place."""
+    try:
+        value = go_json.read(text)
+    except ValueError:
+        return text
+    if value is None:
+        raise SubstitutionError(f"cannot assign nil value to target type {target}")
+    return value

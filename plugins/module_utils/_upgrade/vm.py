@@ -1,0 +1,310 @@
+"""VMs and VirtualMachineTemplates before and after an upgrade.
+
+What the next start gives a VM, or a new VM of a template, and what the new KubeVirt does to a running guest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from .._capacity.pod import render as manifests
+from .._capacity.pod.amounts import texts
+from .._capacity.pod.environment import Environment
+from .._capacity.pod.pod import Unrenderable
+from .._capacity.pod.render import environments
+from .._capacity.pod.resources import launch
+from .._capacity.quota.check import QuotaObjects, check_quotas
+from .._resolver.api import release_schema
+from .._resolver.api.errors import FieldError, Panic
+from .._resolver.api.manifest import Manifest, labels_of, metadata_of, name_of, namespace_of, qualified_name
+from .._resolver.api.matcher import ROLES
+from .._resolver.api.tree import copy, shown_differences
+from .._resolver.guest.effect import NOTHING, RESTART, GuestEffect, Instance, guest_effect
+from .._resolver.kubevirt.admission import admitter
+from .._resolver.kubevirt.config.cluster import Cluster
+from .._resolver.kubevirt.find import revision_names as naming
+from .._resolver.kubevirt.vm.readiness import has_guest
+from .._resolver.kubevirt.vmi import vmi
+from .._resolver.kubevirt.vmi.vmi import guest
+from .._resolver.kubevirt.webhooks import validate
+from .._resolver.kubevirt.webhooks.mutate import admit
+from .._resolver.kubevirt.webhooks.response import invalid
+from .._resolver.refresh.drift import Drift, drift
+from .._templates.process import example
+
+# How far a guest can grow, and the resources of its pod, do not matter to a running guest.
+_IRRELEVANT: Final = ("domain.cpu.maxSockets", "domain.memory.maxGuest", "domain.resources")
+
+
+class UpgradeSide(NamedTuple):
+    """A cluster before or after the upgrade.
+
+    environment: what decides on its pods. environments: the same by namespace, where the namespace matters.
+    """
+
+    cluster: Cluster
+    environment: Environment
+    environments: Mapping[str, Environment] = MappingProxyType({})
+
+
+class VMStart(NamedTuple):
+    """The result of a start. spec: of the VMI as it is stored. pod: {requests, limits}, quantities by resource.
+
+    problem: why KubeVirt cannot start the VM, in its words; the rest is empty then, or only the pod.
+    """
+
+    spec: Manifest | None = None
+    pod: Mapping[str, Any] = MappingProxyType({})
+    problem: str = ""
+
+    @property
+    def guest(self) -> Manifest:
+        return guest(self.spec) if self.spec is not None else {}
+
+
+@dataclass(frozen=True, eq=False)
+class UpgradeChange:
+    """A VM, or a new VM of a VirtualMachineTemplate, before and after an upgrade.
+
+    manifest: the live VM or template. before, after: the next start on either side; of a new VM, with the default
+    values of the parameters.
+
+    changes: of the VMI's spec, [{field, before, after}]. lost: fields of the VM that the new API drops.
+    refusal, refusal_before: why KubeVirt rejects any change of the VM, or a new VM, after the upgrade, and now; "" if
+    it does not.
+    """
+
+    manifest: Manifest
+    before: VMStart
+    after: VMStart
+    changes: tuple[dict[str, Any], ...]
+    lost: tuple[str, ...]
+    refusal: str
+    refusal_before: str
+
+    @property
+    def label(self) -> str:
+        return qualified_name(self.manifest)
+
+    @property
+    def newly_stuck(self) -> bool:
+        """Whether only the new KubeVirt cannot start the VM."""
+        return bool(self.after.problem and not self.before.problem)
+
+    @property
+    def newly_refused(self) -> bool:
+        return bool(self.refusal and not self.refusal_before)
+
+    @property
+    def resized(self) -> bool:
+        """Whether the guest gets another size."""
+        return bool(self.before.spec and not self.after.problem and self.before.guest != self.after.guest)
+
+    @property
+    def affected(self) -> bool:
+        """Whether the upgrade makes a difference to the VM, or to the VMs of the template."""
+        same = (self.refusal, self.after.problem) == (self.refusal_before, self.before.problem)
+        return not same or bool(self.changes or self.lost or self.before.pod != self.after.pod)
+
+
+@dataclass(frozen=True, eq=False)
+class VMChange(UpgradeChange):
+    """A VM before and after an upgrade.
+
+    effect: of the upgrade on the guest; what the guest lacks before the upgrade as well does not count.
+    pinned: whether the upgrade turns the captured revision into a pin. refresh: the drift after the upgrade.
+    """
+
+    effect: GuestEffect
+    pinned: bool
+    refresh: Drift
+
+    @property
+    def affected(self) -> bool:
+        return super().affected or self.pinned or self.effect.requested
+
+
+def upgrade_side(cluster: Cluster, vms: Sequence[Manifest] = (), objects: QuotaObjects | None = None) -> UpgradeSide:
+    """Describes a cluster before or after an upgrade.
+
+    objects: what limits the pods of the VMs' namespaces, None for nothing.
+    """
+    environment = Environment(cluster.kubevirt)
+    if objects is None:
+        return UpgradeSide(cluster, environment)
+    labels = {name_of(namespace): labels_of(namespace) for namespace in objects.namespaces}
+    return UpgradeSide(
+        cluster, environment, environments(vms, cluster.kubevirt, labels, objects.quotas, objects.networks)
+    )
+
+
+def vm_change(vm: Manifest, instance: Instance, before: UpgradeSide, after: UpgradeSide) -> VMChange:
+    """Compares a VM before and after an upgrade. instance: the VM's VMI, see `guest.effect`."""
+    start_before, start_after = _next_start(vm, before), _next_start(vm, after)
+    changes = _spec_changes(start_before, start_after)
+    return VMChange(
+        vm,
+        start_before,
+        start_after,
+        changes,
+        _lost(vm, before, after),
+        refusal(vm, after.cluster),
+        refusal(vm, before.cluster),
+        _effect(vm, instance, before.cluster, after.cluster, changes),
+        _pinned(vm, after) and not _pinned(vm, before),
+        drift(vm, instance, after.cluster),
+    )
+
+
+def _effect(
+    vm: Manifest, instance: Instance, before: Cluster, after: Cluster, changes: tuple[dict[str, Any], ...]
+) -> GuestEffect:
+    """The effect of an upgrade on a guest. changes: of the VMI's spec at the next start, with defaults."""
+    earlier, now = (guest_effect(vm, vm, instance, cluster) for cluster in (before, after))
+    if (now.needs, now.outstanding, now.requested) == (earlier.needs, earlier.outstanding, earlier.requested):
+        now = now._replace(needs=NOTHING, reason="", requested=False)
+    visible = any(not change["field"].startswith(_IRRELEVANT) for change in changes)
+    return now._replace(needs=RESTART) if has_guest(vm) and visible else now
+
+
+def _spec_changes(before: VMStart, after: VMStart) -> tuple[dict[str, Any], ...]:
+    """The differences of the VMI's spec, [{field, before, after}], without secrets."""
+    return () if before.spec is None or after.spec is None else tuple(shown_differences(before.spec, after.spec))
+
+
+def _next_start(vm: Manifest, side: UpgradeSide) -> VMStart:
+    """Computes the next start of a VM. vm: as it is stored."""
+    built = vmi.build(vm, side.cluster)
+    if built.spec is None or built.metadata is None:
+        return VMStart(problem=built.error.message if built.error is not None else "the VM cannot be expanded")
+    try:
+        environment = side.environments.get(namespace_of(vm), side.environment)
+        spec, pod = launch(built.metadata, built.spec, environment)
+    except Unrenderable as error:
+        return VMStart(built.spec, problem=f"KubeVirt cannot create a pod for the VM: {error}")
+    return VMStart(spec, {"requests": texts(pod.requests), "limits": texts(pod.limits)})
+
+
+def refusal(vm: Manifest, cluster: Cluster, new: bool = False) -> str:
+    """Why KubeVirt would reject any change of a stored VM, or a new VM; or ""."""
+    applied = release_schema.canonical("VirtualMachine", copy(vm), cluster.release)
+    spec = copy(applied["spec"])
+    response = validate.virtual_machine(applied, cluster)
+    if not response.allowed:
+        return response.message
+    before = None if new else spec
+    try:
+        causes = admitter.virtual_machine_causes(applied["spec"], spec, before, namespace_of(vm), cluster.kubevirt)
+    except Panic as panic:
+        return str(panic)
+    return invalid(causes).message if causes else ""
+
+
+def _lost(vm: Manifest, before: UpgradeSide, after: UpgradeSide) -> tuple[str, ...]:
+    """The fields of a VM that the new API drops and the old one does not."""
+    dropped_after, dropped_before = (
+        [field.path for field in release_schema.unknown("VirtualMachineSpec", vm["spec"], side.cluster.release, "spec")]
+        for side in (after, before)
+    )
+    return tuple(path for path in dropped_after if path not in dropped_before)
+
+
+def _pinned(vm: Manifest, side: UpgradeSide) -> bool:
+    """Up to KubeVirt 1.4 a revision in the spec is the captured one."""
+    release = side.cluster.release
+    return release.captures_in_status and any(naming.referenced(vm, role, release).pinned for role in ROLES)
+
+
+class Admission(NamedTuple):
+    """The admission of the pod of a VM before and after an upgrade.
+
+    before, after: why the pod of a VM's next start is rejected; "" if it is admitted.
+    """
+
+    before: str = ""
+    after: str = ""
+
+
+class Admissions(NamedTuple):
+    """vms: by (namespace, name). quotas: to which the upgrade makes a difference; see admission.check_quotas. They also
+    have fits_before.
+    """
+
+    vms: dict[tuple[str, str], Admission]
+    quotas: list[dict[str, Any]]
+
+
+def admissions(vms: Sequence[Manifest], before: UpgradeSide, after: UpgradeSide, objects: QuotaObjects) -> Admissions:
+    """Each running VM restarts, one after the other; then each halted VM starts.
+
+    The sums of the quotas are of the running VMs, what their new pods need beyond the present ones. Raises FieldError.
+    """
+    running = [vm for vm in vms if has_guest(vm)]
+    halted = [vm for vm in vms if not has_guest(vm)]
+    checks_before, checks_after = (
+        _check([*running, *halted], side, objects)["virtual_machines"] for side in (before, after)
+    )
+    by_vm = {
+        (result_before["namespace"], result_before["name"]): Admission(_problem(result_before), _problem(result_after))
+        for result_before, result_after in zip(checks_before, checks_after)
+    }
+    sums = (_check(running, side, objects)["quotas"] for side in (before, after))
+    lines = [
+        {**line_after, "fits_before": line_before["fits"]}
+        for line_before, line_after in zip(*sums)
+        if line_before != line_after
+    ]
+    return Admissions(by_vm, lines)
+
+
+def _check(vms: Sequence[Manifest], side: UpgradeSide, objects: QuotaObjects) -> dict[str, Any]:
+    return check_quotas(vms, side.cluster.objects, side.cluster.kubevirt, objects, manifests.RESTART)
+
+
+def _problem(line: dict[str, Any]) -> str:
+    """A VM without a pod has another problem, which its start names."""
+    return str(line.get("problem", "")) if line["evaluated"] else ""
+
+
+def template_change(template: Manifest, before: UpgradeSide, after: UpgradeSide) -> UpgradeChange:
+    """Compares a template before and after an upgrade. One that makes no VM has a problem on both sides."""
+    try:
+        vm = default_vm(template)
+        (start_before, refusal_before), (start_after, refusal_after) = (
+            _new_start(vm, side) for side in (before, after)
+        )
+        dropped = _lost(vm, before, after)
+    except (AttributeError, FieldError, KeyError, TypeError, ValueError) as error:
+        broken = VMStart(problem=f"the template makes no VM: {' '.join(str(error).split())}")
+        return UpgradeChange(template, broken, broken, (), (), "", "")
+    return UpgradeChange(
+        template,
+        start_before,
+        start_after,
+        _spec_changes(start_before, start_after),
+        dropped,
+        refusal_after,
+        refusal_before,
+    )
+
+
+def default_vm(template: Manifest) -> Manifest:
+    """The VM of a template with the default values of its parameters, in the template's namespace."""
+    vm, _open, why = example(template)
+    if vm is None:
+        raise FieldError("", why)
+    if not isinstance(vm.get("spec"), dict):
+        raise FieldError("spec.virtualMachine.spec", "missing")
+    return {**vm, "metadata": {"name": name_of(template), **metadata_of(vm), "namespace": namespace_of(template)}}
+
+
+def _new_start(vm: Manifest, side: UpgradeSide) -> tuple[VMStart, str]:
+    """(The start of a new VM, why KubeVirt rejects it)."""
+    admission = admit(vm, None, side.cluster)
+    if admission.admitted is None:
+        message = admission.refusal.message if admission.refusal is not None else "is rejected"
+        return VMStart(problem=message), message
+    return _next_start(admission.admitted, side), refusal(admission.admitted, side.cluster, new=True)

@@ -1,0 +1,118 @@
+"""The client of CDI's upload proxy against a server on loopback; its order of requests is in tests/boot_sources."""
+
+from __future__ import annotations
+
+import http.server
+import io
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tls_server import with_tls
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster import upload_proxy
+
+SIZE = 300_000
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Takes what is sent, and answers with `code`."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.code = 200
+        self.bodies: list[bytes] = []
+        self.headers: list[Any] = []
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    server: Server
+
+    def respond(self) -> None:
+        self.server.headers.append(self.headers)
+        self.server.bodies.append(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+        self.send_response(self.server.code)
+        self.send_header("Content-Length", "0" if self.command == "HEAD" else "4")
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(b"said")
+
+    do_HEAD = do_POST = respond
+
+    def log_message(self, *_arguments: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with Server() as created:
+        thread = threading.Thread(target=created.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread.start()
+        yield created
+        created.shutdown()
+
+
+def image() -> io.BytesIO:
+    return io.BytesIO(b"v" * SIZE)
+
+
+def send(pool: Any, url: str, progress: list[int] | None = None) -> upload_proxy.UploadResponse:
+    count = [] if progress is None else progress
+    return upload_proxy.send(pool, url, "secret", image(), SIZE, count.append)
+
+
+def test_file_is_sent_with_its_content_length(server: Server) -> None:
+    result: list[int] = []
+    answer = send(upload_proxy.connections(), f"http://{server.address}/v1beta1/upload", result)
+    assert answer == upload_proxy.UploadResponse(200, "said")
+    assert server.bodies == [b"v" * SIZE]
+    assert server.headers[0]["Authorization"] == "Bearer secret"
+    assert server.headers[0]["Content-Length"] == str(SIZE)
+    assert "Transfer-Encoding" not in server.headers[0]
+    assert result[-1] == SIZE
+    assert result == sorted(result)
+
+
+def test_error_status_is_returned_as_response(server: Server) -> None:
+    server.code = 503
+    pool = upload_proxy.connections()
+    assert send(pool, f"http://{server.address}/") == upload_proxy.UploadResponse(503, "said")
+    assert not upload_proxy.takes_data(pool, f"http://{server.address}/", "secret")
+
+
+def test_the_certificate_is_checked(server: Server, tmp_path: Path) -> None:
+    authority = with_tls(server, tmp_path)
+    url = f"https://{server.address}/v1beta1/upload"
+    refused = send(upload_proxy.connections(), url)
+    assert (refused.code, refused.final) == (None, True)
+    assert "certificate verify failed" in refused.text
+    assert not upload_proxy.takes_data(upload_proxy.connections(), url, "secret")
+    for pool in (
+        upload_proxy.connections(ca_cert=str(authority)),
+        upload_proxy.connections(validate_certs=False),
+    ):
+        assert upload_proxy.takes_data(pool, url, "secret")
+        assert send(pool, url).code == 200
+
+
+def test_unreadable_ca_and_unreachable_proxy(server: Server) -> None:
+    with pytest.raises(OSError, match="No such file"):
+        upload_proxy.connections(ca_cert="/no/such/file")
+    address = server.address
+    server.shutdown()
+    server.server_close()
+    answer = send(upload_proxy.connections(), f"http://{address}/")
+    assert (answer.code, answer.final) == (None, False)
+    assert "refused" in answer.text
+
+
+def test_unsupported_scheme_is_a_final_failure() -> None:
+    assert not upload_proxy.takes_data(upload_proxy.connections(), "localhost:1/v1beta1/upload", "secret")
+    answer = send(upload_proxy.connections(), "localhost:1/v1beta1/upload")
+    assert (answer.code, answer.final) == (None, True)

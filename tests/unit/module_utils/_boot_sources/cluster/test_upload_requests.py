@@ -1,0 +1,134 @@
+"""What the recordings of tests/boot_sources lack: missing objects, conflicts, timeouts, progress."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+import urllib3
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster import upload as act
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster import upload_proxy
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster.state import BootSourceState
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster.upload import (
+    UploadFailed,
+    UploadProgress,
+    upload,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.pool import display
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.snapshot import Key
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import WriteSettings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
+    DeclareOutcome,
+    Entry,
+)
+from scripted_server import Store, session_with, status
+
+CLAIM = "/api/v1/namespaces/shop/persistentvolumeclaims"
+VOLUMES = "/apis/cdi.kubevirt.io/v1beta1/namespaces/shop/datavolumes"
+EVENTS = "/api/v1/namespaces/shop/events"
+
+
+class Time:
+    """A clock that moves only by waits."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+    def sleep(self, seconds: float) -> None:
+        self.seconds += seconds
+
+
+class Proxy:
+    """An upload proxy that takes everything."""
+
+    def request(self, *_arguments: Any, **_options: Any) -> urllib3.HTTPResponse:
+        return urllib3.HTTPResponse(body=io.BytesIO(), status=200)
+
+
+@pytest.fixture(name="time", autouse=True)
+def _time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    time = Time()
+    monkeypatch.setattr(act, "time", time)
+    monkeypatch.setattr(upload_proxy, "connections", mock.Mock(return_value=Proxy()))
+    return time
+
+
+def boot_source(folder: Path, **file_options: Any) -> BootSourceState:
+    path = folder / "disk.img"
+    path.write_bytes(b"")
+    defaults = {"archive": False, "volume": "golden", "claim": True, "create": True, "tries": 5, "ready_timeout": 5}
+    file = {"path": str(path), **defaults, **file_options}
+    options = {"name": "golden", "namespace": "shop", "size": "1Gi", "upload": file}
+    entry = Entry(
+        "", Key("", "shop", "golden"), "present", {}, options={**options, "upload_proxy": {"url": "http://p"}}
+    )
+    return BootSourceState(DeclareOutcome(entry), volume="golden")
+
+
+@pytest.mark.parametrize("claim", [True, False])
+def test_upload_waits_for_a_missing_volume(tmp_path: Path, time: Time, claim: bool) -> None:
+    store = Store({CLAIM: [], VOLUMES: [], EVENTS: []}, {("POST", ""): (201, {"metadata": {"name": "golden"}})})
+    with session_with(store) as session, pytest.raises(UploadFailed, match=r"not ready .* within 5 seconds"):
+        upload(session, boot_source(tmp_path, claim=claim), WriteSettings())
+    assert time.seconds == 6
+
+
+@pytest.mark.parametrize(("conflicts", "puts"), [(1, 2), (9, 5)])
+def test_conflict_reads_the_claim_again(tmp_path: Path, conflicts: int, puts: int) -> None:
+    ready = {"cdi.kubevirt.io/storage.pod.ready": "true"}
+    store = Store({CLAIM: [{"metadata": {"name": "golden", "annotations": ready}}]}, {("POST", "requests"): (201, {})})
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        response = store(method, path, query)
+        conflict = method == "PUT" and store.writes.count(("PUT", f"{CLAIM}/golden")) <= conflicts
+        return status(409, "the object has been modified", "Conflict") if conflict else response
+
+    outcome = pytest.raises(ApiError) if conflicts >= puts else contextlib.nullcontext()
+    with outcome, session_with(answer) as session:
+        upload(session, boot_source(tmp_path, create=False), WriteSettings())
+    assert store.writes.count(("PUT", f"{CLAIM}/golden")) == puts
+
+
+def test_unprocessed_claim_times_out(tmp_path: Path, time: Time) -> None:
+    ready = {"cdi.kubevirt.io/storage.upload.target": "", "cdi.kubevirt.io/storage.pod.ready": "true"}
+    store = Store({CLAIM: [{"metadata": {"name": "golden", "annotations": ready}}]}, {("POST", "requests"): (201, {})})
+    with session_with(store) as session:
+        upload(session, boot_source(tmp_path), WriteSettings())
+        assert time.seconds == 0
+        with pytest.raises(UploadFailed, match="has not processed the upload to shop/golden within 3 seconds"):
+            upload(session, boot_source(tmp_path), WriteSettings(wait=True, wait_timeout=3))
+    assert time.seconds == 4
+
+
+def test_progress_shows_each_tenth_of_a_try() -> None:
+    lines: list[str] = []
+    progress = UploadProgress("disk-1", 1000)
+    token = display.set(lines.append)
+    for count in (1, 99, 100, 150, 1000, 5, 200):
+        progress.report(count)
+    display.reset(token)
+    progress.report(700)
+    assert [line.partition(" of ")[0] for line in lines] == [
+        "disk-1: 10 %",
+        "disk-1: 100 %",
+        "disk-1: 0 %",
+        "disk-1: 20 %",
+    ]
+    assert progress.read == 700
+
+
+def test_progress_of_an_empty_file() -> None:
+    lines: list[str] = []
+    token = display.set(lines.append)
+    UploadProgress("disk-1", 0).report(0)
+    display.reset(token)
+    assert lines == ["disk-1: 100 % of 0 bytes uploaded"]

@@ -1,0 +1,55 @@
+"""Problems of boot sources that CDI does not report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import origin, preflight
+
+Manifest = dict[str, Any]
+
+CRON = "cdi.kubevirt.io/dataImportCron"
+LABEL = "instancetype.kubevirt.io/default-preference"
+
+
+def data_source(labels: Manifest | None = None, **source: Manifest) -> Manifest:
+    return {"metadata": {"name": "os", "namespace": "golden", "labels": labels or {}}, "spec": {"source": source}}
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ({"pvc": {"name": "a", "namespace": "b"}}, ("PersistentVolumeClaim", "b", "a")),
+        ({"snapshot": {"name": "a"}}, ("VolumeSnapshot", "golden", "a")),
+        ({"dataSource": {"name": "a"}}, None),
+        ({}, None),
+    ],
+)
+def test_content_of_a_data_source(source: Manifest, expected: tuple[str, str, str] | None) -> None:
+    assert preflight.content_key(data_source(**source)) == expected
+
+
+def test_overwritten_labels_have_a_warning() -> None:
+    claim = {"metadata": {"name": "disk", "labels": {LABEL: "rhel"}}}
+    assert list(preflight.overwritten({LABEL: "fedora"}, data_source(), claim)) == [
+        f"CDI writes other values of {LABEL} over these, from disk; label that, too"
+    ]
+    assert list(preflight.overwritten({LABEL: "rhel"}, data_source(), claim)) == []
+    assert list(preflight.overwritten({LABEL: "rhel"}, data_source({CRON: "nightly"}), None)) == [
+        "the DataImportCron nightly makes the DataSource's labels; declare its defaults instead"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("policy", "lost"), [({"retentionPolicy": "None"}, True), ({"retentionPolicy": "All"}, False), ({}, False)]
+)
+def test_cron_that_deletes_its_images_is_not_replaced(policy: Manifest, lost: bool) -> None:
+    problem = preflight.replacement_problem({"metadata": {"name": "nightly"}, "spec": policy})
+    assert ("the DataImportCron nightly has the retentionPolicy None" in problem) == lost == bool(problem)
+
+
+def test_unreadable_image_has_no_origin() -> None:
+    volume = {"metadata": {"name": "a"}, "spec": {"source": {"registry": {"url": "docker://No Image"}}}}
+    assert origin.origin_of(volume, "golden") == origin.Origin()

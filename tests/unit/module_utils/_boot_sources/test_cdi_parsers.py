@@ -1,0 +1,90 @@
+"""URLs as Go reads them; the expected values are from net/url of Go 1.26."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cdi_parsers import (
+    ChecksumError,
+    UrlError,
+    parse_checksum,
+    printed,
+    scheme,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("DOCKER://quay.io/a/b:1", "docker"),
+        ("docker://u:p@[::1]:80/a?b#c", "docker"),
+        ("docker://[fe80::1%25en0]/a", "docker"),
+        ("oci-archive:/x%20y", "oci-archive"),
+        ("quay.io:5000/%zz", "quay.io"),
+        ("quay.io/a:1", ""),
+        ("*", ""),
+        ("", ""),
+        ("//x/y", ""),
+        ("///x:y", ""),
+    ],
+)
+def test_scheme_of_a_url(text: str, expected: str) -> None:
+    assert scheme(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "127.0.0.1:5000/a",
+        ":x",
+        "a\nb",
+        "docker://x:y/z",
+        "docker://[bad",
+        "docker://[]/z",
+        "docker://a b",
+        "docker://u ser@x",
+        "docker://x/%zz",
+        "a%zz",
+        "a#%zz",
+    ],
+)
+def test_invalid_urls_raise(text: str) -> None:
+    with pytest.raises(UrlError):
+        scheme(text)
+
+
+def test_request_uri_needs_a_scheme_or_a_path() -> None:
+    assert scheme("http:x", request=True) == "http"
+    assert scheme("//x y", request=True) == ""
+    for text in ("", "x", "x/y"):
+        with pytest.raises(UrlError):
+            scheme(text, request=True)
+
+
+def test_printed_url_is_escaped() -> None:
+    assert printed("HTTP://x/a b") == "http://x/a%20b"
+    assert printed("a b/é") == "a%20b/%C3%A9"
+    assert printed("quay.io:5000/a b") == "quay.io:5000/a b"
+
+
+# Checksums as CDI reads them.
+
+
+def test_checksum_is_normalized() -> None:
+    assert parse_checksum(" SHA256 : " + "A" * 64) == ("sha256", "a" * 64)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("abc", "invalid checksum format: expected 'algorithm:hash', got 'abc'"),
+        ("md5: ", "checksum hash value cannot be empty"),
+        ("crc:1", "unsupported hash algorithm 'crc': supported algorithms are: md5, sha1, sha256, sha512"),
+        ("sha1:abc", "invalid sha1 hash length: expected 40 hex characters, got 3"),
+        ("md5:" + "g" * 32, "checksum hash is not valid hexadecimal: encoding/hex: invalid byte: U+0067 'g'"),
+    ],
+)
+def test_invalid_checksums_raise(text: str, message: str) -> None:
+    with pytest.raises(ChecksumError) as error:
+        parse_checksum(text)
+    assert str(error.value) == message

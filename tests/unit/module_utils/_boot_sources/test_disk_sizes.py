@@ -1,0 +1,68 @@
+"""Disks that are smaller than declared, judged by their claims."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import disk_sizes
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.disk_sizes import SmallDisk
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+
+PATH = "spec.dataVolumeTemplates[0]"
+
+
+def requested(size: str) -> dict[str, Any]:
+    return {"resources": {"requests": {"storage": size} if size else {}}}
+
+
+def vm(size: str, field: str = "storage") -> dict[str, Any]:
+    template = {"metadata": {"name": "web-boot"}, "spec": {field: requested(size)}}
+    return {"metadata": {"name": "web", "namespace": "shop"}, "spec": {"dataVolumeTemplates": [template]}}
+
+
+def claim(size: str) -> Objects:
+    metadata = {"name": "web-boot", "namespace": "shop"}
+    spec = {**requested(size), "storageClassName": "fast"}
+    return Objects([{"kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec}])
+
+
+def classes(expands: bool) -> dict[str, Any]:
+    return {"fast": {"metadata": {"name": "fast"}, "allowVolumeExpansion": expands}}
+
+
+DISK = SmallDisk(PATH, "shop", "web-boot", "20Gi", "40Gi", "fast")
+
+
+@pytest.mark.parametrize("field", ["storage", "pvc"])
+@pytest.mark.parametrize(("size", "small"), [("40Gi", True), ("20480Mi", False), ("10Gi", False), ("", False)])
+def test_small_disks(size: str, small: bool, field: str) -> None:
+    assert list(disk_sizes.small_disks(vm(size, field), claim("20Gi"))) == ([DISK] if small else [])
+    assert [key.name for key in disk_sizes.keys_for_sizes(vm(size, field))] == (["web-boot"] if size else [])
+
+
+@pytest.mark.parametrize("objects", [Objects([]), claim(""), claim("much")])
+def test_claims_of_unknown_size(objects: Objects) -> None:
+    names = [disk.name for disk in disk_sizes.small_disks(vm("1Gi"), objects)]
+    # An unreadable size counts as none.
+    assert names == (["web-boot"] if "much" in str(objects.__dict__) else [])
+
+
+def test_warnings_name_the_remedy() -> None:
+    line = f"{PATH}: the disk web-boot has 20Gi and not the declared 40Gi"
+    grow = f"{line}, because KubeVirt creates it only once; set expand: grow on the volume to grow the claim"
+    refused = "its StorageClass fast does not allow expansion; declare the size that it has, or another disk"
+    assert disk_sizes.warning(DISK, classes(True)) == disk_sizes.warning(DISK, None) == grow
+    assert disk_sizes.warning(DISK, classes(False)).endswith(f"only once; {refused}")
+    assert (disk_sizes.cannot_grow(DISK, classes(True)), disk_sizes.cannot_grow(DISK, {})) == ("", "")
+    assert disk_sizes.cannot_grow(DISK, classes(False)) == f"{line}, and {refused}"
+    assert disk_sizes.growth(DISK) == {"spec": requested("40Gi")}
+
+
+def test_claims_never_shrink() -> None:
+    text = f"{PATH}: the disk web-boot keeps its 40Gi, because claims never shrink"
+    assert list(disk_sizes.unshrinkable(vm("20Gi"), vm("40Gi"), claim("40Gi"))) == [text]
+    # The claim has not grown, so that the declaration is right again; or nobody lowers the size.
+    assert list(disk_sizes.unshrinkable(vm("20Gi"), vm("40Gi"), claim("20Gi"))) == []
+    assert list(disk_sizes.unshrinkable(vm("20Gi"), vm("20Gi"), claim("40Gi"))) == []

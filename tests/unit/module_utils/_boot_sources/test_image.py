@@ -1,0 +1,123 @@
+"""Names of images, credentials, indexes."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import image
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.image import (
+    ImageError,
+    Reference,
+    labels,
+)
+
+DIGEST = f"sha256:{'a' * 64}"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("fedora", Reference("docker.io", "library/fedora", "latest", "")),
+        ("docker://me/fedora:41", Reference("docker.io", "me/fedora", "41", "")),
+        ("quay.io/containerdisks/fedora", Reference("quay.io", "containerdisks/fedora", "latest", "")),
+        ("localhost/x", Reference("localhost", "x", "latest", "")),
+        (f"registry:5000/a/b_c:1@{DIGEST}", Reference("registry:5000", "a/b_c", "", DIGEST)),
+    ],
+)
+def test_parses_names(text: str, expected: Reference) -> None:
+    assert image.reference(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["", "UPPER", "quay.io/", "quay.io/a b", "a:b:c", "x@sha256:1", "x@", "http://quay.io/a"]
+)
+def test_invalid_names_raise(text: str) -> None:
+    with pytest.raises(ImageError, match="is not the name of an image"):
+        image.reference(text)
+
+
+def test_host_and_version_for_the_registry() -> None:
+    parsed = image.reference("fedora")
+    assert (parsed.host, parsed.version, parsed.at(DIGEST)) == (
+        "registry-1.docker.io",
+        "latest",
+        f"docker.io/library/fedora@{DIGEST}",
+    )
+    assert image.reference(f"quay.io/a@{DIGEST}").version == DIGEST
+
+
+def test_parses_challenges() -> None:
+    assert image.challenge('Bearer realm="https://x/token",scope="a:b"') == (
+        "bearer",
+        {"realm": "https://x/token", "scope": "a:b"},
+    )
+    assert image.challenge("") == ("", {})
+
+
+def secret(**data: str) -> dict[str, Any]:
+    encoded = {name: base64.b64encode(value.encode()).decode() for name, value in data.items()}
+    return {"metadata": {"name": "pull"}, "data": encoded}
+
+
+def docker(auths: Any) -> dict[str, Any]:
+    return secret(**{".dockerconfigjson": json.dumps({"auths": auths})})
+
+
+def test_reads_credentials_of_both_forms() -> None:
+    auth = base64.b64encode(b"me:a:b").decode()
+    assert image.credentials(docker({"quay.io": {"auth": auth}}), "quay.io") == ("me", "a:b")
+    login = {"username": "me", "password": "x"}
+    assert image.credentials(docker({"https://index.docker.io/v1/": login}), "docker.io") == ("me", "x")
+    assert image.credentials(docker({"quay.io": login}), "other.io") is None
+    assert image.credentials(secret(accessKeyId="me", secretKey="x"), "quay.io") == ("me", "x")
+    assert image.credentials(secret(), "quay.io") is None
+
+
+@pytest.mark.parametrize(
+    "invalid_secret",
+    [
+        secret(**{".dockerconfigjson": "{"}),
+        docker([]),
+        docker({"quay.io": {}}),
+        {"metadata": {"name": "pull"}, "data": {"accessKeyId": "!", "secretKey": "!"}},
+    ],
+)
+def test_unreadable_secret_is_an_error(invalid_secret: dict[str, Any]) -> None:
+    with pytest.raises(ImageError, match="Secret pull has no readable credentials"):
+        if image.credentials(invalid_secret, "quay.io") is None:
+            raise ImageError("Secret pull has no readable credentials")
+
+
+def test_index_has_a_digest_per_architecture() -> None:
+    entries = [
+        {"digest": "1", "platform": {"os": "linux", "architecture": "amd64"}},
+        {"digest": "2", "platform": {"os": "linux", "architecture": "amd64", "variant": "v2"}},
+        {"digest": "3", "platform": {"os": "windows", "architecture": "arm64"}},
+        {"digest": "4", "platform": {"os": "unknown", "architecture": "unknown"}},
+        {"digest": "5", "platform": {"architecture": "unknown"}},
+        {"digest": "6"},
+    ]
+    assert image.is_index({"manifests": []})
+    assert not image.is_index({"config": {}})
+    digests = image.architectures({"manifests": entries})
+    assert digests == {"amd64": "1"}
+    assert image.digest_for("x", digests, "amd64") == "1"
+    with pytest.raises(ImageError, match="it has: none"):
+        image.digest_for("x", {}, "amd64")
+
+
+# Labels from an image's environment; tests/boot_sources has more, from CDI's own code.
+
+
+def test_variable_becomes_a_label() -> None:
+    assert labels(["PATH=/bin", "INSTANCETYPE_KUBEVIRT_IO_DEFAULT_PREFERENCE=fedora"]) == {
+        "instancetype.kubevirt.io/default-preference": "fedora"
+    }
+
+
+def test_prefix_is_optional_and_last_variable_counts() -> None:
+    assert labels(["KUBEVIRT_IO_A_B=1", "KUBEVIRT_IO_A_B=2", "KUBEVIRT_IO_C"]) == {"kubevirt.io/a-b": "2"}

@@ -1,0 +1,180 @@
+"""Sources of disks that exist and cannot give one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.source import Consumer
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.unusable_sources import (
+    Clone,
+    clones,
+    is_snapshot,
+    may_not_clone,
+    unusable_sources,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+
+Manifest = dict[str, Any]
+
+PATH = "spec.dataVolumeTemplates[0].spec.sourceRef.name"
+CLAIM = "PersistentVolumeClaim"
+
+
+def vm(spec: Manifest | None = None, **pod: Any) -> Manifest:
+    templates = [] if spec is None else [{"metadata": {"name": "web-boot"}, "spec": spec}]
+    return {
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"dataVolumeTemplates": templates, "template": {"spec": pod}},
+    }
+
+
+def by_reference(name: str, **more: str) -> Manifest:
+    return {"sourceRef": {"kind": "DataSource", "name": name, **more}}
+
+
+def there(kind: str, name: str, namespace: str = "shop", status: Manifest | None = None, **spec: Any) -> Manifest:
+    return {
+        "kind": kind,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": spec,
+        "status": status or {},
+    }
+
+
+def ready(status: str, reason: str = "", message: str = "") -> Manifest:
+    return {"conditions": [{"type": "Ready", "status": status, "reason": reason, "message": message}]}
+
+
+def to_claim(name: str, namespace: str = "shop") -> Manifest:
+    return {"pvc": {"name": name, "namespace": namespace}}
+
+
+def lines(manifest: Manifest, *objects: Manifest, live: Manifest | None = None) -> list[tuple[str, bool]]:
+    return [tuple(line) for line in unusable_sources(manifest, live, Objects(objects))]
+
+
+def test_a_data_source_without_an_image() -> None:
+    empty = there("DataSource", "late", status=ready("False", "NoSource", "No source PVC set"), source={})
+    text = f"{PATH}: the DataSource shop/late has no image yet (NoSource: No source PVC set)"
+    assert lines(vm(by_reference("late")), empty) == [(text, False)]
+    # Its disk has been created.
+    assert lines(vm(by_reference("late")), empty, live=vm(by_reference("late"))) == []
+    unseen = there("DataSource", "late", source={})
+    assert lines(vm(by_reference("late")), unseen) == []
+
+
+def test_a_data_source_whose_claim_is_gone() -> None:
+    source = there("DataSource", "old", status=ready("False", "NotFound", "PVC not found"), source=to_claim("gone"))
+    text = (
+        f"{PATH}: the DataSource shop/old refers to the {CLAIM} shop/gone, which does not exist (NotFound: PVC not"
+        " found)"
+    )
+    assert lines(vm(by_reference("old")), source) == [(text, True)]
+    # CDI has not noticed.
+    stale = there("DataSource", "old", status=ready("True"), source=to_claim("gone"))
+    assert lines(vm(by_reference("old")), stale) == [(text.partition(" (")[0], True)]
+    behind = there("DataSource", "alias", "images", source={"dataSource": {"name": "old", "namespace": "shop"}})
+    assert lines(vm(by_reference("alias", namespace="images")), source, behind) == [(text, True)]
+
+
+def test_a_data_source_that_is_not_ready() -> None:
+    claim = there(CLAIM, "image")
+    source = there("DataSource", "new", status=ready("False", "NotReady", "importing"), source=to_claim("image"))
+    text = f"{PATH}: the DataSource shop/new is not ready (NotReady: importing)"
+    assert lines(vm(by_reference("new")), source, claim) == [(text, False)]
+    for status in (ready("True"), {}):
+        usable = there("DataSource", "new", status=status, source=to_claim("image"))
+        assert lines(vm(by_reference("new")), usable, claim) == []
+
+
+def test_a_chain_of_data_sources_ends() -> None:
+    loop = there("DataSource", "loop", source={"dataSource": {"name": "loop", "namespace": "shop"}})
+    text = f"{PATH}: the DataSource shop/loop is one of a long chain; name its claim"
+    assert lines(vm(by_reference("loop")), loop) == [(text, False)]
+
+
+def test_an_unreadable_data_source_counts_as_usable() -> None:
+    assert lines(vm(by_reference("unknown"))) == []
+    behind = there("DataSource", "alias", source={"dataSource": {"name": "far", "namespace": "images"}})
+
+    class Closed(Objects):
+        def get(self, kind: str, namespace: str, name: str) -> Any:
+            return "a problem" if namespace == "images" else super().get(kind, namespace, name)
+
+    assert list(unusable_sources(vm(by_reference("alias")), None, Closed([behind]))) == []
+
+
+LOST = {"phase": "Lost"}
+BROKEN = {"readyToUse": False, "error": {"message": "no space"}}
+STOPPED = {
+    "conditions": [{"type": "Running", "status": "False", "reason": "ImagePullFailed", "message": "no such tag"}]
+}
+
+
+@pytest.mark.parametrize(
+    ("field", "kind", "status", "problem"),
+    [
+        ("pvc", CLAIM, LOST, "has lost its volume"),
+        ("pvc", CLAIM, {"phase": "Bound"}, ""),
+        ("snapshot", "VolumeSnapshot", BROKEN, "is not ready: no space"),
+        ("snapshot", "VolumeSnapshot", {"readyToUse": True, **BROKEN, "error": None}, ""),
+    ],
+)
+def test_a_claim_or_snapshot_that_gives_no_disk(field: str, kind: str, status: Manifest, problem: str) -> None:
+    manifest = vm({"source": {field: {"name": "x", "namespace": "shop"}}})
+    path = f"spec.dataVolumeTemplates[0].spec.source.{field}.name"
+    expected = [(f"{path}: the {kind} shop/x {problem}", False)] if problem else []
+    assert lines(manifest, there(kind, "x", status=status)) == expected
+
+
+@pytest.mark.parametrize(
+    ("status", "problem"),
+    [
+        (STOPPED, "cannot be filled: no such tag"),
+        ({"phase": "Failed"}, "cannot be filled: Failed"),
+        ({"phase": "Succeeded"}, ""),
+    ],
+)
+def test_an_existing_volume_that_cannot_be_filled(status: Manifest, problem: str) -> None:
+    manifest = vm(volumes=[{"name": "data", "dataVolume": {"name": "x"}}])
+    path = "spec.template.spec.volumes[0].dataVolume.name"
+    expected = [(f"{path}: the DataVolume x {problem}", False)] if problem else []
+    assert lines(manifest, there("DataVolume", "x", status=status)) == expected
+
+
+def test_a_volume_that_is_being_deleted() -> None:
+    going = there(CLAIM, "x")
+    going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    ((text, missing),) = lines(vm(volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "x"}}]), going)
+    assert text.endswith("the PersistentVolumeClaim x is being deleted") and not missing
+    assert lines(vm(volumes=[{"name": "c", "configMap": {"name": "x"}}]), there("ConfigMap", "x")) == []
+
+
+@pytest.mark.parametrize(
+    ("pod", "account"),
+    [
+        ({}, "default"),
+        ({"volumes": [{"name": "a"}, {"name": "b", "serviceAccount": {"serviceAccountName": "robot"}}]}, "robot"),
+        ({"serviceAccountName": "own"}, "own"),
+    ],
+)
+def test_clones_from_other_namespaces(pod: Manifest, account: str) -> None:
+    objects = Objects([there("DataSource", "fedora", "images", source=to_claim("image", "images")), IMAGE])
+    manifest = vm(by_reference("fedora", namespace="images"), **pod)
+    consumer = Consumer("shop", account)
+    (clone,) = clones(manifest, None, objects)
+    assert clone == Clone(PATH, CLAIM, "images", "image", consumer)
+    assert not is_snapshot(clone) and is_snapshot(clone._replace(kind="VolumeSnapshot"))
+    assert may_not_clone(clone) == (
+        f"{PATH}: VMs in shop cannot boot from images/image: system:serviceaccount:shop:{account} may not create"
+        " datavolumes/source of cdi.kubevirt.io in images; bind a role with this right there"
+    )
+    assert list(clones(manifest, manifest, objects)) == []
+    near = vm({"source": {"pvc": {"name": "image", "namespace": "shop"}}})
+    assert list(clones(near, None, Objects([]))) == []
+    assert list(clones(vm(by_reference("none")), None, Objects([]))) == []
+
+
+IMAGE = there(CLAIM, "image", "images")

@@ -1,0 +1,295 @@
+"""On which nodes a pod fits; `tests/placement` compares this with kube-scheduler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from placement_samples import node_of, pod_of, state_of
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.batch import Batch
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.fit import (
+    eligible,
+    insufficient_resources,
+    problem,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.objects import (
+    Node,
+    claim_names,
+    from_manifest,
+    is_over,
+    node,
+    storage,
+    with_volume_affinity,
+)
+from growth import growth
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+HOSTNAME = "kubernetes.io/hostname"
+
+
+def fits(node: Node, **pod: Any) -> bool:
+    return bool(Batch(state_of(node)).fitting(pod_of(**pod)))
+
+
+@pytest.mark.parametrize(
+    ("requests", "expected"),
+    [
+        ({"cpu": "4", "memory": "8Gi"}, True),
+        ({"cpu": "4001m"}, False),
+        ({"cpu": "4000.1m"}, False),
+        ({"memory": "8193Mi"}, False),
+        ({"example.com/gpu": "1"}, False),
+        ({"example.com/gpu": "0"}, True),
+        ({"strange": "1"}, True),
+        ({"hugepages-2Mi": "2Mi"}, False),
+    ],
+)
+def test_node_needs_every_requested_resource(requests: dict[str, str], expected: bool) -> None:
+    assert fits(node_of(), requests=requests) is expected
+
+
+def test_running_pods_take_room() -> None:
+    state = state_of(node_of(pods="2", gpu="1"), pods=[pod_of("a", {"cpu": "3", "example.com/gpu": "1"}, "n")])
+    assert Batch(state).fitting(pod_of(requests={"cpu": "1"})) == [0]
+    assert Batch(state).fitting(pod_of(requests={"cpu": "1100m"})) == []
+    more = {"cpu": "2", "memory": "9Gi", "example.com/gpu": "1"}
+    assert insufficient_resources(state, pod_of(requests=more), 0) == {
+        "cpu": 1000,
+        "memory": 2**30,
+        "example.com/gpu": 1,
+    }
+    full = state_of(node_of(pods="1"), pods=[pod_of("a", {}, "n"), pod_of("b", {}, "elsewhere")])
+    assert Batch(full).fitting(pod_of(requests={})) == []
+    assert insufficient_resources(full, pod_of(requests={}), 0) == {"pods": 1}
+
+
+def test_requests_of_a_pod_add_up() -> None:
+    spec = {
+        "containers": [{"resources": {"requests": {"cpu": "1"}}}, {"resources": {"limits": {"memory": "1Gi"}}}],
+        "initContainers": [
+            {"restartPolicy": "Always", "resources": {"requests": {"cpu": "500m"}}},
+            {"resources": {"requests": {"cpu": "2"}}},
+        ],
+        "overhead": {"cpu": "100m"},
+    }
+    assert from_manifest({"spec": spec}).requests == {"cpu": 2600, "memory": 2**30}
+    pod_level = {**spec, "resources": {"requests": {"cpu": "3"}}}
+    assert from_manifest({"spec": pod_level}).requests["cpu"] == 3100
+
+
+def test_owner_and_end_of_a_pod() -> None:
+    labels = {"kubevirt.io": "virt-launcher", "kubevirt.io/created-by": "u"}
+    assert pod_of(labels=labels).owner == "u"
+    assert pod_of(labels={"kubevirt.io/created-by": "u"}).owner == ""
+    assert [is_over({"status": {"phase": phase}}) for phase in ("Failed", "Succeeded", "Running")] == [
+        True,
+        True,
+        False,
+    ]
+    assert not is_over({})
+
+
+@pytest.mark.parametrize(
+    ("toleration", "expected"),
+    [
+        (None, False),
+        ({"key": "k", "value": "v"}, True),
+        ({"key": "k", "value": "other"}, False),
+        ({"key": "other", "operator": "Exists"}, False),
+        ({"key": "k", "operator": "Exists", "effect": "NoExecute"}, False),
+        ({"operator": "Exists"}, True),
+        ({"key": "k", "operator": "Strange"}, False),
+    ],
+)
+def test_taints_need_tolerations(toleration: dict[str, str] | None, expected: bool) -> None:
+    taints = [{"key": "k", "value": "v", "effect": "NoSchedule"}, {"key": "soft", "effect": "PreferNoSchedule"}]
+    assert fits(node_of(taints=taints), tolerations=[toleration] if toleration else []) is expected
+
+
+def test_cordoned_nodes_take_tolerating_pods_only() -> None:
+    tolerated = [{"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}]
+    assert not fits(node_of(cordoned=True))
+    assert fits(node_of(cordoned=True), tolerations=tolerated)
+    manifest = {"spec": {"unschedulable": True}, "status": {"allocatable": {"pods": "1"}}}
+    assert not fits(node(manifest), requests={})
+
+
+@pytest.mark.parametrize(
+    ("terms", "expected"),
+    [
+        ([], False),
+        ([{}], False),
+        ([{"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]}], True),
+        ([{}, {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n"]}]}], True),
+        ([{"matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["n"]}]}], False),
+    ],
+)
+def test_node_affinity_terms(terms: list[dict[str, Any]], expected: bool) -> None:
+    affinity = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": terms}}}
+    assert fits(node_of(labels={"zone": "a"}), affinity=affinity) is expected
+    assert fits(node_of(), nodeSelector={"zone": "a"}) is False
+
+
+def term(app: str, key: str = HOSTNAME, **more: Any) -> dict[str, Any]:
+    return {"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": key, **more}
+
+
+def apart(*terms: dict[str, Any]) -> dict[str, Any]:
+    return {"podAntiAffinity": {REQUIRED: list(terms)}}
+
+
+def beside(*terms: dict[str, Any]) -> dict[str, Any]:
+    return {"podAffinity": {REQUIRED: list(terms)}}
+
+
+NODES = (node_of("a", {"zone": "1"}), node_of("b", {"zone": "1"}), node_of("c", {"zone": "2"}), node_of("d"))
+
+
+def where(pod: Any, *pods: Any, **more: Any) -> str:
+    state = state_of(*NODES, pods=pods, **more)
+    return "".join(state.nodes[number].name for number in Batch(state).fitting(pod))
+
+
+def test_anti_affinity_works_both_ways() -> None:
+    web = pod_of("web", node="a", labels={"app": "web"})
+    assert where(pod_of(affinity=apart(term("web"))), web) == "bcd"
+    assert where(pod_of(affinity=apart(term("web", "zone"))), web) == "cd"
+    shy = pod_of("shy", node="a", affinity=apart(term("web", "zone")))
+    assert where(pod_of(labels={"app": "web"}), shy) == "cd"
+    assert where(pod_of(labels={"app": "db"}), shy) == "abcd"
+
+
+@pytest.mark.parametrize("rule", [apart, beside])
+def test_pod_affinity_scales_with_the_number_of_pods(rule: Callable[..., dict[str, Any]]) -> None:
+    def work(count: int) -> Callable[[], None]:
+        names = [f"vm-{number}" for number in range(count)]
+        pods = [pod_of(name, node="a", labels={"app": name}, affinity=rule(term(name))) for name in names]
+
+        def place() -> None:
+            large = {"cpu": "1000", "memory": "1Ti", "pods": "1000"}
+            batch = Batch(state_of(node_of("a", **large), node_of("b", **large), pods=pods))
+            assert {batch.place(pod) for pod in pods} == {1 if rule is apart else 0}
+
+        return place
+
+    assert growth(work) < 5
+
+
+def test_affinity_needs_matching_pods_nearby() -> None:
+    web = pod_of("web", node="a", labels={"app": "web"})
+    assert where(pod_of(affinity=beside(term("web", "zone"))), web) == "ab"
+    assert where(pod_of(affinity=beside(term("web")))) == ""
+    # The first of its kind.
+    assert where(pod_of(labels={"app": "web"}, affinity=beside(term("web", "zone")))) == "abc"
+
+
+def test_affinity_selects_namespaces() -> None:
+    web = pod_of("web", node="a", labels={"app": "web"}, namespace="office")
+    assert where(pod_of(affinity=apart(term("web"))), web) == "abcd"
+    assert where(pod_of(affinity=apart(term("web", namespaces=["office"]))), web) == "bcd"
+    selected = apart(term("web", namespaceSelector={"matchLabels": {"team": "x"}}))
+    assert where(pod_of(affinity=selected), web, namespaces={"office": {"team": "x"}}) == "bcd"
+    assert where(pod_of(affinity=selected), web) == "abcd"
+    assert where(pod_of(affinity=apart({"topologyKey": HOSTNAME, "namespaceSelector": {}})), web) == "abcd"
+
+
+def spread(**more: Any) -> dict[str, Any]:
+    labels = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "zone", "maxSkew": 1}
+    return {**labels, "whenUnsatisfiable": "DoNotSchedule", **more}
+
+
+def spread_over(constraint: dict[str, Any], *pods: Any, **pod: Any) -> str:
+    return where(pod_of(labels={"app": "web"}, topologySpreadConstraints=[constraint], **pod), *pods)
+
+
+def test_spread_keeps_to_max_skew() -> None:
+    web = pod_of("web", node="a", labels={"app": "web"})
+    terminating = web._replace(terminating=True)
+    assert spread_over(spread(), web) == "c"
+    assert spread_over(spread(), terminating) == "abc"
+    assert spread_over(spread(maxSkew=2), web) == "abc"
+    assert spread_over(spread(whenUnsatisfiable="ScheduleAnyway"), web) == "abcd"
+    assert spread_over(spread(minDomains=3)) == "abc"
+    assert spread_over(spread(minDomains=3), web) == "c"
+    assert spread_over(spread(labelSelector=None), web) == "abc"
+    assert spread_over(spread(labelSelector={}), web) == "abc"
+    assert spread_over(spread(matchLabelKeys=["app", "none"]), web) == "c"
+    assert spread_over(spread(labelSelector={}, matchLabelKeys=["app"]), web) == "c"
+
+
+def test_spread_counts_nodes_by_its_policies() -> None:
+    webs = [pod_of("web", node=name, labels={"app": "web"}) for name in "ab"]
+    assert spread_over(spread(topologyKey=HOSTNAME), *webs, nodeSelector={"zone": "1"}) == "ab"
+    ignoring = spread(topologyKey=HOSTNAME, nodeAffinityPolicy="Ignore")
+    assert spread_over(ignoring, *webs, nodeSelector={"zone": "1"}) == ""
+    tainted = (*NODES[:2], node_of("c", {"zone": "2"}, taints=[{"key": "k", "effect": "NoSchedule"}]))
+    pod = pod_of(labels={"app": "web"}, topologySpreadConstraints=[spread(nodeTaintsPolicy="Honor")])
+    assert Batch(state_of(*tainted, pods=webs)).fitting(pod) == [0, 1]
+    # A node that is marked as unschedulable counts until it has the taint, as drained nodes have.
+    constraint = spread(topologyKey=HOSTNAME, nodeTaintsPolicy="Honor")
+    pod = pod_of(labels={"app": "web"}, topologySpreadConstraints=[constraint])
+    marked, drained = node_of("c")._replace(unschedulable=True), node_of("c", cordoned=True)
+    assert Batch(state_of(*NODES[:2], marked, pods=webs)).fitting(pod) == []
+    assert Batch(state_of(*NODES[:2], drained, pods=webs)).fitting(pod) == [0, 1]
+
+
+# The nodes from which claims can be reached, beyond the recorded verdicts of kube-scheduler.
+
+
+LATER = {"volumeBindingMode": "WaitForFirstConsumer", "provisioner": "x/disks"}
+
+
+def claim(name: str = "disk", bound: bool = False, **spec: Any) -> dict[str, Any]:
+    annotations = {"pv.kubernetes.io/bind-completed": "yes"} if bound else {}
+    return {"metadata": {"name": name, "namespace": "shop", "annotations": annotations}, "spec": spec}
+
+
+def kind(name: str, **more: Any) -> dict[str, Any]:
+    return {"metadata": {"name": name}, **LATER, **more}
+
+
+def pod_with(*claims: dict[str, Any], names: tuple[str, ...] = ("disk",), **more: Any) -> Any:
+    objects = storage(claims, more.get("volumes", ()), more.get("classes", ()))
+    return with_volume_affinity(pod_of()._replace(claims=names, namespace="shop"), objects)
+
+
+def test_hotplugged_volumes_are_no_claims_of_a_pod() -> None:
+    volumes = [
+        {"name": "a", "dataVolume": {"name": "dv"}},
+        {"name": "b", "persistentVolumeClaim": {"claimName": "pvc"}},
+        {"name": "c", "ephemeral": {"persistentVolumeClaim": {"claimName": "base"}}},
+        {"name": "d", "persistentVolumeClaim": {"claimName": "plugged", "hotpluggable": True}},
+        {"name": "e", "dataVolume": {"name": "plugged-too", "hotpluggable": True}},
+        {"name": "f", "containerDisk": {"image": "x"}},
+    ]
+    assert claim_names(volumes) == ("dv", "pvc", "base")
+
+
+def test_claims_without_node_affinity_exclude_no_node() -> None:
+    assert pod_with(names=("new",)).volume_affinity == ()
+    # A volume that may not be read.
+    assert pod_with(claim(bound=True, volumeName="pv")).volume_affinity == ()
+    local = kind("local", provisioner="kubernetes.io/no-provisioner")
+    assert pod_with(claim(storageClassName="local"), classes=[local]) == pod_with()
+    assert pod_with(claim(storageClassName="later"), classes=[kind("later")]) == pod_with()
+
+
+def test_unreachable_and_unbound_claims_have_a_problem() -> None:
+    nodes = [node_of("x", labels={"zone": "a"}), node_of("y", labels={"zone": "b"})]
+    state = state_of(*nodes)
+    topologies = [{"matchLabelExpressions": [{"key": "zone", "values": ["b"]}]}]
+    zoned = pod_with(claim(storageClassName="zoned"), classes=[kind("zoned", allowedTopologies=topologies)])
+    assert eligible(state, zoned) == [1]
+    nowhere = pod_with(
+        claim(storageClassName="zoned"),
+        classes=[kind("zoned", allowedTopologies=[{"matchLabelExpressions": [{"key": "zone", "values": ["c"]}]}])],
+    )
+    assert problem(state, nowhere) == "2 of 2 nodes do not reach the volume of its claim disk"
+    waits = pod_with(claim(storageClassName="none"))
+    assert (eligible(state, waits), problem(state, waits)) == ([], "its claim disk is not bound")
+
+
+def test_volumes_without_a_claim() -> None:
+    assert pod_of(volumes=[{"name": "a", "emptyDir": {}}]).claims == ()

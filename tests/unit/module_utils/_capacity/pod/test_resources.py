@@ -1,0 +1,146 @@
+"""Figures of guests and their pods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.environment import Environment
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.pod import Source
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.render import verdict
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.resources import resources
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
+    KubeVirt,
+    kubevirt_of,
+)
+
+GIB = 1 << 30
+
+
+def result_of(kubevirt: KubeVirt | None = None, source: Any = None, spec: Any = None, **domain: Any) -> dict[str, Any]:
+    template = {"metadata": {}, "spec": {"domain": {"devices": {}, **domain}, **(spec or {})}}
+    canonical = schema.canonical("VirtualMachineInstanceTemplateSpec", template)
+    cluster = kubevirt or KubeVirt(NEWEST)
+    metadata = {"name": "web", "namespace": "shop"}
+    return resources(metadata, canonical["spec"], Environment(cluster), source)
+
+
+def pod(**options: Any) -> dict[str, Any]:
+    figures: dict[str, Any] = result_of(**options)["pod"]
+    return figures
+
+
+def test_plain() -> None:
+    result = result_of(cpu={"sockets": 2, "cores": 2, "threads": 1, "maxSockets": 4}, memory={"guest": "4Gi"})
+    assert result["guest"] == {
+        "vcpus": 4,
+        "sockets": 2,
+        "cores": 2,
+        "threads": 1,
+        "memory": "4Gi",
+        "memory_bytes": 4 * GIB,
+        "max_sockets": 4,
+    }
+    figures = result["pod"]
+    assert figures["overhead"] == "292Mi" and figures["overhead_bytes"] == 292 << 20
+    # The console's log beside the guest.
+    assert (figures["cpu"], figures["memory_bytes"]) == ("405m", 4 * GIB + (292 << 20) + 35_000_000)
+    assert figures["requests"]["memory"] == figures["memory"]
+    assert figures["qos_class"] == "Burstable"
+    assert figures["devices"] == {
+        "devices.kubevirt.io/kvm": 1,
+        "devices.kubevirt.io/tun": 1,
+        "devices.kubevirt.io/vhost-net": 1,
+    }
+    assert [container["name"] for container in figures["containers"] + figures["init_containers"]] == [
+        "compute",
+        "guest-console-log",
+    ]
+    assert figures["node_selector"]["kubernetes.io/arch"] == "amd64"
+    assert not figures.keys() & {
+        "claims",
+        "hugepages",
+        "tolerations",
+        "scheduler",
+        "dedicated_cpus",
+        "overcommit_percent",
+    }
+
+
+def test_spec_of_vm_stays_unchanged() -> None:
+    spec = schema.canonical("VirtualMachineInstanceSpec", {"domain": {"devices": {}}})
+    before = repr(spec)
+    resources({}, spec, Environment(KubeVirt(NEWEST)))
+    assert repr(spec) == before
+
+
+def test_dedicated_cpus_and_io_threads() -> None:
+    cpu = {"sockets": 4, "cores": 1, "threads": 1, "dedicatedCpuPlacement": True}
+    pool = {"ioThreads": {"supplementalPoolThreadCount": 2}, "ioThreadsPolicy": "supplementalPool"}
+    result = result_of(cpu=cpu, **pool)
+    assert (result["pod"]["dedicated_cpus"], result["guest"]["io_threads"]) == (6, 2)
+
+
+def test_overcommit() -> None:
+    half = {"requests": {"memory": "4Gi"}}
+    assert pod(memory={"guest": "8Gi"}, resources=half)["overcommit_percent"] == 50.0
+    without = {**half, "overcommitGuestOverhead": True}
+    assert pod(memory={"guest": "8Gi"}, resources=without)["overcommit_percent"] == 50.0
+    assert "overcommit_percent" not in pod(memory={"guest": "4Gi"}, resources=half)
+
+
+def test_huge_pages_devices_and_claims() -> None:
+    devices = {
+        "gpus": [{"name": "a", "deviceName": "example.com/gpu"}, {"name": "b", "deviceName": "example.com/gpu"}],
+        "hostDevices": [{"name": "d", "claimName": "claim", "requestName": "one"}],
+    }
+    memory = {"guest": "4Gi", "hugepages": {"pageSize": "2Mi"}}
+    figures = pod(devices=devices, memory=memory, spec={"tolerations": [{"operator": "Exists"}]})
+    assert figures["devices"]["example.com/gpu"] == 2
+    assert figures["claims"] == [{"claim": "claim", "request": "one"}]
+    assert figures["hugepages"] == {"2Mi": "4Gi"}
+    assert figures["tolerations"] == [{"operator": "Exists"}]
+    assert "overcommit_percent" not in figures
+
+
+def test_settings_and_release_of_cluster() -> None:
+    developer = {"cpuAllocationRatio": 1, "useEmulation": True, "nodeSelectors": {"disk": "ssd"}}
+    manifest = {"spec": {"configuration": {"developerConfiguration": developer}}}
+    figures = pod(kubevirt=kubevirt_of(manifest, "v1.6.2"), cpu={"sockets": 4, "cores": 1, "threads": 1})
+    assert (figures["cpu"], figures["node_selector"]["disk"]) == ("4005m", "ssd")
+    assert list(figures["devices"]) == ["devices.kubevirt.io/tun"]
+
+
+def test_migration_target() -> None:
+    figures = pod(source=Source({"cpu-vendor.node.kubevirt.io/AMD": "true"}))
+    assert figures["node_selector"]["cpu-vendor.node.kubevirt.io/AMD"] == "true"
+    assert "podAntiAffinity" in figures["affinity"]
+
+
+# The verdict of several results.
+
+
+FITS = {"evaluated": True, "fits": True}
+FULL = {"evaluated": True, "fits": False, "problem": "full"}
+SMALL = {"evaluated": True, "fits": False, "problem": "small"}
+UNKNOWN = {"evaluated": False, "fits": False, "problem": "gone"}
+
+
+@pytest.mark.parametrize(
+    ("results", "evaluated", "fits", "problem"),
+    [
+        ([FITS], True, True, ""),
+        ([FITS, FITS], True, True, ""),
+        ([FITS, FULL], True, False, "full"),
+        ([SMALL, FULL], True, False, "small; full"),
+        ([FULL, FULL], True, False, "full"),
+        ([FITS, UNKNOWN], False, False, "gone"),
+        # A certain result counts.
+        ([UNKNOWN, FULL], True, False, "gone; full"),
+    ],
+)
+def test_verdict(results: list[dict[str, Any]], evaluated: bool, fits: bool, problem: str) -> None:
+    assert verdict(results) == {"evaluated": evaluated, "fits": fits, "problem": problem}

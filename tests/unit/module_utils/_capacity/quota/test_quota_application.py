@@ -1,0 +1,132 @@
+"""AAQ's calculators, with expected amounts worked out by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pod_samples import METADATA, make_env, spec_of
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.pod import pod
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.quota.application import (
+    application_quota,
+    calculator_of,
+    counted,
+    growth,
+    watches,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.quota.budget import (
+    QuotaItem,
+    from_pod,
+    usage,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import parse
+
+DEDICATED = "DedicatedVirtualResources"
+CPU = {"sockets": 2, "cores": 1, "threads": 2}
+
+
+def texts(amounts: Any) -> dict[str, str]:
+    return {name: amount.text for name, amount in amounts.items()}
+
+
+def guest(**domain: Any) -> dict[str, Any]:
+    return spec_of({"cpu": CPU, "memory": {"guest": "2Gi"}, **domain})
+
+
+def item_of(spec: dict[str, Any]) -> QuotaItem:
+    return from_pod(pod(METADATA, spec, make_env()), "web")
+
+
+def test_virtual_resources_are_those_of_the_guest() -> None:
+    amounts = texts(counted("VirtualResources", guest(), item_of(guest()), make_env()))
+    assert amounts == {
+        "count/pods": "1",
+        "pods": "1",
+        **{f"{kind}cpu": "4" for kind in ("", "requests.", "limits.")},
+        **{f"{kind}memory": "2Gi" for kind in ("", "requests.", "limits.")},
+    }
+
+
+def test_dedicated_resources_have_names_of_their_own() -> None:
+    amounts = texts(counted(DEDICATED, guest(), item_of(guest()), make_env()))
+    assert amounts == {
+        f"{kind}{name}/vmi": amount
+        for kind in ("", "requests.")
+        for name, amount in (("instances", "1"), ("cpu", "4"), ("memory", "2Gi"))
+    }
+
+
+def test_pod_usage_is_that_of_resource_quotas() -> None:
+    spec = guest()
+    assert counted("VmiPodUsage", spec, item_of(spec), make_env()) == usage(item_of(spec))
+
+
+def test_effective_resources_leave_out_the_overhead() -> None:
+    # KubeVirt adds 220 fixed, 4 x 8 for vCPUs, 8 for IO threads, 32 for graphics: 292Mi, and AAQ takes them off.
+    amounts = texts(counted("GuestEffectiveResources", guest(), item_of(guest()), make_env()))
+    assert amounts["requests.memory"] == "2Gi"
+    assert amounts["memory"] == "2340Mi"
+    assert "limits.memory" not in amounts
+    # What AAQ's copy of the formula lacks stays.
+    passt = guest(devices={"interfaces": [{"name": "default", "passtBinding": {}}]})
+    assert texts(counted("GuestEffectiveResources", passt, item_of(passt), make_env()))["requests.memory"] == "2298Mi"
+    limited = guest(resources={"limits": {"memory": "4Gi", "cpu": "4"}, "requests": {"memory": "2Gi"}})
+    assert "limits.memory" in counted("GuestEffectiveResources", limited, item_of(limited), make_env())
+
+
+def test_guest_without_memory_counts_its_requests() -> None:
+    spec = {"domain": {"resources": {"limits": {"cpu": "3", "memory": "4Gi"}, "requests": {"memory": "3Gi"}}}}
+    amounts = texts(counted(DEDICATED, spec, item_of(guest()), make_env()))
+    assert (amounts["cpu/vmi"], amounts["memory/vmi"]) == ("3", "3Gi")
+    nothing = {"domain": {"resources": {}}}
+    amounts = texts(counted(DEDICATED, nothing, item_of(guest()), make_env()))
+    assert (amounts["cpu/vmi"], amounts["memory/vmi"]) == ("0", "0")
+
+
+def test_a_migration_counts_what_the_guest_grows_by() -> None:
+    running = {
+        "spec": guest(),
+        "status": {"memory": {"guestRequested": "1536Mi"}, "currentCPUTopology": {"sockets": 1}},
+    }
+    amounts = texts(growth("VirtualResources", guest(), item_of(guest()), make_env(), running))
+    assert (amounts["requests.memory"], amounts["limits.cpu"], amounts["pods"]) == ("512Mi", "3", "0")
+    assert growth("VirtualResources", guest(), item_of(guest()), make_env(), {}) == {}
+    assert growth("VmiPodUsage", guest(), item_of(guest()), make_env(), running) == {}
+    # As ResourceQuotas count.
+    item = item_of(guest())
+    for counts in (
+        growth("IgnoreVmiCalculator", guest(), item, make_env(), running),
+        counted("IgnoreVmiCalculator", guest(), item, make_env()),
+    ):
+        assert counts == counted("VmiPodUsage", guest(), item, make_env())
+
+
+@pytest.mark.parametrize(
+    ("name", "calculator"),
+    [
+        ("VmiPodUsage", "VmiPodUsage"),
+        ("IgnoreVmiCalculator", "IgnoreVmiCalculator"),
+        ("Unknown", DEDICATED),
+        (None, DEDICATED),
+    ],
+)
+def test_unknown_calculator_counts_as_the_default(name: str | None, calculator: str) -> None:
+    assert (
+        calculator_of({"spec": {"configuration": {"vmiCalculatorConfiguration": {"configName": name}}}}) == calculator
+    )
+    assert calculator_of(None) == DEDICATED
+
+
+def test_namespace_selector_of_aaq() -> None:
+    assert watches(None, {"application-aware-quota/enable-gating": "true"})
+    assert not watches({"spec": {}}, {})
+    assert watches({"spec": {"namespaceSelector": {"matchLabels": {"team": "shop"}}}}, {"team": "shop"})
+    assert not watches({"spec": {"namespaceSelector": {"matchLabels": {"team": "shop"}}}}, {})
+
+
+def test_other_pods_count_as_pods() -> None:
+    quota = application_quota({"metadata": {"name": "q"}, "spec": {"hard": {"pods": "1"}, "scopes": ["BestEffort"]}})
+    other = QuotaItem("pods", "other")
+    assert quota.charge(other) == {"pods": parse("1").nanos}
+    assert quota.charge(other._replace(application={})) == {}

@@ -1,0 +1,80 @@
+"""The outcome of virtual_machine_adopt for many VMs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules import virtual_machine_adopt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.outcome import TaskContext
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.adopt import AdoptOutcome
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.adopt import Adoption, Candidate
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import (
+    LIVE,
+    RESTART,
+    GuestEffect,
+)
+
+
+class Alone(AdoptOutcome):
+    """A result that is not compared with others, which takes long."""
+
+    def __eq__(self, other: object) -> bool:
+        raise AssertionError("results are compared")
+
+
+def test_refused_vms_are_counted_without_comparing_results() -> None:
+    a, b, c = (Alone({"metadata": {"name": name, "namespace": "shop"}, "spec": {}}) for name in "abc")
+    a.failed, b.changed = "no", True
+    outcome = virtual_machine_adopt._outcome({"results_on_failure": "all"}, TaskContext(), [a, b, c])
+    assert outcome.failed
+    assert [result["failed"] for result in outcome.result["results"]] == [True, False, False]
+    assert outcome.result["msg"] == "1 of 3 virtual machines failed: shop/a: no; 1 adopted, 1 unchanged"
+
+
+def vm(name: str, manager: str = "kubectl") -> dict[str, Any]:
+    owned = {"manager": manager, "operation": "Update", "fieldsV1": {"f:spec": {"f:running": {}}}}
+    return {"metadata": {"name": name, "namespace": "shop", "managedFields": [owned]}, "spec": {}}
+
+
+CHOSEN = Candidate({"name": "small"}, None, vm("chosen"), {}, ())
+
+
+def warnings(results: list[AdoptOutcome], task: TaskContext) -> list[str]:
+    virtual_machine_adopt._outcome({}, task, results)
+    return task.warnings
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_adoption_warns_once_about_needed_restarts(check: bool) -> None:
+    results = [
+        AdoptOutcome(vm(name), Adoption(CHOSEN), GuestEffect(needs))
+        for name, needs in zip("abcd", (RESTART, *3 * [LIVE]))
+    ]
+    results[3].effect = GuestEffect(RESTART)
+    for result in results[:3]:
+        result.changed = True
+    need, remedy = "would need" if check else "needs", "use virtual_machine_power with state: restarted"
+    assert warnings(results, TaskContext(check=check)) == [f"shop/a {need} a restart for this; {remedy}"]
+    results[1].effect = GuestEffect(RESTART)
+    need = "would need" if check else "need"
+    assert warnings(results, TaskContext(check=check)) == [f"2 VMs {need} a restart for this; {remedy}"]
+
+
+def test_check_mode_explains_refused_adoptions() -> None:
+    nearest = Candidate({"name": "small"}, None, {}, {}, ({"field": "domain.cpu.cores", "before": 2, "after": 1},))
+    result = AdoptOutcome(vm("a"), Adoption(nearest=(nearest,), remedy="set accept: [domain.cpu]"))
+    result.failed = "no instancetype"
+    task = TaskContext(check=True)
+    outcome = virtual_machine_adopt._outcome({}, task, [result])
+    why = "no instancetype; the nearest match is small: differs in domain.cpu.cores; set accept: [domain.cpu]"
+    assert (outcome.failed, task.warnings) == (False, [f"1 virtual machine cannot be adopted: shop/a: {why}"])
+    assert outcome.result["results"][0]["msg"] == why
+
+
+def test_vms_of_argo_cd_are_named() -> None:
+    results = [AdoptOutcome(vm(name, f"argocd-{name}"), Adoption(CHOSEN), changed=name != "c") for name in "abc"]
+    assert warnings(results, TaskContext()) == [
+        "shop/a, shop/b: Argo CD declares the object too and reverts the change, unless its repository has it"
+    ]

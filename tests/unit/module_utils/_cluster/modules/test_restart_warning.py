@@ -1,0 +1,88 @@
+"""What virtual_machine shows of changes that do not reach running guests: one warning for a task."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.objects import ObjectModule
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.outcome import TaskContext
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.snapshot import Key
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.handlers.virtual_machine import (
+    VirtualMachineHandler,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
+    DeclareOutcome,
+    Entry,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import (
+    LIVE,
+    NOTHING,
+    RESTART,
+    GuestEffect,
+)
+
+REMEDY = "set restart: if_required"
+WAITS = {"created": True, "conditions": [{"type": "RestartRequired", "status": "True"}]}
+
+
+def result(name: str, effect: GuestEffect | None, action: str = plan.APPLY, status: Any = None) -> DeclareOutcome:
+    key = Key("VirtualMachine", "shop", name)
+    live = {
+        "metadata": {"name": name, "namespace": "shop"},
+        "spec": {"runStrategy": "Always"},
+        "status": status or {"created": True},
+    }
+    return DeclareOutcome(Entry(f"shop/{name}", key, "present", {}), action, effect=effect, live=live)
+
+
+def warnings(*results: DeclareOutcome, check: bool = False, restart: str = "never") -> list[str]:
+    options = {
+        "field_manager": "virtshape",
+        "force_conflicts": False,
+        "restart": restart,
+        "concurrency": 1,
+        "wait": False,
+    }
+    handler = VirtualMachineHandler(options, mock.Mock())
+    module = ObjectModule("virtual_machines", {}, dict, bool, lambda _options, _session: handler)
+    params = {"name": None, "restart": restart, "results_on_failure": "failed"}
+    task = TaskContext(check=check)
+    module._outcome(params, task, handler, list(results))
+    return task.warnings
+
+
+def test_single_vm_is_named() -> None:
+    grows, plugged, same = (
+        result("a", GuestEffect(RESTART)),
+        result("b", GuestEffect(LIVE)),
+        result("c", None, plan.NONE),
+    )
+    assert warnings(grows, plugged, same) == [f"shop/a needs a restart for this; {REMEDY}"]
+    assert warnings(grows, plugged, same, check=True) == [f"shop/a would need a restart for this; {REMEDY}"]
+    assert warnings(plugged, same) == []
+
+
+def test_several_are_counted_those_of_earlier_runs_included() -> None:
+    grows, earlier = result("a", GuestEffect(RESTART)), result("b", None, plan.NONE, WAITS)
+    assert warnings(grows, earlier) == [f"2 VMs need a restart for this; {REMEDY}"]
+    assert warnings(grows, earlier, check=True) == [f"2 VMs would need a restart for this; {REMEDY}"]
+
+
+def test_warning_beside_failures_does_not_count_them() -> None:
+    grows, failed = result("a", GuestEffect(RESTART)), result("b", GuestEffect(RESTART))
+    failed.failed = "no"
+    assert warnings(grows, failed) == [f"shop/a needs a restart for this; {REMEDY}"]
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_requested_or_useless_restart_gives_no_warning(check: bool) -> None:
+    done = result("a", GuestEffect(RESTART))
+    done.restart = True
+    assert warnings(done, check=check, restart="if_required") == []
+    complete = result("a", GuestEffect(NOTHING, requested=True), plan.NONE, WAITS)
+    deleted = result("b", None, plan.DELETE, WAITS)
+    assert warnings(complete, deleted, check=check) == []

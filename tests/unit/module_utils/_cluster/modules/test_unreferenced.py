@@ -1,0 +1,47 @@
+"""What nothing refers to, in many namespaces."""
+
+from __future__ import annotations
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules import virtual_machine_info
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.revisions import InspectedVM
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
+    Cluster,
+    KubeVirt,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import (
+    revision_names as naming,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
+    RevisionIndex,
+)
+from growth import growth
+
+UNKNOWN = drift.Drift({}, None, Cluster(Objects([])), {}, {}, {}, GuestEffect(NOTHING), GuestEffect(NOTHING))
+EVERYTHING = {"names": None, "label_selectors": []}
+
+
+def inspected_vms(namespaces: int) -> list[InspectedVM]:
+    """A VM and an unreferenced revision in each namespace."""
+    names = sorted(f"ns-{number}" for number in range(namespaces))
+    idle = [{"metadata": {"name": f"idle-{name}", "labels": {naming.NAME_LABEL: "big"}}} for name in names]
+    vms = [{"metadata": {"name": "web", "namespace": name}, "spec": {}} for name in names]
+    return [
+        InspectedVM(vm, UNKNOWN, RevisionIndex([item]), KubeVirt(NEWEST), Objects(())) for vm, item in zip(vms, idle)
+    ]
+
+
+def test_unreferenced_revisions_are_found_per_namespace() -> None:
+    message = virtual_machine_info._unreferenced(EVERYTHING, inspected_vms(2))
+    assert [(item["namespace"], item["name"]) for item in message] == [("ns-0", "idle-ns-0"), ("ns-1", "idle-ns-1")]
+
+
+def test_namespaces_do_not_iterate_over_each_others_vms() -> None:
+    def work(count: int) -> object:
+        every = inspected_vms(count)
+        return lambda: virtual_machine_info._unreferenced(EVERYTHING, every)
+
+    assert growth(work) < 5

@@ -1,0 +1,116 @@
+"""What is read of the cluster's KubeVirt, and what where it cannot be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.kubevirt import kubevirt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from scripted_server import KUBEVIRT, KUBEVIRTS, Store, forbidden, listed, session_with
+
+Answer = tuple[int, Any]
+
+VERSION = "/apis/subresources.kubevirt.io/v1/version"
+ASSUMED = "cannot read the configuration of the cluster's KubeVirt, so the task assumes the defaults"
+
+
+def read(store: Store) -> KubeVirt:
+    with session_with(store) as session:
+        result = kubevirt(session)
+        assert kubevirt(session) is result  # one read for a task
+    assert store.asked.count(("GET", KUBEVIRTS)) == 1
+    return result
+
+
+def cluster(version: str = "v1.9.0", status: dict[str, Any] | None = None, **configuration: Any) -> Store:
+    message = {"observedKubeVirtVersion": version, **(status or {})}
+    return Store({KUBEVIRTS: [{**KUBEVIRT, "spec": {"configuration": configuration}, "status": message}]})
+
+
+NAMED = {"metadata": {"name": "kubevirt"}}
+
+
+def test_version_and_configuration_come_from_one_list() -> None:
+    store = cluster(
+        "v1.4.1",
+        {"defaultArchitecture": "arm64"},
+        developerConfiguration={"cpuAllocationRatio": 4},
+        evictionStrategy="LiveMigrate",
+    )
+    result = read(store)
+    assert (result.release.version, result.assumption) == ((1, 4, 1), "")
+    assert result.settings["developerConfiguration"] == {"cpuAllocationRatio": 4}
+    assert (result.architecture, result.eviction_strategy) == ("arm64", "LiveMigrate")
+    assert store.asked == [("GET", KUBEVIRTS)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (forbidden("kubevirts"), "kubevirts is forbidden"),
+        ((200, listed()), "the cluster has no KubeVirt object"),
+        ((200, listed({**NAMED, "spec": ["x"], "status": {}})), "the object is malformed"),
+        (
+            (200, listed({**NAMED, "spec": {"configuration": {"developerConfiguration": 5}}})),
+            "the object is malformed",
+        ),
+    ],
+)
+def test_virt_api_gives_release_without_kubevirt_object(answer: Answer, why: str) -> None:
+    store = Store({}, {("GET", KUBEVIRTS): answer, ("GET", VERSION): (200, {"gitVersion": "v1.5.3"})})
+    result = read(store)
+    assert (result.release.version, result.architecture) == ((1, 5, 3), "amd64")
+    assert not result.live_updates  # the default of that release
+    assert ASSUMED in result.assumption and why in result.assumption and "release" not in result.assumption
+
+
+def test_newest_release_is_assumed_without_any_source() -> None:
+    result = read(Store({}, {("GET", KUBEVIRTS): forbidden("kubevirts"), ("GET", VERSION): forbidden("version")}))
+    assert (result.release, result.live_updates) == (NEWEST, True)
+    assert "the cluster does not report its KubeVirt release, so the task assumes 1.9" in result.assumption
+    assert ASSUMED in result.assumption
+
+
+def test_an_unreachable_server_is_tried_once() -> None:
+    store = Store({}, {("GET", KUBEVIRTS): None})
+    assert "cannot reach the API server" in read(store).assumption
+    assert ("GET", VERSION) not in store.asked
+
+
+def test_a_custom_build_counts_as_the_newest_release() -> None:
+    result = read(cluster("devel", {"defaultArchitecture": "s390x"}))
+    assert (result.release, result.architecture) == (NEWEST, "s390x")
+    assert (
+        result.assumption
+        == "the cluster runs KubeVirt devel, a release unknown to this collection, so the task assumes 1.9"
+    )
+
+
+def test_virt_api_gives_version_before_operator_reports() -> None:
+    store = cluster("")
+    store.answers["GET", VERSION] = 200, {"gitVersion": "v1.6.6"}
+    result = read(store)
+    assert (result.release.version, result.assumption) == ((1, 6, 6), "")
+
+
+@pytest.mark.parametrize(
+    ("version", "strategy", "gates", "live"),
+    [
+        ("v1.9.0", None, [], True),
+        ("v1.9.0", "Stage", [], False),
+        ("v1.6.6", None, [], True),
+        ("v1.5.3", None, [], False),
+        ("v1.5.3", "LiveUpdate", [], True),
+        ("v1.4.1", "LiveUpdate", [], False),
+        ("v1.4.1", "LiveUpdate", ["VMLiveUpdateFeatures"], True),
+        ("v1.4.1", None, ["VMLiveUpdateFeatures"], False),
+    ],
+)
+def test_live_updates_depend_on_strategy_and_gates(
+    version: str, strategy: str | None, gates: list[str], live: bool
+) -> None:
+    rollout = {"vmRolloutStrategy": strategy} if strategy else {}
+    assert read(cluster(version, developerConfiguration={"featureGates": gates}, **rollout)).live_updates is live

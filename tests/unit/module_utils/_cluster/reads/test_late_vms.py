@@ -1,0 +1,156 @@
+"""What a VM that is late waits for, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.late import (
+    absent_objects,
+    blockers,
+    newest_events,
+)
+from growth import growth
+from scripted_server import Store, forbidden, session_with
+
+CORE = "/api/v1/namespaces/shop"
+VOLUMES = "/apis/cdi.kubevirt.io/v1beta1/namespaces/shop/datavolumes"
+VMIS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachineinstances"
+
+
+def named(name: str, status: dict[str, Any], **labels: str) -> dict[str, Any]:
+    return {"metadata": {"name": name, "namespace": "shop", "labels": labels}, "status": status}
+
+
+def vm(*volumes: dict[str, Any]) -> dict[str, Any]:
+    return {"metadata": {"name": "web"}, "spec": {"template": {"spec": {"volumes": list(volumes)}}}}
+
+
+def false(kind: str, message: str) -> dict[str, Any]:
+    return {"type": kind, "status": "False", "message": message}
+
+
+LATE = vm(
+    {"name": "boot", "dataVolume": {"name": "web-boot"}},
+    {"name": "done", "dataVolume": {"name": "web-done"}},
+    {"name": "data", "persistentVolumeClaim": {"claimName": "data"}},
+    {"name": "gone", "persistentVolumeClaim": {"claimName": "gone"}},
+)
+
+
+def test_each_blocker_of_a_vm_is_named() -> None:
+    scheduling = {"phase": "Pending", "conditions": [false("PodScheduled", "0/3 nodes are\navailable")]}
+    pulling = {
+        "phase": "Pending",
+        "containerStatuses": [
+            {"state": {"running": {}}},
+            {"state": {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}},
+        ],
+    }
+    store = Store(
+        {
+            VOLUMES: [
+                named("web-boot", {"phase": "ImportInProgress", "progress": "35.2%"}),
+                named("web-done", {"phase": "Succeeded"}),
+                named("another", {"phase": "Pending"}),
+            ],
+            f"{CORE}/persistentvolumeclaims": [
+                named("data", {"phase": "Pending"}),
+                named("web-boot", {"phase": "Pending"}),
+            ],
+            VMIS: [named("web", {"phase": "Scheduling", "conditions": [false("Ready", "guest is not there")]})],
+            f"{CORE}/pods": [
+                named("virt-launcher-web-1", scheduling, **{"vm.kubevirt.io/name": "web"}),
+                named("virt-launcher-web-2", pulling, **{"vm.kubevirt.io/name": "web"}),
+                named("virt-launcher-db-1", scheduling, **{"vm.kubevirt.io/name": "db"}),
+            ],
+        }
+    )
+    with session_with(store) as session:
+        result = blockers(session, "shop", {"web": LATE, "none": None})
+    assert result == {
+        "web": [
+            "DataVolume web-boot: ImportInProgress 35.2%",
+            "PersistentVolumeClaim data: Pending",
+            "VirtualMachineInstance web: Scheduling: guest is not there",
+            "pod virt-launcher-web-1: Pending: 0/3 nodes are available",
+            "pod virt-launcher-web-2: Pending: ImagePullBackOff: no such image",
+        ]
+    }
+    assert len(store.asked) == 4
+
+
+def test_stalled_import_is_explained() -> None:
+    failing = {"phase": "ImportInProgress", "progress": "N/A", "conditions": [false("Running", "no such host")]}
+    store = Store({VOLUMES: [named("web-boot", failing), named("web-done", {})]})
+    with session_with(store) as session:
+        result = blockers(session, "shop", {"web": LATE})
+    assert result["web"] == [
+        "DataVolume web-boot: ImportInProgress: no such host",
+        "DataVolume web-done: without a phase",
+    ]
+
+
+def test_unreadable_objects_are_left_out() -> None:
+    answers = {("GET", end): forbidden(end) for end in ("datavolumes", "persistentvolumeclaims", "pods")}
+    store = Store({VMIS: [named("web", {"phase": "Running"})]}, answers)
+    with session_with(store) as session:
+        assert blockers(session, "shop", {"web": LATE}) == {"web": []}
+
+
+class Late:
+    """A session with an event and a pod of each VM."""
+
+    def __init__(self, count: int) -> None:
+        names = [f"vm-{number}" for number in range(count)]
+        self.vms: dict[str, Any] = {name: vm() for name in names}
+        event = {"involvedObject": {"kind": "Pod"}, "reason": "R", "message": "M"}
+        about = [{"kind": "Pod", "name": f"virt-launcher-{name}-x1"} for name in names]
+        self.lists = {
+            "Event": [{**event, "metadata": {}, "involvedObject": item} for item in about],
+            "Pod": [named(f"pod-{name}", {"phase": "Pending"}, **{"vm.kubevirt.io/name": name}) for name in names],
+        }
+
+    def list(self, kind: Any, *_arguments: Any, **_query: str) -> list[Any]:
+        return list(self.lists.get(kind.kind, []))
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [(blockers, "pod pod-vm-1: Pending"), (newest_events, "R: M")],
+)
+def test_work_is_linear_in_late_vms(ask: Callable[..., Any], message: str) -> None:
+    def work(count: int) -> Callable[[], Any]:
+        session = Late(count)
+
+        def find() -> None:
+            assert ask(session, "shop", session.vms)["vm-1"] == [message]
+
+        return find
+
+    assert growth(work) < 5
+
+
+def pod_event(vm_name: str, reason: str, message: str, at: str, kind: str = "Pod") -> dict[str, Any]:
+    about = {"kind": kind, "name": f"virt-launcher-{vm_name}-x7k2p"}
+    metadata = {"name": f"{vm_name}.{at}", "namespace": "shop"}
+    return {"metadata": metadata, "involvedObject": about, "reason": reason, "message": message, "lastTimestamp": at}
+
+
+def test_absent_objects_by_the_newest_event() -> None:
+    missing = 'MountVolume.SetUp failed for volume "x": secret "gone" not found'
+    events = [
+        pod_event("web", "FailedMount", missing, "2026-01-01T00:00:02Z"),
+        pod_event("web", "Scheduled", "assigned", "2026-01-01T00:00:01Z"),
+        # It has appeared since.
+        pod_event("db", "FailedMount", missing, "2026-01-01T00:00:01Z"),
+        pod_event("db", "Started", "started", "2026-01-01T00:00:02Z"),
+        pod_event("slow", "FailedMount", "timed out", "2026-01-01T00:00:02Z"),
+        pod_event("other", "FailedMount", missing, "2026-01-01T00:00:02Z"),
+        pod_event("vmi", "FailedMount", missing, "2026-01-01T00:00:02Z", "VirtualMachineInstance"),
+    ]
+    with session_with(Store({f"{CORE}/events": events})) as session:
+        found = absent_objects(session, "shop", ["web", "db", "slow", "vmi"])
+    assert found == {"web": f"FailedMount: {missing}; create it"}

@@ -1,0 +1,318 @@
+"""Declaring objects of which some cannot be read, written or waited for: what becomes of the others."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.snapshot import Key
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes import declare as declaring
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.declare import declare
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import WriteSettings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
+    DeclareOutcome,
+    Entry,
+    Finding,
+    KindHandler,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.manifest import Progress
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
+from scripted_server import Store, forbidden, session_with, status
+
+Manifest = dict[str, Any]
+KIND = "VirtualMachineInstancetype"
+PATH = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/{}/virtualmachineinstancetypes"
+SIZES = KindHandler()
+
+
+def handler_with(**methods: Callable[..., Any]) -> KindHandler:
+    """One with other methods."""
+    return type("Other", (KindHandler,), {name: staticmethod(method) for name, method in methods.items()})()
+
+
+def manifest(name: str, namespace: str = "shop", guest: int = 1) -> Manifest:
+    return {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": KIND,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"cpu": {"guest": guest}, "memory": {"guest": "2Gi"}},
+    }
+
+
+def entry(name: str, namespace: str = "shop", state: str = "present", **options: Any) -> Entry:
+    created = manifest(name, namespace)
+    return Entry(f"{namespace}/{name}", Key(KIND, namespace, name), state, created, **options)
+
+
+def run(
+    store: Any, *entries: Entry, handler: KindHandler = SIZES, concurrency: int = 1, **settings: Any
+) -> list[DeclareOutcome]:
+    with session_with(store) as session:
+        return declare(session, handler, list(entries), WriteSettings(concurrency=concurrency, **settings))
+
+
+def empty(*namespaces: str) -> Store:
+    return Store({PATH.format(namespace): [] for namespace in namespaces})
+
+
+def test_invalid_entry_stops_the_task() -> None:
+    store = empty("shop")
+    wrong, right = run(store, entry("a", problem="name: is wrong"), entry("b"))
+    assert (wrong.failed, wrong.skip_reason) == ("name: is wrong", None)
+    assert (right.failed, right.skip_reason) == (None, "not sent because other entries are invalid")
+    assert store.asked == []
+
+
+def test_unreadable_namespace_fails_only_its_entries() -> None:
+    store = empty("shop", "lab")
+    store.answers["GET", "/lab/virtualmachineinstancetypes"] = forbidden("x")
+    first, second, other = run(store, entry("a", "lab"), entry("b", "lab"), entry("c"))
+    for result in (first, second):
+        assert 'resources: ["virtualmachineinstancetypes"], verbs: ["list"]' in str(result.failed)
+        assert not result.changed
+    assert (other.failed, other.action, store.writes) == (None, plan.CREATE, [("PATCH", PATH.format("shop") + "/c")])
+
+
+def test_fail_fast_sends_nothing_after_preflight_refusal() -> None:
+    picky = handler_with(
+        preflight=lambda planned: [
+            [Finding("too small")] if result.entry.key.name == "a" else [] for result in planned
+        ],
+    )
+    store = empty("shop")
+    refused, spared = run(store, entry("a"), entry("b"), handler=picky, fail_fast=True)
+    assert refused.failed == "too small"
+    assert spared.failed == "not sent because another object of the task failed and fail_fast is set"
+    assert store.writes == []
+    refused, sent = run(store, entry("a"), entry("b"), handler=picky)
+    assert (refused.failed, sent.failed, len(store.writes)) == ("too small", None, 1)
+
+
+def test_fail_fast_sends_nothing_after_a_failed_write() -> None:
+    store = empty("shop")
+    store.answers["PATCH", "/a"] = status(422, "no", "Invalid")
+    settled: list[DeclareOutcome] = []
+    patient = handler_with(
+        restart=lambda _session, results, _deadline: settled.extend(results),
+        due=lambda _result: True,
+    )
+    results = run(store, entry("a"), entry("b"), handler=patient, fail_fast=True, wait=True)
+    assert [result.failed for result in results] == [
+        "no",
+        "not sent because another object of the task failed and fail_fast is set",
+    ]
+    assert [result.changed for result in results] == [False, False]
+    assert (settled, len(store.writes)) == ([], 1)
+
+
+def test_fail_fast_stops_although_a_running_write_succeeds() -> None:
+    store = empty("shop")
+    store.answers["PATCH", "/a7"] = status(422, "no", "Invalid")
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        if method == "PATCH" and not path.endswith("/a7"):
+            # The others end while the rest is being called off.
+            time.sleep(0.002)
+        return store(method, path, query)
+
+    results = run(answer, *(entry(f"a{number}") for number in range(3000)), concurrency=16, fail_fast=True)
+    assert results[7].failed == "no"
+    assert len(store.writes) < 50
+    assert sum(result.changed for result in results) == len(store.writes) - 1
+
+
+def test_first_patch_counts_as_change_although_apply_fails() -> None:
+    store = Store({PATH.format("shop"): [manifest("a", guest=2)]})
+    handler = handler_with(adjust=lambda step, _live: step._replace(merge_patch={("spec", "cpu", "guest"): None}))
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        return status(422, "no", "Invalid") if "force" in query else store(method, path, query)
+
+    (result,) = run(answer, entry("a"), handler=handler)
+    assert (result.failed, result.changed, store.writes) == ("no", True, [("PATCH", PATH.format("shop") + "/a")])
+
+
+def test_written_object_has_new_spec_and_old_status() -> None:
+    """The server answers with the metadata only."""
+    live = {**manifest("a", guest=2), "status": {"seen": True}}
+    store = Store({PATH.format("shop"): [live]})
+    answered = {"kind": "PartialObjectMetadata", "metadata": {"name": "a", "generation": 2, "managedFields": []}}
+    store.answers["PATCH", "/a"] = 200, answered
+    store.answers["PATCH", "/b"] = 200, answered
+    changed, created = run(store, entry("a"), entry("b"))
+    assert changed.live == {**live, "metadata": {"name": "a", "generation": 2}, "spec": manifest("a")["spec"]}
+    assert created.live == {**manifest("b"), "metadata": {"name": "a", "generation": 2}}
+
+
+def conflict(field: str, manager: str) -> tuple[int, Manifest]:
+    cause = {"reason": "FieldManagerConflict", "field": field, "message": f'conflict with "{manager}" using v1'}
+    return 409, {"reason": "Conflict", "message": "Apply failed", "details": {"causes": [cause]}}
+
+
+@pytest.mark.parametrize(
+    ("field", "manager", "taken"),
+    [
+        (".spec.cpu.guest", "virtshape", True),
+        (".spec.runStrategy", "virt-api", True),
+        (".spec.cpu.guest", "virt-api", False),
+        (".spec.cpu.guest", "helm", False),
+    ],
+)
+def test_conflicts_are_forced_for_own_fields_only(field: str, manager: str, taken: bool) -> None:
+    forced: list[str] = []
+    store = empty("shop")
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        if method == "PATCH":
+            forced.append(query["force"])
+            if query["force"] == "false":
+                return conflict(field, manager)
+        return store(method, path, query)
+
+    (result,) = run(answer, entry("a"))
+    assert forced == (["false", "true"] if taken else ["false"])
+    assert (result.failed is None, result.changed) == (taken, taken)
+    if not taken:
+        assert f'"{manager}" owns spec.cpu.guest' in str(result.failed)
+
+
+def test_conflict_without_causes_keeps_the_server_message() -> None:
+    store = empty("shop")
+    store.answers["PATCH", "/a"] = status(409, "object is being deleted", "Conflict")
+    (result,) = run(store, entry("a"))
+    assert result.failed == "object is being deleted"
+
+
+def test_deletion_waits_for_dependents_which_may_fail() -> None:
+    store = Store({PATH.format("shop"): [{**manifest("a"), "metadata": {**manifest("a")["metadata"], "uid": "1"}}]})
+    requests: list[tuple[str | None, list[str]]] = []
+
+    def await_dependents(namespace: str | None, deleted: list[Manifest], _seconds: float) -> dict[str, str]:
+        requests.append((namespace, [item["metadata"]["name"] for item in deleted]))
+        return {"a": "its guest still runs"}
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        if method == "DELETE":
+            store.lists[PATH.format("shop")] = []
+        return store(method, path, query)
+
+    handler = handler_with(await_dependents=await_dependents)
+    result, never = run(answer, entry("a", state="absent"), entry("b", state="absent"), handler=handler, wait=True)
+    assert (result.action, result.written, result.failed) == (plan.DELETE, True, "its guest still runs")
+    assert (never.action, never.failed) == (plan.NONE, None)
+    assert requests == [("shop", ["a"])]
+
+
+def test_leftovers_delay_only_the_object_of_that_name() -> None:
+    store = Store({PATH.format("shop"): [manifest("a", guest=2)]})
+    requests: list[tuple[str | None, list[str]]] = []
+
+    def await_old_dependents(namespace: str | None, created: list[Manifest], _seconds: float) -> dict[str, str]:
+        requests.append((namespace, [item["metadata"]["name"] for item in created]))
+        return {"b": "its revision is still there"}
+
+    handler = handler_with(await_old_dependents=await_old_dependents)
+    changed, late, recreated = run(store, entry("a"), entry("b"), entry("c"), handler=handler)
+    assert (changed.written, late.written, recreated.written) == (True, False, True)
+    assert late.failed == "its revision is still there"
+    assert requests == [("shop", ["b", "c"])]
+    assert run(store, entry("d"), handler=handler, check_mode=True)[0].changed
+    assert len(requests) == 1
+
+
+def ending(name: str) -> Manifest:
+    live = manifest(name)
+    return {**live, "metadata": {**live["metadata"], "uid": "1", "deletionTimestamp": "2026-01-01T00:00:00Z"}}
+
+
+@pytest.mark.parametrize("successor", [False, True])
+def test_terminating_object_is_recreated_once_gone(successor: bool) -> None:
+    store = Store({PATH.format("shop"): [ending("a")]})
+    looks: list[int] = []
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        if method == "GET":
+            looks.append(len(store.writes))
+            if len(looks) == 2:
+                new = {**manifest("a"), "metadata": {**manifest("a")["metadata"], "uid": "2"}}
+                store.lists[PATH.format("shop")] = [new] if successor else []
+        return store(method, path, query)
+
+    (result,) = run(answer, entry("a"), wait_timeout=1)
+    assert (result.action, result.written, result.failed) == (plan.CREATE, True, None)
+    assert looks[:2] == [0, 0]
+
+
+def test_object_stuck_in_deletion_fails_without_write() -> None:
+    store = Store({PATH.format("shop"): [ending("a")]})
+    late, other = run(store, entry("a"), entry("b"), wait_timeout=0.2)
+    assert "the deletion of the existing object" in str(late.failed)
+    assert (late.changed, other.written) == (False, True)
+    assert store.writes == [("PATCH", PATH.format("shop") + "/b")]
+
+
+def test_check_mode_plans_terminating_objects_without_dry_run() -> None:
+    store = Store({PATH.format("shop"): [ending("a")]})
+    (result,) = run(store, entry("a"), check_mode=True)
+    assert (result.action, result.changed, store.writes) == (plan.CREATE, True, [])
+
+
+def test_terminating_object_is_awaited_not_deleted_again() -> None:
+    store = Store({PATH.format("shop"): [ending("a")]})
+    (result,) = run(store, entry("a", state="absent"))
+    assert (result.action, result.changed, store.writes) == (plan.NONE, False, [])
+    (late,) = run(store, entry("a", state="absent"), wait=True, wait_timeout=0.2)
+    assert "the object to disappear" in str(late.failed)
+
+
+def test_object_with_another_uid_counts_as_deleted() -> None:
+    store = Store({PATH.format("shop"): [ending("a")]})
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        if "watch" in query or (method == "GET" and store.asked):
+            store.lists[PATH.format("shop")] = [{**manifest("a"), "metadata": {"name": "a", "uid": "2"}}]
+        return store(method, path, query)
+
+    (result,) = run(answer, entry("a", state="absent"), wait=True, wait_timeout=5)
+    assert (result.action, result.failed) == (plan.NONE, None)
+
+
+def test_failed_deletion_is_not_awaited() -> None:
+    store = Store({PATH.format("shop"): [manifest("a")]}, {("DELETE", "/a"): None})
+    (result,) = run(store, entry("a", state="absent"), wait=True)
+    assert str(result.failed).startswith("cannot reach the API server")
+    assert (result.changed, store.asked[-1][0]) == (False, "DELETE")
+
+
+def test_failure_from_before_the_write_does_not_count() -> None:
+    live = manifest("a", guest=2)
+    store = Store({PATH.format("shop"): [live]})
+    looks = handler_with(
+        probe=lambda _live: Progress(failed="it is broken"),
+        same_status=lambda _live, _before: True,
+    )
+    (written,) = run(store, entry("a"), handler=looks, wait=True, wait_timeout=0.2)
+    assert str(written.failed).startswith("not ready after ") and str(written.failed).endswith(": it is broken")
+    other = handler_with(probe=looks.probe)
+    (result,) = run(store, entry("a"), handler=other, wait=True, wait_timeout=60)
+    assert result.failed == "it is broken"
+
+
+def test_waits_use_a_limited_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = set()
+
+    def probe(_live: Manifest | None) -> Progress:
+        threads.add(threading.current_thread())
+        return Progress(done=True)
+
+    monkeypatch.setattr(declaring, "WATCHES", 2)
+    spaces = [f"ns-{number}" for number in range(12)]
+    results = run(
+        empty(*spaces), *(entry("a", namespace) for namespace in spaces), handler=handler_with(probe=probe), wait=True
+    )
+    assert [result.failed for result in results] == [None] * 12
+    assert len(threads) <= 2

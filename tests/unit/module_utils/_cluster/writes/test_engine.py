@@ -1,0 +1,181 @@
+"""When a write is sent again, and what becomes of many that are sent at the same time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import (
+    ApiError,
+    ConnectionFailed,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import (
+    WriteOutcome,
+    WriteSettings,
+    run_writes,
+    send,
+    send_create,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.write import (
+    Repeat,
+    Write,
+    apply,
+    create,
+    delete,
+    json_patch,
+    merge_patch,
+    replace,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import power
+from scripted_server import session_with, status
+
+PATH = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines/a"
+UNAVAILABLE = status(503, "the server is currently unable to handle the request", "ServiceUnavailable")
+CONFLICT = status(409, "stop/start already underway", "Conflict")
+
+
+class Server:
+    """Answers writes in order, None: the connection is cut. Those after them succeed."""
+
+    def __init__(self, *answers: tuple[int, Any] | None) -> None:
+        self.answers = list(answers)
+        self.requests: list[str] = []
+
+    def __call__(self, method: str, _path: str, _query: dict[str, str]) -> tuple[int, Any] | None:
+        self.requests.append(method)
+        return self.answers.pop(0) if self.answers else (200, {})
+
+    def send(self, repeat: Repeat, taken_up: bool | None = None, seconds: float = 20) -> bool:
+        def read() -> bool:
+            self.requests.append("read")
+            return bool(taken_up)
+
+        write = Write("PUT", PATH, {}, repeat)
+        with session_with(self, retry_timeout=seconds) as session:
+            return send(session, write, None if taken_up is None else read) is not None
+
+
+@pytest.mark.parametrize("answer", [None, UNAVAILABLE])
+def test_lost_response_is_resolved_by_reading(answer: Any) -> None:
+    freely = Server(answer)
+    assert (freely.send(Repeat.ALWAYS, False), freely.requests) == (True, ["PUT", "PUT"])
+    taken_up = Server(answer)
+    assert (taken_up.send(Repeat.AFTER_READ, True), taken_up.requests) == (True, ["PUT", "read"])
+    not_taken_up = Server(answer)
+    assert (not_taken_up.send(Repeat.AFTER_READ, False), not_taken_up.requests) == (True, ["PUT", "read", "PUT"])
+    never = Server(answer)
+    with pytest.raises((ApiError, ConnectionFailed)):
+        never.send(Repeat.NEVER, True)
+    assert never.requests == ["PUT"]
+
+
+def test_rejected_repetition_means_the_first_took_effect() -> None:
+    rejected = status(422, "the server rejected our request due to an error in our request", "Invalid")
+    server = Server(None, rejected)
+    assert (server.send(Repeat.ALWAYS, True), server.requests) == (True, ["PUT", "PUT", "read"])
+    with pytest.raises(ApiError, match="rejected our request"):
+        Server(None, rejected).send(Repeat.ALWAYS, False)
+
+
+def test_write_of_another_client_is_no_error() -> None:
+    server = Server(CONFLICT)
+    assert (server.send(Repeat.AFTER_READ, True), server.requests) == (False, ["PUT", "read"])
+    with pytest.raises(ApiError, match="already underway"):
+        Server(CONFLICT).send(Repeat.AFTER_READ, False)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        status(403, "virtualmachines is forbidden", "Forbidden"),
+        status(500, 'admission webhook "x" denied the request: no', "InternalError"),
+    ],
+)
+def test_a_refusal_is_neither_repeated_nor_looked_into(answer: Any) -> None:
+    server = Server(answer)
+    with pytest.raises(ApiError):
+        server.send(Repeat.AFTER_READ, True)
+    assert server.requests == ["PUT"]
+
+
+def test_lost_response_is_an_error_after_the_timeout() -> None:
+    with pytest.raises(ConnectionFailed):
+        Server(*[None] * 9).send(Repeat.AFTER_READ, False, seconds=0.5)
+
+
+NAMED = {"metadata": {"name": "a"}}
+EXISTS = status(409, "it exists", "AlreadyExists")
+
+
+@pytest.mark.parametrize(
+    ("answers", "methods", "message"),
+    [
+        ([(200, {}), None, EXISTS, (200, NAMED)], ["GET", "POST", "POST", "GET"], None),
+        ([(200, {}), None, EXISTS, status(404, "gone", "NotFound")], ["GET", "POST", "POST", "GET"], "it exists"),
+        ([(200, {}), EXISTS], ["GET", "POST"], "it exists"),
+    ],
+)
+def test_create_accepts_existing_object_after_lost_response(
+    answers: list[Any], methods: list[str], message: str | None
+) -> None:
+    server = Server(*answers)
+    with session_with(server, retry_timeout=20) as session:
+        session.request("GET", "/readyz")
+        if message is None:
+            send_create(session, BY_NAME["VirtualMachine"], "shop", NAMED)
+        else:
+            with pytest.raises(ApiError, match=message):
+                send_create(session, BY_NAME["VirtualMachine"], "shop", NAMED)
+    assert server.requests == methods
+
+
+def test_delete_names_the_uid_and_accepts_absence() -> None:
+    other_uid = status(409, "Precondition failed: UID in ...", "Conflict")
+    server = Server((200, {}), None, status(404, "not found", "NotFound"), other_uid)
+    write = delete(PATH, "u1")
+    assert write.body == {"preconditions": {"uid": "u1"}}
+    with session_with(server, retry_timeout=20) as session:
+        session.request("GET", "/readyz")
+        assert send(session, write) is None
+        assert send(session, write) is None
+    assert server.requests == ["GET", "DELETE", "DELETE", "DELETE"]
+
+
+RELIABILITY = Path(__file__).parents[5] / "docs" / "reliability.md"
+WORDS = {Repeat.AFTER_READ: "only after a read has shown that the first had no effect", Repeat.NEVER: "never: "}
+
+
+def test_repeatable_writes_match_the_reliability_page() -> None:
+    writes = [merge_patch(PATH, {}), json_patch(PATH, []), create(PATH, {}), replace(PATH, {}), delete(PATH)]
+    assert {write.repeat for write in [*writes, apply(PATH, {}, "virtshape")]} == {Repeat.ALWAYS}
+    lines = [line.strip("| ").partition(" | ") for line in RELIABILITY.read_text(encoding="utf-8").splitlines()]
+    rows = {verb: why for verbs, _bar, why in lines for verb in verbs.split(", ")}
+    for state in power.STATES:
+        request = power.subresource_request(power.PowerRequest(state))
+        verb = {"softreboot": "soft reboot"}.get(request.subresource, request.subresource)
+        assert rows[verb].startswith(WORDS[request.write("shop", "a", dry_run=False).repeat]), verb
+
+
+class Numbered(WriteOutcome):
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+        self.done = False
+
+    def do(self) -> None:
+        if self.number == 1:
+            raise ApiError(403, {"message": "no"}, verb="PATCH", path=PATH)
+        self.done = True
+
+
+@pytest.mark.parametrize("fail_fast", [False, True])
+def test_fail_fast_stops_after_the_first_failure(fail_fast: bool) -> None:
+    outcomes = [Numbered(number) for number in range(3)]
+    run_writes(outcomes, Numbered.do, WriteSettings(fail_fast=fail_fast, concurrency=1), "virtual machine")
+    assert [outcome.done for outcome in outcomes] == [True, False, not fail_fast]
+    assert str(outcomes[1].failed).startswith("no. To permit the request, grant")
+    last = "not sent because another virtual machine of the task failed and fail_fast is set" if fail_fast else None
+    assert outcomes[2].failed == last

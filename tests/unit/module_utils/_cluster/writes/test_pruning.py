@@ -1,0 +1,282 @@
+"""Revisions that are deleted, those that something still refers to, and those that are stored anew."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import RequestFailed
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.revisions import (
+    InspectedVM,
+    inspect,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes import pruning
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import WriteSettings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.pruning import (
+    PruneOutcome,
+    prunable,
+    prune,
+    upgrade_revisions,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.write import delete
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import (
+    revision_names as naming,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.revision import (
+    store as revision,
+)
+from scripted_server import listed, session_with, status
+
+Manifest = dict[str, Any]
+
+KUBEVIRT = "/apis/kubevirt.io/v1/namespaces/shop"
+REVISIONS = "/apis/apps/v1/namespaces/shop/controllerrevisions"
+SNAPSHOTS = "/apis/snapshot.kubevirt.io/{}/namespaces/shop/{}"
+CONTENTS, RESTORES = (
+    SNAPSHOTS.format("v1beta1", name) for name in ("virtualmachinesnapshotcontents", "virtualmachinerestores")
+)
+OLD_CONTENTS = SNAPSHOTS.format("v1alpha1", "virtualmachinesnapshotcontents")
+NO_SUCH_API = status(404, "the server could not find the requested resource", "NotFound")
+
+
+def vm(generation: int, name: str = "db") -> Manifest:
+    return {
+        "kind": "VirtualMachine",
+        "metadata": {"name": name, "namespace": "shop", "uid": f"uid-{name}"},
+        "spec": {"instancetype": {"name": "big", "kind": "VirtualMachineInstancetype"}, "template": {"spec": {}}},
+        "status": {
+            "instancetypeRef": {
+                "name": "big",
+                "kind": "VirtualMachineInstancetype",
+                "controllerRevisionRef": {"name": named(generation, name)},
+            }
+        },
+    }
+
+
+def named(generation: int, name: str = "db") -> str:
+    return f"{name}-big-v1beta1-it-{generation}"
+
+
+def kept(generation: int, name: str = "db") -> Manifest:
+    spec = {"cpu": {"guest": generation}, "memory": {"guest": "1Gi"}}
+    metadata = {"name": "big", "namespace": "shop", "uid": "it", "generation": generation}
+    created = revision.controller_revision(
+        vm(1, name), {"kind": "VirtualMachineInstancetype", "metadata": metadata, "spec": spec}
+    )
+    return {"apiVersion": "apps/v1", "kind": "ControllerRevision", **created}
+
+
+class Server:
+    """What it answers to LISTs; asked: the paths in order. Writes are kept, too, and carried out on `objects`."""
+
+    def __init__(self, **more: Any) -> None:
+        self.lists: dict[str, Any] = {
+            REVISIONS: [kept(generation) for generation in (1, 2, 3, 10)],
+            f"{KUBEVIRT}/virtualmachines": [vm(10)],
+        }
+        self.asked: list[tuple[str, str]] = []
+        for path, items in more.items():
+            self.lists[path] = items
+
+    def __call__(self, method: str, path: str, _query: dict[str, str]) -> tuple[int, Any]:
+        self.asked.append((method, path))
+        if method != "GET":
+            return 200, {}
+        collection, _slash, name = path.rpartition("/")
+        if collection == REVISIONS:
+            named = [item for item in self.lists[REVISIONS] if item["metadata"]["name"] == name]
+            return (200, named[0]) if named else status(404, f"{name} not found", "NotFound")
+        result = self.lists.get(path, NO_SUCH_API)
+        return result if isinstance(result, tuple) else (200, listed(*result))
+
+    def prunable(self, keep: int = 0) -> list[str]:
+        with session_with(self) as session:
+            return [item.name for item in prunable(session, "shop", keep)]
+
+
+def content(**spec: Any) -> Manifest:
+    return {"metadata": {"name": "content"}, "spec": {"source": {"virtualMachine": {"spec": spec}}}}
+
+
+def test_newest_and_used_revisions_are_kept() -> None:
+    assert Server().prunable() == [named(1), named(2), named(3)]
+    assert Server().prunable(keep=1) == [named(1), named(2)]
+
+
+def test_revisions_are_listed_before_objects_using_them() -> None:
+    server = Server()
+    server.prunable()
+    paths = [path for _method, path in server.asked]
+    assert paths.index(REVISIONS) < min(index for index, path in enumerate(paths) if path != REVISIONS)
+
+
+@pytest.mark.parametrize("path", [CONTENTS, OLD_CONTENTS])
+def test_a_snapshot_holds_a_revision(path: str) -> None:
+    # The first one's name begins like the tenth's.
+    held = content(instancetype={"name": "big", "revisionName": named(1)})
+    assert Server(**{path: [held]}).prunable() == [named(2), named(3)]
+
+
+def test_snapshot_with_status_retains_revision() -> None:
+    held = content()
+    held["spec"]["source"]["virtualMachine"]["status"] = vm(2)["status"]
+    assert Server(**{CONTENTS: [held]}).prunable() == [named(1), named(3)]
+
+
+def restore(target: str, complete: bool, **spec: Any) -> Manifest:
+    return {
+        "metadata": {"name": "back"},
+        "spec": {"target": {"kind": "VirtualMachine", "name": target}, **spec},
+        "status": {"complete": complete},
+    }
+
+
+def test_restore_patch_keeps_its_revision() -> None:
+    patch = f'{{"op": "replace", "path": "/spec/instancetype/revisionName", "value": "{named(2)}"}}'
+    server = Server(**{RESTORES: [restore("other", complete=True, patches=[patch])]})
+    assert server.prunable() == [named(1), named(3)]
+
+
+def test_prune_skips_revisions_of_running_restores() -> None:
+    ownerless = copy.deepcopy(kept(7, "new"))
+    ownerless["metadata"]["ownerReferences"] = []
+    everything = {
+        REVISIONS: [kept(1), kept(10), kept(1, "web"), kept(2, "web"), ownerless],
+        f"{KUBEVIRT}/virtualmachines": [vm(10), vm(2, "web")],
+    }
+    under_way = Server(**everything, **{RESTORES: [restore("web", complete=False)]})
+    assert under_way.prunable() == [named(1)]
+    done = Server(**everything, **{RESTORES: [restore("web", complete=True)]})
+    assert sorted(done.prunable()) == sorted([named(1), named(1, "web"), named(7, "new")])
+
+
+@pytest.mark.parametrize("path", [REVISIONS, f"{KUBEVIRT}/virtualmachines", CONTENTS, RESTORES])
+def test_unreadable_referrers_prevent_pruning(path: str) -> None:
+    server = Server(**{CONTENTS: [], RESTORES: [], path: status(403, "forbidden", "Forbidden")})
+    with pytest.raises(RequestFailed, match=rf'grant .*resources: \["{path.rpartition("/")[2]}"\], verbs: \["list"\]'):
+        server.prunable()
+
+
+@pytest.mark.parametrize("style", ["status", "spec"])
+def test_upgrade_stores_revision_where_the_vm_refers(style: str) -> None:
+    old, machine = copy.deepcopy(kept(1)), vm(1)
+    old["metadata"]["name"] = "old"
+    del old["metadata"]["labels"][naming.VERSION_LABEL]
+    if style == "status":
+        machine["status"]["instancetypeRef"]["controllerRevisionRef"]["name"] = "old"
+    else:
+        machine["status"] = {}
+        machine["spec"]["instancetype"]["revisionName"] = "old"
+    server = Server(**{REVISIONS: [old], f"{KUBEVIRT}/virtualmachines": [machine]})
+    with session_with(server) as session:
+        [inspected] = inspect(session, "shop")
+        assert outcome(session, inspected, check_mode=True) == (True, None)
+        assert {method for method, _path in server.asked} == {"GET"}
+        assert outcome(session, inspected) == (True, None)
+    patched = f"{KUBEVIRT}/virtualmachines/db" + ("/status" if style == "status" else "")
+    assert [item for item in server.asked if item[0] != "GET"] == [
+        ("POST", REVISIONS),
+        ("PATCH", patched),
+        ("DELETE", f"{REVISIONS}/old"),
+    ]
+
+
+def test_only_the_revisions_that_were_seen_are_deleted() -> None:
+    """A VM that is created anew meanwhile gets others of the same names."""
+    server = old_revision()
+    server.lists[REVISIONS][0]["metadata"]["uid"] = "first"
+    with session_with(server) as session, mock.patch.object(pruning, "delete", wraps=delete) as deletion:
+        [inspected] = inspect(session, "shop")
+        outcome(session, inspected)
+        server.lists[f"{KUBEVIRT}/virtualmachines"] = []
+        prune(session, prunable(session, "shop", keep=0), WriteSettings(concurrency=1))
+    assert [call.args for call in deletion.call_args_list] == [(f"{REVISIONS}/old", "first")] * 2
+
+
+def test_failed_deletion_does_not_stop_the_others() -> None:
+    server = Server()
+    revisions = [PruneOutcome("shop", "a"), PruneOutcome("shop", "b"), PruneOutcome("shop", "c")]
+    refusals = {"a": status(403, "a is forbidden", "Forbidden"), "b": None}
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        name = path.rpartition("/")[2]
+        return refusals[name] if name in refusals else server(method, path, query)
+
+    with session_with(answer) as session:
+        prune(session, revisions, WriteSettings(concurrency=1))
+    denied, cut, gone = (item.failed for item in revisions)
+    assert str(denied).endswith('resources: ["controllerrevisions"], verbs: ["delete"]}')
+    assert str(cut).startswith("cannot reach the API server")
+    assert (gone, server.asked) == (None, [("DELETE", f"{REVISIONS}/c")])
+
+
+def outcome(session: Session, seen: InspectedVM, check_mode: bool = False) -> tuple[bool, str | None]:
+    """Whether an upgrade changes anything, and why it fails."""
+    (result,) = upgrade_revisions(session, [seen], WriteSettings(check_mode=check_mode))
+    return result.changed, result.failed
+
+
+def old_revision() -> Server:
+    """A VM that keeps a revision of an older version, as `old`."""
+    old, machine = copy.deepcopy(kept(1)), vm(1)
+    old["metadata"]["name"] = "old"
+    del old["metadata"]["labels"][naming.VERSION_LABEL]
+    machine["status"]["instancetypeRef"]["controllerRevisionRef"]["name"] = "old"
+    server = Server(**{REVISIONS: [old], f"{KUBEVIRT}/virtualmachines": [machine]})
+    server.lists[f"{KUBEVIRT}/virtualmachines/db"] = (200, machine)
+    return server
+
+
+def upgraded(server: Server, meanwhile: Any) -> tuple[bool, str | None]:
+    """What becomes of an upgrade whose patch is refused, and after which the VM is found as `meanwhile`."""
+    refused = status(422, "the server rejected our request", "Invalid")
+
+    def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
+        if method == "PATCH":
+            server.lists[f"{KUBEVIRT}/virtualmachines/db"] = meanwhile
+            server.lists[REVISIONS] = [kept(1)]
+            return refused
+        if path.endswith("/db") and meanwhile is None:
+            return None
+        return server(method, path, query)
+
+    with session_with(answer) as session:
+        [inspected] = inspect(session, "shop")
+        return outcome(session, inspected)
+
+
+def test_rejected_patch_counts_if_virt_controller_was_faster() -> None:
+    server = old_revision()
+    assert upgraded(server, (200, vm(1))) == (True, None)
+    # A LIST for each such VM would read all revisions of the namespace each time.
+    assert server.asked.count(("GET", REVISIONS)) == 1
+
+
+@pytest.mark.parametrize("meanwhile", ["as before", "gone", "not to be seen"])
+def test_other_rejected_patch_fails_with_server_message(meanwhile: str) -> None:
+    server = old_revision()
+    before = server.lists[f"{KUBEVIRT}/virtualmachines/db"]
+    then = {"as before": before, "gone": status(404, "db not found", "NotFound"), "not to be seen": None}[meanwhile]
+    assert upgraded(server, then) == (True, "the server rejected our request")
+
+
+def test_lost_revision_cannot_be_stored_again() -> None:
+    server = old_revision()
+    server.lists[REVISIONS] = []
+    with session_with(server) as session:
+        [inspected] = inspect(session, "shop")
+        changed, failed = outcome(session, inspected)
+    assert (changed, failed) == (False, 'controllerrevisions.apps "old" not found')
+    assert {method for method, _path in server.asked} == {"GET"}
+
+
+def test_vms_of_a_namespace_share_the_revision_index() -> None:
+    server = Server(**{f"{KUBEVIRT}/virtualmachines": [vm(10), vm(10, "web")]})
+    with session_with(server) as session:
+        first, second = inspect(session, "shop")
+    assert first.revisions is second.revisions and set(first.revisions.by_owner) == {"uid-db"}

@@ -1,0 +1,352 @@
+"""No guest is restarted twice for the same refresh, whatever the cluster answers."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections import Counter
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.revisions import inspect
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.snapshot import Key
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes import restarts
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import WriteSettings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
+    DeclareOutcome,
+    Entry,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.revision_outcome import (
+    RevisionOutcome,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.revision_writes import change
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.revision import (
+    store as revision,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import vmi
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revision_change import refresh
+from scripted_server import listed, session_with, status
+
+Manifest = dict[str, Any]
+ASKED = "a non-live-updatable field was changed in the template spec"
+VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
+
+
+class Stubborn:
+    """A running VM of an instancetype that was changed, on a cluster that asks for a restart from then on and for ever.
+
+    As KubeVirt does from 1.7 on, it keeps the start revision of a generation. forbidden: what is answered with `code`,
+    `status` or `vm`. refused: whether KubeVirt does not accept the VM any more once it is refreshed.
+    """
+
+    def __init__(self, *forbidden: str, refused: bool = False) -> None:
+        self.forbidden, self.refused, self.code = forbidden, refused, 403
+        self.asked: Counter[str] = Counter()
+        self.restarts = 0
+        self._lock = threading.Lock()
+        self.vm: Manifest = {
+            "apiVersion": "kubevirt.io/v1",
+            "kind": "VirtualMachine",
+            "metadata": {"name": "db", "namespace": "shop", "uid": "vm", "generation": 1, "resourceVersion": "1"},
+            "spec": {
+                "runStrategy": "Always",
+                "instancetype": {"name": "size", "kind": "VirtualMachineInstancetype"},
+                "template": {"spec": {"domain": {"devices": {}}}},
+            },
+            "status": {"created": True, "ready": True, "printableStatus": "Running", "desiredGeneration": 1},
+        }
+        self.size = _size(1, 4)
+        self.kept = {"old": self._revision(_size(1, 4))}
+        self._refer("old")
+        self.started: dict[str, Manifest] = {}
+        self.instance = self._start()
+        self.size = _size(2, 8)
+        self.kept["new"] = self._revision(self.size)
+
+    def _revision(self, size: Manifest) -> Manifest:
+        created = revision.controller_revision(self.vm, size)
+        return {"apiVersion": "apps/v1", "kind": "ControllerRevision", **created}
+
+    def _refer(self, which: str) -> None:
+        reference = {"name": self.kept[which]["metadata"]["name"]}
+        kind = self.vm["spec"]["instancetype"]["kind"]
+        self.vm["status"]["instancetypeRef"] = {"name": "size", "kind": kind, "controllerRevisionRef": reference}
+
+    def _start(self) -> Manifest:
+        name = f"revision-start-vm-vm-{self.vm['metadata']['generation']}"
+        if name not in self.started:
+            spec = copy.deepcopy(self.vm["spec"])
+            spec["instancetype"]["revisionName"] = self.vm["status"]["instancetypeRef"]["controllerRevisionRef"]["name"]
+            metadata = {"name": name, "namespace": "shop"}
+            self.started = {name: {"kind": "ControllerRevision", "metadata": metadata, "data": {"spec": spec}}}
+        built = vmi.build(self.vm, Cluster(Objects([*self.kept.values(), self.size])))
+        assert built.spec is not None, built.error
+        return {
+            "metadata": {"name": "db", "namespace": "shop", "uid": f"guest-{self.restarts}"},
+            "spec": built.spec,
+            "status": {
+                "phase": "Running",
+                "conditions": [{"type": "Ready", "status": "True"}],
+                "virtualMachineRevisionName": name,
+            },
+        }
+
+    def __call__(self, method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        with self._lock:
+            self.asked[f"{method} {path.rsplit('/', 1)[1]}{' dry' if query.get('dryRun') else ''}"] += 1
+            if method == "PUT" and path.endswith("/restart"):
+                self.restarts += 1
+                self.instance = self._start()
+                return 202, {}
+            if method == "PATCH":
+                return self._patched(path, query)
+            return self._read(path, query)
+
+    def _patched(self, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        part = "status" if path.endswith("/status") else "vm"
+        if part in self.forbidden:
+            return status(self.code, f"{part} is forbidden", "Forbidden")
+        refreshed = "conditions" in self.vm["status"]
+        if query.get("dryRun"):
+            return status(422, "gate X is off", "Invalid") if part == "vm" and self.refused else (200, self.vm)
+        if part == "vm":
+            self.vm["metadata"]["generation"] += 1
+            self.vm["status"]["desiredGeneration"] = self.vm["metadata"]["generation"]
+        if self.refused and refreshed:
+            self._refer("old")
+        elif part == "status" or "status" in self.forbidden:
+            self._refer("new")
+            self.vm["status"]["conditions"] = [{"type": "RestartRequired", "status": "True", "message": ASKED}]
+        return 200, self.vm
+
+    def _read(self, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        collections = {
+            "virtualmachines": [self.vm],
+            "virtualmachineinstances": [self.instance],
+            "controllerrevisions": [*self.kept.values(), *self.started.values()],
+            "virtualmachineinstancetypes": [self.size],
+        }
+        plural = next((entry for entry in collections if entry in path.split("/")), "")
+        items = collections.get(plural, [])
+        if query.get("watch"):
+            return 200, [{"type": "MODIFIED", "object": item} for item in items]
+        if not path.endswith(f"/{plural}"):
+            result = [item for item in items if item["metadata"]["name"] == path.rsplit("/", 1)[1]]
+            return (200, result[0]) if result else status(404, "not found", "NotFound")
+        return 200, listed(*items)
+
+
+def _size(generation: int, sockets: int, guest: int = 1) -> Manifest:
+    return {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineInstancetype",
+        "metadata": {"name": "size", "namespace": "shop", "uid": "size", "generation": generation},
+        "spec": {"cpu": {"guest": guest, "maxSockets": sockets}, "memory": {"guest": "2Gi"}},
+    }
+
+
+class Busy(Stubborn):
+    """A cluster that neither plugs the change nor asks for a restart. under_way: the guest's condition, if any."""
+
+    def __init__(self, under_way: str | None = None) -> None:
+        super().__init__()
+        self.instance["spec"]["domain"]["cpu"]["maxSockets"] = 4
+        self.instance["status"]["conditions"].append({"type": "LiveMigratable", "status": "True"})
+        self.size = _size(2, 4, guest=2)
+        self.kept["new"] = self._revision(self.size)
+        if under_way:
+            self.instance["status"]["conditions"].append({"type": under_way, "status": "True"})
+
+    def _patched(self, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        answer = super()._patched(path, query)
+        self.vm["status"].pop("conditions", None)
+        return answer
+
+
+def run(cluster: Stubborn, restart: str = "if_required", check: bool = False, seconds: float = 20) -> RevisionOutcome:
+    with session_with(cluster) as session:
+        inspected = inspect(session, "shop")
+        settings = WriteSettings(check_mode=check, wait_timeout=seconds, concurrency=2)
+        results = change(session, inspected, lambda item: refresh(item.vm, item.drift, ROLES), restart, settings)
+    return results[0]
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(restarts, "_QUIET", 0.01)
+
+
+@pytest.mark.parametrize(("forbidden", "method"), [((), "status"), (("status",), "kind"), (("vm",), "status")])
+def test_guest_restarts_once_although_condition_remains(forbidden: tuple[str, ...], method: str) -> None:
+    cluster = Stubborn(*forbidden)
+    first = run(cluster)
+    assert (first.failed, first.method, first.restart, cluster.restarts) == (None, method, True, 1)
+    assert first.vm is not None and first.vm["status"]["conditions"]
+    assert not first.restart_required
+    assert any(ASKED in warning and "does not restart the guest again" in warning for warning in first.warnings)
+    for restart in ("if_required", "always", "never"):
+        again = run(cluster, restart)
+        assert (again.failed, again.changed, again.restart, cluster.restarts) == (None, False, False, 1), restart
+        assert (again.guest_current, again.restart_required) == (True, False)
+        assert any("already matches the virtual machine" in warning for warning in again.warnings)
+
+
+@pytest.mark.parametrize("restart", ["never", "if_required"])
+def test_forbidden_generation_bump_warns_once(restart: str) -> None:
+    result = run(Stubborn("vm"), restart)
+    reset = [warning for warning in result.warnings if warning.startswith("cannot reset the condition RestartRequired")]
+    assert (result.failed, len(reset)) == (None, 1)
+    assert "vm is forbidden" in reset[0]
+
+
+def test_declared_vm_warns_of_forbidden_generation_bump() -> None:
+    result, restarts = _settled(403)
+    assert (result.restart, result.failed, restarts) == (True, None, 1)
+    assert any(item.startswith("cannot reset the condition RestartRequired") for item in result.warnings)
+
+
+def test_rejected_generation_bump_prevents_restart() -> None:
+    result, restarts = _settled(422)
+    assert (result.restart, result.failed, restarts) == (False, "the restart failed: vm is forbidden", 0)
+
+
+def _settled(code: int) -> tuple[DeclareOutcome, int]:
+    """What virtual_machine makes of a VM that a refresh has left, and the restarts. code: the answer to its patches."""
+    cluster = Stubborn("vm")
+    run(cluster, "never")
+    cluster.code = code
+    with session_with(cluster) as session:
+        result = DeclareOutcome(Entry("shop/db", Key("VirtualMachine", "shop", "db"), "present", {}), live=cluster.vm)
+        restarts.DeclaredRestarts(True, 16).run(session, [result], deadline=float("inf"))
+    return result, cluster.restarts
+
+
+def test_generation_is_bumped_before_the_status_patch() -> None:
+    cluster = Stubborn()
+    run(cluster, "never")
+    # Set and removed, so that the guest's next start is judged by a revision of its own.
+    assert (cluster.vm["metadata"]["generation"], cluster.asked["PATCH db"]) == (3, 2)
+    assert run(cluster).restart
+    assert (cluster.restarts, cluster.instance["status"]["virtualMachineRevisionName"]) == (1, "revision-start-vm-vm-3")
+
+
+def test_next_run_makes_the_missing_restart() -> None:
+    cluster = Stubborn()
+    result = run(cluster, "never")
+    assert (result.restart, result.needs, result.restart_required, cluster.restarts) == (
+        False,
+        "restart",
+        True,
+        0,
+    )
+    assert run(cluster, check=True).restart and cluster.restarts == 0
+    assert run(cluster).restart and cluster.restarts == 1
+    assert not run(cluster).changed and cluster.restarts == 1
+
+
+def test_next_run_makes_a_restart_without_condition() -> None:
+    cluster = Stubborn()
+    run(cluster, "never")
+    del cluster.vm["status"]["conditions"]
+    done = run(cluster)
+    assert (done.restart, done.warnings, cluster.restarts) == (True, [], 1)
+    assert not run(cluster).changed and cluster.restarts == 1
+
+
+class Rival(Stubborn):
+    """Somebody else restarts the VM: at the moment of our request, or (`early`) just before it."""
+
+    def __init__(self, early: bool) -> None:
+        super().__init__()
+        self.early, self.looks = early, 0
+
+    def __call__(self, method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        self.looks += method == "GET" and path.endswith("virtualmachineinstances/db")
+        # The second look at the guest is the one before the request.
+        if self.early and self.looks == 2 and not self.restarts:
+            self.restarts += 1
+            self.instance = self._start()
+        answer = super().__call__(method, path, query)
+        if method == "PUT":
+            return status(409, "unable to complete request: stop/start already underway", "Conflict")
+        return answer
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_foreign_restart_is_awaited_not_reported(early: bool) -> None:
+    cluster = Rival(early)
+    run(cluster, "never")
+    cluster.asked.clear()
+    cluster.looks = 0
+    result = run(cluster)
+    assert (result.failed, result.restart, result.changed, cluster.restarts) == (None, False, False, 1)
+    assert result.guest_current and not result.restart_required
+    assert cluster.asked["PUT restart"] == (0 if early else 1)
+
+
+def test_new_guests_are_judged_side_by_side() -> None:
+    met = threading.Barrier(2, timeout=20)
+    session = mock.Mock(get=mock.Mock(side_effect=lambda *_place: met.wait() and None))
+    results = [RevisionOutcome(mock.Mock(namespace="shop"), mock.Mock(), vm={"metadata": {}}) for _vm in range(2)]
+    restarts.RevisionRestarts(session, WriteSettings(wait_timeout=1, concurrency=2))._await_conditions(results)
+    assert [result.guest_current for result in results] == [True, True]
+
+
+def test_vm_that_could_not_start_gets_revision_back() -> None:
+    cluster = Stubborn(refused=True)
+    result = run(cluster)
+    assert (cluster.restarts, result.restart, result.changed) == (0, False, False)
+    assert "could not start the VM after the change" in str(result.failed) and "gate X is off" in str(result.failed)
+    assert "the task restored the previous revisions" in str(result.failed)
+    reference = cluster.vm["status"]["instancetypeRef"]["controllerRevisionRef"]["name"]
+    assert reference == cluster.kept["old"]["metadata"]["name"]
+
+
+def test_declared_vm_does_not_restart_guest_again() -> None:
+    cluster = Stubborn()
+    run(cluster)
+    with session_with(cluster) as session:
+        entry = Entry("shop/db", Key("VirtualMachine", "shop", "db"), "present", {})
+        result = DeclareOutcome(entry, live=cluster.vm)
+        restarts.DeclaredRestarts(True, 16).run(session, [result], deadline=float("inf"))
+    assert (result.restart, result.failed, cluster.restarts) == (False, None, 1)
+    assert any("does not restart the guest again" in warning for warning in result.warnings)
+
+
+def test_declared_vm_restarts_guest_left_by_refresh() -> None:
+    cluster = Stubborn()
+    run(cluster, "never")
+    with session_with(cluster) as session:
+        entry = Entry("shop/db", Key("VirtualMachine", "shop", "db"), "present", {})
+        result = DeclareOutcome(entry, live=cluster.vm)
+        restarts.DeclaredRestarts(True, 16).run(session, [result], deadline=float("inf"))
+    assert (result.restart, result.failed, cluster.restarts) == (True, None, 1)
+
+
+def test_late_live_update_fails_unless_restart_is_never() -> None:
+    """Where a restart is permitted the guest should have had the change; where none is, KubeVirt decides when."""
+    never, cluster = Busy(), Busy()
+    result = run(never, restart="never", seconds=0.5)
+    assert (result.failed, result.changed, never.restarts) == (None, True, 0)
+    assert result.warnings == ["the guest does not have the change yet, and KubeVirt does not ask for a restart"]
+    permitted = run(cluster, seconds=0.5)
+    assert (permitted.failed, cluster.restarts) == (result.warnings[0], 0)
+
+
+def test_live_update_behind_an_earlier_update_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a live migration ends the earlier one, so the task does not wait where it must not restart either."""
+    permitted = run(Busy("HotVCPUChange"), seconds=0.5)
+    assert "has not completed an earlier live update (HotVCPUChange)" in str(permitted.failed)
+    monkeypatch.setattr(restarts.Backoff, "pause", lambda *_: pytest.fail("the task waits"))
+    result = run(Busy("HotVCPUChange"), restart="never")
+    assert (result.failed, result.changed, result.warnings) == (None, True, [str(permitted.failed)])
+
+
+def test_live_update_of_another_field_is_not_awaited() -> None:
+    result = run(Busy("HotMemoryChange"), restart="never", seconds=0.5)
+    assert result.warnings == ["the guest does not have the change yet, and KubeVirt does not ask for a restart"]

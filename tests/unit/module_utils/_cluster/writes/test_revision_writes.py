@@ -1,0 +1,184 @@
+"""How VMs are given other revisions: what is asked and sent for many of them, and what is said of those that fail."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from typing import Any, cast
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.revisions import InspectedVM
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import WriteSettings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.revision_outcome import (
+    RevisionOutcome,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.revision_writes import (
+    Recapture,
+    change,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
+    Cluster,
+    KubeVirt,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
+    RevisionIndex,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revision_change import (
+    RevisionChange,
+)
+from growth import growth
+from scripted_server import listed, session_with, status
+
+Manifest = dict[str, Any]
+UNKNOWN = drift.Drift({}, None, Cluster(Objects([])), {}, {}, {}, GuestEffect(NOTHING), GuestEffect(NOTHING))
+_FORBIDDEN = (
+    'virtualmachines.kubevirt.io "vm" is forbidden: User "u" cannot patch resource "virtualmachines"'
+    ' in API group "kubevirt.io"'
+)
+REFRESH = RevisionChange(roles=(INSTANCETYPE,), recapture=True)
+
+
+class Cluster:
+    """Halted VMs, given as namespace/name. virt-controller captures when asked, but for those whose name ends with `n`;
+    those ending with `g` are deleted meanwhile, and nobody may write to those ending with `d`."""
+
+    def __init__(self, *labels: str) -> None:
+        self.labels = labels
+        self.released: set[str] = set()
+        self.asked: Counter[str] = Counter()
+        self.queries: list[dict[str, str]] = []
+        self._lock = threading.Lock()
+
+    def vm(self, label: str) -> Manifest:
+        namespace, name = label.split("/")
+        reference = {"name": "size", "controllerRevisionRef": {"name": f"{name}-old"}}
+        if label in self.released:
+            reference = {"name": "size"} if name.endswith("n") else _captured(name)
+        return {
+            "metadata": {"name": name, "namespace": namespace, "uid": f"uid-{name}", "resourceVersion": "1"},
+            "spec": {"runStrategy": "Halted", "instancetype": {"name": "size"}, "template": {"spec": {"domain": {}}}},
+            "status": {"printableStatus": "Stopped", "instancetypeRef": reference},
+        }
+
+    def __call__(self, method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        namespace, plural, *rest = path.split("/namespaces/")[1].split("/")
+        with self._lock:
+            verb = "WATCH" if query.get("watch") else "GET" if rest or method != "GET" else "LIST"
+            self.asked[verb if method == "GET" else f"{method} {'/'.join(rest[1:])}"] += 1
+            self.queries.append(query)
+            if plural == "events":
+                return 200, listed()
+            if method == "PATCH":
+                if rest[0].endswith("d"):
+                    return status(403, _FORBIDDEN, "Forbidden")
+                if rest[0].endswith("x"):
+                    return status(422, "spec.template: Invalid value", "Invalid")
+                if query.get("dryRun"):
+                    return 200, self.vm(f"{namespace}/{rest[0]}")
+                self.released.add(f"{namespace}/{rest[0]}")
+                return 200, self.vm(f"{namespace}/{rest[0]}")
+            there = [label for label in self.labels if label.startswith(f"{namespace}/") and not label.endswith("g")]
+            vms = [self.vm(label) for label in there]
+            return 200, [{"type": "MODIFIED", "object": vm} for vm in vms] if verb == "WATCH" else listed(*vms)
+
+
+def _captured(name: str) -> Manifest:
+    return {"name": "size", "controllerRevisionRef": {"name": f"{name}-new"}}
+
+
+def refreshed(
+    cluster: Cluster, seconds: float = 30, decided: RevisionChange = REFRESH, check: bool = False, dry_run: bool = True
+) -> list[RevisionOutcome]:
+    with session_with(cluster) as session:
+        inspected = [
+            InspectedVM(cluster.vm(label), UNKNOWN, RevisionIndex(), KubeVirt(NEWEST), Objects(()))
+            for label in cluster.labels
+        ]
+        settings = WriteSettings(check, dry_run, wait_timeout=seconds, concurrency=4)
+        return change(session, inspected, lambda _one: decided, "never", settings)
+
+
+def test_many_vms_share_one_watch_per_namespace() -> None:
+    cluster = Cluster(*(f"{namespace}/vm-{number}" for namespace in ("lab", "shop") for number in range(20)))
+    results = refreshed(cluster)
+    assert [result.failed for result in results] == [None] * 40
+    assert all(result.revisions == {"instancetype": f"{result.before.name}-new"} for result in results)
+    # One more for each namespace, a dry run: whether the status may be patched.
+    assert cluster.asked["PATCH status"] == 42
+    # Whether KubeVirt still accepts the VMs.
+    assert cluster.asked["PATCH "] == 40
+    # All were captured by the time of the list, so that nothing was left to watch for.
+    assert cluster.asked["LIST"] == 2
+    assert cluster.asked["GET"] == cluster.asked["WATCH"] == 0
+
+
+def test_single_vm_is_listed_by_field_selector() -> None:
+    cluster = Cluster("shop/only")
+    (result,) = refreshed(cluster)
+    assert result.revisions == {"instancetype": "only-new"}
+    assert "metadata.name=only" in [query.get("fieldSelector") for query in cluster.queries]
+
+
+def test_failed_change_is_explained_and_others_continue() -> None:
+    cluster = Cluster("shop/well", "shop/seen-n", "shop/denied-d", "shop/went-g")
+    results = {result.before.name: result for result in refreshed(cluster, seconds=0.3)}
+    assert results["well"].failed is None and results["well"].written
+    assert "waiting for KubeVirt to capture the revision" in str(results["seen-n"].failed)
+    assert "deleted while the task waited" in str(results["went-g"].failed)
+    # Neither the status nor the spec may be written.
+    assert "Permission to patch virtualmachines/status would suffice too" in str(results["denied-d"].failed)
+    assert not results["denied-d"].written
+
+
+def test_check_mode_and_no_change_send_nothing() -> None:
+    cluster = Cluster("shop/one", "shop/two")
+    assert all(result.changed and not result.written for result in refreshed(cluster, check=True, dry_run=False))
+    assert not any(result.changed for result in refreshed(cluster, decided=RevisionChange()))
+    assert not cluster.asked
+
+
+def test_check_mode_sends_only_dry_runs() -> None:
+    cluster = Cluster("shop/well", "shop/refused-x", "lab/denied-d")
+    results = {result.before.name: result for result in refreshed(cluster, check=True)}
+    assert {query.get("dryRun") for query in cluster.queries} == {"All"} and not cluster.released
+    assert set(cluster.asked) == {"PATCH status", "PATCH "}
+    assert results["well"].changed and not results["well"].written and not results["well"].warnings
+    assert not results["refused-x"].changed and "spec.template: Invalid value" in str(results["refused-x"].failed)
+    # Without the right to write the local judgement stands.
+    assert results["denied-d"].changed and results["denied-d"].failed is None
+    assert "forbidden" in results["denied-d"].warnings[0]
+
+
+def test_halted_vm_needs_no_restart() -> None:
+    effect = GuestEffect(NOTHING, changes=({"field": "memory", "before": "1Gi", "after": "2Gi"},))
+    results = refreshed(Cluster("shop/one"), decided=RevisionChange((INSTANCETYPE,), recapture=True, effect=effect))
+    assert [result.needs for result in results] == ["nothing"]
+
+
+def test_recapture_method_is_probed_once_per_namespace() -> None:
+    def work(count: int) -> Any:
+        vms = [Cluster().vm(f"ns-{number}/vm") for number in range(count)]
+        results = [
+            RevisionOutcome(InspectedVM(vm, UNKNOWN, RevisionIndex(), KubeVirt(NEWEST), Objects(())), REFRESH)
+            for vm in vms
+        ]
+        recapture = Recapture(cast(Any, None), WriteSettings(wait_timeout=0))
+        requests: list[str] = []
+
+        def method(result: RevisionOutcome) -> str:
+            requests.append(result.before.namespace)
+            return "status"
+
+        recapture._method = method  # type: ignore[method-assign]
+
+        def choose() -> None:
+            recapture._choose_methods(results)
+            assert len(requests) == count
+
+        return choose
+
+    assert growth(work) < 5

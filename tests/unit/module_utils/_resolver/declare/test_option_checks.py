@@ -1,0 +1,146 @@
+"""The numbers and names of a task itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import option_checks
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.option_checks import (
+    own_name,
+    shape_problem,
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"concurrency": 0}, "concurrency: expected 1 to 256 requests, found 0; write a number between these"),
+        ({"concurrency": 10**9}, "concurrency: expected 1 to 256 requests, found 1000000000; write"),
+        ({"wait_timeout": -1}, "wait_timeout: expected 0 to 2592000 seconds, found -1"),
+        ({"retry_timeout": 10**12}, "retry_timeout: expected 0 to 2592000 seconds, found 1000000000000"),
+        ({"keep": -1}, "keep: expected 0 to 1000000 revisions, found -1"),
+        ({"grace_period": -5}, "grace_period: expected 0 to 2592000 seconds, found -5"),
+        ({"qps": 0.0}, "qps: expected more than 0 requests a second, found 0; leave it out for no limit"),
+        ({"qps": float("nan")}, "qps: expected more than 0 requests a second, found nan"),
+        ({"qps": float("inf")}, "qps: expected more than 0 requests a second, found inf"),
+        ({"namespace": "größe"}, "namespace: 'größe' must consist of a-z"),
+        ({"namespace": ""}, "namespace: '' is empty"),
+        ({"namespaces": ["a", "a.b"]}, "namespaces: 'a.b' must consist of a-z"),
+        ({"names": ["ok", "../../x"]}, "names: '../../x' must consist of a-z"),
+        ({"name": "x" * 300}, f"name: '{'x' * 60}'... (300 characters) is longer than 253 characters"),
+    ],
+)
+def test_invalid_options_have_a_problem(options: dict[str, Any], message: str) -> None:
+    problem = option_checks.option_problem(options)
+    assert problem is not None and problem.startswith(message)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"concurrency": 256, "wait_timeout": 0, "keep": 0, "qps": 0.5, "grace_period": None},
+        {"namespace": None, "names": None, "name": "u1.small", "namespaces": []},
+    ],
+)
+def test_valid_options_have_no_problem(options: dict[str, Any]) -> None:
+    assert option_checks.option_problem(options) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [
+        ({"cpu": {"sockets": float("inf")}}, "cpu.sockets"),
+        ({"a": [1, {"b": float("nan")}]}, "a[1].b"),
+        ({"cpu": {"cores": "-Infinity"}}, "cpu.cores"),
+        ({"a": 1.5, "b": "infinite", "c": None}, None),
+    ],
+)
+def test_not_finite_returns_the_path(value: Any, place: str | None) -> None:
+    assert option_checks.not_finite(value) == place
+
+
+# Where a dictionary is due.
+
+
+SPEC: dict[str, Any] = {
+    "memory": {"type": "dict", "options": {"guest": {"type": "str"}, "swap": {"type": "dict"}}, "aliases": ["ram"]},
+    "login": {"type": "dict", "options": {"name": {"type": "str"}, "password": {"type": "str", "no_log": True}}},
+    "disks": {"type": "list", "elements": "dict", "options": {"source": {"type": "dict"}}},
+    "volumes": {"type": "list", "elements": "dict", "options": {"name": {"type": "str"}}},
+    "name": {"type": "str"},
+    "users": {"type": "list", "elements": "str"},
+    "preflight": {"type": "str", "choices": ["strict", "off"]},
+    "cores": {"type": "int", "aliases": ["cpus"]},
+}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"memory": "4Gi"}, "memory: expected a dictionary, found '4Gi'; write memory: {guest: ...}"),
+        ({"ram": 4}, "ram: expected a dictionary, found 4; write ram: {guest: ...}"),
+        ({"memory": ["4Gi"]}, "memory: expected a dictionary, found a list"),
+        ({"memory": {"swap": 1.5}}, "memory.swap: expected a dictionary, found a number"),
+        ({"memory": {"swap": True}}, "memory.swap: expected a dictionary, found a boolean"),
+        # It may be the password.
+        ({"login": "secret"}, "login: expected a dictionary, found text"),
+        ({"disks": [{"source": {}}, {"source": "x"}]}, "disks[1].source: expected a dictionary, found text"),
+        ({"disks": "root"}, "disks[0]: expected a dictionary, found text"),
+        ({"volumes": ["root"]}, "volumes[0]: expected a dictionary, found 'root'; write {name: ...}"),
+    ],
+)
+def test_dictionary_options_reject_other_types(options: dict[str, Any], message: str) -> None:
+    assert shape_problem(options, SPEC) == message
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), "-inf"])
+def test_number_options_reject_infinity(value: Any) -> None:
+    assert shape_problem({"cores": value}, SPEC) == "cores: expected a finite number such as 2"
+    assert shape_problem({"cpus": value}, SPEC) == "cpus: expected a finite number such as 2"
+    # Text may say so.
+    assert shape_problem({"name": "inf"}, SPEC) is None
+
+
+def test_text_options_reject_yaml_booleans() -> None:
+    for options, place in (
+        ({"name": False}, "name"),
+        ({"users": ["a", True]}, "users"),
+        ({"memory": {"guest": False}}, "memory.guest"),
+    ):
+        assert shape_problem(options, SPEC) == f"{place}: expected a string, found a boolean; put it in quotes"
+    # Ansible knows which of the choices it is.
+    assert shape_problem({"preflight": False}, SPEC) is None
+
+
+def test_nesting_limit() -> None:
+    def nested(depth: int) -> dict[str, Any]:
+        value: Any = {}
+        for level in range(depth):
+            value = {"a": value} if level % 2 else {"a": [value]}
+        return {"a": value}
+
+    assert shape_problem({"memory": {"swap": nested(40)}}, SPEC) is None
+    assert (
+        shape_problem({"memory": {"swap": nested(5000)}}, SPEC)
+        == "memory.swap: is nested more than 64 levels deep; no KubeVirt object is"
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"cores": 4, "cpus": "4"},
+        {"memory": None, "disks": None, "name": "a", "unknown": 1},
+        {"memory": '{"guest": "4Gi"}', "login": "name=a password=b"},
+        {"disks": [], "memory": {"guest": "4Gi", "swap": {}}},
+    ],
+)
+def test_values_that_ansible_parses_have_no_problem(options: dict[str, Any]) -> None:
+    assert shape_problem(options, SPEC) is None
+
+
+def test_own_name_of_an_alias() -> None:
+    assert [own_name(key, SPEC) for key in ("memory", "ram", "other")] == ["memory", "memory", "other"]

@@ -1,0 +1,129 @@
+"""Processing of templates beyond the vectors of tests/templates."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates.process import (
+    conversion_error,
+    process,
+)
+
+NAME = {"name": "NAME", "generate": "expression", "from": "vm-[a-z0-9]{8}"}
+WORD = {"name": "WORD", "generate": "expression", "from": "vm-[a-z0-9]{8}"}
+TEMPLATE = {"spec": {"virtualMachine": {"metadata": {"name": "${NAME}-${WORD}"}}, "parameters": [NAME, WORD]}}
+
+
+def test_seed_reproduces_a_distinct_value_per_parameter() -> None:
+    result = process(TEMPLATE, {}, "secret").generated or {}
+    assert process(TEMPLATE, {}, "secret").generated == result
+    assert result["NAME"] != result["WORD"]
+    assert process(TEMPLATE, {}, "other").generated != result
+
+
+def test_a_given_value_is_not_generated() -> None:
+    result = process(TEMPLATE, {"NAME": "web"}, "secret")
+    assert list(result.generated or {}) == ["WORD"]
+    assert (result.substituted or {})["metadata"]["name"].startswith("web-vm-")
+
+
+def test_vmi_fields_ignore_case_and_drop_unknown_ones() -> None:
+    spec = {"Domain": {"cpu": {"CORES": 2}}, "nope": 1}
+    result = process({"spec": {"virtualMachine": {"spec": {"template": {"spec": spec}}}}}, {}, "").vm or {}
+    assert result["spec"]["template"]["spec"]["domain"]["cpu"] == {"cores": 2}
+    assert "nope" not in result["spec"]["template"]["spec"]
+
+
+def test_a_number_that_is_no_float_is_refused() -> None:
+    error = process({"spec": {"virtualMachine": {"spec": {"a": 10**400}}}}, {}, "").errors[0]
+    assert error.message.endswith("a number is larger than a 64-bit float")
+
+
+def test_minus_zero_is_zero_in_a_field() -> None:
+    template = {
+        "spec": {
+            "virtualMachine": {"spec": {"template": {"spec": {"terminationGracePeriodSeconds": "${{S}}"}}}},
+            "parameters": [{"name": "S", "value": "-0"}],
+        }
+    }
+    result = process(template, {}, "")
+    assert (result.vm or {})["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == 0
+
+
+def test_substitution_matches_recorded_results() -> None:
+    """templates.json.gz has what virt-template v0.2.2 made."""
+    recorded = json.loads(gzip.decompress(Path(__file__).with_name("templates.json.gz").read_bytes()))
+    for case in recorded:
+        result = process({"spec": case["template"]}, case["parameters"], "")
+        assert result.substituted == case["expect"], case["about"]
+    assert len(recorded) > 500
+
+
+# Errors of the conversion to Go's types; tests/templates has more, from virt-template's own code.
+
+
+TIME = 'parsing time "{}" as "2006-01-02T15:04:05Z07:00": cannot parse "{}" as "{}"'
+
+
+def vm(spec: Any = None, **metadata: Any) -> dict[str, Any]:
+    return {"metadata": metadata, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (vm(), None),
+        (vm({"dataVolumeTemplates": {}}), "cannot restore slice from map"),
+        (vm(labels=[]), "cannot restore map from slice"),
+        (vm(generation=1.5), "cannot convert float64 to int64"),
+        (vm(generation=-0.0), None),
+        (vm(generation="1"), "unrecognized type: int64"),
+        (vm(finalizers=[1]), "unrecognized type: string"),
+        (vm(creationTimestamp=5), "json: cannot unmarshal number into Go value of type string"),
+        (vm(creationTimestamp="2026-01-02T03:04:05.5+01:00"), None),
+        (vm(creationTimestamp="2026-01-02 03:04"), TIME.format("2026-01-02 03:04", " 03:04", "T")),
+        (vm(creationTimestamp="2026-01-02T03:04:05"), TIME.format("2026-01-02T03:04:05", "", "Z07:00")),
+        (vm(creationTimestamp="2026-01-02T03:04:05Zx"), 'parsing time "2026-01-02T03:04:05Zx": extra text: "x"'),
+        (
+            vm({"dataVolumeTemplates": [{"spec": {"b": 1}, "a": 2}]}),
+            'strict decoding error: unknown field "spec.dataVolumeTemplates[0].a", unknown field'
+            ' "spec.dataVolumeTemplates[0].spec.b"',
+        ),
+        (
+            vm({"template": {"spec": {"volumes": [{"name": "a", "containerDisk": 5}]}}}),
+            "json: cannot unmarshal number into Go struct field Volume.volumes.VolumeSource.containerDisk of type"
+            " v1.ContainerDiskSource",
+        ),
+        (
+            vm({"template": {"spec": {"terminationGracePeriodSeconds": "x", "hostname": 5}}}),
+            "json: cannot unmarshal number into Go struct field VMISpecAlias.hostname of type string",
+        ),
+        (
+            vm({"template": {"spec": {"domain": {"cpu": {"cores": -0.0}}}}}),
+            "json: cannot unmarshal number -0 into Go struct field CPU.domain.cpu.cores of type uint32",
+        ),
+        (vm({"template": {"spec": {"terminationGracePeriodSeconds": -0.0}}}), None),
+        (
+            vm({"template": {"spec": {"Domain": {"CPU": {"Cores": "2"}}}}}),
+            "json: cannot unmarshal string into Go struct field CPU.domain.cpu.cores of type uint32",
+        ),
+        (vm({"template": {"spec": []}}), "json: cannot unmarshal array into Go value of type v1.VMISpecAlias"),
+        (
+            vm({"template": {"spec": {"networks": [{"pod": []}]}}}),
+            "json: cannot unmarshal array into Go struct field Network.networks.NetworkSource.pod of type"
+            " v1.PodNetworkAlias",
+        ),
+        (
+            vm({"template": {"spec": {"volumes": [{"memoryDump": {"claimName": 1}}]}}}),
+            "json: cannot unmarshal number into Go struct field MemoryDumpVolumeSource.volumes.VolumeSource.memoryDump"
+            ".PersistentVolumeClaimVolumeSource.PersistentVolumeClaimVolumeSource.claimName of type string",
+        ),
+    ],
+)
+def test_first_error_is_worded_like_go(value: dict[str, Any], message: str | None) -> None:
+    assert conversion_error("VirtualMachine", value) == message

@@ -1,0 +1,114 @@
+"""Hostile catalogs are refused at once, with file, line and column; all others are read as YAML is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._yaml_documents import (
+    LARGEST,
+    TextError,
+    documents,
+)
+
+CATALOG = Path(__file__).parents[5] / "roles" / "common_instancetypes" / "files" / "catalog"
+BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 30)
+)
+MERGES = "a: &a {k: &k [1, 2]}\nb: {<<: *a, own: *k}\nc: {<<: [*a, {own: 3}], k: null}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (BOMB, "line 6, column 40: more than 500,000 values with all aliases expanded"),
+        ("a: &a [*a]", "line 1, column 8: the alias 'a' refers to an object that contains the alias; remove the alias"),
+        (
+            "a: &a\n  b: {c: *a}",
+            "line 2, column 10: the alias 'a' refers to an object that contains the alias; remove the alias",
+        ),
+        ("a: 1\nb: 2\na: 3\n", "line 3, column 1: duplicate key 'a', first used in line 1; remove one of them"),
+        ("{a: 1, 'a': 2}", "line 1, column 8: duplicate key 'a', first used in line 1; remove one of them"),
+        (
+            "x: {<<: {a: 1}, <<: {b: 1}}",
+            "line 1, column 17: duplicate key <<, first used in line 1; remove one of them",
+        ),
+        (
+            "just text",
+            "line 1, column 1: expected a catalog or a manifest, found plain text; check the path of the file",
+        ),
+        ("[" * 100_000, "line 1, column 65: nested more than 64 levels deep"),
+        ("- " * 100_000, "line 1, column 129: nested more than 64 levels deep"),
+        ("a: !vault x", "line 1, column 4: a catalog must not contain the tag '!vault'; remove it"),
+        (
+            "a: !!python/object:os.system {}",
+            "line 1, column 4: a catalog must not contain the tag 'tag:yaml.org,2002:python/object:os.system'",
+        ),
+        ("a: !!binary eA==", "line 1, column 4: a catalog must not contain the tag 'tag:yaml.org,2002:binary'"),
+        ("a: 2001-99-99", "line 1, column 4: the value is not valid for the type that it looks like; put it in quotes"),
+        (
+            f"a: {'9' * 5000}",
+            "line 1, column 4: the value is not valid for the type that it looks like; put it in quotes",
+        ),
+        ("a: *b", "line 1, column 4: unknown anchor 'b'; define"),
+        ("a: &a 1\n---\nb: *a", "line 3, column 4: unknown anchor 'a'; define"),
+        ("? [a]\n: b", "a key is not text"),
+        ("a: {<<: b}", "line 1, column 9: << takes mappings only, such as <<: *common"),
+        (
+            "a: b: c",
+            "line 1, column 5: mapping values are not allowed in this context; check that the file is complete",
+        ),
+        ("a: [1,", "check that the file is complete"),
+        ("\0", "check that the file is complete"),
+        ("x" * (LARGEST + 1), "larger than 16 MiB"),
+        ("a:\n  no: 1", "acme.yml, line 2, column 3: the key no is false in YAML; put it in quotes"),
+        ("{on: 1, 1: 2}", "line 1, column 2: the key on is true in YAML; put it in quotes"),
+        ("{1: 1, on: 2}", "line 1, column 2: the key 1 is the number 1 in YAML; put it in quotes"),
+        ("~: 1", "line 1, column 1: the key ~ is null in YAML; put it in quotes"),
+        ("a: 010", 'line 1, column 4: 010 is 8 in YAML; write 8 or "010"'),
+        ("a: [0x10]", 'line 1, column 5: 0x10 is 16 in YAML; write 16 or "0x10"'),
+        ("a: 12:30:45", 'line 1, column 4: 12:30:45 is 45045 in YAML; write 45045 or "12:30:45"'),
+        ("a: 1_000", 'line 1, column 4: 1_000 is 1000 in YAML; write 1000 or "1_000"'),
+    ],
+)
+def test_invalid_documents_are_refused_on_one_line(text: str, message: str) -> None:
+    with pytest.raises(TextError) as error:
+        documents(text, "acme.yml")
+    assert str(error.value).startswith("acme.yml") and message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_contents_of_others_are_kept_as_written() -> None:
+    (content,) = documents("{on: 1, 1: 0644, no: x}", "play.yml", foreign=True)
+    assert content == {"on": 1, "1": 420, "no": "x"}
+    assert (content["1"].written, [key.means for key in content]) == ("0644", [True, 1, False])
+
+
+def test_bytes_that_are_no_text() -> None:
+    with pytest.raises(TextError, match=r"^acme\.yml"):
+        documents(b"\xff\xfe\x00", "acme.yml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "---\n---\na: 1\n",
+        "a: {b: [1, 2.5, true, null, 'x', 2001-01-01]}\n",
+        '{"a": [{"b": "c"}], "d": {}}',
+        "a: &a {b: 1}\nc: *a\nd: [*a, *a]\n",
+        MERGES,
+        "a: &a {x: 1, y: 2}\nb: &b {<<: *a, y: 3}\nc: {<<: [*b, *a], z: 4}\n",
+        "! a: ! 5\n",
+    ],
+)
+def test_other_text_is_read_as_yaml(text: str) -> None:
+    assert documents(text, "acme.yml") == list(yaml.safe_load_all(text))
+
+
+@pytest.mark.parametrize("path", sorted(CATALOG.rglob("*.yml")), ids=lambda path: path.name)
+def test_the_catalog_of_the_collection(path: Path) -> None:
+    content = path.read_bytes()
+    assert documents(content, path.name) == list(yaml.safe_load_all(content))
