@@ -448,7 +448,14 @@ deployed_versions:
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.catalog import MODULE
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.catalog import module
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.cluster.catalog_limits import (
+    plan_limits,
+)
+
+MODULE = module(
+    plan_limits=plan_limits,
+)
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from .._resolver.api.name_rules import LONGEST_SUBDOMAIN
@@ -259,22 +259,3 @@ _CHECKS: Final[dict[str, Callable[[dict[str, Any], str, str], list[Cause]]]] = {
     "pvc": lambda source, _content_type, field: _clone(source, "source PVC", f"{field}.source.PVC"),
     "snapshot": lambda source, _content_type, field: _clone(source, "source snapshot", f"{field}.source.Snapshot"),
 }
-
-
-# The default for VMs comes before the default of Kubernetes.
-_DEFAULT_ANNOTATIONS: Final = (
-    "storageclass.kubevirt.io/is-default-virt-class",
-    "storageclass.kubernetes.io/is-default-class",
-)
-
-
-def default_class(classes: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
-    """The default StorageClass; None if there is none."""
-    annotated = [(storage_class, storage_class["metadata"].get("annotations") or {}) for storage_class in classes]
-    defaults = (
-        storage_class
-        for name in _DEFAULT_ANNOTATIONS
-        for storage_class, annotations in annotated
-        if annotations.get(name) == "true"
-    )
-    return next(defaults, None)

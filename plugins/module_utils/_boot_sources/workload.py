@@ -19,6 +19,7 @@ from .._resolver.api.state import ACTIVE, is_active, state_of
 from .._resolver.choose.fitting import (
     CLASS_LABEL,
     Constraints,
+    MissingObject,
     Rejected,
     bytes_of,
     count_of,
@@ -38,10 +39,6 @@ _DISPLAY_NAME: Final = "openshift.io/display-name"
 _TAGS: Final = "tags"
 _MOST_CHOICES: Final = 20
 _MOST_REASONS: Final = 3
-
-
-class MissingObject(Rejected):
-    """An object is missing without which no choice fits the request."""
 
 
 class WorkloadRequest(NamedTuple):

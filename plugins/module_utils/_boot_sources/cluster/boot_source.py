@@ -62,7 +62,7 @@ MODULE = ObjectModule(
     plural="boot_sources",
     spec=_SPEC,
     manifest=representative,
-    handler=lambda _options, _session: BootSourceHandler(),
+    handler=lambda _options, _session, _notes: BootSourceHandler(),
     rules={"mutually_exclusive": [ORIGINS]},
     declare=declare_sources,
 ).module

@@ -8,7 +8,6 @@ from typing import Final
 from ..._cluster.client.errors import RequestFailed, optional
 from ..._cluster.client.pool import map_concurrently
 from ..._cluster.client.session import Session
-from ..._cluster.reads.kubevirt import Cdi, cdi
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.writes.declare import apply_findings
 from ..._cluster.writes.engine import WriteSettings
@@ -18,6 +17,7 @@ from ..._resolver.api.kinds import BY_NAME
 from .. import preflight, source
 from .. import upload as rules
 from . import upload_proxy
+from .cdi import Cdi, cdi
 from .clone_rights import may_clone
 from .listing import default_problems, file_of, image_of
 from .registry import CONFIG_MAP, SECRET

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..._cluster.client.errors import RequestFailed
 from ..._cluster.client.pool import map_concurrently
 from ..._cluster.client.session import Session
-from ..._cluster.reads.kubevirt import cdi
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.writes.engine import send
 from ..._cluster.writes.kind_handler import DeclareOutcome
@@ -14,11 +15,12 @@ from ..._resolver.api.write import merge_patch
 from ..._resolver.declare.vm.manifest import grown_claims
 from .. import disk_sizes
 from ..disk_sizes import SmallDisk
+from .cdi import cdi
 
 _CLAIM = BY_NAME["PersistentVolumeClaim"]
 
 
-def judge_disks(session: Session, lookup: ClusterLookup, results: list[DeclareOutcome]) -> None:
+def judge_disks(session: Session, lookup: ClusterLookup, results: Sequence[DeclareOutcome]) -> None:
     """Compares the declared sizes of existing VMs with their claims, in every run.
 
     A disk that is too small is a warning, or grows if the task says so. A VM whose disk cannot grow fails.
@@ -33,12 +35,12 @@ def judge_disks(session: Session, lookup: ClusterLookup, results: list[DeclareOu
             elif problem := disk_sizes.cannot_grow(disk, classes):
                 result.failed = problem
             else:
-                result.grown.append(disk)
+                result.related_changes.append(disk)
 
 
-def grow_disks(session: Session, results: list[DeclareOutcome], concurrency: int) -> None:
+def grow_disks(session: Session, results: Sequence[DeclareOutcome], concurrency: int) -> None:
     """Grows the claims. The storage resizes them later, and KubeVirt tells a running guest."""
-    due = [(result, disk) for result in results for disk in result.grown]
+    due = [(result, disk) for result in results for disk in result.related_changes]
 
     def grow(pair: tuple[DeclareOutcome, SmallDisk]) -> None:
         result, disk = pair

@@ -15,11 +15,11 @@ from ..._cluster.client.errors import RequestFailed, reason_of
 from ..._cluster.client.pool import map_concurrently
 from ..._cluster.client.session import Session
 from ..._cluster.client.transport import USER_AGENT, tls_context, urllib3
-from ..._cluster.reads.kubevirt import cdi
 from ..._resolver.api.kinds import BY_NAME, Kind
 from .. import image
 from ..image import Content, ImageError, Reference, credentials, reference
 from ..origin import Image
+from .cdi import cdi
 
 SECRET: Final = Kind("Secret", "", "v1", "secrets", True)
 CONFIG_MAP: Final = BY_NAME["ConfigMap"]

@@ -11,7 +11,6 @@ from typing import Any, BinaryIO, Final
 from ..._cluster.client.errors import ApiError
 from ..._cluster.client.pool import display
 from ..._cluster.client.session import Session
-from ..._cluster.reads.kubevirt import CDI_CONFIG
 from ..._cluster.reads.snapshot import EVENT, STORAGE_CLASS
 from ..._cluster.writes.engine import WriteSettings, send, send_create
 from ..._resolver.api.kinds import BY_NAME, Kind
@@ -19,6 +18,7 @@ from ..._resolver.api.write import merge_patch, replace
 from .. import source
 from .. import upload as rules
 from . import upload_proxy
+from .cdi import CDI_CONFIG
 from .state import BootSourceState
 
 Manifest = dict[str, Any]

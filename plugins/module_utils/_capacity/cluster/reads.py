@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ..._boot_sources.data_volume import default_class
 from ..._cluster.client.errors import ApiError, TaskFailed
 from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.lookup import ClusterLookup
-from ..._cluster.reads.snapshot import NETWORK, POD, QUOTA, STORAGE_CLASS, list_if_permitted
+from ..._cluster.reads.snapshot import NETWORK, POD, QUOTA, STORAGE_CLASS, default_class, list_if_permitted
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.manifest import namespace_of
 from ..._resolver.preflight.object_keys import keys_for_expansion

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import Any
 
-from ..._governance.language import ACTIONS, DENY
 from ..._resolver.api.errors import CatalogError
 from ..._resolver.api.manifest import qualified_name
 from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES, ObjectKey, key_of
@@ -20,7 +20,7 @@ from ..client.session import Session
 from ..reads.catalog_source import documents_of
 from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
-from ..writes.catalog import CatalogOutcome, deploy
+from ..writes.catalog import CatalogOutcome, PlanLimits, deploy
 from ..writes.catalog_compatibility import AUTO, CHOICES, ENABLE, KEEP, apply_deployment_option, choose_version
 from ..writes.engine import WriteSettings
 from ..writes.handlers.catalog import CatalogHandler
@@ -64,7 +64,7 @@ _LIMIT: dict[str, dict[str, Any]] = {
     "max_memory": {"type": "str"},
     "gpus": {"type": "bool", "default": True},
     "host_devices": {"type": "bool", "default": True},
-    "action": {"type": "str", "choices": list(ACTIONS), "default": DENY},
+    "action": {"type": "str", "choices": ["deny", "warn", "audit"], "default": "deny"},
 }
 
 _SPEC: dict[str, dict[str, Any]] = {
@@ -103,7 +103,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: TaskContext) -> Outcome:
+def _run(params: Params, task: TaskContext, plan_limits: PlanLimits | None) -> Outcome:
     catalog = _catalog(params)
     documents, checksums = documents_of(params)
     session = Session(params)
@@ -142,7 +142,9 @@ def _run(params: Params, task: TaskContext) -> Outcome:
     settings = WriteSettings.of(params, task.check)
     choice = params["common_instancetypes_deployment"]
     deployment = apply_deployment_option(session, choice, settings, task.warnings)
-    deployed = deploy(session, {**params, "catalog": catalog, "namespaces": namespaces}, manifests, settings)
+    deployed = deploy(
+        session, {**params, "catalog": catalog, "namespaces": namespaces}, manifests, settings, plan_limits
+    )
     states = []
     if params["state"] == "present":
         # Those of objects that are not active. Their replacements may be objects of the cluster.
@@ -171,7 +173,9 @@ def _run(params: Params, task: TaskContext) -> Outcome:
     return _outcome(params, task, source, deployed, deployment)
 
 
-MODULE = Module(_SPEC, _run)
+def module(plan_limits: PlanLimits | None = None) -> Module:
+    """The module. plan_limits: plans the option `limits`."""
+    return Module(_SPEC, partial(_run, plan_limits=plan_limits))
 
 
 def _catalog(params: Params) -> str:

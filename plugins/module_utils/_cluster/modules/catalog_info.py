@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
-from ..._governance.language import as_data as data_of
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.manifest import qualified_name
@@ -15,7 +15,7 @@ from ..._resolver.catalog.matrix import as_data, compatibility_matrix, facts
 from ..._resolver.kubevirt.config.cluster import deploys_instancetypes
 from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
-from ..reads.catalog import CatalogUsers, limits_of
+from ..reads.catalog import CatalogUsers
 from ..reads.kubevirt import kubevirt
 from ..reads.snapshot import missing_namespace, unmatched
 from .options import AUTH, REQUESTS
@@ -23,6 +23,8 @@ from .outcome import Module, Outcome, Params, TaskContext
 
 Manifest = dict[str, Any]
 Facts = dict[str, Any]
+
+ReadLimits = Callable[[Session], "list[Facts] | None"]
 
 _KINDS = {
     "all": [kind for role in ROLES for kind in (role.cluster_kind, role.kind)],
@@ -42,14 +44,13 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: TaskContext) -> Outcome:
+def _run(params: Params, task: TaskContext, read_limits: ReadLimits) -> Outcome:
     session, warnings = Session(params), task.warnings
     manifests = _selected(params, session, warnings)
     data = as_data(compatibility_matrix(_readable(manifests, warnings)))
     objects = [*data["instancetypes"], *data["preferences"]]
     if params["used_by"]:
         _add_users(session, objects)
-    limits = limits_of(session)
     result = {
         "changed": False,
         **data,
@@ -58,12 +59,14 @@ def _run(params: Params, task: TaskContext) -> Outcome:
             "enabled": deploys_instancetypes(kubevirt(session)),
             "objects": sum(map(is_deployed, manifests)),
         },
-        "limits": None if limits is None else [data_of(limit) for limit in limits],
+        "limits": read_limits(session),
     }
     return Outcome(result)
 
 
-MODULE = Module(_SPEC, _run)
+def module(read_limits: ReadLimits = lambda _session: None) -> Module:
+    """The module. read_limits: reads what the result has as `limits`."""
+    return Module(_SPEC, partial(_run, read_limits=read_limits))
 
 
 def _selected(params: Params, session: Session, warnings: list[str]) -> list[Manifest]:

@@ -21,7 +21,7 @@ MODULE = ObjectModule(
     spec=manifests.argument_spec(INSTANCETYPE),
     manifest=manifests.instancetype,
     namespaced=manifests.is_namespaced,
-    handler=DeclaredTypeHandler,
+    handler=lambda options, session, _notes: DeclaredTypeHandler(options, session),
     settings=SETTINGS,
     rules=RULES,
 ).module

@@ -20,7 +20,7 @@ from ..client.session import Session
 from ..reads.snapshot import Key
 from ..writes.declare import declare
 from ..writes.engine import WriteSettings
-from ..writes.kind_handler import DeclareOutcome, Entry, KindHandler
+from ..writes.kind_handler import DeclareOutcome, Entry, KindHandler, TaskNotes
 from .options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS, WAIT
 from .outcome import (
     ON_FAILURE,
@@ -66,7 +66,7 @@ class ObjectModule:
     plural: str
     spec: dict[str, Any]
     manifest: Callable[[Options], dict[str, Any]]
-    handler: Callable[[Options, Session], KindHandler]
+    handler: Callable[[Options, Session, TaskNotes], KindHandler]
     namespaced: Callable[[Options], bool] = lambda _options: True
     settings: dict[str, Any] = field(default_factory=dict)
     rules: dict[str, Any] = field(default_factory=dict)
@@ -123,8 +123,7 @@ class ObjectModule:
         entries = self._entries(params, task)
         settings = WriteSettings.of(params, task.check)
         session = Session(params)
-        handler = self.handler(params, session)
-        handler.warnings, handler.secrets = task.warnings, task.secrets
+        handler = self.handler(params, session, TaskNotes(task.warnings, task.secrets))
         return self._outcome(params, task, handler, self.declare(session, handler, entries, settings))
 
     def _entries(self, params: Params, task: TaskContext) -> list[Entry]:
@@ -295,8 +294,8 @@ def _counts(results: list[DeclareOutcome]) -> dict[str, int]:
 
 
 def _done(result: DeclareOutcome) -> str:
-    """What was done; a disk that grows is a change of its VM."""
-    return plan.APPLY if result.grown and result.action == plan.NONE else result.action
+    """What was done; a related change, such as a disk that grows, is a change of the object."""
+    return plan.APPLY if result.related_changes and result.action == plan.NONE else result.action
 
 
 def _message(nouns: str, results: list[DeclareOutcome], outputs: list[Output], check_mode: bool) -> str:

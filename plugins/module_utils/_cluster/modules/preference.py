@@ -13,7 +13,7 @@ MODULE = ObjectModule(
     spec=manifests.argument_spec(PREFERENCE),
     manifest=manifests.preference,
     namespaced=manifests.is_namespaced,
-    handler=DeclaredTypeHandler,
+    handler=lambda options, session, _notes: DeclaredTypeHandler(options, session),
     settings=SETTINGS,
     rules=RULES,
 ).module

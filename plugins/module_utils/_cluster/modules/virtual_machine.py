@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 from ..._resolver.declare.vm.manifest import warnings
 from ..._resolver.declare.vm.options import EXCLUSIVE, SPEC
 from ..writes.handlers.virtual_machine import VirtualMachineHandler
-from ..writes.handlers.vm_completion import declared
+from ..writes.vm_extension import VMExtension
+from .declared_vm import declared
 from .objects import ObjectModule
 from .options import to_delete
+from .outcome import Module
 
 # Of the task, not of a VM.
 _SETTINGS: Final[dict[str, dict[str, Any]]] = {
@@ -25,14 +29,16 @@ _SELECTORS: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-MODULE = ObjectModule(
-    plural="virtual_machines",
-    spec=SPEC,
-    manifest=declared,
-    handler=VirtualMachineHandler,
-    settings=_SETTINGS,
-    rules={"mutually_exclusive": EXCLUSIVE},
-    warnings=warnings,
-    selectors=_SELECTORS,
-    select=to_delete,
-).module
+def module(extensions: Sequence[type[VMExtension]] = ()) -> Module:
+    """The module. extensions: what capabilities add, in the order in which they complete VMs."""
+    return ObjectModule(
+        plural="virtual_machines",
+        spec=SPEC,
+        manifest=declared,
+        handler=partial(VirtualMachineHandler, extensions=extensions),
+        settings=_SETTINGS,
+        rules={"mutually_exclusive": EXCLUSIVE},
+        warnings=warnings,
+        selectors=_SELECTORS,
+        select=to_delete,
+    ).module

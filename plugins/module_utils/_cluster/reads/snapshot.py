@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.name_rules import nearest
@@ -18,6 +18,11 @@ POD = Kind("Pod", "", "v1", "pods", True)
 QUOTA = Kind("ResourceQuota", "", "v1", "resourcequotas", True)
 NETWORK = BY_NAME["NetworkAttachmentDefinition"]
 STORAGE_CLASS = Kind("StorageClass", "storage.k8s.io", "v1", "storageclasses", False)
+# The default for VMs comes before the default of Kubernetes.
+_DEFAULT_ANNOTATIONS: Final = (
+    "storageclass.kubevirt.io/is-default-virt-class",
+    "storageclass.kubernetes.io/is-default-class",
+)
 _FORBIDDEN = 403
 _NO_SUCH_API = 404
 _NAMESPACE = BY_NAME["Namespace"]
@@ -98,3 +103,15 @@ def missing_namespace(session: Session, namespace: str) -> str:
         return ""
     existing = [item["metadata"]["name"] for item in optional(lambda: session.list(_NAMESPACE, None, True), [])]
     return f"namespace: {namespace} does not exist{nearest(namespace, existing)}"
+
+
+def default_class(classes: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
+    """The default StorageClass; None if there is none."""
+    annotated = [(storage_class, storage_class["metadata"].get("annotations") or {}) for storage_class in classes]
+    defaults = (
+        storage_class
+        for name in _DEFAULT_ANNOTATIONS
+        for storage_class, annotations in annotated
+        if annotations.get(name) == "true"
+    )
+    return next(defaults, None)

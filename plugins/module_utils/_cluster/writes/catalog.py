@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
-from ..._governance.language import limits
-from ..._governance.policy import BINDING, POLICY, SUFFIX, policies
 from ..._resolver.api import managed_fields as ownership
 from ..._resolver.api.errors import CatalogError, FieldError
 from ..._resolver.api.kinds import BY_NAME
@@ -17,7 +15,7 @@ from ..._resolver.api.matcher import ROLES, ObjectKey, key_of
 from ..._resolver.catalog import deployment_effects as catalog_upgrade
 from ..._resolver.catalog.deployment_effects import changes as changes_of
 from ..._resolver.catalog.deployment_effects import predicted
-from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER, OPERATOR, VERSION_LABEL
+from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, OPERATOR, VERSION_LABEL
 from ..._resolver.catalog.lost_fields import LostFields
 from ..._resolver.declare import plan
 from ..._resolver.kubevirt.config.cluster import Cluster
@@ -34,12 +32,10 @@ from .catalog_compatibility import check_fields, foreign_architectures
 from .declare import declare
 from .engine import WriteSettings
 from .handlers.catalog import DeclaredTypeHandler, skip_reason
-from .kind_handler import DeclareOutcome, Entry, KindHandler
+from .kind_handler import WITHOUT_CAPABILITY, DeclareOutcome, Entry, KindHandler
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
-
-_NOT_FOUND: Final = 404
 
 
 @dataclass
@@ -72,7 +68,19 @@ class CatalogOutcome:
     versions: dict[str, int] = field(default_factory=dict)
 
 
-def deploy(session: Session, options: Options, manifests: list[Manifest], settings: WriteSettings) -> CatalogOutcome:
+PlanLimits = Callable[[Session, Options, Callable[[], dict[ObjectKey, Manifest]]], tuple[KindHandler, list[Entry]]]
+"""Plans the option `limits`: (session, options of the module, what lists the objects that the cluster has after the
+run, or raises RequestFailed) → the handler and the entries of what a catalog declares with its limits. Raises
+CatalogError for limits that cannot be declared."""
+
+
+def deploy(
+    session: Session,
+    options: Options,
+    manifests: list[Manifest],
+    settings: WriteSettings,
+    plan_limits: PlanLimits | None = None,
+) -> CatalogOutcome:
     """Deploys or removes a catalog. Check mode returns the same result but writes nothing.
 
     options: of the module, with the name of the catalog, and where to look for objects to prune as `namespaces`; ""
@@ -84,8 +92,11 @@ def deploy(session: Session, options: Options, manifests: list[Manifest], settin
     entries = _entries(session, options, manifests, deployed)
     if options["state"] == "present":
         _predict_changes(session, handler, options, entries, deployed)
-    policy_handler = _ListedObjects(session)
-    limits = _limits(handler, policy_handler, options, manifests, deployed, kubevirt(session).controller)
+    limits = None
+    if options["limits"] is not None:
+        if plan_limits is None:
+            raise CatalogError(f"limits: {WITHOUT_CAPABILITY}")
+        limits = plan_limits(session, options, lambda: _objects_afterwards(handler, manifests, deployed))
     deployed.versions_before = _versions(_deployed(handler, options))
     deployed.results = declare(session, handler, entries, settings)
     failed = sum(1 for result in deployed.results if result.failed)
@@ -94,10 +105,10 @@ def deploy(session: Session, options: Options, manifests: list[Manifest], settin
         for gone in due:
             gone.keep_reason = f"not pruned because {failed} of the catalog's objects failed"
     else:
-        deployed.pruned = declare(session, handler, [_entry(gone.live, "absent") for gone in due], settings)
+        deployed.pruned = declare(session, handler, [entry_of(gone.live, "absent") for gone in due], settings)
     if limits is not None:
         # Afterwards: a limit names what there is.
-        deployed.limits = declare(session, policy_handler, limits, settings)
+        deployed.limits = declare(session, *limits, settings)
     after = [manifest for manifest in map(_afterwards, deployed.results) if manifest is not None]
     pruned = {result.entry.key for result in deployed.pruned if result.changed}
     stay = [gone.live for gone in deployed.gone if Key.of(gone.live) not in pruned]
@@ -105,68 +116,16 @@ def deploy(session: Session, options: Options, manifests: list[Manifest], settin
     return deployed
 
 
-def _limits(
-    handler: _CatalogObjects,
-    policy_handler: _ListedObjects,
-    options: Options,
-    manifests: list[Manifest],
-    deployed: CatalogOutcome,
-    controller: str,
-) -> list[Entry] | None:
-    """The policies to declare, and to delete of limits that the catalog no longer has, for what the cluster has after
-    the run; None to leave them as they are.
-
-    Raises CatalogError for an invalid limit, for one whose name is taken, and if policies cannot be read.
-    """
-    if options["limits"] is None:
-        return None
-    if any(options["namespaces"]):
-        raise CatalogError(
-            "limits: valid for cluster-wide objects only; remove namespaces, or write the limits in a task without"
-        )
-    try:
-        live = [item for role in ROLES for item in handler.list(role.cluster_kind, None)]
-    except RequestFailed as error:
-        raise CatalogError(f"limits: {error}") from error
-    live_policies = _live_policies(policy_handler)
+def _objects_afterwards(
+    handler: _CatalogObjects, manifests: list[Manifest], deployed: CatalogOutcome
+) -> dict[ObjectKey, Manifest]:
+    """The cluster-wide objects that the cluster has after the run. Raises RequestFailed."""
+    live = [item for role in ROLES for item in handler.list(role.cluster_kind, None)]
     objects = {key_of(manifest): manifest for manifest in (*live, *manifests)}
     for gone in deployed.gone:
         if gone.keep_reason is None:
             del objects[key_of(gone.live)]
-    written = options["limits"] if options["state"] == "present" else []
-    declared = {
-        Key.of(manifest): manifest
-        for limit in limits(written, objects.values())
-        for manifest in policies(limit, options["catalog"], controller)
-    }
-    for key in declared:
-        if key in live_policies and not _belongs(live_policies[key], options["catalog"]):
-            raise CatalogError(
-                f"limits: the cluster has another {key.kind} {key.name}, which does not belong to the catalog"
-                f" {options['catalog']}; rename the limit"
-            )
-    return [_entry(manifest, "present") for manifest in declared.values()] + [
-        _entry(manifest, "absent")
-        for key, manifest in live_policies.items()
-        if key not in declared and _belongs(manifest, options["catalog"]) and key.name.endswith(SUFFIX)
-    ]
-
-
-def _live_policies(handler: _ListedObjects) -> dict[Key, Manifest]:
-    live: dict[Key, Manifest] = {}
-    for kind in (POLICY, BINDING):
-        try:
-            live.update({Key.of(item): item for item in handler.list(kind, None)})
-        except RequestFailed as error:
-            if error.code == _NOT_FOUND:
-                raise CatalogError(f"limits: the cluster has no {kind}, which Kubernetes has since 1.30") from error
-            raise CatalogError(f"limits: {error}") from error
-    return live
-
-
-def _belongs(policy: Manifest, catalog: str) -> bool:
-    labels = policy["metadata"].get("labels") or {}
-    return labels.get(MANAGED_BY_LABEL) == MANAGER and labels.get(CATALOG_LABEL) == catalog
+    return objects
 
 
 def _entries(session: Session, options: Options, manifests: list[Manifest], deployed: CatalogOutcome) -> list[Entry]:
@@ -186,11 +145,11 @@ def _entries(session: Session, options: Options, manifests: list[Manifest], depl
             }
         if options["on_lost_fields"] != "ignore":
             deployed.warnings += [f"{key.kind} {Key(*key).label}: {text}" for key, text in lost.items()]
-    entries = [_entry(manifest, options["state"]) for manifest in fitting]
+    entries = [entry_of(manifest, options["state"]) for manifest in fitting]
     return [replace(entry, problem=refused.get(key_of(entry.manifest))) for entry in entries]
 
 
-class _ListedObjects(KindHandler):
+class ListedObjects(KindHandler):
     """list: (kind, namespace) → the live objects, listed once."""
 
     def __init__(self, session: Session) -> None:
@@ -202,14 +161,14 @@ class _ListedObjects(KindHandler):
         return {key: objects[key] for key in keys if key in objects}
 
 
-class _CatalogObjects(_ListedObjects, DeclaredTypeHandler):
+class _CatalogObjects(ListedObjects, DeclaredTypeHandler):
     """The objects of a catalog, and those to prune."""
 
     def __init__(self, session: Session, options: Options) -> None:
         # _keep_reason decides what may be pruned.
         force = options["force"] or options["state"] == "present"
         DeclaredTypeHandler.__init__(self, {**options, "force": force}, session, options["catalog"])
-        _ListedObjects.__init__(self, session)
+        ListedObjects.__init__(self, session)
 
 
 def _predict_changes(
@@ -319,6 +278,6 @@ def _afterwards(result: DeclareOutcome) -> Manifest | None:
     return result.entry.manifest if result.changed else result.live
 
 
-def _entry(manifest: Manifest, state: str) -> Entry:
+def entry_of(manifest: Manifest, state: str) -> Entry:
     key = Key.of(manifest)
     return Entry(key.label, key, state, manifest)

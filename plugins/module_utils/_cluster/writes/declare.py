@@ -57,7 +57,7 @@ def declare(
     handler.predict_effects([result for result in planned if not result.failed], settings.check_mode)
     if settings.check_mode:
         if settings.server_dry_run:
-            handler.grow([result for result in planned if not result.failed], session.dry_run_session())
+            handler.write_related([result for result in planned if not result.failed], session.dry_run_session())
             # A dry run would change what is being deleted, instead of creating anything.
             _dry_run(
                 session, [result for result in results if _is_due(result) and result.terminating is None], settings
@@ -71,7 +71,7 @@ def declare(
             result.failed = NOT_SENT.format("object") if result.changed else result.failed
         return results
     _write(session, [result for result in results if _is_due(result)], settings)
-    handler.grow([result for result in planned if not result.failed], session)
+    handler.write_related([result for result in planned if not result.failed], session)
     deadline = time.monotonic() + settings.wait_timeout
     for result in results:
         # Until here `restart` was a forecast; from here on it records what was done.

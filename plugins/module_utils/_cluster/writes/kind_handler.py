@@ -6,7 +6,6 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
-from ..._boot_sources.disk_sizes import SmallDisk
 from ..._resolver.api import managed_fields as ownership
 from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.manifest import Progress
@@ -48,6 +47,8 @@ class Finding(NamedTuple):
     missing: bool = False
 
 
+WITHOUT_CAPABILITY: Final = "not available, because this copy of the collection lacks the capability"
+
 NOT_PLANNED: Final = Plan(plan.NONE, {}, {}, {})
 
 
@@ -60,7 +61,8 @@ class DeclareOutcome(WriteOutcome):
     retained: what the cluster keeps of a deleted object. effect: of the change on the guest.
     restart: the object needs a restart, or was restarted. retried: its controller was made to try again.
     taken_from: the managers whose share of the declared fields was, or would be, taken over. owners: the fields that
-    other managers own afterwards, by manager. grown: the claims that grow with the object. facts: what the completion
+    other managers own afterwards, by manager. related_changes: what changes
+    with the object, such as claims that grow. facts: what the completion
     of the entry says in the result.
     """
 
@@ -79,7 +81,7 @@ class DeclareOutcome(WriteOutcome):
     taken_from: tuple[str, ...] = ()
     owners: dict[str, list[str]] = field(default_factory=dict)
     planned: Plan = NOT_PLANNED
-    grown: list[SmallDisk] = field(default_factory=list)
+    related_changes: list[Any] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -94,19 +96,24 @@ class DeclareOutcome(WriteOutcome):
     def changed(self) -> bool:
         """Whether the object was, or would be, changed. True also if it was written but did not become ready."""
         return self.written or (
-            self.failed is None and (self.action in plan.WRITES or self.restart or bool(self.grown))
+            self.failed is None and (self.action in plan.WRITES or self.restart or bool(self.related_changes))
         )
+
+
+class TaskNotes(NamedTuple):
+    """What a task tells besides its results; handlers add to both. secrets: texts that no result may show."""
+
+    warnings: list[str]
+    secrets: set[str]
 
 
 class KindHandler:
     """Hooks for the kinds of objects; a kind overrides those that it needs. Lists in and out have the same order.
 
-    manager: the field manager of the declared fields. warnings, secrets: of the task, to which a handler adds its own.
+    manager: the field manager of the declared fields.
     """
 
     manager = FIELD_MANAGER
-    warnings: list[str]
-    secrets: set[str]
 
     def read(self, session: Session, keys: Collection[Key]) -> dict[Key, Manifest]:
         """The live objects with these keys. Raises RequestFailed."""
@@ -142,8 +149,8 @@ class KindHandler:
     def restart(self, results: list[DeclareOutcome], deadline: float) -> None:
         """Restarts the objects that need it after the writes, until a deadline."""
 
-    def grow(self, results: list[DeclareOutcome], session: Session) -> None:
-        """Grows the disks of objects. session: one for dry runs in check mode."""
+    def write_related(self, results: list[DeclareOutcome], session: Session) -> None:
+        """Writes what changes with the objects. session: one for dry runs in check mode."""
 
     def retry_patch(self, live: Manifest) -> Manifest | None:
         """A merge patch that makes the controller of an unchanged object try again at once; None if none is due."""

@@ -124,6 +124,10 @@ class Rejected(ValueError):
     """An invalid option or object; one line names it and the reason."""
 
 
+class MissingObject(Rejected):
+    """An object is missing without which no choice fits the request."""
+
+
 def choose(
     manifests: list[Any],
     *,

@@ -5,12 +5,9 @@ What admission rejects, disks that do not exist, guests too small to boot, and w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from ..._boot_sources.disk_sizes import unshrinkable
-from ..._boot_sources.unusable_sources import unusable_sources
-from ..._capacity.pod import refusals as launcher_pod
 from ..api.errors import Panic, QuantityError
 from ..api.manifest import Manifest, name_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
@@ -21,10 +18,11 @@ from ..api.tree import copy
 from ..choose import suggestions
 from ..choose.fitting import series_of
 from ..choose.suggestions import Lister, join_or, of_kind, similar
-from ..kubevirt.admission import admitter, firmware, virtual_machine
+from ..kubevirt.admission import admitter, firmware, launcher_pod, virtual_machine
 from ..kubevirt.admission.rule import INVALID, Cause
 from ..kubevirt.config.cluster import Cluster
 from ..kubevirt.find import find
+from ..kubevirt.find.lookup import Lookup
 from ..kubevirt.vm.readiness import HALTED, has_guest, run_strategy
 from ..kubevirt.vmi import vmi
 from ..kubevirt.vmi.defaults import set_vmi_defaults
@@ -120,10 +118,20 @@ class Issue(NamedTuple):
     state: str = ""
 
 
-def issues(admission: AdmissionResult, live: Manifest | None, cluster: Cluster, lister: Lister) -> list[Issue]:
+Check = Callable[[Manifest, "Manifest | None", Lookup], Iterable[Issue]]
+"""Further issues of a VM that KubeVirt admits: (the VM, the live VM, the cluster's objects) → issues."""
+
+
+def issues(
+    admission: AdmissionResult,
+    live: Manifest | None,
+    cluster: Cluster,
+    lister: Lister,
+    checks: Sequence[Check] = (),
+) -> list[Issue]:
     """The issues of a planned VM: inference, unknown objects, conflicts, requirements, in KubeVirt's order.
 
-    live: the live VM. lister: returns all manifests of a kind in a namespace, for suggestions.
+    live: the live VM. lister: returns all manifests of a kind in a namespace, for suggestions. checks: add to these.
     Like KubeVirt, reports only the first failing step; the remedy names what would work instead.
     """
     vm, admitted = admission.vm, admission.admitted
@@ -136,7 +144,7 @@ def issues(admission: AdmissionResult, live: Manifest | None, cluster: Cluster, 
         text = _line(response, remedy, [f"spec.{role.matcher}.inferFromVolume" for role in roles])
         return [Issue(text, missing=missing)]
     return [
-        *_admitted_issues(admission, admitted, live, cluster, lister),
+        *_admitted_issues(admission, admitted, live, cluster, lister, checks),
         *_dropped_matchers(admission, admitted, cluster),
         *state_issues(admitted, live, cluster),
         *_crashes(admitted, live, cluster),
@@ -192,7 +200,12 @@ def _dropped_matchers(admission: AdmissionResult, admitted: Manifest, cluster: C
 
 
 def _admitted_issues(
-    admission: AdmissionResult, admitted: Manifest, live: Manifest | None, cluster: Cluster, lister: Lister
+    admission: AdmissionResult,
+    admitted: Manifest,
+    live: Manifest | None,
+    cluster: Cluster,
+    lister: Lister,
+    checks: Sequence[Check],
 ) -> list[Issue]:
     vm = admission.vm
     lost = [issue for role in ROLES for issue in _lost_revision(admitted, role, live, cluster)]
@@ -208,12 +221,10 @@ def _admitted_issues(
     missing += [Issue(text, missing=True) for text in missing_sources(vm, live, cluster.objects, lister)]
     if missing:
         return [*names, *missing]
-    sizes = [Issue(text, certain=False) for text in unshrinkable(vm, live, cluster.objects)] if live else []
     # Somebody else may still create what must exist before the VM starts.
     later = [Issue(text, certain=False, missing=True) for text in missing_references(vm, cluster.objects)]
-    unusable = unusable_sources(vm, live, cluster.objects)
-    doubts = [Issue(source.text, certain=False, missing=source.missing) for source in unusable]
-    return [*names, *_validation_issues(admitted, live, cluster, lister), *later, *doubts, *sizes]
+    further = [issue for check in checks for issue in check(vm, live, cluster.objects)]
+    return [*names, *_validation_issues(admitted, live, cluster, lister), *later, *further]
 
 
 def _validation_issues(admitted: Manifest, live: Manifest | None, cluster: Cluster, lister: Lister) -> list[Issue]:

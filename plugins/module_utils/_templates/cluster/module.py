@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from ..._cluster.modules.objects import ObjectModule
-from ..._cluster.writes.handlers.virtual_machine import TemplateHandler
-from .. import declared as vm_template
+from collections.abc import Sequence
+from functools import partial
 
-MODULE = ObjectModule(
-    plural="virtual_machine_templates",
-    spec=vm_template.argument_spec(),
-    manifest=vm_template.manifest,
-    handler=TemplateHandler,
-    warnings=vm_template.warnings,
-).module
+from ..._cluster.modules.objects import ObjectModule
+from ..._cluster.modules.outcome import Module
+from ..._resolver.preflight.issues import Check
+from .. import declared
+from .handler import TemplateHandler
+
+
+def module(checks: Sequence[Check] = ()) -> Module:
+    """The module. checks: add to the issues of the VM of a template."""
+    return ObjectModule(
+        plural="virtual_machine_templates",
+        spec=declared.argument_spec(),
+        manifest=declared.manifest,
+        handler=partial(TemplateHandler, checks=checks),
+        warnings=declared.warnings,
+    ).module

@@ -12,7 +12,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sour
     data_import_cron_refusal,
     data_volume_refusal,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.data_volume import default_class
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.snapshot import default_class
 
 STORAGE = {"resources": {"requests": {"storage": "1Gi"}}}
 SECRET = {"secretRef": "s"}

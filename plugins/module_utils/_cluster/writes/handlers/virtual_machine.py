@@ -1,19 +1,10 @@
-"""VMs and VirtualMachineTemplates as objects to declare."""
+"""VMs as objects to declare."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
-from ...._boot_sources import from_image
-from ...._boot_sources.cluster.clone_rights import CloneRights
-from ...._boot_sources.cluster.disks import grow_disks, judge_disks
-from ...._boot_sources.cluster.registry import contents_of
-from ...._boot_sources.from_image import ImageInference
-from ...._boot_sources.origin import Image
-from ...._boot_sources.unusable_sources import clones, may_not_clone
-from ...._governance.language import WARN
-from ...._resolver.api.errors import FieldError
 from ...._resolver.api.managed_fields import Field
 from ...._resolver.api.manifest import Progress
 from ...._resolver.api.matcher import ROLES
@@ -28,19 +19,17 @@ from ...._resolver.kubevirt.vm.failures import retry_patch, unfinished_change
 from ...._resolver.kubevirt.vm.readiness import readiness, run_strategy, same_status
 from ...._resolver.kubevirt.webhooks.mutate import AdmissionResult, admission_cache_key, admit
 from ...._resolver.preflight import issues as rules
-from ...._resolver.preflight.object_keys import LookupKey, keys_for_admission, keys_for_guest
+from ...._resolver.preflight.object_keys import keys_for_admission, keys_for_guest
 from ...._resolver.preflight.references import keys_for_start
-from ...._templates.declared import checkable
 from ...client.errors import RequestFailed
 from ...client.session import Session
-from ...reads.catalog import ClusterLimits
 from ...reads.kubevirt import kubevirt
 from ...reads.lookup import ClusterLookup
 from ...reads.snapshot import Key, read
 from ..deletion import await_dependents, await_old_dependents, retained_claims
-from ..kind_handler import DeclareOutcome, Entry, Finding, KindHandler
+from ..kind_handler import DeclareOutcome, Finding, KindHandler, TaskNotes
 from ..restarts import DeclaredRestarts, pending_effects, waits_for_restart
-from .vm_completion import Completion, check_capacity
+from ..vm_extension import VMExtension, VMTask
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -55,17 +44,19 @@ class VirtualMachineHandler(KindHandler):
     options: of the task.
     """
 
-    def __init__(self, options: Options, session: Session) -> None:
+    def __init__(
+        self, options: Options, session: Session, notes: TaskNotes, extensions: Sequence[type[VMExtension]] = ()
+    ) -> None:
         self.manager = options["field_manager"]
-        self.warnings, self.secrets = [], set()
         self._options = options
         self._force = options["force_conflicts"]
         permitted = options["restart"] == "if_required"
         self._restarts = DeclaredRestarts(permitted, options["concurrency"], options["wait"])
         self._session = session
         self._lookup = ClusterLookup(session)
-        self._limits = ClusterLimits(session)
-        self._clone_rights = CloneRights(session)
+        task = VMTask(options, session, self._lookup, notes, self._obstacle)
+        self._extensions = [extension(task) for extension in extensions]
+        self._checks = [check for extension in self._extensions for check in extension.checks]
         # Admission of changed VMs, until their effect is known.
         self._admissions: dict[Key, AdmissionResult] = {}
 
@@ -74,14 +65,16 @@ class VirtualMachineHandler(KindHandler):
         return Cluster(self._lookup, kubevirt(self._session))
 
     def complete(self, results: list[DeclareOutcome], check_mode: bool) -> None:
-        Completion(self._options, self._session, self._lookup, self.secrets).complete(results, check_mode)
-        check_capacity(self._options, self._session, results, self.warnings)
-        if all(result.entry.problem is None for result in results):
-            infer_from_images(self._session, results)
-            judge_disks(self._session, self._lookup, results)
+        for extension in self._extensions:
+            extension.complete(results, check_mode)
 
-    def grow(self, results: list[DeclareOutcome], session: Session) -> None:
-        grow_disks(session, results, self._options["concurrency"])
+    def _obstacle(self, vm: Manifest) -> str | None:
+        """Why the cluster would not run a VM, as far as the extensions know."""
+        return next(filter(None, (extension.obstacle(vm) for extension in self._extensions)), None)
+
+    def write_related(self, results: list[DeclareOutcome], session: Session) -> None:
+        for extension in self._extensions:
+            extension.write_related(results, session)
 
     def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None, list[str]]:
         result = virtual_machine.reconcile(manifest, live, self.manager, self._force)
@@ -95,9 +88,8 @@ class VirtualMachineHandler(KindHandler):
         vms = [plan.merged(result.planned, result.live) for result in planned]
         keys = (key for vm in vms for key in (*keys_for_admission(vm, cluster.release), *keys_for_start(vm)))
         self._lookup.gather(dict.fromkeys(keys))
-        self._clone_rights.gather(
-            clone for result, vm in zip(planned, vms) for clone in clones(vm, result.live, self._lookup)
-        )
+        for extension in self._extensions:
+            extension.prepare_findings(list(zip(planned, vms)))
         assumption = [Finding(cluster.kubevirt.assumption, note=True)] if cluster.kubevirt.assumption else []
         findings_by_key: dict[str, list[Finding]] = {}
         found = []
@@ -117,16 +109,10 @@ class VirtualMachineHandler(KindHandler):
         future = admit(vm, result.live, cluster)
         if _changes_spec(result):
             self._admissions[result.entry.key] = future
-        issues = rules.issues(future, result.live, cluster, self._lookup.list)
-        violations = [] if future.admitted is None else self._limits.violations(future.admitted, result.live)
+        issues = rules.issues(future, result.live, cluster, self._lookup.list, self._checks)
         return [
-            *(Finding(violation.text, note=violation.action == WARN) for violation in violations),
+            *(finding for extension in self._extensions for finding in extension.findings(result, vm, future.admitted)),
             *(Finding(issue.text, note=not issue.certain, missing=issue.missing) for issue in issues),
-            *(
-                Finding(may_not_clone(clone), note=True, missing=True)
-                for clone in clones(vm, result.live, self._lookup)
-                if self._clone_rights.refused(clone)
-            ),
         ]
 
     def predict_effects(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
@@ -226,30 +212,6 @@ class VirtualMachineHandler(KindHandler):
         return await_old_dependents(self._session, namespace, created, timeout)
 
 
-class TemplateHandler(KindHandler):
-    def __init__(self, _options: Options, session: Session) -> None:
-        self._session = session
-
-    def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
-        """Findings about a VM of each template, as warnings, because parameters may have other values."""
-        lookup = ClusterLookup(self._session)
-        cluster = Cluster(lookup, kubevirt(self._session))
-        vms = [checkable(result.planned.manifest) for result in planned]
-        checkable_vms = [vm for vm in vms if vm is not None]
-        lookup.gather(
-            dict.fromkeys(
-                key for vm in checkable_vms for key in (*keys_for_admission(vm, cluster.release), *keys_for_start(vm))
-            )
-        )
-        return [
-            [
-                Finding(f"a VM of the template: {issue.text}", note=True, missing=issue.missing)
-                for issue in (rules.issues(admit(vm, None, cluster), None, cluster, lookup.list) if vm else ())
-            ]
-            for vm in vms
-        ]
-
-
 def _stays(result: DeclareOutcome) -> bool:
     """Whether the VM is in the cluster and is not deleted."""
     return result.live is not None and result.action != plan.DELETE
@@ -267,55 +229,3 @@ def _changes_spec(result: DeclareOutcome) -> bool:
 
 def _instance(result: DeclareOutcome) -> Key:
     return Key(_VMI, result.entry.key.namespace, result.entry.key.name)
-
-
-def infer_from_images(session: Session, results: list[DeclareOutcome]) -> None:
-    """Asks registries which instancetype and preference VMs need that have the option `infer_from_registry`."""
-    due = [result for result in results if result.entry.options.get("infer_from_registry")]
-    if not due:
-        return
-    existing = _existing_volumes(session, due)
-    inferences: dict[DeclareOutcome, list[ImageInference]] = {}
-    for result in due:
-        entry = result.entry
-        volumes = existing.get(entry.key.namespace or "", {})
-        questions = from_image.image_inferences(entry.manifest, result.live, volumes)
-        if questions:
-            inferences[result] = [
-                question._replace(image=_image_of_vm(session, entry, question.image)) for question in questions
-            ]
-    contents = contents_of(session, (question.image for questions in inferences.values() for question in questions))
-    for result, questions in inferences.items():
-        try:
-            inferred = from_image.infer_from_images(result.entry.manifest, questions, contents)
-        except FieldError as error:
-            result.failed = str(error)
-        else:
-            result.entry = replace(result.entry, manifest=inferred.vm)
-            result.warnings += inferred.warnings
-
-
-def _image_of_vm(session: Session, entry: Entry, image: Image) -> Image:
-    """The image as a VM's options want it read. For an image index, that for the VM's architecture counts."""
-    if not image.architecture:
-        template = entry.manifest["spec"]["template"].get("spec") or {}
-        own = template.get("architecture") or kubevirt(session).architecture
-        image = image._replace(architecture=own)
-    return image._replace(insecure=bool(entry.options.get("insecure_registry")))
-
-
-def _existing_volumes(session: Session, due: list[DeclareOutcome]) -> dict[str, dict[str, Manifest]]:
-    """The DataVolumes that the inference needs, by namespace and name."""
-    volumes = {
-        (result.entry.key.namespace or "", name)
-        for result in due
-        for name in from_image.existing_volumes(result.entry.manifest, result.live)
-    }
-    lookup = ClusterLookup(session)
-    lookup.gather(LookupKey("DataVolume", namespace, name, namespace) for namespace, name in sorted(volumes))
-    existing: dict[str, dict[str, Manifest]] = {}
-    for namespace, name in volumes:
-        volume = lookup.get("DataVolume", namespace, name)
-        if isinstance(volume, dict):
-            existing.setdefault(namespace, {})[name] = volume
-    return existing

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ..._resolver.api.quantity import parse
-from ..._resolver.kubevirt.admission import names
-from ..._resolver.kubevirt.admission.rule import INVALID, Cause, Spec, quoted
+from ...api.quantity import parse
+from . import names
+from .rule import INVALID, Cause, Spec, quoted
 
 _DEVICES: Final = ("gpus", "hostDevices")
 _NANO: Final = 10**9

@@ -1,0 +1,49 @@
+"""What boot sources add to VMs: workloads, inference from images, disks and their sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..._cluster.client.session import Session
+from ..._cluster.writes.kind_handler import DeclareOutcome, Finding
+from ..._cluster.writes.vm_extension import VMExtension, VMTask, complete_each
+from ..issues import boot_source_issues
+from ..unusable_sources import clones, may_not_clone
+from .clone_rights import CloneRights
+from .disks import grow_disks, judge_disks
+from .image_inference import infer_from_images
+from .workload import Workloads
+
+Manifest = dict[str, Any]
+
+
+class BootSources(VMExtension):
+    options = ("workload", "infer_from_registry")
+    checks = (boot_source_issues,)
+
+    def __init__(self, task: VMTask) -> None:
+        super().__init__(task)
+        self._workloads = Workloads(task)
+        self._clone_rights = CloneRights(task.session)
+
+    def complete(self, outcomes: Sequence[DeclareOutcome], check_mode: bool) -> None:
+        complete_each(outcomes, "workload", self._workloads.completed, check_mode)
+        if all(outcome.entry.problem is None for outcome in outcomes):
+            infer_from_images(self.task.session, outcomes)
+            judge_disks(self.task.session, self.task.lookup, outcomes)
+
+    def prepare_findings(self, planned: Sequence[tuple[DeclareOutcome, Manifest]]) -> None:
+        self._clone_rights.gather(
+            clone for outcome, vm in planned for clone in clones(vm, outcome.live, self.task.lookup)
+        )
+
+    def findings(self, outcome: DeclareOutcome, vm: Manifest, admitted: Manifest | None) -> list[Finding]:
+        return [
+            Finding(may_not_clone(clone), note=True, missing=True)
+            for clone in clones(vm, outcome.live, self.task.lookup)
+            if self._clone_rights.refused(clone)
+        ]
+
+    def write_related(self, outcomes: Sequence[DeclareOutcome], session: Session) -> None:
+        grow_disks(session, outcomes, self.task.options["concurrency"])

@@ -1,0 +1,134 @@
+"""The option `workload` of VMs: chooses boot source, preference and the smallest instancetype that runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any, Final
+
+from ..._cluster.modules.declared_vm import declared
+from ..._cluster.reads.kubevirt import kubevirt
+from ..._cluster.reads.snapshot import list_if_permitted
+from ..._cluster.writes.kind_handler import DeclareOutcome
+from ..._cluster.writes.vm_extension import VMTask
+from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
+from ..._resolver.choose.fitting import Rejected
+from .. import workload_options as workload
+from ..workload import AvailableObjects, WorkloadRequest, resolve
+
+Manifest = dict[str, Any]
+Options = dict[str, Any]
+
+_SOURCE: Final = BY_NAME["DataSource"]
+
+
+class Workloads:
+    """Chooses once for all new VMs of a namespace with the same options."""
+
+    def __init__(self, task: VMTask) -> None:
+        self._task = task
+        self._session = task.session
+        self._lookup = task.lookup
+        self._sources: dict[str, tuple[list[Manifest], list[str]]] = {}
+        self._choices: dict[str, Options] = {}
+
+    def completed(self, result: DeclareOutcome) -> None:
+        """Gives the entry what is chosen for its workload. Raises Rejected, FieldError and RequestFailed."""
+        options = result.entry.options
+        size = workload.size_of(options)
+        if result.live is None:
+            choice = chosen = self._choice(result)
+        else:
+            stored = workload.stored_choice(result.live)
+            if stored is None:
+                raise Rejected(
+                    "workload: the VM exists, and was not declared with a workload; set boot, instancetype and"
+                    " preference"
+                )
+            if stored.workload != options["workload"]:
+                raise Rejected(
+                    f"workload: the VM was created for {stored.workload}, and keeps its disk; declare a VM of another"
+                    " name"
+                )
+            if not size or size == stored.size:
+                kept = "the VM keeps what was chosen for it"
+                choice, size = stored.choice, stored.size
+                chosen = {**choice, "reasons": [kept, *choice["reasons"]]}
+            else:
+                choice = chosen = self._resized(result, stored)
+        options = workload.apply_choice(options, choice, size)
+        result.entry = replace(result.entry, options=options, manifest=declared(options))
+        result.facts["choice"] = chosen
+
+    def _choice(self, result: DeclareOutcome) -> Options:
+        namespace, options = result.entry.key.namespace or "", result.entry.options
+        key = json.dumps({**options, "name": "", "namespace": namespace}, sort_keys=True, default=str)
+        if key not in self._choices:
+            sources, notes = (None, []) if options.get("boot") else self._data_sources(namespace)
+            available = AvailableObjects(
+                self._list(PREFERENCE, namespace), self._list(INSTANCETYPE, namespace), sources
+            )
+            choice = self._smallest_runnable(options, workload.request_of(options), available)
+            self._choices[key] = {**choice, "reasons": [*choice["reasons"], *notes]}
+        return self._choices[key]
+
+    def _resized(self, result: DeclareOutcome, stored: workload.StoredChoice) -> Options:
+        namespace, preference = result.entry.key.namespace or "", stored.choice[PREFERENCE.matcher]
+        options = result.entry.options
+        preferences = [
+            manifest
+            for manifest in self._list(PREFERENCE, namespace)
+            if (manifest["kind"], manifest["metadata"]["name"]) == (preference.get("kind"), preference["name"])
+        ]
+        request = workload.request_of(options)._replace(workload=preference["name"])
+        choice = self._smallest_runnable(
+            options, request, AvailableObjects(preferences, self._list(INSTANCETYPE, namespace))
+        )
+        reasons = ["the VM keeps its boot source and its preference", choice["reasons"][-1]]
+        stored_options = {name: stored.choice[name] for name in ("boot", PREFERENCE.matcher) if name in stored.choice}
+        return {**choice, **stored_options, "reasons": reasons}
+
+    def _smallest_runnable(self, options: Options, request: WorkloadRequest, available: AvailableObjects) -> Options:
+        """The smallest choice that the quotas and nodes let run, as far as the task asks for it.
+
+        If none runs, the smallest, which the task then refuses or warns of.
+        """
+        refused: dict[tuple[str, str], str] = {}
+        smallest: Options | None = None
+        while True:
+            try:
+                choice = resolve(
+                    request, available._replace(refused=refused), kubevirt(self._session).release
+                ).as_data()
+            except Rejected:
+                if smallest is None:
+                    raise
+                return smallest
+            smallest = smallest or choice
+            vm = declared(workload.apply_choice(options, choice, {}))
+            obstacle = self._task.obstacle(vm)
+            if obstacle is None:
+                return choice
+            instancetype = choice[INSTANCETYPE.matcher]
+            refused[instancetype["kind"], instancetype["name"]] = obstacle
+
+    def _list(self, role: Role, namespace: str) -> list[Manifest]:
+        """The role's objects that VMs of a namespace can name. Raises Rejected if they cannot be listed."""
+        objects = []
+        for kind, place in ((role.cluster_kind, ""), (role.kind, namespace)):
+            if problem := self._lookup.problem(kind, place):
+                raise Rejected(problem.message)
+            objects += self._lookup.list(kind, place)
+        return objects
+
+    def _data_sources(self, namespace: str) -> tuple[list[Manifest], list[str]]:
+        """(those of all namespaces, or of the VM's if the user may not list more, and then a note)."""
+        if namespace not in self._sources:
+            notes: list[str] = []
+            live = list_if_permitted(self._session, _SOURCE, notes)
+            if live is None and notes:
+                live = list_if_permitted(self._session, _SOURCE, [], namespace)
+                notes = ["only the DataSources of the VM's namespace count, because you may not list the others"]
+            self._sources[namespace] = live or [], notes
+        return self._sources[namespace]

@@ -1,0 +1,126 @@
+"""The options `preflight_quota` and `preflight_placement` of VMs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, NamedTuple
+
+from ..._cluster.client.errors import RequestFailed, TaskFailed
+from ..._cluster.client.session import Session
+from ..._cluster.reads.kubevirt import kubevirt
+from ..._cluster.writes.kind_handler import DeclareOutcome
+from ..._cluster.writes.vm_extension import VMExtension
+from ..._resolver.api.errors import FieldError
+from ..._resolver.declare.plan import KEEP
+from ..._resolver.declare.virtual_machine import reconcile
+from ..pod.render import MIGRATE, verdict
+from .reads import read_placement, read_quota_effects
+
+Manifest = dict[str, Any]
+Options = dict[str, Any]
+
+# The number of VMs that a message names.
+_SHOWN: Final = 5
+
+
+class Capacity(VMExtension):
+    options = ("preflight_quota", "preflight_placement")
+
+    def complete(self, outcomes: Sequence[DeclareOutcome], check_mode: bool) -> None:
+        check_capacity(self.task.options, self.task.session, outcomes, self.task.notes.warnings)
+
+    def obstacle(self, vm: Manifest) -> str | None:
+        verdicts = _capacity(self.task.options, self.task.session, [vm]).verdicts
+        found = next(iter(verdicts.values()), None)
+        return None if found is None or found["fits"] or not found["evaluated"] else found["problem"]
+
+
+class _Capacity(NamedTuple):
+    """verdicts: {evaluated, fits, problem} of each VM that is to run, by namespace and name.
+
+    refusals: why the task must not send anything. refused: the VMs for which it must not.
+    """
+
+    verdicts: dict[tuple[str, str], Options]
+    warnings: list[str]
+    refusals: list[str]
+    refused: set[tuple[str, str]]
+
+
+def check_capacity(
+    options: Options, session: Session, results: Sequence[DeclareOutcome], task_warnings: list[str]
+) -> None:
+    """Tells whether VMs fit, as far as the task asks for it. Raises TaskFailed for what does not.
+
+    options: of the task.
+    """
+    due = [result for result in results if result.entry.problem is None]
+    verdicts, warnings, refusals, refused = _capacity(options, session, [result.entry.manifest for result in due])
+    task_warnings += warnings
+    if refusals:
+        outputs = [
+            {
+                "namespace": key[0],
+                "name": key[1],
+                "will_run": will_run,
+                "kind": "VirtualMachine",
+                "action": "none",
+                "changed": False,
+                "failed": key in refused,
+                **({"msg": will_run["problem"]} if key in refused else {}),
+            }
+            for key, will_run in verdicts.items()
+        ]
+        raise TaskFailed(f"{'; '.join(refusals)}. Nothing was sent", changed=False, results=outputs)
+    for result in due:
+        result.facts["will_run"] = verdicts.get((result.entry.key.namespace or "", result.entry.key.name))
+
+
+def _capacity(options: Options, session: Session, manifests: Iterable[Manifest]) -> _Capacity:
+    # The option, whether a VM that does not fit fails the task, and what gives verdicts by VM and warnings.
+    checks: list[tuple[str, bool, Callable[[list[Manifest]], tuple[Options, list[str]]]]] = []
+    if (level := options["preflight_quota"]) != "off":
+        checks.append(("preflight_quota", level == "strict", lambda vms: read_quota_effects(session, vms, KEEP)))
+    if (level := options["preflight_placement"]) != "off":
+        strict = level == "strict"
+        checks.append(("preflight_placement", strict, lambda vms: read_placement(session, vms, [], [], MIGRATE)))
+    vms = _to_run(manifests) if checks else []
+    lines_by_vm: dict[tuple[str, str], list[Options]] = {}
+    warnings: list[str] = []
+    refusals: list[str] = []
+    refused: set[tuple[str, str]] = set()
+    for option, strict, check in checks if vms else ():
+        lines: list[Options] = []
+        problems: list[str] = []
+        try:
+            checked, check_warnings = check(vms)
+            lines = checked["virtual_machines"]
+            warnings += [*check_warnings, kubevirt(session).assumption]
+        except (RequestFailed, FieldError) as error:
+            problems.append(str(error))
+        for line in lines:
+            key = (line["namespace"], line["name"])
+            lines_by_vm.setdefault(key, []).append(line)
+            if line["fits"]:
+                continue
+            problem = f"{key[0]}/{key[1]}: {line['problem']}"
+            if not line["evaluated"]:
+                warnings.append(f"{option}: {problem}")
+            else:
+                problems.append(problem)
+                refused.update({key} if strict else ())
+        if problems:
+            more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+            (refusals if strict else warnings).append(f"{option}: {'; '.join(problems[:_SHOWN])}{more}")
+    verdicts = {key: verdict(lines) for key, lines in lines_by_vm.items()}
+    return _Capacity(verdicts, [text for text in dict.fromkeys(warnings) if text], refusals, refused)
+
+
+def _to_run(manifests: Iterable[Manifest]) -> list[Manifest]:
+    vms = []
+    for declared in manifests:
+        # As for a new VM, which gets a run strategy and memory.
+        vm = reconcile(declared, None, "").manifest
+        if vm["spec"].get("runStrategy") != "Halted" and vm["spec"].get("running") is not False:
+            vms.append(vm)
+    return vms

@@ -1,0 +1,91 @@
+"""The interface by which capabilities add to the declaration of VMs.
+
+The file of a module names its extensions, so that the core imports none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..._resolver.api.errors import FieldError
+from ..._resolver.choose.fitting import MissingObject, Rejected
+from ..._resolver.preflight.issues import Check
+from ..client.errors import RequestFailed
+from ..client.session import Session
+from ..reads.lookup import ClusterLookup
+from .engine import UNKNOWN_IN_CHECK_MODE
+from .kind_handler import DeclareOutcome, Finding, TaskNotes
+
+Manifest = dict[str, Any]
+Options = dict[str, Any]
+
+
+@dataclass
+class VMTask:
+    """A task that declares VMs.
+
+    options: of the module. lookup: reads each object of the cluster once. notes: extensions add to them. obstacle: asks
+    the extensions why the cluster would not run a VM; None if it would.
+    """
+
+    options: Options
+    session: Session
+    lookup: ClusterLookup
+    notes: TaskNotes
+    obstacle: Callable[[Manifest], str | None]
+
+
+class VMExtension:
+    """What a capability adds to a task that declares VMs. Each hook does nothing unless it is overridden.
+
+    options: options of the module that do nothing without the extension. checks: add to the issues of a VM.
+    """
+
+    options: ClassVar[tuple[str, ...]] = ()
+    checks: ClassVar[tuple[Check, ...]] = ()
+
+    def __init__(self, task: VMTask) -> None:
+        self.task = task
+
+    def complete(self, outcomes: Sequence[DeclareOutcome], check_mode: bool) -> None:
+        """Completes VMs that are to be present, before they are planned. May raise TaskFailed."""
+
+    def obstacle(self, vm: Manifest) -> str | None:
+        """Why the cluster would not run a VM; None if it would, or if the task does not ask."""
+        return None
+
+    def prepare_findings(self, planned: Sequence[tuple[DeclareOutcome, Manifest]]) -> None:
+        """Reads at once what the findings need. planned: outcomes with their VMs."""
+
+    def findings(self, outcome: DeclareOutcome, vm: Manifest, admitted: Manifest | None) -> list[Finding]:
+        """Findings about a VM to be written. admitted: the VM after admission; None if KubeVirt refuses it."""
+        return []
+
+    def write_related(self, outcomes: Sequence[DeclareOutcome], session: Session) -> None:
+        """Writes the `related_changes` of outcomes. session: one for dry runs in check mode."""
+
+
+def complete_each(
+    outcomes: Sequence[DeclareOutcome],
+    option: str,
+    complete: Callable[[DeclareOutcome], None],
+    check_mode: bool,
+) -> None:
+    """Completes the valid outcomes that have an option. One that fails gets a problem.
+
+    In check mode a missing object is a warning, because an earlier task might create it.
+    """
+    for outcome in outcomes:
+        if outcome.entry.problem is not None or outcome.entry.options.get(option) is None:
+            continue
+        try:
+            complete(outcome)
+        except MissingObject as error:
+            if check_mode:
+                outcome.warn(f"{error}; {UNKNOWN_IN_CHECK_MODE}")
+            else:
+                outcome.refuse(str(error))
+        except (Rejected, FieldError, RequestFailed) as error:
+            outcome.refuse(str(error))

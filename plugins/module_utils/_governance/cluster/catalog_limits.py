@@ -1,0 +1,84 @@
+"""The option `limits` of the module catalog: the policies that a catalog declares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ..._cluster.client.errors import RequestFailed
+from ..._cluster.client.session import Session
+from ..._cluster.reads.kubevirt import kubevirt
+from ..._cluster.reads.snapshot import Key
+from ..._cluster.writes.catalog import ListedObjects, entry_of
+from ..._cluster.writes.kind_handler import Entry, KindHandler
+from ..._resolver.api.errors import CatalogError
+from ..._resolver.api.matcher import ObjectKey
+from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER
+from ..language import as_data, limits
+from ..policy import BINDING, POLICY, SUFFIX, policies
+from .limits import limits_of
+
+Manifest = dict[str, Any]
+Options = dict[str, Any]
+
+_NOT_FOUND: Final = 404
+
+
+def read_limits(session: Session) -> list[dict[str, Any]] | None:
+    """The limits of a cluster as data; None if its policies may not be read."""
+    found = limits_of(session)
+    return None if found is None else [as_data(limit) for limit in found]
+
+
+def plan_limits(
+    session: Session, options: Options, objects_afterwards: Callable[[], dict[ObjectKey, Manifest]]
+) -> tuple[KindHandler, list[Entry]]:
+    """The policies to declare, and to delete of limits that the catalog no longer has. See `catalog.PlanLimits`.
+
+    Raises CatalogError for an invalid limit, for one whose name is taken, and if policies cannot be read.
+    """
+    if any(options["namespaces"]):
+        raise CatalogError(
+            "limits: valid for cluster-wide objects only; remove namespaces, or write the limits in a task without"
+        )
+    try:
+        objects = objects_afterwards()
+    except RequestFailed as error:
+        raise CatalogError(f"limits: {error}") from error
+    handler = ListedObjects(session)
+    live_policies = _live_policies(handler)
+    controller = kubevirt(session).controller
+    written = options["limits"] if options["state"] == "present" else []
+    declared = {
+        Key.of(manifest): manifest
+        for limit in limits(written, objects.values())
+        for manifest in policies(limit, options["catalog"], controller)
+    }
+    for key in declared:
+        if key in live_policies and not _belongs(live_policies[key], options["catalog"]):
+            raise CatalogError(
+                f"limits: the cluster has another {key.kind} {key.name}, which does not belong to the catalog"
+                f" {options['catalog']}; rename the limit"
+            )
+    return handler, [entry_of(manifest, "present") for manifest in declared.values()] + [
+        entry_of(manifest, "absent")
+        for key, manifest in live_policies.items()
+        if key not in declared and _belongs(manifest, options["catalog"]) and key.name.endswith(SUFFIX)
+    ]
+
+
+def _live_policies(handler: ListedObjects) -> dict[Key, Manifest]:
+    live: dict[Key, Manifest] = {}
+    for kind in (POLICY, BINDING):
+        try:
+            live.update({Key.of(item): item for item in handler.list(kind, None)})
+        except RequestFailed as error:
+            if error.code == _NOT_FOUND:
+                raise CatalogError(f"limits: the cluster has no {kind}, which Kubernetes has since 1.30") from error
+            raise CatalogError(f"limits: {error}") from error
+    return live
+
+
+def _belongs(policy: Manifest, catalog: str) -> bool:
+    labels = policy["metadata"].get("labels") or {}
+    return labels.get(MANAGED_BY_LABEL) == MANAGER and labels.get(CATALOG_LABEL) == catalog

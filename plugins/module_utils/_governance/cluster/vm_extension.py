@@ -1,0 +1,22 @@
+"""What limits add to VMs: a finding for each limit that a VM breaks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._cluster.writes.kind_handler import DeclareOutcome, Finding
+from ..._cluster.writes.vm_extension import VMExtension, VMTask
+from ..language import WARN
+from .limits import ClusterLimits
+
+Manifest = dict[str, Any]
+
+
+class Governance(VMExtension):
+    def __init__(self, task: VMTask) -> None:
+        super().__init__(task)
+        self._limits = ClusterLimits(task.session)
+
+    def findings(self, outcome: DeclareOutcome, vm: Manifest, admitted: Manifest | None) -> list[Finding]:
+        violations = [] if admitted is None else self._limits.violations(admitted, outcome.live)
+        return [Finding(violation.text, note=violation.action == WARN) for violation in violations]

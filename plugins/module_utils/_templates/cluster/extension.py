@@ -1,0 +1,56 @@
+"""The option `from_template` of VMs."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from ..._cluster.writes.kind_handler import DeclareOutcome
+from ..._cluster.writes.vm_extension import VMExtension, complete_each
+from ..._resolver.api.errors import FieldError
+from ..._resolver.api.name_rules import nearest
+from ..._resolver.choose.fitting import MissingObject
+from ..._resolver.declare.option_checks import oversized
+from ..._resolver.kubevirt.find.lookup import Problem
+from ..from_template import OPTION, vm_from_template
+
+Manifest = dict[str, Any]
+
+_TEMPLATE: Final = "VirtualMachineTemplate"
+
+
+class Templates(VMExtension):
+    options = (OPTION,)
+
+    def complete(self, outcomes: Sequence[DeclareOutcome], check_mode: bool) -> None:
+        complete_each(outcomes, OPTION, self._complete_one, check_mode)
+
+    def _complete_one(self, outcome: DeclareOutcome) -> None:
+        """Gives the entry the VM of its template. Raises FieldError and MissingObject."""
+        entry = outcome.entry
+        reference = entry.options[OPTION]
+        namespace, name = reference.get("namespace") or str(entry.key.namespace), reference["name"]
+        template = self._template(namespace, name)
+        templated = vm_from_template(template, entry.options, entry.manifest, outcome.live, secrets.token_hex())
+        self.task.notes.secrets.update(templated.secrets)
+        outcome.entry = replace(entry, manifest=templated.manifest)
+        outcome.facts["from_template"] = {
+            "name": name,
+            "namespace": namespace,
+            "parameters": templated.parameters,
+            "message": templated.message,
+        }
+
+    def _template(self, namespace: str, name: str) -> Manifest:
+        template = self.task.lookup.get(_TEMPLATE, namespace, name)
+        if isinstance(template, Problem):
+            raise FieldError(OPTION, template.message)
+        if template is None:
+            names = [other["metadata"]["name"] for other in self.task.lookup.list(_TEMPLATE, namespace)]
+            hint = nearest(name, names) if names else f"; set {OPTION}.namespace to the template's namespace"
+            raise MissingObject(f"{OPTION}: {_TEMPLATE} {namespace}/{name} does not exist{hint}")
+        if too_much := oversized(template):
+            raise FieldError(OPTION, f"{_TEMPLATE} {namespace}/{name} {too_much}; simplify it")
+        return template

@@ -1,0 +1,49 @@
+"""VirtualMachineTemplates as objects to declare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..._cluster.client.session import Session
+from ..._cluster.reads.kubevirt import kubevirt
+from ..._cluster.reads.lookup import ClusterLookup
+from ..._cluster.writes.kind_handler import DeclareOutcome, Finding, KindHandler, TaskNotes
+from ..._resolver.kubevirt.config.cluster import Cluster
+from ..._resolver.kubevirt.webhooks.mutate import admit
+from ..._resolver.preflight import issues as rules
+from ..._resolver.preflight.issues import Check
+from ..._resolver.preflight.object_keys import keys_for_admission
+from ..._resolver.preflight.references import keys_for_start
+from ..declared import checkable
+
+Options = dict[str, Any]
+
+
+class TemplateHandler(KindHandler):
+    """checks: add to the issues of the VM of a template."""
+
+    def __init__(self, _options: Options, session: Session, _notes: TaskNotes, checks: Sequence[Check]) -> None:
+        self._session = session
+        self._checks = checks
+
+    def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
+        """Findings about a VM of each template, as warnings, because parameters may have other values."""
+        lookup = ClusterLookup(self._session)
+        cluster = Cluster(lookup, kubevirt(self._session))
+        vms = [checkable(result.planned.manifest) for result in planned]
+        checkable_vms = [vm for vm in vms if vm is not None]
+        lookup.gather(
+            dict.fromkeys(
+                key for vm in checkable_vms for key in (*keys_for_admission(vm, cluster.release), *keys_for_start(vm))
+            )
+        )
+        return [
+            [
+                Finding(f"a VM of the template: {issue.text}", note=True, missing=issue.missing)
+                for issue in (
+                    rules.issues(admit(vm, None, cluster), None, cluster, lookup.list, self._checks) if vm else ()
+                )
+            ]
+            for vm in vms
+        ]
