@@ -30,7 +30,8 @@ import module_docs  # noqa: E402
 from _resolver.api.fields.domain import ENUMS  # noqa: E402
 from _resolver.api.matcher import INSTANCETYPE, PREFERENCE  # noqa: E402
 from _resolver.api.schema import TYPES  # noqa: E402
-from _resolver.declare import argument_spec, manifests  # noqa: E402
+from _resolver.declare import argument_spec  # noqa: E402
+from _resolver.declare import instancetypes as manifests  # noqa: E402
 from _resolver.declare.vm.options import SPEC  # noqa: E402
 
 

@@ -21,7 +21,7 @@ import collection_path  # noqa: E402, F401  # pylint: disable=unused-import
 import upload_cases  # noqa: E402
 from compare import differences  # noqa: E402
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import cdi_parsers as texts
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import cdi_parsers as texts  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import cdi_webhooks as admission  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import image  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.data_volume import Cause, Refusal  # noqa: E402

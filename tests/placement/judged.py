@@ -15,11 +15,24 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 # The resolver is pure: it needs neither Ansible nor its place in `ansible_collections`.
 sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils"), str(CHECKOUT / "roles" / "local_cluster" / "files")]
 
-from _capacity.placement.batch import Batch  # noqa: E402
-from _capacity.placement.demand import DeviceObjects, demand, device_objects  # noqa: E402
-from _capacity.placement.devices import Allocator, taken  # noqa: E402
-from _capacity.placement.objects import PodInfo, from_manifest, node, storage, with_volume_affinity  # noqa: E402  # noqa: E402
-from _capacity.placement.state import ClusterState  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.batch import Batch  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.demand import (  # noqa: E402
+    DeviceObjects,
+    demand,
+    device_objects,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.devices import (  # noqa: E402
+    Allocator,
+    taken,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.objects import (  # noqa: E402
+    PodInfo,
+    from_manifest,
+    node,
+    storage,
+    with_volume_affinity,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.state import ClusterState  # noqa: E402
 
 Case = dict[str, Any]
 Verdicts = list[list[list[str]]]

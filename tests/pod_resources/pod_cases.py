@@ -18,22 +18,25 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 # The resolver is pure: it needs neither Ansible nor its place in `ansible_collections`.
 sys.path[:0] = [str(CHECKOUT / folder) for folder in ("plugins/module_utils", "tests", "tests/conformance")]
 
-from _capacity.pod.environment import Environment  # noqa: E402
-from _capacity.pod.overhead import overhead  # noqa: E402
-from _capacity.pod.pod import (  # noqa: E402
+from compare import differences  # noqa: E402
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.environment import Environment  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.overhead import overhead  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.pod import (  # noqa: E402
     Pod,
     Source,
     Unrenderable,
     pod,
     target,
 )
-from _capacity.pod.resources import apply_vmi_webhook, expected_status  # noqa: E402
-from compare import differences  # noqa: E402
-
-from _resolver.api import release_schema  # noqa: E402
-from _resolver.api.quantity import parse  # noqa: E402
-from _resolver.api.release import NEWEST, parse_release  # noqa: E402
-from _resolver.kubevirt.config.cluster import KubeVirt  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.resources import (  # noqa: E402
+    apply_vmi_webhook,
+    expected_status,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release_schema  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import parse  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt  # noqa: E402
 
 Case = dict[str, Any]
 

@@ -16,13 +16,12 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 # The resolver is pure: it needs neither Ansible nor its place in `ansible_collections`.
 sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils")]
 
-from _capacity.pod.environment import Environment  # noqa: E402
-from _capacity.quota.application import counted  # noqa: E402
-from _capacity.quota.budget import from_manifest  # noqa: E402
-
-from _resolver.api.quantity import parse  # noqa: E402
-from _resolver.api.release import NEWEST  # noqa: E402
-from _resolver.kubevirt.config.cluster import KubeVirt  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.environment import Environment  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.quota.application import counted  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.quota.budget import from_manifest  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import parse  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt  # noqa: E402
 
 Case = dict[str, Any]
 Usage = dict[str, dict[str, int]]

@@ -15,11 +15,24 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 # The resolver is pure: it needs neither Ansible nor its place in `ansible_collections`.
 sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils")]
 
-from _capacity.quota.budget import Budget, QuotaItem, claim, from_manifest, resource_quota  # noqa: E402  # noqa: E402
-from _capacity.quota.limit_range import Defaults, defaulted, defaults_of, in_any_order, invalid, violations  # noqa: E402
 from random_quotas import CONTRADICTORY, NAMESPACES, PRIORITY_CLASSES, contradiction, namespace  # noqa: E402
 
-from _resolver.api.quantity import parse  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.quota.budget import (  # noqa: E402
+    Budget,
+    QuotaItem,
+    claim,
+    from_manifest,
+    resource_quota,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.quota.limit_range import (  # noqa: E402
+    Defaults,
+    defaulted,
+    defaults_of,
+    in_any_order,
+    invalid,
+    violations,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import parse  # noqa: E402
 
 Manifest = dict[str, Any]
 Case = dict[str, Any]

@@ -22,7 +22,7 @@ from compare import differences  # noqa: E402
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import go_json  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release  # noqa: E402
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates import conversion, parameters, process
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates import conversion, parameters, process  # noqa: E402
 
 Case = dict[str, Any]
 

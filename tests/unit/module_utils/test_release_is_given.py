@@ -49,7 +49,7 @@ def asking() -> dict[tuple[str, str], Parameter]:
 
 ASKING = asking()
 # Which revision a VM refers to is in the VM, wherever its KubeVirt keeps it.
-del ASKING["naming", "referenced"]
+del ASKING["revision_names", "referenced"]
 
 
 def calls_without(path: Path) -> Iterator[str]:
