@@ -286,9 +286,7 @@ matrix:
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.catalog_info import module
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.cluster.catalog_limits import (
-    read_limits,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.cluster.limits import read_limits
 
 MODULE = module(
     read_limits=read_limits,

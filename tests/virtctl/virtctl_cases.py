@@ -26,9 +26,7 @@ from command_line import Flags, Syntax, parse
 from virtctl_words import said, said_of_catalog, warned
 from vm_flags import GROUPS, Stage, deprecations, exclusive, stages
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.declared_vm import (
-    with_password,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.declared_vm import with_password
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import formats, schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import (

@@ -18,6 +18,7 @@ from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from .._resolver.api.release import NEWEST, Release
 from .._resolver.api.state import is_active
 from .._resolver.api.tree import copy, value_at, without_secrets
+from .._resolver.catalog.modernize import FieldChange, Modernization, RemainingField, modernize
 from .._resolver.choose import adopt
 from .._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from .._resolver.kubevirt.find.lookup import Objects
@@ -25,7 +26,6 @@ from .._resolver.kubevirt.vmi import vmi
 from .._resolver.kubevirt.vmi.vmi import guest
 from .._templates import conversion, process, substitution
 from . import presets as preset_rules
-from .modernize import FieldChange, Modernization, RemainingField, modernize
 
 TEMPLATE: Final = "Template"
 _OS: Final = "vm.kubevirt.io/os"

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from ...module_utils._conversion.modernize import VM_API_VERSION, VM_API_VERSIONS, modernize
 from ...module_utils._resolver.api import release_schema, schema
 from ...module_utils._resolver.api.errors import CatalogError, FieldError, Panic
 from ...module_utils._resolver.api.kinds import EXISTING
@@ -17,6 +16,7 @@ from ...module_utils._resolver.api.state import DEPRECATED, state_of
 from ...module_utils._resolver.api.tree import copy
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.labels import wrong_labels
+from ...module_utils._resolver.catalog.modernize import VM_API_VERSION, VM_API_VERSIONS, modernize
 from ...module_utils._resolver.catalog.replacement import replacement
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
 from ...module_utils._resolver.choose.fitting import rejection_of_pair

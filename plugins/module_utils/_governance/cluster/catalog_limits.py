@@ -14,20 +14,13 @@ from ..._cluster.writes.kind_handler import Entry, KindHandler
 from ..._resolver.api.errors import CatalogError
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER
-from ..language import as_data, limits
+from ..language import limits
 from ..policy import BINDING, POLICY, SUFFIX, policies
-from .limits import limits_of
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
 
 _NOT_FOUND: Final = 404
-
-
-def read_limits(session: Session) -> list[dict[str, Any]] | None:
-    """The limits of a cluster as data; None if its policies may not be read."""
-    found = limits_of(session)
-    return None if found is None else [as_data(limit) for limit in found]
 
 
 def plan_limits(

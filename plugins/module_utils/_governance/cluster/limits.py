@@ -10,7 +10,7 @@ from ..._cluster.client.session import Session
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.catalog.labels import MANAGED_BY_LABEL, MANAGER
 from ..checks import Violation, violations
-from ..language import AUDIT, Limit
+from ..language import AUDIT, Limit, as_data
 from ..policy import POLICY, limit_of
 
 Manifest = dict[str, Any]
@@ -21,6 +21,12 @@ def limits_of(session: Session) -> list[Limit] | None:
     labels = f"{MANAGED_BY_LABEL}={MANAGER}"
     items = optional(lambda: session.list(BY_NAME[POLICY], None, labelSelector=labels), None)
     return None if items is None else [limit for item in items if (limit := limit_of(item)) is not None]
+
+
+def read_limits(session: Session) -> list[dict[str, Any]] | None:
+    """The limits of a cluster as data; None if its policies may not be read."""
+    found = limits_of(session)
+    return None if found is None else [as_data(limit) for limit in found]
 
 
 class ClusterLimits:

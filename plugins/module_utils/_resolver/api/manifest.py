@@ -97,3 +97,12 @@ def template_specs(vm: Manifest) -> dict[str, Manifest]:
     """The specs of a VM's dataVolumeTemplates by name."""
     templates = (vm.get("spec") or {}).get("dataVolumeTemplates") or ()
     return {name_of(template): template.get("spec") or {} for template in templates}
+
+
+def is_image(vm: Manifest, volume: str) -> bool:
+    """Whether a VM's volume is an image of a registry: a container disk, or an import of its DataVolume's template."""
+    found = volume_of(vm, volume)
+    if (found.get("containerDisk") or {}).get("image"):
+        return True
+    source = (template_specs(vm).get(data_volume_of(found)) or {}).get("source") or {}
+    return bool((source.get("registry") or {}).get("url"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from ..._conversion.modernize import modernize
 from ..api.errors import CatalogError, FieldError
 from ..api.manifest import Manifest, labels_of
 from ..api.matcher import API_VERSION, ROLE_OF_KIND
@@ -14,6 +13,7 @@ from ..api.release import NEWEST
 from ..api.tree import copy
 from ..kubevirt.webhooks.validate import validate
 from .labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER, VERSION_LABEL, check_label, check_name
+from .modernize import modernize
 from .objects import adapt, expand_catalog
 
 # The label with which common-instancetypes marks its version.

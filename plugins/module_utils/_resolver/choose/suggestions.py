@@ -6,11 +6,10 @@ import difflib
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from ..._boot_sources.origin import image_of
 from ..api import release_schema
 from ..api.errors import FieldError, Panic
 from ..api.kinds import BY_NAME
-from ..api.manifest import Manifest, data_volume_of, namespace_of, template_specs, volume_of
+from ..api.manifest import Manifest, data_volume_of, is_image, namespace_of, template_specs, volume_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.state import is_active
 from ..api.tree import copy
@@ -57,7 +56,7 @@ def inference_blocker(role: Role, vm: Manifest, cluster: Cluster) -> str:
 
 def _alternative(role: Role, vm: Manifest) -> str:
     volume = _volume(role, vm)
-    if volume and image_of(vm, volume, {}) is not None:
+    if volume and is_image(vm, volume):
         # KubeVirt reads no labels of such a disk.
         return ", or set infer_from_registry"
     return f", or label the volume {role.volume_label}" if volume else ""

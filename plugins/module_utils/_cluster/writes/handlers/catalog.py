@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...._conversion.modernize import without_deprecated
 from ...._resolver.api import managed_fields as ownership
 from ...._resolver.api.matcher import key_of
 from ...._resolver.api.release import Release
 from ...._resolver.catalog.deployment_effects import changes, predicted
 from ...._resolver.catalog.labels import CATALOG_LABEL, OPERATOR, is_deployed
+from ...._resolver.catalog.modernize import without_deprecated
 from ...client.errors import RequestFailed
 from ...client.session import FIELD_MANAGER, Session
 from ...reads.catalog import CatalogUsers, labels

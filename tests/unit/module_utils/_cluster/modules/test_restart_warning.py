@@ -16,6 +16,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.w
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
     DeclareOutcome,
     Entry,
+    TaskNotes,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import (
@@ -47,7 +48,7 @@ def warnings(*results: DeclareOutcome, check: bool = False, restart: str = "neve
         "concurrency": 1,
         "wait": False,
     }
-    handler = VirtualMachineHandler(options, mock.Mock())
+    handler = VirtualMachineHandler(options, mock.Mock(), TaskNotes([], set()))
     module = ObjectModule("virtual_machines", {}, dict, bool, lambda _options, _session: handler)
     params = {"name": None, "restart": restart, "results_on_failure": "failed"}
     task = TaskContext(check=check)

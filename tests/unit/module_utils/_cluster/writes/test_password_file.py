@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.declared_vm import (
-    with_password,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.declared_vm import with_password
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 
 

@@ -16,8 +16,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.w
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
     DeclareOutcome,
     Entry,
+    TaskNotes,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.restarts import waits_for_restart
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.cluster.vm_extension import Governance
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.language import Limit
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.policy import policies
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import (
@@ -104,7 +106,7 @@ def change(store: Store, *wanted: Manifest) -> list[DeclareOutcome]:
     with session_with(store) as session:
         return declare(
             session,
-            VirtualMachineHandler(options, session),
+            VirtualMachineHandler(options, session, TaskNotes([], set()), (Governance,)),
             entries,
             WriteSettings(check_mode=True, server_dry_run=False),
         )

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._conversion.modernize import Modernization
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._conversion.presets import EXCLUDE
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._conversion.template_bundles import (
     Sources,
@@ -17,6 +16,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._conversio
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.modernize import Modernization
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates import process
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_files import builtin_objects
 

@@ -11,15 +11,15 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from .._resolver.api import release_schema, schema
-from .._resolver.api.errors import FieldError
-from .._resolver.api.fields.instancetype import SPEC_TYPES
-from .._resolver.api.manifest import Manifest
-from .._resolver.api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
-from .._resolver.api.name_rules import shown
-from .._resolver.api.release import NEWEST, Release
-from .._resolver.api.tree import copy
-from .._resolver.kubevirt.apply import topology
+from ..api import release_schema, schema
+from ..api.errors import FieldError
+from ..api.fields.instancetype import SPEC_TYPES
+from ..api.manifest import Manifest
+from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
+from ..api.name_rules import shown
+from ..api.release import NEWEST, Release
+from ..api.tree import copy
+from ..kubevirt.apply import topology
 
 
 class FieldChange(NamedTuple):
