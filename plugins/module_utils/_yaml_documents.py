@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from ._cluster.client.errors import TaskFailed
 from ._cluster.client.transport import yaml
 from ._resolver.api.name_rules import shown
-from ._resolver.declare.unquoted import UnquotedKey, UnquotedNumber, key_problem, number_problem
+from ._resolver.api.unquoted import UnquotedKey, UnquotedNumber, key_problem, number_problem
 
 LARGEST: Final = 16 * 2**20
 """The largest file in bytes; the published catalogs have 0.15 MB."""

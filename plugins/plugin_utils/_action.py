@@ -34,7 +34,7 @@ from ..module_utils._cluster.client.pool import display
 from ..module_utils._cluster.modules import adapter
 from ..module_utils._cluster.modules.options import AUTH
 from ..module_utils._cluster.modules.outcome import Module
-from ..module_utils._resolver.declare import unquoted
+from ..module_utils._resolver.api import unquoted
 
 try:
     from ansible.module_utils import _internal

@@ -17,12 +17,12 @@ import yaml
 from ..module_utils._conversion.presets import KIND as PRESET
 from ..module_utils._conversion.template_bundles import TEMPLATE, Sources, convert
 from ..module_utils._resolver.api import release as releases
+from ..module_utils._resolver.api import unquoted
 from ..module_utils._resolver.api.errors import FieldError, bug_report
 from ..module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ..module_utils._resolver.api.redaction import LAST_APPLIED
 from ..module_utils._resolver.api.release import Release
 from ..module_utils._resolver.catalog.modernize import OLD_KINDS, Modernization
-from ..module_utils._resolver.declare import unquoted
 from ..module_utils._resolver.declare.option_checks import oversized
 from ..module_utils._templates.conversion import KIND as VM_TEMPLATE
 from ._catalog_files import builtin_objects

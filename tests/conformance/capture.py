@@ -18,10 +18,10 @@ from _resolver.api.release import Release
 from _resolver.kubevirt.apply import applier
 from _resolver.kubevirt.apply.conflict import webhook_message
 from _resolver.kubevirt.find import decode
+from _resolver.kubevirt.find import revision_store as revision
 from _resolver.kubevirt.find.find import live, unexpected_kind
 from _resolver.kubevirt.find.lookup import PANIC, Lookup, Problem
 from _resolver.kubevirt.find.revision_names import recapture_fields
-from _resolver.kubevirt.revision import store as revision
 from _resolver.kubevirt.revision.migrate import Action, Create, CreatedRevisions, PatchSpec, PatchStatus, Writes
 
 Json = dict[str, Any]

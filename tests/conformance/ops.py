@@ -20,7 +20,7 @@ from _resolver.kubevirt.apply import applier, conflict, requirements, topology
 from _resolver.kubevirt.config.cluster import DEFAULT_ARCHITECTURE, Cluster, KubeVirt
 from _resolver.kubevirt.find import decode, infer, lookup
 from _resolver.kubevirt.find import revision_names as naming
-from _resolver.kubevirt.revision import store as revision
+from _resolver.kubevirt.find import revision_store as revision
 from _resolver.kubevirt.revision.migrate import Action, Create, Delete, PatchStatus, Writes, upgrade
 from _resolver.kubevirt.vmi import expand, vmi
 from _resolver.kubevirt.webhooks import mutate, validate

@@ -22,14 +22,14 @@ from compare import differences  # noqa: E402
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.environment import Environment  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.overhead import overhead  # noqa: E402
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.pod import (  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.pod import (
     Pod,
     Source,
     Unrenderable,
     pod,
     target,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.resources import (  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.resources import (
     apply_vmi_webhook,
     expected_status,
 )

@@ -18,13 +18,13 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ...module_utils._boot_sources import workload_options as workload
 from ...module_utils._boot_sources.from_image import image_inferences
 from ...module_utils._boot_sources.workload import AvailableObjects, resolve
+from ...module_utils._resolver.api import unquoted
 from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from ...module_utils._resolver.api.name_rules import nearest
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.choose.fitting import MissingObject, Rejected
 from ...module_utils._resolver.declare import instancetypes as declare
-from ...module_utils._resolver.declare import unquoted
 from ...module_utils._resolver.declare.argument_spec import expand_shorthand, merge_options
 from ...module_utils._resolver.declare.option_checks import shape_problem
 from ...module_utils._resolver.declare.virtual_machine import reconcile

@@ -13,8 +13,8 @@ from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.name_rules import shown
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.schema import declared
+from ...module_utils._resolver.api.unquoted import QUOTES
 from ...module_utils._resolver.declare.option_checks import oversized
-from ...module_utils._resolver.declare.unquoted import QUOTES
 from ...module_utils._templates.conversion import ConversionError, convert, template_of
 from ...module_utils._templates.parameters import texts
 from ...module_utils._templates.process import Processed, process, refusal, review

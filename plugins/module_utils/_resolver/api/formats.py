@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..declare.unquoted import QUOTES
 from . import errors, quantity, schema
 from . import name_rules as names
 from .name_rules import shown
 from .schema import Check, Checks
+from .unquoted import QUOTES
 
 Fault = tuple[str, str]
 

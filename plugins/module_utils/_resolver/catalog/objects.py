@@ -26,8 +26,8 @@ from ..api.release_schema import fields
 from ..api.schema import TYPES
 from ..api.state import DEPRECATED, OBSOLETE, REPLACEMENT, marks
 from ..api.tree import apply_merge_patch, copy, merge, value_at
+from ..api.unquoted import QUOTES
 from ..declare import instancetypes as manifests
-from ..declare.unquoted import QUOTES
 from .labels import DESCRIPTIVE, described
 from .versions import at_version
 

@@ -24,7 +24,7 @@ from ..api.errors import CatalogError
 from ..api.name_rules import nearest, shown
 from ..api.release import Release
 from ..api.tree import overlaid
-from ..declare.unquoted import QUOTES
+from ..api.unquoted import QUOTES
 
 Document = dict[str, Any]
 

@@ -10,7 +10,7 @@ from ..api import name_rules as names
 from ..api.manifest import Options
 from ..api.name_rules import shown
 from ..api.tree import path_of, scan
-from .unquoted import QUOTES
+from ..api.unquoted import QUOTES
 
 
 class Bounds(NamedTuple):

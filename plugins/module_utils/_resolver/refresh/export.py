@@ -19,8 +19,8 @@ from ..api.release import Release
 from ..api.tree import copy
 from ..kubevirt.find import decode, find
 from ..kubevirt.find import revision_names as naming
+from ..kubevirt.find import revision_store as revision
 from ..kubevirt.find.lookup import Lookup, Problem
-from ..kubevirt.revision import store as revision
 from .drift import READS_ALPHA
 
 # Annotations that the cluster or kubectl sets on a VM.

@@ -13,7 +13,7 @@ from ...api.errors import FieldError, Panic
 from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, ROLES, Role
 from ...api.release import NEWEST, Release
-from ..revision import store as revision
+from . import revision_store as revision
 from .lookup import PANIC, Lookup, Problem, not_found
 
 REJECT: Final = "Reject"

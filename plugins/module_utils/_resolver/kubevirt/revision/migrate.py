@@ -15,8 +15,8 @@ from ...api.matcher import ROLES, Role
 from ...api.release import NEWEST, Release
 from ..find import decode
 from ..find import revision_names as naming
+from ..find import revision_store as revision
 from ..find.lookup import PANIC, Lookup, Problem, not_found
-from . import store as revision
 
 
 class Create(NamedTuple):

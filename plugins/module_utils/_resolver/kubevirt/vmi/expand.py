@@ -12,8 +12,8 @@ from ...api.matcher import INSTANCETYPE, PREFERENCE, ROLES
 from ..apply import applier, conflict
 from ..config.cluster import Cluster, KubeVirt
 from ..find import find
+from ..find import revision_store as revision
 from ..find.lookup import PANIC, Problem
-from ..revision import store as revision
 from . import defaults
 
 

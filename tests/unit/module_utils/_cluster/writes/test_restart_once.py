@@ -24,10 +24,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.w
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.revision_writes import change
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.revision import (
-    store as revision,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import (
+    revision_store as revision,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import vmi
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revision_change import refresh
 from scripted_server import listed, session_with, status

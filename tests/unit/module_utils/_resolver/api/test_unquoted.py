@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.unquoted import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.unquoted import (
     UnquotedKey,
     UnquotedNumber,
     problem,

@@ -11,8 +11,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import (
     revision_names as naming,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.revision import (
-    store as revision,
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import (
+    revision_store as revision,
 )
 
 VM = {"metadata": {"name": "a", "namespace": "web", "uid": "1"}, "spec": {}}

@@ -8,7 +8,7 @@ from ...api import matcher, release_schema, schema
 from ...api.manifest import Manifest
 from ...api.matcher import ROLE_OF_KIND
 from ...api.release import NEWEST, Release
-from ..find.revision_names import (
+from .revision_names import (
     GENERATION_LABEL,
     KIND_LABEL,
     NAME_LABEL,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..api.name_rules import shown
-from ..api.tree import path_of, scan
+from .name_rules import shown
+from .tree import path_of, scan
 
 QUOTES: Final = "; put it in quotes"
 
