@@ -16,16 +16,16 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils"), str(CHECKOUT / "roles" / "local_cluster" / "files")]
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.batch import Batch  # noqa: E402
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.demand import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.demand import (  # noqa: E402
     DeviceObjects,
     demand,
     device_objects,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.devices import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.devices import (  # noqa: E402
     Allocator,
     taken,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.objects import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.objects import (  # noqa: E402
     PodInfo,
     from_manifest,
     node,

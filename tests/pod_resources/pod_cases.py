@@ -22,14 +22,14 @@ from compare import differences  # noqa: E402
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.environment import Environment  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.overhead import overhead  # noqa: E402
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.pod import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.pod import (  # noqa: E402
     Pod,
     Source,
     Unrenderable,
     pod,
     target,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.resources import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.resources import (  # noqa: E402
     apply_vmi_webhook,
     expected_status,
 )

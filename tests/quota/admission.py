@@ -17,14 +17,14 @@ sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils")]
 
 from random_quotas import CONTRADICTORY, NAMESPACES, PRIORITY_CLASSES, contradiction, namespace  # noqa: E402
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.quota.budget import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.quota.budget import (  # noqa: E402
     Budget,
     QuotaItem,
     claim,
     from_manifest,
     resource_quota,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.quota.limit_range import (
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.quota.limit_range import (  # noqa: E402
     Defaults,
     defaulted,
     defaults_of,

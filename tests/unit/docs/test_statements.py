@@ -85,11 +85,11 @@ def test_results_of_any_object_are_documented(module: str) -> None:
 
 
 def test_success_messages_are_documented() -> None:
-    entries = CHECKOUT / "plugins" / "module_utils" / "_cluster" / "entry"
+    modules_room = CHECKOUT / "plugins" / "module_utils" / "_cluster" / "modules"
     success = re.compile(
         r'Outcome\(\{\*\*\w+, "msg": (?!.*failed=True)|^        "msg": f"|changed_outcome\(', re.MULTILINE
     )
-    saying = [path.stem for path in entries.glob("*.py") if success.search(path.read_text(encoding="utf-8"))]
+    saying = [path.stem for path in modules_room.glob("*.py") if success.search(path.read_text(encoding="utf-8"))]
     modules = [name for name in saying if name not in ("objects", "outcome")]
     assert len(modules) > 3
     assert [name for name in modules if "msg" not in documented(name)] == []

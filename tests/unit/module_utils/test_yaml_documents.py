@@ -13,7 +13,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._yaml_docu
     documents,
 )
 
-CATALOG = Path(__file__).parents[5] / "roles" / "common_instancetypes" / "files" / "catalog"
+CATALOG = Path(__file__).parents[3] / "roles" / "common_instancetypes" / "files" / "catalog"
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 30)
 )
