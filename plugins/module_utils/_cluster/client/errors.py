@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeVar
 
-from ..._resolver.api.errors import field_conflict
 from ..._resolver.api.label_selector import SelectorError, selector
+from ..._resolver.api.writers import field_conflict
 
 _T = TypeVar("_T")
 _D = TypeVar("_D")

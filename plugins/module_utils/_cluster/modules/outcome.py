@@ -95,12 +95,18 @@ def changed_outcome(params: Params, task: TaskContext, noun: str, word: str, res
 
 
 def failed_outcome(
-    params: Params, noun: str, result: Mapping[str, Any], others: str = "", parts: Iterable[str] = ("results",)
+    params: Params,
+    noun: str,
+    result: Mapping[str, Any],
+    others: str = "",
+    parts: Iterable[str] = ("results",),
+    kept: tuple[str, ...] = (),
 ) -> Outcome:
     """The outcome of a task some of whose objects failed.
 
     noun: the objects, in the plural. result: unless the option asks for all, its `results` keep only the failed
     objects, and no reason that the message has. others: what became of the others. parts: the lists of objects.
+    kept: further keys of the failed objects that stay.
     """
     every = [(label(entry), entry["msg"]) for part in parts for entry in result[part] if entry["failed"]]
     message, in_message = reasons(every)
@@ -108,7 +114,7 @@ def failed_outcome(
         message = f"{len(every)} of {total} {noun} failed: {message}"
     returned = dict(result)
     if params["results_on_failure"] == "failed":
-        returned["results"] = [_brief(entry, in_message) for entry in result["results"] if entry["failed"]]
+        returned["results"] = [_brief(entry, in_message, kept) for entry in result["results"] if entry["failed"]]
         if "result" in returned:
             returned["result"] = _brief(returned["result"], in_message)
     return Outcome({**returned, "msg": message + (f"; {others}" if others else "")}, failed=True)
@@ -164,8 +170,10 @@ def _cut(text: str, longest: int | None) -> str:
     return text if longest is None or len(text) <= longest else f"{text[:longest]}..."
 
 
-def _brief(entry: Mapping[str, Any], in_message: Collection[str]) -> dict[str, Any]:
-    return {key: entry[key] for key in _BRIEF if key in entry and not (key == "msg" and entry[key] in in_message)}
+def _brief(entry: Mapping[str, Any], in_message: Collection[str], kept: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {
+        key: entry[key] for key in (*_BRIEF, *kept) if key in entry and not (key == "msg" and entry[key] in in_message)
+    }
 
 
 def counted_noun(count: int, noun: str) -> str:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._resolver.api.errors import argo_cd_warning
 from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.api.managed_fields import others
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.redaction import LAST_APPLIED, redact
 from ..._resolver.api.tree import without_secrets
+from ..._resolver.api.writers import without_marks, writer_of
 from ..._resolver.choose.adopt import Candidate
 from ..._resolver.guest.effect import RESTART
 from ..client.session import Session
 from ..writes.adopt import AdoptOutcome, adopt
 from ..writes.engine import WriteSettings
-from .options import AUTH, CONCURRENCY, DRY_RUN, REQUESTS, SELECTION, check_selection, selected
+from .options import AUTH, CONCURRENCY, DRY_RUN, OWNERSHIP, REQUESTS, SELECTION, check_selection, selected
 from .outcome import (
     ON_FAILURE,
     Module,
@@ -39,6 +38,7 @@ _SPEC: dict[str, dict[str, Any]] = {
     "instancetypes": {"type": "list", "elements": "str"},
     "preferences": {"type": "list", "elements": "str"},
     "accept": {"type": "list", "elements": "str", "default": []},
+    "force_conflicts": OWNERSHIP["force_conflicts"],
     **CONCURRENCY,
     **REQUESTS,
     **DRY_RUN,
@@ -67,8 +67,7 @@ def _outcome(params: Params, task: TaskContext, vms: list[AdoptOutcome]) -> Outc
     if task.diff:
         result["diff"] = [_diff(vm) for vm in vms if vm.changed]
     task.warnings += dict.fromkeys(warning for vm in vms for warning in vm.warnings)
-    changed = ((vm.label, argo_cd_warning(name for name, _fields in others(vm.vm, ""))) for vm in vms if vm.changed)
-    task.warnings += combined((label, warning) for label, warning in changed if warning)
+    task.warnings += combined((vm.label, vm.declared_elsewhere) for vm in vms if vm.changed and vm.declared_elsewhere)
     waiting = [vm.label for vm in vms if vm.changed and vm.effect is not None and vm.effect.needs == RESTART]
     task.warnings += restart_warning(waiting, task.check, "use virtual_machine_power with state: restarted")
     unfit = [(vm.label, _failure(vm)) for vm, is_refused in zip(vms, refusals) if vm.failed and not is_refused]
@@ -82,7 +81,7 @@ def _outcome(params: Params, task: TaskContext, vms: list[AdoptOutcome]) -> Outc
                 "unchanged": len(vms) - done - len(refused),
             }
         )
-        return failed_outcome(params, "virtual machines", result, counts)
+        return failed_outcome(params, "virtual machines", result, counts, kept=("manifest",))
     return Outcome({**result, "msg": _message(task, vms)})
 
 
@@ -129,7 +128,7 @@ def _result(vm: AdoptOutcome) -> Result:
         return {**result, "nearest": [_pair(candidate) for candidate in vm.adoption.nearest]}
     result.update(_pair(chosen))
     result["removed"] = list(chosen.removed)
-    result["manifest"] = _manifest(chosen.vm)
+    result["manifest"] = _manifest(chosen.vm, vm.vm)
     if vm.effect is not None:
         result["needs"] = vm.effect.needs
         if vm.effect.reason:
@@ -149,10 +148,12 @@ def _pair(candidate: Candidate) -> Result:
     return result
 
 
-def _manifest(vm: Result) -> Result:
-    """The VM as a manifest for users, without secrets."""
-    metadata = {part: vm["metadata"][part] for part in ("name", "namespace", "labels") if vm["metadata"].get(part)}
-    annotations = vm["metadata"].get("annotations") or {}
+def _manifest(vm: Result, live: Result) -> Result:
+    """The VM as a manifest for users and for Git, without secrets and without what a writer such as Argo CD adds."""
+    writer = writer_of(live)
+    source = vm["metadata"] if writer is None else without_marks(vm["metadata"], writer)
+    metadata = {part: source[part] for part in ("name", "namespace", "labels") if source.get(part)}
+    annotations = source.get("annotations") or {}
     own = {key: value for key, value in annotations.items() if key != LAST_APPLIED}
     if own:
         metadata["annotations"] = own

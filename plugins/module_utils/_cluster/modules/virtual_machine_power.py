@@ -13,7 +13,7 @@ from ..client.session import Session
 from ..writes.engine import WriteSettings
 from ..writes.power import PowerOutcome, power
 from .options import AUTH, CONCURRENCY, FAIL_FAST, REQUESTS, SELECTION, WAIT, check_selector, selected, selector
-from .outcome import ON_FAILURE, Module, Outcome, Params, TaskContext, changed_outcome
+from .outcome import ON_FAILURE, Module, Outcome, Params, TaskContext, changed_outcome, combined
 from .vm_results import instance_result, printable_status
 
 Output = dict[str, Any]
@@ -52,6 +52,7 @@ def _run(params: Params, task: TaskContext) -> Outcome:
     entries = _listed(params) if params["virtual_machines"] is not None else _selected(params, session)
     results = power(session, entries, settings)
     output: Output = {"results": [_output(result) for result in results]}
+    task.warnings += combined((result.label, warning) for result in results for warning in result.warnings)
     if task.diff:
         output["diff"] = [_diff(result, task.check) for result in results if result.changed]
     return changed_outcome(params, task, "virtual machines", "changed", output)

@@ -35,13 +35,14 @@ class AdoptOutcome(WriteOutcome):
     """The result for one VM.
 
     vm: the live VM. adoption: None if the VM already has an instancetype. effect: of the adoption on the
-    guest.
+    guest. declared_elsewhere: what to warn of because another writer declares the VM, or None.
     """
 
     vm: Manifest
     adoption: Adoption | None = None
     effect: GuestEffect | None = None
     changed: bool = False
+    declared_elsewhere: str | None = None
 
     @property
     def key(self) -> tuple[str, str]:
@@ -92,8 +93,11 @@ def adopt(
         if chosen is None:
             result.failed = result.adoption.problem or "no instancetype has the CPU, memory and devices of the VM"
             continue
-        result.changed = True
-        due[result] = chosen
+        result.failed, warning = rules.conflict(result.vm, chosen, FIELD_MANAGER, settings.force_conflicts)
+        result.declared_elsewhere = warning
+        if result.failed is None:
+            result.changed = True
+            due[result] = chosen
         future = admit(chosen.vm, result.vm, cluster)
         result.effect = admitted_effect(result.vm, future, instances.get(result.key), cluster)
     if settings.server_dry_run or not settings.check_mode:

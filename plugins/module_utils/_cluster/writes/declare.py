@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..._resolver.api import managed_fields as ownership
-from ..._resolver.api.errors import FieldError, argo_cd_warning
+from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.manifest import Progress
 from ..._resolver.api.redaction import redact
 from ..._resolver.api.write import apply, delete, json_patch, merge_patch
+from ..._resolver.api.writers import CREATED, REVERTED, Beside, beside, remedies, writer_of
 from ..._resolver.declare import plan, rewrites
 from ..._resolver.declare.plan import Plan
 from ..._resolver.declare.take_over import patch as taking_over
@@ -158,17 +159,29 @@ def _plan_entry(handler: KindHandler, result: DeclareOutcome, settings: WriteSet
     result.before, result.after = redact(step.before, step.after)
     result.failed = step.refusal
     result.warnings += [_retained_warning(field, managers) for field, managers in step.retained]
-    if warning := argo_cd_warning(step.taken_from):
+    if live is not None and (warning := _beside(live, step, handler.manager, settings)):
         result.warn(warning)
     return True
+
+
+def _beside(live: Manifest, step: Plan, own: str, settings: WriteSettings) -> str:
+    """What another writer that declares the object does next to a change, or to the deletion; "" for nothing."""
+    if step.action == plan.DELETE:
+        writer = writer_of(live)
+        return Beside(writer).text(CREATED) if writer is not None else ""
+    if step.refusal or (step.conflict and not settings.force_conflicts):
+        # The error says the same.
+        return ""
+    found = beside(live, plan.changed_fields(step), own)
+    return found.text(REVERTED) if found is not None else ""
 
 
 def _retained_warning(field: Field, managers: tuple[str, ...]) -> str:
     names = " and ".join(f'"{name}"' for name in managers)
     verb = "own" if len(managers) > 1 else "owns"
     return (
-        f"{'.'.join(field)} is no longer declared but stays, because {names} {verb} the field too; set"
-        " force_conflicts to remove it"
+        f"{'.'.join(field)} is no longer declared but stays, because {names} {verb} the field too; to remove it, set"
+        f" {remedies(managers)}"
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.manifest import Progress
 from ..._resolver.api.write import merge_patch
+from ..._resolver.api.writers import REVERTED, beside
 from ..._resolver.declare import power as rules
 from ..._resolver.declare.power import Decision, PowerRequest
 from ..._resolver.kubevirt.vm import failures
@@ -214,6 +215,9 @@ class _PowerRun:
                 raise
             result.written = response is not None and not check_mode
         result.verb = request.subresource if response is not None else ""
+        fields = rules.changed_fields(result.request, result.vm or {}) if result.verb else ()
+        if fields and (found := beside(result.vm or {}, fields, self._session.field_manager)):
+            result.warn(found.text(REVERTED))
 
     def _await_reached(self, results: list[PowerOutcome]) -> None:
         migrated = [result for result in results if result.request.state == rules.MIGRATED]

@@ -24,7 +24,6 @@ from ..._resolver.guest.effect import NOTHING, RESTART, UNKNOWN, GuestEffect, gu
 from ..._resolver.guest.outstanding import under_way
 from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.kubevirt.find.lookup import Lookup
-from ..._resolver.kubevirt.vm.failures import unfinished_change
 from ..._resolver.kubevirt.vm.readiness import (
     cannot_start,
     has_guest,
@@ -164,7 +163,7 @@ def waits_for_restart(result: DeclareOutcome) -> bool:
         return False
     if effect is not None and (effect.unrequested or not (result.written and observed(result.live))):
         return effect.needs == RESTART
-    return restart_required(result.live) is not None or unfinished_change(result.live) is not None
+    return restart_required(result.live) is not None
 
 
 class DeclaredRestarts:

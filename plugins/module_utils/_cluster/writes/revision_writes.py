@@ -7,14 +7,16 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.managed_fields import declared
 from ..._resolver.api.manifest import Progress
 from ..._resolver.api.matcher import Role
 from ..._resolver.api.write import merge_patch
+from ..._resolver.api.writers import REVERTED, beside
 from ..._resolver.refresh import recapture
 from ..._resolver.refresh.controller_revisions import is_captured
 from ..._resolver.refresh.revision_change import RevisionChange
 from ..client.errors import ApiError, ConnectionFailed, RequestFailed
-from ..client.session import Session
+from ..client.session import FIELD_MANAGER, Session
 from ..reads.revisions import InspectedVM
 from ..reads.watch import state_until, wait_in_namespaces
 from .engine import WriteSettings, run_dry, run_writes, send
@@ -64,8 +66,11 @@ def _planned(before: InspectedVM, decided: RevisionChange, restart: str) -> Revi
     result = RevisionOutcome(before, decided, vm=before.vm)
     if decided.refusal is not None:
         result.failed = f"{decided.refusal}; nothing was changed"
-    else:
-        result.plan_restart(restart)
+        return result
+    result.plan_restart(restart)
+    fields = declared({"spec": decided.spec}) if decided.spec else {}
+    if found := beside(before.vm, fields, FIELD_MANAGER):
+        result.warn(found.text(REVERTED))
     return result
 
 

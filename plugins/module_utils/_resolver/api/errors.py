@@ -1,9 +1,8 @@
-"""Errors in objects and catalogs, panics of KubeVirt, and the messages for field conflicts and for bugs."""
+"""Errors in objects and catalogs, panics of KubeVirt, and the message for bugs."""
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable, Mapping
 from typing import Final
 
 
@@ -50,9 +49,6 @@ class CatalogError(ValueError):
     """An invalid catalog; one line with the entry, the field, the value and the remedy."""
 
 
-# The beginning of the names of Argo CD's field managers.
-_ARGO_CD: Final = "argocd-"
-_REVERTED: Final = "Argo CD declares the object too and reverts the change, unless its repository has it"
 _REPORT: Final = "https://github.com/virtshape/instancetypes/issues"
 _PLACE: Final = "/plugins/"
 
@@ -67,18 +63,3 @@ def bug_report(error: Exception) -> str:
         f"this is a bug in the collection ({type(error).__name__}{place}); report it at {_REPORT} with this message,"
         " which contains no secrets, and with what you were doing"
     )
-
-
-def field_conflict(fields: Mapping[str, Iterable[str]]) -> str:
-    """One line about the fields that other managers own, by manager, with the remedy."""
-    conflicts = "; ".join(f'"{owner}" owns {", ".join(sorted(names))}' for owner, names in sorted(fields.items()))
-    argo = ", ".join(owner for owner in sorted(fields) if owner.startswith(_ARGO_CD))
-    return (
-        f"another field manager owns declared fields: {conflicts}; remove the fields from the task, or set"
-        " force_conflicts to take them over"
-    ) + (f". {_REVERTED}; to take the fields over, remove them there and set take_over: [{argo}]" if argo else "")
-
-
-def argo_cd_warning(managers: Iterable[str]) -> str | None:
-    """The warning for changes of an object that Argo CD manages too; None if no field manager is Argo CD's."""
-    return _REVERTED if any(name.startswith(_ARGO_CD) for name in managers) else None

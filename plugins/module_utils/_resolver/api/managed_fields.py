@@ -54,6 +54,15 @@ def others(live: dict[str, Any], manager: str) -> list[tuple[str, set[Field]]]:
     ]
 
 
+def applying(live: dict[str, Any], manager: str) -> list[str]:
+    """The other managers that declare fields of an object by server-side apply."""
+    return [
+        str(entry.get("manager"))
+        for entry in live.get("metadata", {}).get("managedFields") or []
+        if entry.get("operation") == "Apply" and entry.get("manager") != manager and not entry.get("subresource")
+    ]
+
+
 def owners(managers: Iterable[tuple[str, set[Field]]], field: Field) -> tuple[str, ...]:
     """Those of the managers (see `others`) that own a field, a part of it, or a parent of it."""
     return tuple(

@@ -11,13 +11,16 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from ..api import managed_fields as ownership
 from ..api import release_schema
 from ..api.errors import FieldError
+from ..api.managed_fields import Field, applying
 from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.quantity import BINARY_SI, Quantity, parse
 from ..api.state import is_active
 from ..api.tree import copy, differences
+from ..api.writers import REJECTED, beside, owned
 from ..kubevirt.apply import applier
 from ..kubevirt.apply.topology import CORES, NAMES, SOCKETS, THREADS
 from ..kubevirt.config.cluster import Cluster, KubeVirt
@@ -192,6 +195,40 @@ def patch(vm: Manifest, adopted: Manifest) -> list[dict[str, Any]]:
         if matcher != role.matcher_of(vm):
             changes.append({"op": "add", "path": f"/spec/{role.matcher}", "value": matcher})
     return [*changes, {"op": "replace", "path": "/spec/template", "value": adopted["spec"]["template"]}]
+
+
+def fields_of(candidate: Candidate) -> list[Field]:
+    """The fields of the live VM that an adoption removes. A list counts as one field."""
+    fields: list[Field] = []
+    for path in candidate.removed:
+        annotation = path.partition(".")[2] if path.startswith("annotations.") else ""
+        inside = ("metadata", "annotations", annotation) if annotation else ("spec", *path.partition("[")[0].split("."))
+        fields.append(("spec", "template", *inside))
+    return list(dict.fromkeys(fields))
+
+
+def conflict(vm: Manifest, candidate: Candidate, own: str, force: bool) -> tuple[str | None, str | None]:
+    """Why an adoption is refused, and what to warn of, because others declare fields that it removes.
+
+    own: our field manager. force: take the fields. A tool that declared the VM once is no obstacle.
+    """
+    fields = fields_of(candidate)
+    writer = beside(vm, fields, own)
+    if writer is not None:
+        text = f"{writer.text(REJECTED)}; results[].manifest is the manifest for {writer.writer.source}"
+        return (None, text) if force else (f"{text}; put it there first, or set force_conflicts: true", None)
+    owners = {
+        name: [".".join(field) for field in fields if ownership.owners([(name, owned_fields)], field)]
+        for name in applying(vm, own)
+        if (owned_fields := ownership.owned(vm, name))
+    }
+    declared = {name: names for name, names in owners.items() if names}
+    if not declared or force:
+        return None, None
+    return (
+        f"another field manager declares fields that the instancetype replaces: {owned(declared)}; its next apply is"
+        " rejected until it declares results[].manifest; change it first, or set force_conflicts: true"
+    ), None
 
 
 class _AdoptedVM(NamedTuple):

@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields as ownership
 from ..api import schema
-from ..api.errors import field_conflict
 from ..api.managed_fields import Field
 from ..api.tree import copy, leaves, put, take, value_at
+from ..api.writers import field_conflict
 from . import rewrites
 from .take_over import TakeOver, managers_to_take, take_nothing
 
@@ -145,6 +145,11 @@ def _conflict(changed: Iterable[Field], others: Iterable[tuple[str, set[Field]]]
             if owned and not rewrites.taken_back(manager, field, live):
                 conflicts.setdefault(manager, []).append(".".join(field))
     return f"{field_conflict(conflicts)}{rewrites.remedies(conflicts, live)}" if conflicts else None
+
+
+def changed_fields(plan: Plan) -> set[Field]:
+    """The fields of a live object that a plan changes, removes or takes over."""
+    return {*ownership.declared(plan.before), *ownership.declared(plan.after), *plan.fields}
 
 
 def absent(manifest: dict[str, Any], live: dict[str, Any] | None) -> Plan:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from ..api.kinds import Kind
+from ..api.managed_fields import Field
 from ..api.manifest import Manifest, Progress, has_condition
 from ..api.write import Repeat, Write
 from ..kubevirt.vm.readiness import RUNNING, is_up, run_strategy, trouble
@@ -192,6 +193,12 @@ def _stop(state: _PowerState, power: PowerRequest) -> Decision:
     grace_period = (state.instance.get("spec") or {}).get("terminationGracePeriodSeconds")
     shorter = power.grace_period is not None and grace_period is not None and power.grace_period < grace_period
     return _SEND if shorter else _NOTHING
+
+
+def changed_fields(power: PowerRequest, vm: Manifest) -> tuple[Field, ...]:
+    """The fields of the VM's spec that KubeVirt changes to carry out a request."""
+    strategies = {STARTED: "Halted", STOPPED: "Always"}
+    return (("spec", "runStrategy"), ("spec", "running")) if run_strategy(vm) == strategies.get(power.state) else ()
 
 
 def reached(power: PowerRequest, vm: Manifest | None) -> Progress:

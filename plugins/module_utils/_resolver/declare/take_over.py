@@ -10,24 +10,10 @@ from ..api.manifest import Manifest
 from ..api.name_rules import shown
 from ..api.redaction import LAST_APPLIED
 from ..api.tree import copy, overlaid
+from ..api.writers import TOOLS
 
 TakeOver = Callable[[str], bool]
 
-# Prefixes of the names of tools that declare an object once. A client uses its program's name, for example
-# virtctl-v1.9.0-linux-amd64.
-TOOLS: Final = (
-    "kubectl-client-side-apply",
-    "kubectl-create",
-    "kubectl-edit",
-    "kubectl-patch",
-    "kubectl-replace",
-    "kubectl-virt",
-    "virtctl",
-    "OpenAPI-Generator",
-    "Terraform",
-    "terraform-provider",
-    "HashiCorp",
-)
 _CLIENT_SIDE_APPLY: Final = "kubectl-client-side-apply"
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields as ownership
-from ..api.errors import field_conflict
 from ..api.managed_fields import Field
 from ..api.matcher import INSTANCETYPE, ROLES, Role
 from ..api.tree import copy, merge, put, value_at
+from ..api.writers import field_conflict
 from ..kubevirt.find.infer import IGNORE
 from ..kubevirt.vm.readiness import run_strategy
 from . import rewrites

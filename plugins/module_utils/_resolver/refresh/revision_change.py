@@ -141,8 +141,8 @@ def unpin(vm: Manifest, roles: Iterable[Role]) -> RevisionChange:
         return RevisionChange()
     if not all(role.reference_of(vm) for role in pinned):
         text = (
-            "the VM has its revision only in revisionName, so that KubeVirt captures another one once it is removed;"
-            " use state: refreshed"
+            "up to KubeVirt 1.4 the VM has its revision in spec, and to remove it captures a new one; use"
+            " state: refreshed"
         )
         return RevisionChange(tuple(pinned), refusal=text)
     expected = {role.matcher: role.matcher_in(vm)["revisionName"] for role in pinned}

@@ -124,28 +124,6 @@ def test_restart_without_condition_needs_permission() -> None:
     assert not waits_for_restart(result)
 
 
-def test_later_run_restarts_after_failed_hotplug() -> None:
-    class Unplugged(Cluster):
-        def vm(self, label: str) -> Manifest:
-            vm = super().vm(label)
-            failure = {"type": "Failure", "status": "True", "reason": "HotPlugVolumeError"}
-            vm["status"].update(desiredGeneration=2, conditions=[] if label in self.restarted else [failure])
-            return vm
-
-        def instance(self, label: str) -> Manifest:
-            instance = super().instance(label)
-            volumes = [{"name": "late", "dataVolume": {"name": "late", "hotpluggable": True}}]
-            instance["spec"]["volumes"] = volumes if label in self.restarted else []
-            return instance
-
-    cluster = Unplugged("shop/a-l")
-    result = changed(cluster, "shop/a-l", NOTHING)
-    result.action, result.written, result.effect = plan.NONE, False, None
-    assert waits_for_restart(result)
-    settle(cluster, [result])
-    assert (result.restart, result.failed, waits_for_restart(result)) == (True, None, False)
-
-
 class Capturing(Cluster):
     """KubeVirt reports the generation as observed when it has captured a revision, and compares the VM later."""
 

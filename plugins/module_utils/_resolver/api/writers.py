@@ -1,0 +1,165 @@
+"""Who else writes an object: tools that declare it once, and tools that write it from a source again and again.
+
+The rule for all modules: a field that another manager declares changes only if the task asks for it with an option.
+Whatever changes such a field tells what the next write of a continuous writer makes of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from .managed_fields import Field, others, owners
+from .manifest import Manifest, annotations_of, labels_of, name_of
+from .tree import copy
+
+# Prefixes of the names of tools that declare an object once. A client uses its program's name, for example
+# virtctl-v1.9.0-linux-amd64.
+TOOLS: Final = (
+    "kubectl-client-side-apply",
+    "kubectl-create",
+    "kubectl-edit",
+    "kubectl-patch",
+    "kubectl-replace",
+    "kubectl-virt",
+    "virtctl",
+    "OpenAPI-Generator",
+    "Terraform",
+    "terraform-provider",
+    "HashiCorp",
+)
+
+REVERTED: Final = "reverts the change, unless {source} has it"
+REJECTED: Final = "is rejected by KubeVirt's webhook until {source} has the instancetype"
+CREATED: Final = "creates the object again, unless {source} no longer has it"
+"""What the next write of a continuous writer does to a change, or has done to it."""
+
+FORCE: Final = "force_conflicts"
+TAKE_OVER: Final = "take_over"
+# The options of the modules that declare objects.
+_OPTIONS: Final = (FORCE, TAKE_OVER)
+_TRACKING_ID: Final = "argocd.argoproj.io/tracking-id"
+# Fields in a message.
+_SHOWN: Final = 3
+
+
+class Writer(NamedTuple):
+    """A tool that writes objects from a source again and again.
+
+    managers: prefixes of its field managers. marks: prefixes of the labels and annotations that it gives its objects.
+    write, source: in messages, a write of the tool, and what it writes from.
+    """
+
+    name: str
+    managers: tuple[str, ...]
+    marks: tuple[str, ...]
+    write: str = "sync"
+    source: str = "Git"
+
+
+# The first that fits decides: Flux gives the objects of a chart the marks of Helm too.
+WRITERS: Final = (
+    Writer("Argo CD", ("argocd-",), (_TRACKING_ID, "argocd.argoproj.io/instance")),
+    Writer(
+        "Flux",
+        ("kustomize-controller", "helm-controller", "flux-"),
+        ("kustomize.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/name"),
+    ),
+    Writer("Fleet", ("fleetagent", "fleet-agent"), ("objectset.rio.cattle.io/",)),
+    Writer("Config Sync", ("configsync", "config-sync"), ("configsync.gke.io/", "configmanagement.gke.io/")),
+    Writer("Open Cluster Management", ("work-agent", "multicluster-operators"), ("apps.open-cluster-management.io/",)),
+    Writer("kapp", ("kapp",), ("kapp.k14s.io/",), "deployment", "its manifests"),
+    Writer("Helm", ("helm",), ("meta.helm.sh/",), "upgrade", "the chart"),
+)
+
+
+class Beside(NamedTuple):
+    """A continuous writer that declares fields of a change. fields: their names."""
+
+    writer: Writer
+    fields: tuple[str, ...] = ()
+
+    def text(self, effect: str) -> str:
+        """One line about the writer's next write. effect: REVERTED, REJECTED or CREATED."""
+        more = f" and {len(self.fields) - _SHOWN} more" if len(self.fields) > _SHOWN else ""
+        named = f"{', '.join(self.fields[:_SHOWN])}{more}" if self.fields else "the object"
+        writer = self.writer
+        return f"{writer.name} declares {named} too: its next {writer.write} {effect.format(source=writer.source)}"
+
+
+def beside(live: Manifest, fields: Iterable[Field], own: str) -> Beside | None:
+    """The continuous writer that declares some of the fields of a live object, or None.
+
+    own: our field manager. If a writer's field managers are known, their fields count; if only its labels or
+    annotations are there, those of all other managers but KubeVirt's.
+    """
+    managers = others(live, own)
+    fields = list(fields)
+    for writer in WRITERS:
+        entries = [entry for entry in managers if entry[0].startswith(writer.managers)]
+        if not entries and _is_marked(live, writer):
+            entries = [entry for entry in managers if not entry[0].startswith("virt-")]
+        if named := [".".join(field) for field in fields if owners(entries, field)]:
+            return Beside(writer, tuple(sorted(named)))
+    return None
+
+
+def writer_of(live: Manifest) -> Writer | None:
+    """The continuous writer of an object, or None."""
+    managers = [name for name, _fields in others(live, "")]
+    return next(
+        (
+            writer
+            for writer in WRITERS
+            if any(name.startswith(writer.managers) for name in managers) or _is_marked(live, writer)
+        ),
+        None,
+    )
+
+
+def without_marks(metadata: Mapping[str, Any], writer: Writer) -> Manifest:
+    """A copy of an object's metadata without what the writer adds to its objects."""
+    result: Manifest = copy(dict(metadata))
+    for part in ("labels", "annotations"):
+        kept = {key: value for key, value in (result.get(part) or {}).items() if not key.startswith(writer.marks)}
+        result.pop(part, None)
+        if kept:
+            result[part] = kept
+    return result
+
+
+def _is_marked(live: Manifest, writer: Writer) -> bool:
+    marks = {**labels_of(live), **annotations_of(live)}
+    tracked = marks.get(_TRACKING_ID)
+    if tracked is not None and not str(tracked).endswith(f"/{name_of(live)}"):
+        # A copy of another object, whose annotations came along.
+        del marks[_TRACKING_ID]
+    return any(key.startswith(writer.marks) for key in marks)
+
+
+def field_conflict(fields: Mapping[str, Iterable[str]]) -> str:
+    """One line about declared fields that other managers own, by manager, with the remedy."""
+    remedy = f"remove the fields from the task, or set {remedies(fields)}"
+    return f"another field manager owns declared fields: {owned(fields)}; {remedy}{_by_managers(fields)}"
+
+
+def owned(fields: Mapping[str, Iterable[str]]) -> str:
+    """`"kubectl" owns a, b; "helm" owns c`."""
+    return "; ".join(f'"{owner}" owns {", ".join(sorted(names))}' for owner, names in sorted(fields.items()))
+
+
+def remedies(managers: Iterable[str], options: Iterable[str] = _OPTIONS) -> str:
+    """The options that take fields from the managers. options: those that the module has."""
+    names = sorted(managers)
+    value = "true" if all(name.startswith(TOOLS) for name in names) else f"[{', '.join(names)}]"
+    texts = {
+        FORCE: "force_conflicts: true (takes what differs)",
+        TAKE_OVER: f"take_over: {value} (takes all that the task declares)",
+    }
+    return " or ".join(texts[option] for option in options)
+
+
+def _by_managers(managers: Iterable[str]) -> str:
+    """What the continuous writers among field managers do next."""
+    named = [writer for writer in WRITERS if any(name.startswith(writer.managers) for name in managers)]
+    return "".join(f". {Beside(writer).text(REVERTED)}" for writer in named)
