@@ -127,60 +127,93 @@ def test_server_side_appliers_are_refused_too(run: Run, api: Any, shop: str) -> 
         synced(api, explicit(shop, "web"), "kubectl")
 
 
-def test_declared_fields_of_a_writer(run: Run, api: Any, shop: str) -> None:
+def manifest_of(kind: str, group: str, namespace: str, spec: dict[str, Any], name: str = "git") -> dict[str, Any]:
+    return {"apiVersion": group, "kind": kind, "metadata": {"name": name, "namespace": namespace}, "spec": spec}
+
+
+TYPES = "instancetype.kubevirt.io/v1beta1"
+# What Git has, the same object declared in another way, and the field that differs.
+DECLARED: list[Any] = [
+    (
+        "virtual_machine",
+        lambda shop: explicit(shop, "git"),
+        lambda shop: {"name": "git", "namespace": shop, "memory": "3Gi"},
+        SIZE,
+    ),
+    (
+        "instancetype",
+        lambda shop: manifest_of(INSTANCETYPE, TYPES, shop, {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}),
+        lambda shop: {"name": "git", "namespace": shop, "cpu": {"guest": 1}, "memory": {"guest": "2Gi"}},
+        "spec.memory.guest",
+    ),
+    (
+        "catalog",
+        lambda shop: manifest_of(INSTANCETYPE, TYPES, shop, {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}),
+        lambda shop: {
+            "namespaces": [shop],
+            "source": "definitions",
+            "definitions": [
+                manifest_of(INSTANCETYPE, TYPES, shop, {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}}),
+            ],
+        },
+        "spec.memory.guest",
+    ),
+    (
+        "preference",
+        lambda shop: manifest_of("VirtualMachinePreference", TYPES, shop, {"devices": {"preferredDiskBus": "virtio"}}),
+        lambda shop: {"name": "git", "namespace": shop, "devices": {"preferred_disk_bus": "scsi"}},
+        "spec.devices.preferredDiskBus",
+    ),
+    pytest.param(
+        "virtual_machine_template",
+        lambda shop: manifest_of(
+            "VirtualMachineTemplate",
+            "template.kubevirt.io/v1beta1",
+            shop,
+            {"message": "old", "virtualMachine": {"spec": explicit(shop, "git")["spec"]}},
+        ),
+        lambda shop: {
+            "name": "git",
+            "namespace": shop,
+            "instructions": "new",
+            "virtual_machine": {"spec": explicit(shop, "git")["spec"]},
+        },
+        "spec.message",
+        marks=pytest.mark.needs("templates"),
+    ),
+    pytest.param(
+        "boot_source",
+        lambda shop: manifest_of(
+            "DataSource", "cdi.kubevirt.io/v1beta1", shop, {"source": {"pvc": {"name": "old", "namespace": shop}}}
+        ),
+        lambda shop: {"name": "git", "namespace": shop, "pvc": {"name": "new", "namespace": shop}, "preflight": "off"},
+        "spec.source.pvc.name",
+        marks=pytest.mark.needs("cdi"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("module", "in_git", "declared", "field"), DECLARED)
+def test_declared_fields_of_a_writer(
+    run: Run, api: Any, shop: str, module: str, in_git: Callable[..., Any], declared: Callable[..., Any], field: str
+) -> None:
     """The rule for all modules that declare: refused without force, told with it, and reverted by the next sync."""
-    synced(api, explicit(shop, "web"))
-    instancetype = {
-        "apiVersion": "instancetype.kubevirt.io/v1beta1",
-        "kind": INSTANCETYPE,
-        "metadata": {"name": "git", "namespace": shop},
-        "spec": {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}},
-    }
-    preference = {
-        **instancetype,
-        "kind": "VirtualMachinePreference",
-        "spec": {"devices": {"preferredDiskBus": "virtio"}},
-    }
-    template = {
-        "apiVersion": "template.kubevirt.io/v1beta1",
-        "kind": "VirtualMachineTemplate",
-        "metadata": {"name": "git", "namespace": shop},
-        "spec": {"message": "old", "virtualMachine": {"spec": explicit(shop, "git")["spec"]}},
-    }
-    for manifest in (instancetype, preference, template):
-        synced(api, manifest)
-    cases = [
-        ("virtual_machine", {"name": "web", "memory": "3Gi"}, f"{shop}/web", SIZE),
-        (
-            "instancetype",
-            {"name": "git", "cpu": {"guest": 1}, "memory": {"guest": "2Gi"}},
-            f"{shop}/git",
-            "spec.memory.guest",
-        ),
-        (
-            "preference",
-            {"name": "git", "devices": {"preferred_disk_bus": "scsi"}},
-            f"{shop}/git",
-            "spec.devices.preferredDiskBus",
-        ),
-    ]
-    for module, options, label, field in cases:
-        told = f"Argo CD declares {field} too: {REVERTS}"
-        for check in (True, False):
-            refused = run(module, namespace=shop, **options, check=check)
-            assert refused["failed"] and not refused["changed"], refused
-            assert (
-                f'"{ARGO}" owns {field}; remove the fields from the task, or set force_conflicts: true'
-                in refused["msg"]
-            )
-            assert f"take_over: [{ARGO}]" in refused["msg"]
-            assert f". Argo CD declares the object too: {REVERTS}" in refused["msg"]
-        for check in (True, False):
-            forced = run(module, namespace=shop, **options, check=check, force_conflicts=True)
-            assert (forced["changed"], warned(forced)) == (True, [f"{label}: {told}"]), forced
-    assert synced(api, explicit(shop, "web"))["spec"]["template"]["spec"]["domain"]["memory"]["guest"] == "2Gi"
-    for manifest in (instancetype, preference):
-        assert synced(api, manifest)["spec"] == manifest["spec"]
+    manifest, options = in_git(shop), declared(shop)
+    before = synced(api, manifest)["spec"]
+    for check in (True, False):
+        refused = run(module, **options, check=check)
+        assert refused["failed"] and not refused["changed"], refused
+        words = f'"{ARGO}" owns {field}; remove the fields from the task, or set force_conflicts: true'
+        assert words in refused["msg"], refused["msg"]
+        assert f"take_over: [{ARGO}]" in refused["msg"]
+        assert f". Argo CD declares the object too: {REVERTS}" in refused["msg"]
+    for check in (True, False):
+        forced = run(module, **options, check=check, force_conflicts=True)
+        assert forced["changed"], forced
+        told = [text for text in warned(forced) if "Argo" in text]
+        assert len(told) == 1 and told[0].endswith(f": Argo CD declares {field} too: {REVERTS}"), told
+    assert not run(module, **options)["changed"]
+    assert synced(api, manifest)["spec"] == before
 
 
 def test_deletion_beside_a_writer_is_told(run: Run, api: Any, shop: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from modules_support import await_condition, by_name, server_side_apply, vm, warned
+from modules_support import await_condition, by_name, vm, warned
 
 Run = Callable[..., dict[str, Any]]
 
@@ -232,20 +232,6 @@ def test_cores_alone_are_adopted_in_both_proposed_ways(run: Run, adopt: Run, api
     result = by_name(run("virtual_machine_info", namespace=shop)["virtual_machines"])
     guests = [result[name]["instance"]["guest"] for name in ("turned", "kept")]
     assert [[guest[part] for part in ("sockets", "cores", "threads")] for guest in guests] == [[2, 1, 1], [1, 2, 1]]
-
-
-def test_argo_cd_reverts_an_adoption(adopt: Run, api: Any, shop: str) -> None:
-    manifest = {
-        "apiVersion": "kubevirt.io/v1",
-        "kind": "VirtualMachine",
-        "metadata": {"name": "web", "namespace": shop},
-        "spec": {"runStrategy": "Halted", "template": {"spec": {"domain": {**FULL, "devices": {}}}}},
-    }
-    resource = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
-    server_side_apply(resource, manifest, "argocd-controller")
-    reverted = "Argo CD declares the object too and reverts the change, unless its repository has it"
-    for check in (True, False):
-        assert warned(adopt(check=check)) == [f"{shop}/web: {reverted}"]
 
 
 def test_restart_without_effect_is_predicted(run: Run, adopt: Run, shop: str) -> None:

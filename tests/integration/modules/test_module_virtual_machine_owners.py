@@ -36,6 +36,7 @@ MANIFEST: dict[str, Any] = {
     },
 }
 KIND = "VirtualMachineInstancetype"
+SIZE = "spec.template.spec.domain.memory.guest"
 VOLUMES = [{"name": "root", "container_disk": "registry.example.com/disk:1"}, {"name": "data", "empty_disk": "1Gi"}]
 
 
@@ -100,7 +101,12 @@ def test_vm_of_other_managers(run: Run, shop: str, api: Any, made: Maker, manage
         ("metadata.labels.app", {"labels": other, "volumes": VOLUMES}),
         ("spec.template.spec.volumes", {"labels": other, "volumes": VOLUMES[:1]}),
     ):
-        words = f'another field manager owns declared fields: "{manager}" owns {field}; remove the fields from the task'
+        take_over = "[kubectl]" if manager == "kubectl" else "true"
+        words = (
+            f'another field manager owns declared fields: "{manager}" owns {field}; remove the fields from the task, or'
+            " set force_conflicts: true (takes what differs)"
+            f" or take_over: {take_over} (takes all that the task declares)"
+        )
         for refused in (declare(**options), declare(**options, check=True), declare(**options, preflight="off")):
             assert refused["failed"] and not refused["changed"]
             assert words in refused["msg"]
@@ -114,9 +120,10 @@ def test_vm_of_other_managers(run: Run, shop: str, api: Any, made: Maker, manage
     assert stays["diff"][0]["before"] == {}
     words = (
         f'metadata.labels.tier is no longer declared but stays, because "{manager}" owns the field too;'
-        " set force_conflicts"
+        " to remove it, set force_conflicts: true (takes what differs)"
     )
-    assert stays["result"]["warnings"] == [f"{words} to remove it"]
+    (warning,) = stays["result"]["warnings"]
+    assert warning.startswith(f"{words} or take_over: "), warning
     assert declare({}, VOLUMES[:1], force_conflicts=True)["changed"]
     assert live()["metadata"]["labels"] == {"note": "theirs"}
     # Theirs stays theirs, in the template too.
@@ -280,17 +287,17 @@ def test_take_over_from_argo_cd_warns(run: Run, shop: str, api: Any) -> None:
         {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "metadata": metadata, "spec": spec},
         manager,
     )
-    reverted = "Argo CD declares the object too and reverts the change, unless its repository has it"
+    reverted = "its next sync reverts the change, unless Git has it"
 
     def declare(**options: Any) -> dict[str, Any]:
         return run("virtual_machine", namespace=shop, name="web", labels={"team": "shop"}, memory="1Gi", **options)
 
     for refused in (declare(take_over=True), declare(take_over=True, check=True), declare(preflight="off")):
         assert refused["failed"], refused
-        assert refused["msg"].endswith(
-            f"{reverted}; to take the fields over, remove them there and set take_over: [{manager}]"
-        )
+        assert f"take_over: [{manager}] (takes all that the task declares)" in refused["msg"]
+        assert refused["msg"].endswith(f". Argo CD declares the object too: {reverted}")
+    told = f"Argo CD declares metadata.labels.team, spec.template.spec.domain.devices, {SIZE} too"
     for check in (True, False):
         done = declare(take_over=[manager], check=check)
-        assert (done["changed"], warned(done)) == (True, [f"{shop}/web: {reverted}"]), done
+        assert (done["changed"], warned(done)) == (True, [f"{shop}/web: {told}: {reverted}"]), done
     assert warned(declare()) == []

@@ -22,7 +22,7 @@ from ..client.session import Session
 from ..client.transport import yaml
 from ..reads.revisions import roles_of
 from .options import AUTH, CONCURRENCY, REQUESTS
-from .outcome import Module, Outcome, Params, TaskContext
+from .outcome import Module, Outcome, Params, TaskContext, combined
 from .rollout_steps import RolloutRun, shown_time
 
 Result = dict[str, Any]
@@ -85,7 +85,9 @@ def _run(params: Params, task: TaskContext) -> Outcome:
     session = Session(params)
     run = RolloutRun(session, settings, _selection(settings), windows, params["concurrency"], task.check, now)
     if params["state"] == PLANNED:
-        return _planned(run, settings, now)
+        outcome = _planned(run, settings, now)
+        task.warnings += combined(run.warnings)
+        return outcome
     state = Rollout.of(params["rollout"] or {})
     before = len(state.outcomes) + len(state.rollbacks)
     try:

@@ -50,6 +50,7 @@ class RolloutRun:
 
     settings: the options of the module. now: the time at which the task begins, see `shown_time`.
     last_read: the VMs of the batch for the user's health tasks, as virtual_machine_info returns them.
+    warnings: (label, warning) of the last plan.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class RolloutRun:
     ) -> None:
         self.selection = selection
         self.last_read: list[Facts] = []
+        self.warnings: list[tuple[str, str]] = []
         self._session, self._settings, self._windows = session, settings, windows
         self._concurrency, self._check = concurrency, check
         self._now, self._began = _time(now), time.monotonic()
@@ -184,6 +186,9 @@ class RolloutRun:
                     raise TaskFailed(f"revision_refresh_patch: {problem}")
             settings = WriteSettings(check_mode=True, server_dry_run=first, concurrency=self._concurrency)
             results = list(map(rendered, change(self._session, vms, self._decision, rollout.NEVER, settings)))
+            self.warnings = [
+                (vm.label, text) for vm, result in zip(vms, results) for text in result.get("warnings", ())
+            ]
         else:
             results = [{**refresh_result(vm), "changed": False, "failed": False} for vm in vms]
         return {

@@ -9,6 +9,7 @@ from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.matcher import PREFERENCE, ROLE_OF_KIND, ROLES, ObjectKey, key_of
 from ..._resolver.api.release import Release
 from ..._resolver.api.write import merge_patch
+from ..._resolver.api.writers import REVERTED, beside
 from ..._resolver.catalog.labels import MANAGED_BY_LABEL, architecture_of, is_deployed
 from ..._resolver.catalog.lost_fields import LostFields, find_lost_fields, release_of, spec_schema
 from ..._resolver.catalog.versions import fitting_version, version_names
@@ -174,6 +175,9 @@ def _set(session: Session, enabled: bool, settings: WriteSettings, warnings: lis
             f"the HyperConverged operator reverts changes of the KubeVirt {metadata['name']}; set"
             f" spec.{DEPLOYMENT}.enabled of the HyperConverged object to {'true' if enabled else 'false'}"
         )
+    found = beside(live, [("spec", "configuration", DEPLOYMENT, "enabled")], session.field_manager)
+    if found is not None:
+        warnings.append(f"KubeVirt {metadata['name']}: {found.text(REVERTED)}")
     if settings.check_mode and not settings.server_dry_run:
         return
     path = KUBEVIRT.path(metadata["namespace"], metadata["name"])

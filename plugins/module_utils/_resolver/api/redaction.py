@@ -13,6 +13,10 @@ _MASK: Final = "********"
 _CHANGED: Final = "(hidden, another value)"
 # The annotation contains the whole object as kubectl applied it, including cloud-init data.
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+ADDED: Final = frozenset(
+    {LAST_APPLIED, "kubevirt.io/latest-observed-api-version", "kubevirt.io/storage-observed-api-version"}
+)
+"""Annotations that the cluster or kubectl sets on a VM, which belong into no manifest."""
 # cloud-init data and download headers often contain passwords and tokens.
 SECRET: Final = frozenset(
     {"userData", "userDataBase64", "networkData", "networkDataBase64", "extraHeaders", LAST_APPLIED}

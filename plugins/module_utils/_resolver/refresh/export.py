@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from ..api.kinds import BY_NAME
 from ..api.manifest import Manifest, labels_of
 from ..api.matcher import API_VERSION, ROLES, Role
-from ..api.redaction import LAST_APPLIED
+from ..api.redaction import ADDED
 from ..api.release import Release
 from ..api.tree import copy
 from ..kubevirt.find import decode, find
@@ -23,8 +23,6 @@ from ..kubevirt.find import revision_store as revision
 from ..kubevirt.find.lookup import Lookup, Problem
 from .drift import READS_ALPHA
 
-# Annotations that the cluster or kubectl sets on a VM.
-_NOT_OWN: Final = (LAST_APPLIED, "kubevirt.io/latest-observed-api-version", "kubevirt.io/storage-observed-api-version")
 _IDENTITY: Final = ("name", "namespace", "uid", "generation")
 
 
@@ -97,7 +95,7 @@ def _key(manifest: Manifest) -> tuple[str, str]:
 
 def _metadata(vm: Manifest, namespace: str) -> Manifest:
     metadata = vm["metadata"]
-    annotations = {key: value for key, value in (metadata.get("annotations") or {}).items() if key not in _NOT_OWN}
+    annotations = {key: value for key, value in (metadata.get("annotations") or {}).items() if key not in ADDED}
     own = {"labels": metadata.get("labels"), "annotations": annotations}
     return {
         "name": metadata["name"],

@@ -75,18 +75,23 @@ def test_a_conflict_names_managers_and_fields() -> None:
     error = ApiError(409, {"reason": "Conflict", "message": "Apply failed", "details": {"causes": causes}})
     assert str(error) == (
         'another field manager owns declared fields: "helm" owns spec.c; "kubectl" owns spec.a, spec.b;'
-        " remove the fields from the task, or set force_conflicts to take them over"
+        " remove the fields from the task, or set force_conflicts: true (takes what differs) or"
+        " take_over: [helm, kubectl] (takes all that the task declares). Helm declares the object too: its next upgrade"
+        " reverts the change, unless the chart has it"
     )
 
 
 def test_argo_cd_conflict_explains_the_revert() -> None:
-    causes = [{"field": ".spec.a", "message": f'conflict with "{name}"'} for name in ("argocd-controller", "helm")]
+    causes = [
+        {"field": ".spec.a", "message": f'conflict with "{name}"'}
+        for name in ("argocd-controller", "OpenAPI-Generator")
+    ]
     error = ApiError(409, {"reason": "Conflict", "message": "Apply failed", "details": {"causes": causes}})
     assert str(error) == (
-        'another field manager owns declared fields: "argocd-controller" owns spec.a; "helm" owns spec.a;'
-        " remove the fields from the task, or set force_conflicts to take them over. Argo CD declares the object too"
-        " and reverts the change, unless its repository has it; to take the fields over, remove them there and set"
-        " take_over: [argocd-controller]"
+        'another field manager owns declared fields: "OpenAPI-Generator" owns spec.a; "argocd-controller" owns spec.a;'
+        " remove the fields from the task, or set force_conflicts: true (takes what differs) or"
+        " take_over: [OpenAPI-Generator, argocd-controller] (takes all that the task declares). Argo CD declares the"
+        " object too: its next sync reverts the change, unless Git has it"
     )
 
 
