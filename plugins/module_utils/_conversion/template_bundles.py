@@ -211,8 +211,7 @@ def _add_instancetype(draft: Modernization, catalog: Sequence[Manifest]) -> None
     if os:
         preferences = preferences_of(str(os), preferences)
     adoption = adopt.adopt(vm, _offered(vm, INSTANCETYPE, catalog), preferences, cluster)
-    possible = [candidate for candidate in adoption.nearest if candidate.refusal is None]
-    chosen = adoption.chosen or (possible[0] if possible else None)
+    chosen = adoption.proposal
     if chosen is None:
         refusals = [candidate.refusal for candidate in adoption.nearest if candidate.refusal]
         reason = adoption.problem or (refusals[0] if refusals else "the catalog has none")

@@ -195,6 +195,21 @@ def test_unmatched_vm_fails_with_nearest_instancetypes(run: Run, adopt: Run, sho
     assert by_name(taken["results"])["odd"]["differences"] == result["odd"]["nearest"][0]["differences"]
 
 
+def test_nearest_instancetype_is_of_the_guests_class(run: Run, adopt: Run, shop: str) -> None:
+    """A guest with dedicated CPUs would wait for a node with a CPU manager forever."""
+    sizes = {"cpu": {"guest": 3, "dedicated_cpu_placement": True}, "memory": {"guest": "5Gi"}}
+    assert run("instancetype", namespace=shop, name="pinned", **sizes)["changed"]
+    declared(run, shop, explicit("web", {"cpu": {"sockets": 3}, "memory": {"guest": "6Gi"}}, run_strategy="Halted"))
+    (result,) = adopt(instancetypes=["pinned", "medium", "small"], check=True)["results"]
+    assert [pair["instancetype"]["name"] for pair in result["nearest"]] == ["medium", "small"]
+    refused = adopt(instancetypes=["pinned"])
+    assert refused["results"][0]["nearest"] == []
+    assert refused["msg"].endswith(
+        "web: each instancetype changes the class of the guest: pinned, the nearest in size, adds dedicated CPUs;"
+        " create one of its size and class"
+    )
+
+
 def test_cores_alone_are_adopted_in_both_proposed_ways(run: Run, adopt: Run, api: Any, shop: str) -> None:
     """The commonest old VM."""
     created = run("instancetype", namespace=shop, name="double", cpu={"guest": 2}, memory={"guest": "4Gi"})

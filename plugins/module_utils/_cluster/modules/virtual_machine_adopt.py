@@ -104,8 +104,9 @@ def _failure(vm: AdoptOutcome) -> str:
     nearest = vm.adoption.nearest if vm.adoption is not None else ()
     if vm.adoption is None or not nearest:
         return str(vm.failed)
-    names = " and ".join(role["name"] for role in (nearest[0].instancetype, nearest[0].preference) if role)
-    why = nearest[0].refusal or f"differs in {', '.join(entry['field'] for entry in nearest[0].differences)}"
+    proposal = vm.adoption.proposal or nearest[0]
+    names = " and ".join(role["name"] for role in (proposal.instancetype, proposal.preference) if role)
+    why = proposal.refusal or f"differs in {', '.join(entry['field'] for entry in proposal.differences)}"
     remedy = f"; {vm.adoption.remedy}" if vm.adoption.remedy else ""
     return f"{vm.failed}; the nearest match is {names}: {why}{remedy}"
 

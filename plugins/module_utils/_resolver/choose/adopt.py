@@ -28,6 +28,7 @@ from ..kubevirt.find import find
 from ..kubevirt.vmi import defaults, vmi
 from ..kubevirt.vmi.vmi import guest
 from ..kubevirt.webhooks import mutate, validate
+from . import guest_class
 from .fitting import Constraints, fitting
 
 # Template → what KubeVirt makes of it, or None if KubeVirt rejects it.
@@ -114,7 +115,7 @@ class Candidate(NamedTuple):
     instancetype, preference: matchers; None for none. vm: rewritten.
     removed: the fields removed from its template, path → value.
     differences: of the VMI, [{field, before, after}], including accepted ones.
-    refusal: why KubeVirt would reject the VM, in its words, or None.
+    refusal: why KubeVirt would reject the VM, in its words, or None. gap: how the guest's class would change, or "".
     """
 
     instancetype: Manifest
@@ -123,17 +124,24 @@ class Candidate(NamedTuple):
     removed: Mapping[str, Any]
     differences: tuple[dict[str, Any], ...]
     refusal: str | None = None
+    gap: str = ""
 
 
 class Adoption(NamedTuple):
-    """chosen: None if no pair fits. In that case, nearest: the nearest pairs; remedy: how the VM can be adopted with
-    the first of them, or "". problem: why no pair could be tried.
+    """chosen: None if no pair fits. In that case, nearest: the nearest pairs that leave the guest in its class; remedy:
+    how the VM can be adopted with the first of them, or "". problem: why no pair could be tried, or why none is near.
     """
 
     chosen: Candidate | None = None
     nearest: tuple[Candidate, ...] = ()
     remedy: str = ""
     problem: str | None = None
+
+    @property
+    def proposal(self) -> Candidate | None:
+        """The pair to take, or where none fits, the nearest one that KubeVirt accepts."""
+        accepted = (candidate for candidate in self.nearest if candidate.refusal is None)
+        return self.chosen or next(accepted, None)
 
 
 class _Choice(NamedTuple):
@@ -175,13 +183,11 @@ def adopt(
     if fits:
         # min takes the first of equals, and the candidates are in order.
         return Adoption(chosen=min(fits, key=lambda candidate: (len(candidate.differences), -len(candidate.removed))))
-    choices = [choice for choice in ranked if choice is not None]
-    nearest = sorted(choices, key=lambda choice: _distance(choice.spec, before))[:_NEAREST]
-    closest = [
-        min((target.attempt(choice, preference) for preference in preferred), key=target.closeness)
-        for choice in nearest
-    ]
-    ordered = tuple(sorted(map(target.with_refusal, closest), key=target.closeness))
+    ordered, other_class = target.nearest([choice for choice in ranked if choice is not None], preferred)
+    if other_class is not None:
+        name = other_class.instancetype["name"]
+        reason = f"{name}, the nearest in size, {other_class.gap}; create one of its size and class"
+        return Adoption(problem=f"each instancetype changes the class of the guest: {reason}")
     sized = [choice.matcher for choice in exact]
     fixable = [candidate for candidate in ordered[:1] if candidate.instancetype in sized and candidate.refusal is None]
     return Adoption(nearest=ordered, remedy=target.remedy(fixable[0]) if fixable else "")
@@ -248,14 +254,41 @@ class _AdoptedVM(NamedTuple):
         return self._evaluate(rewritten, self._without_conflicts(rewritten, instancetype, preference))
 
     def fits(self, candidate: Candidate) -> bool:
-        return candidate.refusal is None and all(
-            self._accepted(difference["field"]) for difference in candidate.differences
-        )
+        return candidate.refusal is None and not self._unaccepted(candidate)
 
-    def closeness(self, candidate: Candidate) -> tuple[bool, int]:
-        return candidate.refusal is not None, sum(
-            not self._accepted(difference["field"]) for difference in candidate.differences
+    def nearest(
+        self, choices: Sequence[_Choice], preferred: Sequence[_Choice]
+    ) -> tuple[tuple[Candidate, ...], Candidate | None]:
+        """The nearest pairs: in the class of the guest, then by size, then with the fewest differences; those that
+        KubeVirt rejects come last. If no instancetype leaves the guest in its class: the pair nearest in size.
+        """
+        # The class depends on the preference so seldom that the first one decides.
+        tried = [
+            (_distance(choice.spec, self.before), self.attempt(choice, preferred[0]), choice) for choice in choices
+        ]
+        tried.sort(
+            key=lambda entry: (
+                bool(entry[1].gap),
+                entry[1].refusal is not None,
+                entry[0],
+                self._unaccepted(entry[1]),
+            )
         )
+        same_class = [(distance, choice) for distance, candidate, choice in tried[:_NEAREST] if not candidate.gap]
+        if tried and not same_class:
+            return (), tried[0][1]
+        pairs = [(distance, self._with_best_preference(choice, preferred)) for distance, choice in same_class]
+        pairs.sort(key=lambda pair: (pair[1].refusal is not None, pair[0]))
+        return tuple(candidate for _, candidate in pairs), None
+
+    def _with_best_preference(self, choice: _Choice, preferred: Sequence[_Choice]) -> Candidate:
+        candidates = [self.attempt(choice, preference) for preference in preferred]
+        best = min(candidates, key=lambda pair: (pair.refusal is not None, bool(pair.gap), self._unaccepted(pair)))
+        return self.with_refusal(best)
+
+    def _unaccepted(self, candidate: Candidate) -> int:
+        """The number of differences that are not accepted."""
+        return sum(not self._accepted(difference["field"]) for difference in candidate.differences)
 
     def reduce(self, candidate: Candidate, instancetype: _Choice) -> Candidate:
         """The candidate without the fields to which the preference or the instancetype gives the same value."""
@@ -281,7 +314,8 @@ class _AdoptedVM(NamedTuple):
         after = effective(admitted.vm, cluster)
         if isinstance(after, str):
             return candidate._replace(refusal=after)
-        return candidate._replace(removed=removed, differences=tuple(differences(self.before, after)))
+        gap = guest_class.gap(guest_class.of(self.before), guest_class.of(after), self._accepted)
+        return candidate._replace(removed=removed, differences=tuple(differences(self.before, after)), gap=gap)
 
     def with_refusal(self, candidate: Candidate) -> Candidate:
         """The candidate with the refusal of KubeVirt's webhook, if any."""

@@ -17,6 +17,12 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._conversio
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.modernize import Modernization
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose import adopt
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
+    Cluster,
+    KubeVirt,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates import process
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_files import builtin_objects
 
@@ -150,6 +156,26 @@ def test_nearest_instancetype_is_chosen_with_its_differences() -> None:
     result = converted(template(memory="1536Mi"))
     assert result.manifest["spec"]["virtualMachine"]["spec"]["instancetype"]["name"] == "u1.small"
     assert result.differences == [{"field": "domain.memory.guest", "before": "1536Mi", "after": "2Gi"}]
+
+
+def test_modernize_and_adoption_propose_the_same_pair() -> None:
+    source = vm({"cpu": {"sockets": 3}, "memory": {"guest": "6Gi"}})
+    result = converted(source)
+    offered: list[list[Manifest]] = [
+        [item for item in CATALOG if item["kind"] == kind]
+        for kind in ("VirtualMachineClusterInstancetype", "VirtualMachineClusterPreference")
+    ]
+    proposal = adopt.adopt(source, *offered, Cluster(Objects(CATALOG), KubeVirt(NEWEST))).proposal
+    assert proposal is not None and proposal.vm == result.manifest
+    assert proposal.instancetype["name"] == "u1.large"
+
+
+def test_no_instancetype_of_another_class_is_chosen() -> None:
+    catalog = [item for item in CATALOG if item["metadata"]["name"].startswith(("n1.", "cx1."))]
+    source = vm({"cpu": {"sockets": 3}, "memory": {"guest": "6Gi"}})
+    result = converted(source, catalog=catalog)
+    assert result.manifest == source
+    assert "No instancetype fits: each instancetype changes the class of the guest: " in result.remaining[0].note
 
 
 def test_parameters_of_removed_fields_are_removed() -> None:

@@ -327,6 +327,45 @@ def test_the_nearest_in_size_where_none_is_exact() -> None:
     assert adopted(vm(), types=[]) == Adoption()
 
 
+PINNED = named(
+    CLUSTER_TYPE,
+    "n1.large",
+    cpu={"guest": 4, "dedicatedCPUPlacement": True},
+    memory={"guest": "6Gi", "hugepages": {"pageSize": "1Gi"}},
+)
+
+
+def test_nearest_instancetype_is_of_the_guests_class() -> None:
+    small = vm(cpu={"sockets": 4}, memory={"guest": "5Gi"})
+    near = adopted(small, [], [PINNED, *TYPES])
+    assert [item.instancetype["name"] for item in near.nearest] == ["u1.medium", "u1.large", "u1.small"]
+    pinned = vm(
+        cpu={"sockets": 3, "dedicatedCpuPlacement": True}, memory={"guest": "6Gi", "hugepages": {"pageSize": "1Gi"}}
+    )
+    assert [item.instancetype["name"] for item in adopted(pinned, [], [PINNED]).nearest] == ["n1.large"]
+
+
+def test_no_instancetype_of_another_class_is_proposed() -> None:
+    small = vm(cpu={"sockets": 4}, memory={"guest": "5Gi"})
+    result = adopted(small, [], [PINNED])
+    assert result.nearest == () and result.proposal is None
+    assert result.problem == (
+        "each instancetype changes the class of the guest: n1.large, the nearest in size, adds dedicated CPUs and huge"
+        " pages of 1Gi; create one of its size and class"
+    )
+    accept = ["domain.cpu", "domain.memory"]
+    accepted = adopted(small, [], [PINNED], accept=accept)
+    assert [item.instancetype["name"] for item in accepted.nearest] == ["n1.large"]
+
+
+def test_rejected_pairs_are_proposed_to_nobody() -> None:
+    demanding = preference("demanding", requirements={"memory": {"guest": "64Gi"}})
+    machine = vm(memory={"guest": "6Gi"})
+    machine["spec"]["preference"] = {"kind": CLUSTER_PREFERENCE, "name": "demanding"}
+    result = adopted(machine, [demanding])
+    assert result.nearest and all(item.refusal for item in result.nearest) and result.proposal is None
+
+
 def test_namespaced_instancetype_can_be_chosen() -> None:
     own = size("own", 2, "4Gi", kind="VirtualMachineInstancetype")
     assert chosen(adopted(vm(), types=[own])).instancetype == {"kind": "VirtualMachineInstancetype", "name": "own"}
