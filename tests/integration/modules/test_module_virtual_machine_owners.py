@@ -254,7 +254,10 @@ def test_changed_fields_are_taken_over_at_once(run: Run, shop: str, api: Any) ->
     by_kubevirt_core(api, shop)
     other = {**vm("web", "medium", volumes=VOLUMES), "namespace": shop}
     refused = run("virtual_machine", **other)
-    assert '"OpenAPI-Generator" owns spec.instancetype.name' in refused["msg"]
+    assert refused["msg"].endswith(
+        '"OpenAPI-Generator" owns spec.instancetype.name; remove the fields from the task, or set force_conflicts: true'
+        " (takes what differs) or take_over: true (takes all that the task declares)"
+    )
     assert '"OpenAPI-Generator" owns' in run("virtual_machine", **other, take_over=["kubectl-edit"])["msg"]
     taken = run("virtual_machine", **other, take_over=True)
     assert not taken.get("failed") and "taken_over" not in taken["result"], taken

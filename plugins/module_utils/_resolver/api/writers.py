@@ -34,10 +34,9 @@ REJECTED: Final = "is rejected by KubeVirt's webhook until {source} has the inst
 CREATED: Final = "creates the object again, unless {source} no longer has it"
 """What the next write of a continuous writer does to a change, or has done to it."""
 
-FORCE: Final = "force_conflicts"
-TAKE_OVER: Final = "take_over"
-# The options of the modules that declare objects.
-_OPTIONS: Final = (FORCE, TAKE_OVER)
+FORCE: Final = "force_conflicts: true"
+"""The remedy of all modules that change declared fields; adoption has no other."""
+
 _TRACKING_ID: Final = "argocd.argoproj.io/tracking-id"
 # Fields in a message.
 _SHOWN: Final = 3
@@ -148,15 +147,11 @@ def owned(fields: Mapping[str, Iterable[str]]) -> str:
     return "; ".join(f'"{owner}" owns {", ".join(sorted(names))}' for owner, names in sorted(fields.items()))
 
 
-def remedies(managers: Iterable[str], options: Iterable[str] = _OPTIONS) -> str:
-    """The options that take fields from the managers. options: those that the module has."""
+def remedies(managers: Iterable[str]) -> str:
+    """The options of the declaring modules that take fields from the managers."""
     names = sorted(managers)
     value = "true" if all(name.startswith(TOOLS) for name in names) else f"[{', '.join(names)}]"
-    texts = {
-        FORCE: "force_conflicts: true (takes what differs)",
-        TAKE_OVER: f"take_over: {value} (takes all that the task declares)",
-    }
-    return " or ".join(texts[option] for option in options)
+    return f"{FORCE} (takes what differs) or take_over: {value} (takes all that the task declares)"
 
 
 def _by_managers(managers: Iterable[str]) -> str:

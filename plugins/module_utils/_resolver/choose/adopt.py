@@ -20,7 +20,7 @@ from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.quantity import BINARY_SI, Quantity, parse
 from ..api.state import is_active
 from ..api.tree import copy, differences
-from ..api.writers import REJECTED, beside, owned
+from ..api.writers import FORCE, REJECTED, beside, owned
 from ..kubevirt.apply import applier
 from ..kubevirt.apply.topology import CORES, NAMES, SOCKETS, THREADS
 from ..kubevirt.config.cluster import Cluster, KubeVirt
@@ -222,7 +222,7 @@ def conflict(vm: Manifest, candidate: Candidate, own: str, force: bool) -> tuple
     writer = beside(vm, fields, own)
     if writer is not None:
         text = f"{writer.text(REJECTED)}; results[].manifest is the manifest for {writer.writer.source}"
-        return (None, text) if force else (f"{text}; put it there first, or set force_conflicts: true", None)
+        return (None, text) if force else (f"{text}; put it there first, or set {FORCE}", None)
     owners = {
         name: [".".join(field) for field in fields if ownership.owners([(name, owned_fields)], field)]
         for name in applying(vm, own)
@@ -233,7 +233,7 @@ def conflict(vm: Manifest, candidate: Candidate, own: str, force: bool) -> tuple
         return None, None
     return (
         f"another field manager declares fields that the instancetype replaces: {owned(declared)}; its next apply is"
-        " rejected until it declares results[].manifest; change it first, or set force_conflicts: true"
+        f" rejected until it declares results[].manifest; change it first, or set {FORCE}"
     ), None
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from ..api import managed_fields as ownership
 from ..api.managed_fields import Field
 from ..api.tree import copy, put, value_at
+from ..api.writers import FORCE
 
 Manifest = dict[str, Any]
 
@@ -333,6 +334,6 @@ def plugged_warnings(plugged: Iterable[Manifest]) -> Iterator[str]:
         option, key = _OPTIONS[source]
         yield (
             f"volumes: {name} was plugged in and stays, though the task does not declare it; add"
-            f" {{name: {name}, {option}: {volume[source].get(key)}}} to volumes to declare it, or set force_conflicts"
+            f" {{name: {name}, {option}: {volume[source].get(key)}}} to volumes to declare it, or set {FORCE}"
             " to remove it"
         )

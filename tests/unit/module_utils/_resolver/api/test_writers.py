@@ -77,9 +77,8 @@ def test_many_fields_are_counted() -> None:
     )
 
 
-def test_remedies_name_the_modules_own_options() -> None:
+def test_remedies_name_both_options() -> None:
     assert writers.remedies(["virtctl"]) == (
         "force_conflicts: true (takes what differs) or take_over: true (takes all that the task declares)"
     )
     assert "take_over: [kubectl, virtctl] (" in writers.remedies(["virtctl", "kubectl"])
-    assert writers.remedies(["virtctl"], [writers.FORCE]) == "force_conflicts: true (takes what differs)"

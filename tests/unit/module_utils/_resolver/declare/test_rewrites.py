@@ -32,7 +32,7 @@ PLUGGED_DISK = {"name": "extra", "disk": {"bus": "scsi"}, "serial": "extra"}
 PCI = ("spec", "template", "metadata", "annotations", "kubevirt.io/pci-topology-version")
 WARNING = (
     "volumes: extra was plugged in and stays, though the task does not declare it; add {name: extra,"
-    " persistent_volume_claim: extra} to volumes to declare it, or set force_conflicts to remove it"
+    " persistent_volume_claim: extra} to volumes to declare it, or set force_conflicts: true to remove it"
 )
 
 
