@@ -22,7 +22,8 @@ from ..module_utils._resolver.api.errors import FieldError, bug_report
 from ..module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ..module_utils._resolver.api.redaction import ADDED
 from ..module_utils._resolver.api.release import Release
-from ..module_utils._resolver.catalog.modernize import OLD_KINDS, Modernization
+from ..module_utils._resolver.catalog.modernize import OLD_KINDS, FieldChange, Modernization
+from ..module_utils._resolver.catalog.template_parameters import PARAMETERS
 from ..module_utils._resolver.declare.option_checks import oversized
 from ..module_utils._templates.conversion import KIND as VM_TEMPLATE
 from ._catalog_files import builtin_objects
@@ -202,8 +203,19 @@ def _converted(report: _Report, manifest: Manifest, origin: Sources, release: Re
         return manifest
     if guest and (conversion.manifest["kind"] != TEMPLATE or conversion.remaining):
         report.rows.append(_row(label, conversion))
+    report.notes.extend(
+        f"note: {label}: {change.path}: {_successor(change)}{change.note}"
+        for change in conversion.changes
+        if change.path.startswith(PARAMETERS)
+    )
     report.notes.extend(f"note: {label}: {remaining.path}: {remaining.note}" for remaining in conversion.remaining)
     return _declared(conversion.manifest) if conversion.manifest != manifest else manifest
+
+
+def _successor(change: FieldChange) -> str:
+    """What replaces a parameter, in a sentence; "" for nothing."""
+    default = f", whose default is {change.after}" if change.after else ""
+    return f"Replaced by {change.new_path}{default}. " if change.new_path else "Removed. "
 
 
 def _row(label: str, conversion: Modernization) -> _Row:

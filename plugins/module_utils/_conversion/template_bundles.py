@@ -18,13 +18,14 @@ from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from .._resolver.api.release import NEWEST, Release
 from .._resolver.api.state import is_active
 from .._resolver.api.tree import copy, value_at, without_secrets
+from .._resolver.catalog import template_parameters
 from .._resolver.catalog.modernize import FieldChange, Modernization, RemainingField, modernize
 from .._resolver.choose import adopt
 from .._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from .._resolver.kubevirt.find.lookup import Objects
 from .._resolver.kubevirt.vmi import vmi
 from .._resolver.kubevirt.vmi.vmi import guest
-from .._templates import conversion, process, substitution
+from .._templates import conversion, process
 from . import presets as preset_rules
 
 TEMPLATE: Final = "Template"
@@ -108,9 +109,10 @@ def _of_template(template: Manifest, sources: Sources, release: Release) -> Mode
         raise error.with_parent("spec.virtualMachine") from None
     changed = _carried_over(spec["virtualMachine"], placed, successor.manifest)
     successor.manifest = {**template, "spec": {**spec, "virtualMachine": changed}}
-    unused = _drop_unused(successor.manifest["spec"], spec["virtualMachine"])
-    successor.changes = [*map(_under_vm, successor.changes), *unused]
-    successor.remaining = [entry._replace(path=f"spec.virtualMachine.{entry.path}") for entry in successor.remaining]
+    replaced = template_parameters.replace(successor.manifest["spec"], spec["virtualMachine"], example.open)
+    successor.changes = [*map(_under_vm, successor.changes), *replaced.changes]
+    remaining = [entry._replace(path=f"spec.virtualMachine.{entry.path}") for entry in successor.remaining]
+    successor.remaining = [*remaining, *replaced.remaining]
     return successor
 
 
@@ -135,20 +137,6 @@ def _carried_over(raw: Any, before: Any, after: Any) -> Any:
     if all(isinstance(value, list) and len(value) == len(after) for value in (raw, before, after)):
         return [_carried_over(*values) for values in zip(raw, before, after)]
     return after
-
-
-def _drop_unused(spec: Manifest, vm_before: Manifest) -> list[FieldChange]:
-    """Removes the parameters to which only removed fields referred."""
-    text = spec.get("message") or ""
-    used = {*substitution.references(spec["virtualMachine"]), *substitution.references(text)}
-    lost = [name for name in substitution.references(vm_before) if name not in used]
-    if lost:
-        remaining = [parameter for parameter in spec["parameters"] if parameter.get("name") not in lost]
-        spec.update(parameters=remaining)
-        if not remaining:
-            del spec["parameters"]
-    note = "Only fields that the instancetype or the preference provides referred to it."
-    return [FieldChange(f"spec.parameters[{name}]", name, "", None, note) for name in dict.fromkeys(lost)]
 
 
 def _add_presets(draft: Modernization, presets: Sequence[Manifest]) -> None:

@@ -58,6 +58,25 @@ def test_command_prints_a_table_of_changes(tmp_path: Path, capsys: pytest.Captur
     assert "v1beta1" in (tmp_path / "new" / "sizes.yml").read_text()
 
 
+def test_parameters_that_go_have_a_note(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = yaml.safe_load(template("a", "'${MEMORY}'"))
+    document["parameters"] += [{"name": "MEMORY", "value": "2Gi"}, {"name": "RNG", "value": "/dev/urandom"}]
+    document["objects"][0]["spec"]["template"]["spec"]["domain"]["devices"] = {"rng": {}}
+    document["objects"][0]["spec"]["template"]["metadata"] = {"annotations": {"acme/tier": "${RNG}"}}
+    (tmp_path / "old.yml").write_text(yaml.safe_dump(document))
+    own = yaml.safe_load(SIZE)
+    own["spec"] = {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}, "annotations": {"acme/tier": "/dev/urandom"}}
+    own["apiVersion"] = "instancetype.kubevirt.io/v1beta1"
+    (tmp_path / "own.yml").write_text(yaml.safe_dump(own))
+    _code, lines, _error = run_command(capsys, str(tmp_path), "--catalog", "none")
+    assert lines[2:-1] == [
+        "note: Template a: spec.parameters[RNG]: Removed. Only fields that the instancetype or the preference provides"
+        " referred to it.",
+        "note: Template a: spec.parameters[MEMORY]: Replaced by spec.parameters[INSTANCETYPE], whose default is own."
+        " The instancetype gives the VM its size, so users choose an instancetype.",
+    ]
+
+
 def test_without_a_catalog(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "old.yml").write_text(template("a", "2Gi"))
     _code, lines, _error = run_command(capsys, str(tmp_path), "--catalog", "none", "--output", str(tmp_path / "new"))

@@ -178,14 +178,6 @@ def test_no_instancetype_of_another_class_is_chosen() -> None:
     assert "No instancetype fits: each instancetype changes the class of the guest: " in result.remaining[0].note
 
 
-def test_parameters_of_removed_fields_are_removed() -> None:
-    sizes = ({"name": "MEMORY", "value": "2Gi"}, {"name": "CPUS", "value": "1"}, {"name": "LATER", "value": "x"})
-    result = converted(template(cpu="${{CPUS}}", memory="${MEMORY}", parameters=sizes))
-    assert [item["name"] for item in result.manifest["spec"]["parameters"]] == ["NAME", "LATER"]
-    gone = {change.path for change in result.changes if change.path.startswith("spec.parameters")}
-    assert gone == {"spec.parameters[MEMORY]", "spec.parameters[CPUS]"}
-
-
 def test_templates_that_are_not_converted() -> None:
     several = template()
     several["objects"] *= 2
@@ -236,14 +228,6 @@ def test_annotations_set_by_the_instancetype_are_removed() -> None:
     result = converted(source, catalog=catalog)
     assert result.manifest["spec"]["instancetype"]["name"] == "gold"
     assert "annotations" not in result.manifest["spec"]["template"]["metadata"]
-
-
-def test_last_parameter_is_removed_with_its_field() -> None:
-    source = template(memory="${MEMORY}")
-    source["parameters"] = [{"name": "MEMORY", "value": "2Gi"}]
-    source["objects"][0]["metadata"] = {"name": "web"}
-    del source["objects"][0]["spec"]["template"]["spec"]["hostname"]
-    assert "parameters" not in converted(source).manifest["spec"]
 
 
 def test_lists_keep_their_references() -> None:

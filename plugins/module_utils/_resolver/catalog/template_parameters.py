@@ -1,0 +1,101 @@
+"""The parameters of a template whose VM gets an instancetype, which its users choose instead of CPUs and memory."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, Final, NamedTuple
+
+from ..._templates.substitution import references
+from ..api.manifest import Manifest
+from ..api.matcher import INSTANCETYPE
+from ..api.tree import value_at
+from .modernize import FieldChange, RemainingField
+
+PARAMETERS: Final = "spec.parameters"
+_NAME: Final = "INSTANCETYPE"
+_DOMAIN: Final = ("spec", "template", "spec", "domain")
+# The fields in a domain that are the size of a guest.
+_SIZES: Final = (
+    *(("cpu", part) for part in ("sockets", "cores", "threads")),
+    *(("memory", part) for part in ("guest", "maxGuest")),
+    *(("resources", part, name) for part in ("requests", "limits") for name in ("cpu", "memory")),
+)
+
+
+class Replaced(NamedTuple):
+    """What became of parameters. changes: of those that are gone; remaining: what users have to know or do."""
+
+    changes: list[FieldChange]
+    remaining: list[RemainingField]
+
+
+def replace(spec: Manifest, before: Any, unset: Collection[str]) -> Replaced:
+    """Removes the parameters to which only removed fields referred, and adds one for the instancetype instead of those
+    for the size.
+
+    spec: of the template with the new VM; changed in place. before: the VM before, with references. unset: the
+    parameters without a default, whose instancetype was chosen for a made-up value.
+    """
+    vm = spec["virtualMachine"]
+    used = {*references(vm), *references(spec.get("message") or "")}
+    lost = [name for name in dict.fromkeys(references(before)) if name not in used]
+    sizing = _sizing(before, vm)
+    result = Replaced([], [])
+    parameters = list(spec.get("parameters") or [])
+    added = _instancetype(vm, sizing, unset) if sizing else None
+    if added is not None and _NAME in {entry.get("name") for entry in parameters} - set(lost):
+        result.remaining.append(RemainingField(PARAMETERS, _taken(sizing)))
+        added = None
+    if added is not None:
+        first = next(index for index, entry in enumerate(parameters) if entry.get("name") in sizing)
+        parameters.insert(first, added)
+        vm["spec"][INSTANCETYPE.matcher]["name"] = f"${{{_NAME}}}"
+        if "value" not in added:
+            note = f"It has no default, because {' and '.join(sorted(sizing & set(unset)))} had none; add one."
+            result.remaining.append(RemainingField(f"{PARAMETERS}[{_NAME}]", note))
+    result.changes.extend(_gone(name, added if name in sizing else None) for name in lost)
+    result.remaining.extend(
+        RemainingField(f"{PARAMETERS}[{name}]", "The instancetype sets the size; only other fields refer to it still.")
+        for name in sorted(sizing - set(lost))
+    )
+    remaining = [entry for entry in parameters if entry is added or entry.get("name") not in lost]
+    spec.pop("parameters", None)
+    if remaining:
+        spec["parameters"] = remaining
+    return result
+
+
+def _sizing(before: Any, after: Manifest) -> set[str]:
+    """The parameters to which removed fields of the size referred, if the VM has a new instancetype."""
+    if INSTANCETYPE.matcher_of(after) is None or INSTANCETYPE.matcher_of(before) is not None:
+        return set()
+    removed = [value_at(before, _DOMAIN + size) for size in _SIZES if value_at(after, _DOMAIN + size) is None]
+    return set(references(removed))
+
+
+def _instancetype(vm: Manifest, sizing: set[str], unset: Collection[str]) -> Manifest:
+    """The parameter for the instancetype."""
+    parameter = {
+        "name": _NAME,
+        "displayName": "Instancetype",
+        "description": "The instancetype that gives the VM its CPUs and memory",
+    }
+    if sizing & set(unset):
+        return {**parameter, "required": True}
+    return {**parameter, "value": vm["spec"][INSTANCETYPE.matcher]["name"]}
+
+
+def _gone(name: str, successor: Manifest | None) -> FieldChange:
+    path = f"{PARAMETERS}[{name}]"
+    if successor is None:
+        note = "Only fields that the instancetype or the preference provides referred to it."
+        return FieldChange(path, name, "", None, note)
+    note = "The instancetype gives the VM its size, so users choose an instancetype."
+    return FieldChange(path, name, f"{PARAMETERS}[{_NAME}]", successor.get("value"), note)
+
+
+def _taken(sizing: set[str]) -> str:
+    return (
+        f"The instancetype replaces the size of {' and '.join(sorted(sizing))}, and another parameter is named {_NAME};"
+        " refer to a parameter of another name in spec.virtualMachine.spec.instancetype.name, so that users can choose."
+    )
