@@ -139,6 +139,7 @@ cache_timeout: 600
 import contextlib
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -153,6 +154,9 @@ from ..module_utils._cluster.client.session import Session
 from ..module_utils._cluster.client.transport import MISSING
 from ..module_utils._cluster.modules.options import AUTH, REQUESTS
 from ..module_utils._resolver.api.name_rules import nearest
+from ..module_utils._resolver.api.redaction import mask_secrets, without_logins
+from ..module_utils._resolver.api.secret_texts import environment_secrets, option_secrets, secret_texts
+from ..module_utils._resolver.declare.option_checks import shape_problem
 from ..plugin_utils._inventory import check_options, hosts
 
 try:
@@ -207,14 +211,20 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 raise AnsibleParserError(f"{option}: unknown option{nearest(option, sorted(option_names))}")
         parts = ("type", "elements", "choices", "aliases")
         spec = {name: {part: definitions[name][part] for part in parts if part in definitions[name]} for name in _OWN}
-        _validated(spec, config or {})
+        if problem := shape_problem(config or {}, AUTH):
+            raise AnsibleParserError(problem)
+        _validated({**spec, **AUTH}, {name: value for name, value in (config or {}).items() if not _is_template(value)})
 
     def _cached(self, connection: dict[str, Any], path: str, cache: bool) -> dict[str, dict[str, Any]]:
         options = {name: self.get_option(name) for name in _READ}
         check_options(options["host_format"], options["hostvars_prefix"])
         if not self.get_option("cache"):
             return self._hosts(connection, options)
-        identity = {name: str(value) for name, value in connection.items() if name not in _SECRET and value is not None}
+        identity = {
+            name: without_logins(str(value), name)
+            for name, value in connection.items()
+            if name not in _SECRET and value is not None
+        }
         kubeconfig = connection["kubeconfig"] if isinstance(connection["kubeconfig"], str) else ""
         source = json.dumps([options, identity, kubeconfig], sort_keys=True)
         key = f"{self.get_cache_key(path)}_{hashlib.sha256(source.encode()).hexdigest()[:12]}"
@@ -257,6 +267,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 raise AnsibleParserError(f"{name}: {' '.join(str(error).split())}") from None
 
 
+def _is_template(value: Any) -> bool:
+    return isinstance(value, str) and any(sign in value for sign in _TEMPLATE)
+
+
 def _names(options: dict[str, Any]) -> set[str]:
     return {name for option, entry in options.items() for name in (option, *entry.get("aliases", []))}
 
@@ -266,7 +280,9 @@ def _validated(spec: dict[str, Any], config: Mapping) -> dict[str, Any]:
     configured = {name: value for name, value in config.items() if name in _names(spec) and value is not None}
     result = ArgumentSpecValidator(spec).validate(configured)
     if result.error_messages:
-        raise AnsibleParserError("; ".join(" ".join(text.split()) for text in result.error_messages))
+        secrets = secret_texts(dict(config)) | option_secrets(dict(config), spec) | environment_secrets(os.environ)
+        texts = mask_secrets(result.error_messages, secrets)
+        raise AnsibleParserError("; ".join(" ".join(text.split()) for text in texts))
     return {name: result.validated_parameters.get(name) for name in spec}
 
 
@@ -280,5 +296,5 @@ def _guarded(value: Any) -> Any:
     if isinstance(value, list):
         return [_guarded(entry) for entry in value]
     if isinstance(value, str):
-        return wrap_var(value) if any(sign in value for sign in _TEMPLATE) else trust_as_template(value)
+        return wrap_var(value) if _is_template(value) else trust_as_template(value)
     return value

@@ -68,13 +68,11 @@ virtual_machine_templates:
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates.cluster import (
-    info_module as virtual_machine_template_info,
-)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates.cluster.info_module import MODULE
 
 
 def main() -> None:
-    run_module(virtual_machine_template_info.MODULE)
+    run_module(MODULE)
 
 
 if __name__ == "__main__":

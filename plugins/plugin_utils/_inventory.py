@@ -15,7 +15,7 @@ from ..module_utils._cluster.reads.lookup import ClusterLookup
 from ..module_utils._cluster.reads.revisions import inspected
 from ..module_utils._resolver.api.kinds import BY_NAME
 from ..module_utils._resolver.api.manifest import namespaced_name
-from ..module_utils._resolver.api.redaction import LAST_APPLIED
+from ..module_utils._resolver.api.secret_texts import LAST_APPLIED
 from ..module_utils._resolver.guest.effect import ASSUMED
 from ..module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from ..module_utils._resolver.kubevirt.vm.readiness import RUNNING

@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 from .._resolver.api.errors import FieldError
 from .._resolver.api.manifest import Manifest, Options
 from .._resolver.api.matcher import ROLES
-from .._resolver.api.redaction import is_secret, secret_texts
 from .._resolver.api.release import NEWEST
+from .._resolver.api.secret_texts import is_secret, secret_texts
 from .._resolver.api.tree import copy, overlaid
 from .._resolver.declare.instancetypes import validated
 from . import parameters as values_of

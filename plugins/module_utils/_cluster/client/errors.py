@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeVar
 
 from ..._resolver.api.label_selector import SelectorError, selector
+from ..._resolver.api.redaction import without_logins
 from ..._resolver.api.writers import field_conflict
 
 _T = TypeVar("_T")
@@ -94,7 +95,7 @@ class ConnectionFailed(RequestFailed):
     """
 
     def __init__(self, text: str, *, sent: bool = True, final: bool = False) -> None:
-        super().__init__(text)
+        super().__init__(without_logins(text))
         self.sent = sent
         self.final = final
 

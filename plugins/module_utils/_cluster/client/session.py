@@ -14,8 +14,10 @@ from urllib.parse import urlencode
 
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.name_rules import shown
+from ..._resolver.api.redaction import without_logins
 from ..._resolver.api.write import APPLY, Repeat, Write
 from .errors import TOO_LARGE, ApiError, ConnectionFailed, RequestFailed, is_other_object, reason_of
+from .kubeconfig import name_of
 from .pool import Backoff, TokenBucket, raise_if_stopped
 from .transport import USER_AGENT, HTTPHeaderDict, configure, connections, deadline, opener, urllib3
 
@@ -58,6 +60,12 @@ _HTML: Final = re.compile(r"<(!doctype\s+html|html|head|body|title)\b", re.IGNOR
 _TITLE: Final = re.compile(r"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
 _WRONG_HOST: Final = "; set host to the address of an API server, not of a console, a login page or a proxy"
 _CHUNK: Final = 65536
+_HEADER: Final = (
+    "a credential or name has characters that no HTTP header may have, such as a line break; check api_key, username,"
+    " password, impersonate_user, impersonate_groups, and the token in the kubeconfig"
+)
+_HTTP_TO_HTTPS: Final = "HTTP request to an HTTPS server"
+_HTTPS_TO_HTTP: Final = re.compile(r"wrong version number|record layer failure|unknown protocol", re.IGNORECASE)
 
 _T = TypeVar("_T")
 
@@ -110,9 +118,10 @@ class Session:
         self._configuration.connection_pool_maxsize = self._options.get("concurrency") or _CONNECTIONS
         self._configuration.retries = False
         # The client's hook for new tokens sets the configuration's host again, to the kubeconfig's.
-        self.host = str(self._configuration.host)
+        address = str(self._configuration.host)
+        self.host = without_logins(address, "host")
         self._cached_headers: tuple[float, dict[str, str]] = (0.0, {})
-        self._open = opener(connections(self._configuration), self.host)
+        self._open = opener(connections(self._configuration, name_of(self._options)), address)
 
     def dry_run_session(self) -> Session:
         """A copy of this session that sends writes as dry runs: the server validates them but stores nothing."""
@@ -434,6 +443,9 @@ class Session:
                 # Somebody took the connection: the address is right, and another server behind it may answer.
                 self._reached.set()
             raise self._unreachable(error) from error
+        except ValueError:
+            # The error contains the header, which may be a secret.
+            raise ConnectionFailed(_HEADER, final=True) from None
         self._reached.set()
         self._outage.end()
         if response.status >= 300:
@@ -456,9 +468,20 @@ class Session:
         except (ValueError, RecursionError) as error:
             if data and "json" in response.headers.get("Content-Type", ""):
                 return ConnectionFailed(f"{self.host} answered {response.status} with invalid JSON: {reason_of(error)}")
-            body = _plain(data)
+            if _HTTP_TO_HTTPS in _beginning(data):
+                return ConnectionFailed(
+                    f"{self.host} answers HTTPS only; set host, or server in the kubeconfig, to https://...", final=True
+                )
+            body = self._without_status(response.status, data)
         after = response.headers.get("Retry-After", "")
         return ApiError(response.status, body, float(after) if after.isdigit() else None, verb=verb, path=path)
+
+    def _without_status(self, code: int, data: bytes) -> str:
+        """What answered with what, if it is no Status: a proxy or load balancer in front of the API server."""
+        text = _plain(data)
+        if not _HTML.search(_beginning(data)):
+            return text or f"{self.host} answered {code} without a text"
+        return f"{self.host} answered {code} with {f'the web page {shown(text)}' if text else 'a web page'}"
 
     def _unreachable(self, error: Exception) -> ConnectionFailed:
         cause = error.args[0] if error.args else None
@@ -471,6 +494,9 @@ class Session:
             )
             return ConnectionFailed(text, sent=False, final=True)
         exceptions = urllib3.exceptions
+        if isinstance(error, exceptions.SSLError) and _HTTPS_TO_HTTP.search(text):
+            text = f"{text}; if it answers HTTP only, set host, or server in the kubeconfig, to http://..."
+            return ConnectionFailed(text, sent=False, final=True)
         unsent = isinstance(error, (exceptions.NewConnectionError, exceptions.ConnectTimeoutError))
         return ConnectionFailed(text, sent=not unsent)
 
@@ -535,7 +561,9 @@ def _instead_of_json(data: bytes, error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "JSON that is nested too deeply"
     return (
-        f"the web page {shown(_plain(data))}" if _HTML.search(_beginning(data)) else f"invalid JSON: {reason_of(error)}"
+        f"the web page {shown(_plain(data) or 'without a title')}"
+        if _HTML.search(_beginning(data))
+        else f"invalid JSON: {reason_of(error)}"
     )
 
 
@@ -545,7 +573,7 @@ def _plain(data: bytes) -> str:
     if not _HTML.search(text):
         return text
     title = _TITLE.search(text)
-    return " ".join(title[1].split()) if title else "without a title"
+    return " ".join(title[1].split()) if title else ""
 
 
 def _beginning(data: bytes) -> str:

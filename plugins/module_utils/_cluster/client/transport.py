@@ -5,17 +5,18 @@ from __future__ import annotations
 import contextvars
 import http.client
 import io
-import logging
 import ssl
 import subprocess
 import time
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar, Final
+from typing import Any, Final
+from urllib.parse import unquote
 
+from ..._resolver.api.name_rules import shown
+from . import kubeconfig
 from .errors import ConnectionFailed, reason_of
 
 __all__ = ["MISSING", "HTTPHeaderDict", "RESTClientObject", "urllib3", "yaml"]
@@ -47,12 +48,6 @@ _BUFFER = 65536
 _FILES = ("ca_certs", "cert_file", "key_file")
 
 _PATHS: Final = ("ca_cert", "client_cert", "client_key")
-_CREDENTIALS: Final = ("api_key", "username", "client_cert")
-# Seconds for which an exec plugin may run.
-_PLUGIN: Final = 60
-_HANGS: Final = (
-    "{} did not end within {} s and was stopped; run it in a terminal to see what it waits for, or set api_key"
-)
 
 
 def tls_context(ca_file: str | None = None, ca_text: str | None = None, check: bool = True) -> ssl.SSLContext:
@@ -69,17 +64,24 @@ def tls_context(ca_file: str | None = None, ca_text: str | None = None, check: b
     return context
 
 
-def connections(configuration: Any) -> Any:
+def connections(configuration: Any, kubeconfig_name: str = "kubeconfig") -> Any:
     """The urllib3 pool manager for a kubernetes.client.Configuration: proxy, TLS, number of connections.
 
-    Reads the configuration's files once. Keys inside a kubeconfig must go through a file to reach TLS; they are removed
-    from the disk at once. Raises ConnectionFailed for unusable certificates and keys.
+    kubeconfig_name: names the kubeconfig in errors. Reads the configuration's files once. Keys inside a kubeconfig must
+    go through a file to reach TLS; they are removed from the disk at once. Raises ConnectionFailed for unusable
+    certificates and keys.
     """
-    manager = RESTClientObject(configuration).pool_manager
+    try:
+        manager = RESTClientObject(configuration).pool_manager
+    except (ValueError, ImportError) as error:
+        raise ConnectionFailed(
+            f"proxy {shown(configuration.proxy)}: cannot be used: {reason_of(error)}; write it as http://HOST:PORT",
+            final=True,
+        ) from error
     manager.pool_classes_by_scheme = _pool_classes(manager.pool_classes_by_scheme)
     # A proxy that uses TLS itself needs the same files.
     if configuration.host.startswith("https:") and not str(configuration.proxy or "").startswith("https:"):
-        manager.connection_pool_kw["ssl_context"] = _context(configuration)
+        manager.connection_pool_kw["ssl_context"] = _context(configuration, kubeconfig_name)
         for name in _FILES:
             manager.connection_pool_kw.pop(name, None)
         forget_files()
@@ -168,18 +170,26 @@ def _pool_classes(pools: dict[str, Any]) -> dict[str, Any]:
     return classes
 
 
-def _context(configuration: Any) -> ssl.SSLContext:
+def _context(configuration: Any, kubeconfig_name: str) -> ssl.SSLContext:
+    # Of certificates and keys inside a kubeconfig, the client tells only its own temporary file.
+    inside = frozenset(_files().values())
+
+    def place(option: str, path: str, field: str) -> str:
+        return f"{kubeconfig_name}: {field}" if path in inside else f"{option} {path}"
+
     try:
         # Without a CA file, the CAs of the system count.
         context = tls_context(configuration.ssl_ca_cert or None, check=bool(configuration.verify_ssl))
     except (OSError, ValueError) as error:
-        raise ConnectionFailed(f"ca_cert {configuration.ssl_ca_cert}: cannot be used: {reason_of(error)}") from error
+        ca = place("ca_cert", configuration.ssl_ca_cert, "certificate-authority-data")
+        raise ConnectionFailed(f"{ca}: cannot be used: {reason_of(error)}") from error
     if configuration.cert_file:
         try:
             context.load_cert_chain(configuration.cert_file, configuration.key_file or None)
         except (OSError, ValueError) as error:
-            options = f"client_cert {configuration.cert_file} with client_key {configuration.key_file}"
-            raise ConnectionFailed(f"{options}: cannot be used: {reason_of(error)}") from error
+            certificate = place("client_cert", configuration.cert_file, "client-certificate-data")
+            key = place("client_key", configuration.key_file, "client-key-data").rpartition(": ")[2]
+            raise ConnectionFailed(f"{certificate} with {key}: cannot be used: {reason_of(error)}") from error
     return context
 
 
@@ -198,39 +208,14 @@ def configure(options: dict[str, Any]) -> Any:
 
     # The client starts plugins with this module of Python, also later, when a token expires.
     provider: Any = exec_provider
-    provider.subprocess = SimpleNamespace(**{**vars(subprocess), "Popen": _Plugin})
+    provider.subprocess = SimpleNamespace(**{**vars(subprocess), "Popen": kubeconfig.Plugin})
     configuration = Configuration()
     before = set(_files())
-    _load(options, configuration)
+    kubeconfig.load(options, configuration)
     _written.update(set(_files()) - before)
     _override(options, configuration)
+    _move_login(configuration)
     return configuration
-
-
-class _Plugin(subprocess.Popen[str]):
-    """An exec plugin, which has an end, unless it can ask the user at a terminal."""
-
-    # The commands that hung. They are not tried again for each token and each object of a task.
-    _hung: ClassVar[list[list[str]]] = []
-
-    def __init__(self, command: list[str], **kwargs: Any) -> None:
-        self._command, self._seconds = command, None if kwargs.get("stdin") else _PLUGIN
-        if command in self._hung:
-            raise self._hangs()
-        super().__init__(command, **kwargs)
-
-    def communicate(self, input: str | None = None, timeout: float | None = None) -> tuple[str, str]:
-        try:
-            return super().communicate(input, timeout or self._seconds)
-        except subprocess.TimeoutExpired:
-            self.kill()
-            self.wait()
-            self._hung.append(self._command)
-            raise self._hangs() from None
-
-    def _hangs(self) -> ConnectionFailed:
-        # Its arguments may be secret.
-        return ConnectionFailed(_HANGS.format(self._command[0], _PLUGIN))
 
 
 # The contents of the files that this module wrote.
@@ -257,73 +242,16 @@ def _files() -> dict[str, str]:
     return files
 
 
-def _load(options: dict[str, Any], configuration: Any) -> None:
-    from kubernetes import config as kubernetes_config
-
-    config: Any = kubernetes_config
-    source = options.get("kubeconfig")
-    # An invalid file raises many types of errors: YAML errors, missing keys, wrong types, failing exec plugins.
-    name = "kubeconfig" if isinstance(source, dict) else f"kubeconfig {source or '(default)'}"
-    try:
-        with _logged_errors() as logged_errors:
-            _read(config, options, configuration)
-    except ConnectionFailed:
-        raise
-    except Exception as error:
-        raise ConnectionFailed(f"{name} cannot be used: {_one_line(error)}") from error
-    given = any(options.get(name) for name in _CREDENTIALS)
-    if logged_errors and not (given or configuration.api_key or configuration.cert_file or configuration.username):
-        raise ConnectionFailed(f"{name}: the credential plugin returned no credentials: {_one_line(logged_errors[-1])}")
-
-
-def _read(config: Any, options: dict[str, Any], configuration: Any) -> None:
-    source, context = options.get("kubeconfig"), options.get("context")
-    if isinstance(source, dict):
-        config.load_kube_config_from_dict(source, context=context, client_configuration=configuration)
-    elif source:
-        path = Path(source).expanduser()
-        if not path.is_file():
-            raise ConnectionFailed(f"kubeconfig {path}: no such file; set kubeconfig or K8S_AUTH_KUBECONFIG")
-        config.load_kube_config(str(path), context=context, client_configuration=configuration)
-    elif not (options.get("host") and any(options.get(name) for name in _CREDENTIALS)):
-        try:
-            config.load_kube_config(context=context, client_configuration=configuration)
-        except config.ConfigException as error:
-            try:
-                config.load_incluster_config(client_configuration=configuration)
-            except config.ConfigException:
-                raise ConnectionFailed(
-                    f"no cluster is configured ({_one_line(error)}); set kubeconfig, or host and api_key, or"
-                    " K8S_AUTH_KUBECONFIG"
-                ) from error
-
-
-@contextmanager
-def _logged_errors() -> Iterator[list[str]]:
-    """Collects logged errors: if an exec plugin fails, the client only logs that and continues without credentials."""
-    messages: list[str] = []
-
-    class Listener(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            messages.append(record.getMessage())
-
-    listener = Listener(logging.ERROR)
-    logging.getLogger().addHandler(listener)
-    try:
-        yield messages
-    finally:
-        logging.getLogger().removeHandler(listener)
-
-
 def _override(options: dict[str, Any], configuration: Any) -> None:
     if options.get("host"):
         try:
             # The client parses it, to find the proxy of the environment.
             configuration.host = options["host"].rstrip("/")
         except ValueError as error:
-            raise ConnectionFailed(f"cannot reach the API server {options['host']}: {_one_line(error)}") from error
+            raise ConnectionFailed(f"cannot reach the API server {options['host']}: {reason_of(error)}") from error
     if options.get("api_key"):
-        configuration.api_key = {"authorization": f"Bearer {options['api_key']}"}
+        # A token that is read from a file often ends with a line break.
+        configuration.api_key = {"authorization": f"Bearer {options['api_key'].strip()}"}
         configuration.refresh_api_key_hook = None
     names = {
         "username": "username",
@@ -337,6 +265,8 @@ def _override(options: dict[str, Any], configuration: Any) -> None:
     }
     for option, attribute in names.items():
         value = options.get(option)
+        if option in _PATHS and "-----BEGIN " in str(value):
+            raise ConnectionFailed(f"{option}: expected the path of a file, found the content of one", final=True)
         if value is not None:
             setattr(configuration, attribute, str(Path(value).expanduser()) if option in _PATHS else value)
     if options.get("proxy_headers"):
@@ -346,6 +276,11 @@ def _override(options: dict[str, Any], configuration: Any) -> None:
         configuration.proxy_headers = make_headers(**headers)
 
 
-def _one_line(error: Exception | str) -> str:
-    text = " ".join(str(error).split())
-    return text or type(error).__name__
+def _move_login(configuration: Any) -> None:
+    """Moves user and password from the proxy's URL, where urllib3 passes over them, to the proxy's headers."""
+    scheme, separator, rest = str(configuration.proxy or "").rpartition("://")
+    login, at, address = rest.rpartition("@")
+    if at:
+        configuration.proxy = f"{scheme}{separator}{address}"
+        headers = urllib3.util.make_headers(proxy_basic_auth=unquote(login))
+        configuration.proxy_headers = {**headers, **(configuration.proxy_headers or {})}

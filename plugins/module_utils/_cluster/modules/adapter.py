@@ -28,14 +28,14 @@ except ImportError:
 from ..._resolver.api.errors import bug_report
 from ..._resolver.api.name_rules import shown
 from ..._resolver.api.redaction import mask_secrets
+from ..._resolver.api.secret_texts import environment_secrets, kubeconfig_secrets, option_secrets, secret_texts
 from ..._resolver.declare import option_checks
 from ..._resolver.declare.option_checks import shape_problem
+from ..client.kubeconfig import kubeconfig_content
 from ..client.transport import MISSING
+from .options import AUTH
 from .outcome import Module, TaskContext
 
-# The secret fields of a kubeconfig's user, and of the configuration of its auth-provider.
-_SECRETS = ("token", "password", "client-key-data")
-_PROVIDER_SECRETS: Final = ("id-token", "refresh-token", "access-token", "client-secret")
 # What Ansible shows instead of a secret option.
 _HIDDEN: Final = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
 # Allocations before a collection of the youngest generation, and how many of them before the next older ones'.
@@ -86,7 +86,8 @@ class _AnsibleModule(AnsibleModule):  # type: ignore[misc]
     def __init__(self, module: Module, provided: dict[str, Any]) -> None:
         """provided: is filled with the options as the user wrote them."""
         self._module, self._provided = module, provided
-        self.secrets: frozenset[str] = frozenset()
+        # Before anything can fail: Ansible does not know the secrets of a list's entries and of the environment.
+        self.secrets: frozenset[str] = environment_secrets(os.environ)
         super().__init__(
             argument_spec={**module.argument_spec, **module.unchecked},
             # Because the secret parts of the options are not known yet when Ansible logs them.
@@ -94,24 +95,33 @@ class _AnsibleModule(AnsibleModule):  # type: ignore[misc]
             supports_check_mode=True,
             **module.rules,
         )
-        self.hide({*self.no_log_values, *_secrets(self.params.get("kubeconfig"))})
+        # What the environment gives is an option only now.
+        self._hide_options({name: self.params.get(name) for name in AUTH}, AUTH)
+        self.hide(self.no_log_values)
 
     def _load_params(self) -> None:
         super()._load_params()
-        self.argument_spec = self._module.argument_spec
-        _refuse_unreadable(self.params)
+        spec = self._module.argument_spec
+        self.argument_spec = spec
+        self._hide_options(self.params, {**spec, **self._module.unchecked, "defaults": {"options": spec}})
+        if problem := _unreadable_number(self.params):
+            _fail(mask_secrets(problem, self.secrets))
         self.params = self._module.prepare(self.params)
         if problem := shape_problem(self.params, self.argument_spec):
-            _fail(problem)
+            _fail(mask_secrets(problem, self.secrets))
         self._provided.update(self.params)
 
     def _return_formatted(self, kwargs: dict[str, Any]) -> None:
         # Anything in a kubeconfig may be secret, such as an argument of its exec plugin.
         options = dict(self.params)
-        if isinstance(options.get("kubeconfig"), dict):
+        if kubeconfig_content(options.get("kubeconfig")) is not None:
             options["kubeconfig"] = _HIDDEN
         # Ansible compares each text with each of its no_log_values, which takes minutes for those of 10,000 VMs.
         super()._return_formatted(mask_secrets({"invocation": {"module_args": options}, **kwargs}, self.secrets))
+
+    def _hide_options(self, options: dict[str, Any], spec: dict[str, Any]) -> None:
+        kubeconfig = kubeconfig_secrets(kubeconfig_content(options.get("kubeconfig")))
+        self.hide(secret_texts(options) | option_secrets(options, spec) | kubeconfig)
 
     def hide(self, secrets: Iterable[str]) -> None:
         """Keeps these texts out of the result, beside the options that Ansible knows to be secret."""
@@ -141,13 +151,14 @@ def _run_task(ansible: _AnsibleModule, module: Module, provided: dict[str, Any])
     ansible.exit_json(**outcome.result)
 
 
-def _refuse_unreadable(options: dict[str, Any]) -> None:
-    """Rejects numbers that Ansible would hang on or fail on with a traceback: 1e999999999, .inf."""
+def _unreadable_number(options: dict[str, Any]) -> str | None:
+    """Reports a number that Ansible would hang on or fail on with a traceback: 1e999999999, .inf."""
     for option in (*option_checks.NUMBERS, "qps"):
         value = options.get(option)
         text = str(value) if isinstance(value, float) else value
         if isinstance(text, str) and not _NUMBER.fullmatch(text):
-            _fail(f"{option}: expected a number, found {shown(value)}; write a number such as 16")
+            return f"{option}: expected a number, found {shown(value)}; write a number such as 16"
+    return None
 
 
 def _exit_with_task() -> None:
@@ -177,17 +188,3 @@ def _fail(message: str) -> NoReturn:
     result = json.dumps({"failed": True, "changed": False, "msg": message})
     print(f"\n{result}")  # pylint: disable=ansible-bad-function
     sys.exit(1)  # pylint: disable=ansible-bad-function
-
-
-def _secrets(kubeconfig: Any) -> set[str]:
-    users = kubeconfig.get("users") if isinstance(kubeconfig, dict) else None
-    if not isinstance(users, list):
-        return set()
-    entries = [_dict(_dict(user).get("user")) for user in users]
-    providers = [_dict(_dict(entry.get("auth-provider")).get("config")) for entry in entries]
-    parts = [*((entry, _SECRETS) for entry in entries), *((provider, _PROVIDER_SECRETS) for provider in providers)]
-    return {str(part[name]) for part, names in parts for name in names if part.get(name)}
-
-
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

@@ -11,7 +11,7 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
 from ..._resolver.api.errors import FieldError
-from ..._resolver.api.redaction import mask_secrets, secret_texts
+from ..._resolver.api.redaction import mask_secrets
 from ..._resolver.declare import plan
 from ..._resolver.declare.argument_spec import expand_shorthand, merge_options
 from ..._resolver.declare.option_checks import NOT_FINITE, not_finite, shape_problem
@@ -117,8 +117,6 @@ class ObjectModule:
         return {**self.spec, "name": {**self.spec["name"], "required": True}}
 
     def _run(self, params: Params, task: TaskContext) -> Outcome:
-        # Ansible cannot know the secrets in free-form options such as `template`.
-        task.secrets.update(secret_texts(params))
         params = self.select(params, task.warnings)
         entries = self._entries(params, task)
         settings = WriteSettings.of(params, task.check)

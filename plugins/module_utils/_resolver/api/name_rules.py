@@ -11,6 +11,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final
 
+from .redaction import HIDDEN, without_logins
+from .secret_texts import is_private_key
+
 LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 SUBDOMAIN: Final = rf"{LABEL}(\.{LABEL})*"
 QUALIFIED: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
@@ -26,8 +29,12 @@ _CACHE_SIZE: Final = 4096
 
 
 def shown(value: Any) -> str:
-    """A value as a message quotes it: on one line, and shortened."""
-    text = value if isinstance(value, str) else _text(value)
+    """A value as a message quotes it: on one line, shortened, without passwords of URLs and private keys."""
+    # Before it is cut: the beginning of a secret would not be found any more.
+    if isinstance(value, str):
+        value = text = HIDDEN if is_private_key(value) else without_logins(value)
+    else:
+        text = without_logins(_text(value))
     quoted = repr(text[: _MAX_SHOWN + 1]) if isinstance(value, str) else text
     if len(text) <= _MAX_SHOWN:
         return quoted

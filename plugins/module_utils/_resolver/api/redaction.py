@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Any, Final
+
+from .secret_texts import LAST_APPLIED, QUERY, SECRET, USER_INFO, is_value, logins
 
 HIDDEN: Final = "(hidden)"
 # As Ansible writes it.
 _MASK: Final = "********"
 _CHANGED: Final = "(hidden, another value)"
-# The annotation contains the whole object as kubectl applied it, including cloud-init data.
-LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 ADDED: Final = frozenset(
     {LAST_APPLIED, "kubevirt.io/latest-observed-api-version", "kubevirt.io/storage-observed-api-version"}
 )
 """Annotations that the cluster or kubectl sets on a VM, which belong into no manifest."""
-# cloud-init data and download headers often contain passwords and tokens.
-SECRET: Final = frozenset(
-    {"userData", "userDataBase64", "networkData", "networkDataBase64", "extraHeaders", LAST_APPLIED}
-)
 _SUSPECTS: Final = SECRET | {"url", "value"}
-_SECRET_VALUE: Final = "(value of a secret parameter)"
-# Names of parameters whose values are secret.
-_SECRET_NAME: Final = re.compile(
-    r"pass(?!ive|through)|pwd|secret|token|credential|private_?key|api_?key", re.IGNORECASE
-)
-# User and password of a URL, and its query, which may be a signature.
-_SECRET_PARTS: Final = (re.compile(r"(?<=://)[^/@?]*(?=@)"), re.compile(r"(?<=\?).*", re.DOTALL))
 
 
 def redact(before: Any, after: Any) -> tuple[Any, Any]:
@@ -43,42 +31,18 @@ def redact(before: Any, after: Any) -> tuple[Any, Any]:
     return _hide(before, HIDDEN), _hide(after, text, old_secrets)
 
 
-def is_secret(parameter: Any) -> bool:
-    """Whether a parameter of a template has a name like that of a secret."""
-    return isinstance(parameter, str) and bool(_SECRET_NAME.search(parameter))
-
-
-def secret_texts(value: Any, name: str = "") -> frozenset[str]:
-    """All texts in a value (options or a manifest) that must be hidden wherever they occur."""
-    if isinstance(value, dict):
-        named = ((_SECRET_VALUE if _is_value(value, name, key) else str(key), entry) for key, entry in value.items())
-        return frozenset().union(*(secret_texts(entry, key) for key, entry in named))
-    if isinstance(value, list):
-        return frozenset().union(*(secret_texts(entry, name) for entry in value))
-    if name == _SECRET_VALUE and isinstance(value, (int, float)) and not isinstance(value, bool):
-        value = str(value)
-    if not isinstance(value, str):
-        return frozenset()
-    if name == "url":
-        return frozenset(text for part in _SECRET_PARTS for text in part.findall(value) if text)
-    return frozenset({value} if value and name in (_SECRET_VALUE, *SECRET) else ())
-
-
 def _hides(owner: dict[str, Any], key: str) -> bool:
     """Whether all of a field is secret: by its name, or as the value of a parameter."""
-    return key in SECRET or _is_value(owner, "", key)
-
-
-def _is_value(owner: dict[str, Any], field: str, key: str) -> bool:
-    """Whether a key of an object has a secret parameter's value. field: which has the object."""
-    return (key == "value" and is_secret(owner.get("name"))) or (field == "parameters" and is_secret(key))
+    return key in SECRET or is_value(owner, "", key)
 
 
 def _may_hide(value: Any) -> bool:
     """Whether a value has a field that may be hidden. Most objects of a large task have none."""
     if isinstance(value, dict):
         return not _SUSPECTS.isdisjoint(value) or any(map(_may_hide, value.values()))
-    return isinstance(value, list) and any(map(_may_hide, value))
+    if isinstance(value, list):
+        return any(map(_may_hide, value))
+    return isinstance(value, str) and "://" in value
 
 
 def _secrets(value: Any) -> frozenset[str]:
@@ -99,13 +63,21 @@ def _hide(value: Any, text: str, old_secrets: frozenset[str] = frozenset(), name
             for key, entry in value.items()
         }
         return hidden if any(hidden[key] is not entry for key, entry in value.items()) else value
-    if name == "url" and isinstance(value, str):
-        for part in _SECRET_PARTS:
-            value = part.sub(HIDDEN, value)
+    if isinstance(value, str):
+        if name == "url":
+            return QUERY.sub(HIDDEN, USER_INFO.sub(HIDDEN, value))
+        return without_logins(value) if "://" in value else value
     if isinstance(value, list):
         entries = [_hide(entry, text, old_secrets) for entry in value]
         return entries if any(new is not old for new, old in zip(entries, value)) else value
     return value
+
+
+def without_logins(text: str, name: str = "") -> str:
+    """A text, such as a message, with users and passwords of URLs hidden. name: of the option or field that has it."""
+    for login in logins(text, name) if "@" in text else ():
+        text = text.replace(login, HIDDEN)
+    return text
 
 
 def mask_secrets(value: Any, secrets: Iterable[str]) -> Any:

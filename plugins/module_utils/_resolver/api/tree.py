@@ -7,7 +7,8 @@ from typing import Any, Final, TypeVar
 
 from .errors import FieldError
 from .name_rules import shown
-from .redaction import SECRET, redact
+from .redaction import redact
+from .secret_texts import SECRET
 
 T = TypeVar("T")
 

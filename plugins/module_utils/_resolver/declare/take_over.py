@@ -8,7 +8,7 @@ from typing import Any, Final
 from ..api.managed_fields import Field
 from ..api.manifest import Manifest
 from ..api.name_rules import shown
-from ..api.redaction import LAST_APPLIED
+from ..api.secret_texts import LAST_APPLIED
 from ..api.tree import copy, overlaid
 from ..api.writers import TOOLS
 

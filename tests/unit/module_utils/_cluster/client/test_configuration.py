@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import transport as rules
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import kubeconfig as rules
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ConnectionFailed
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.transport import configure
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.transport import (
+    configure,
+    connections,
+)
 
 KUBECONFIG: dict[str, Any] = {
     "apiVersion": "v1",
@@ -61,9 +66,10 @@ def test_options_suffice_without_kubeconfig() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{ this is: [no yaml", "cannot be used: "),
-        ("just text", "cannot be used: "),
-        ("apiVersion: v1\nkind: Config\n", "cannot be used: "),
+        ("{ this is: [no yaml", "cannot be used: expected the YAML of a kubeconfig, found a string"),
+        ("just text", "cannot be used: expected the YAML of a kubeconfig, found a string"),
+        ("apiVersion: v1\nkind: Config\n", "cannot be used: clusters: expected a list, found nothing"),
+        ("clusters: [1]", "cannot be used: clusters[0]: expected a dictionary with name and cluster"),
         ("", "cannot be used: "),
     ],
 )
@@ -124,3 +130,88 @@ def test_hanging_exec_plugin_is_stopped_and_named(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(rules, "_PLUGIN", 10_000)
     with pytest.raises(ConnectionFailed, match=f"{command} did not end"):
         configure({"kubeconfig": kubeconfig})
+
+
+def test_install_hint_of_a_missing_plugin(tmp_path: Path) -> None:
+    kubeconfig = with_plugin(tmp_path / "login", "")
+    plugin = kubeconfig["users"][0]["user"]["exec"]
+    plugin |= {"command": "/nowhere/login", "installHint": "To install it:\n  get login"}
+    with pytest.raises(ConnectionFailed, match=r"No such file.*; /nowhere/login: To install it: get login$"):
+        configure({"kubeconfig": kubeconfig})
+
+
+def test_failing_plugin_shows_no_secret(tmp_path: Path) -> None:
+    script = 'echo "login of $CLIENT_SECRET at http://me:hunter2@host failed" >&2; exit 1'
+    kubeconfig = with_plugin(tmp_path / "login", script)
+    plugin = kubeconfig["users"][0]["user"]["exec"]
+    plugin |= {"env": [{"name": "CLIENT_SECRET", "value": "correct-horse"}]}
+    path = tmp_path / "kubeconfig"
+    path.write_text(json.dumps(kubeconfig))
+    with pytest.raises(ConnectionFailed) as error:
+        configure({"kubeconfig": str(path)})
+    assert "correct-horse" not in str(error.value)
+    assert "hunter2" not in str(error.value)
+    assert "login of ******** at http://(hidden)@host failed" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (json.dumps(KUBECONFIG), "found the content of a file; write the path, or add `| from_yaml`"),
+        ("apiVersion: v1\nusers: [{user: {token: hunter2}}]", "found the content of a file"),
+        ([1], "expected a path or a dictionary, found a list"),
+        (5, "expected a path or a dictionary, found a number"),
+    ],
+)
+def test_what_is_neither_path_nor_dictionary(source: Any, message: str) -> None:
+    with pytest.raises(ConnectionFailed) as error:
+        configure({"kubeconfig": source})
+    assert str(error.value).startswith("kubeconfig: expected a path or a dictionary, ")
+    assert message in str(error.value)
+    assert "hunter2" not in str(error.value)
+
+
+def test_directory_is_no_kubeconfig(tmp_path: Path) -> None:
+    with pytest.raises(ConnectionFailed, match=f"kubeconfig {tmp_path}: is a directory"):
+        configure({"kubeconfig": str(tmp_path)})
+
+
+@pytest.mark.parametrize(
+    ("cluster", "user", "message"),
+    [
+        ({"certificate-authority-data": "a"}, {}, r"clusters\[0\].cluster.certificate-authority-data \(a\): expected"),
+        ({"certificate-authority-data": "anVuaw=="}, {}, "kubeconfig: certificate-authority-data: cannot be used: "),
+        (
+            {},
+            {"client-certificate-data": "anVuaw==", "client-key-data": "anVuaw=="},
+            "kubeconfig: client-certificate-data with client-key-data: cannot be used: ",
+        ),
+    ],
+)
+def test_broken_certificate_data_names_its_field(cluster: dict[str, str], user: dict[str, str], message: str) -> None:
+    clusters = [{"name": "a", "cluster": {"server": "https://127.0.0.1:1", **cluster}}]
+    with pytest.raises(ConnectionFailed, match=message) as error:
+        connections(
+            configure({"kubeconfig": {**KUBECONFIG, "clusters": clusters, "users": [{"name": "u", "user": user}]}})
+        )
+    assert "/tmp" not in str(error.value)
+
+
+def test_content_of_a_key_is_no_path() -> None:
+    key = "-----BEGIN PRIVATE KEY-----\nhunter2"
+    with pytest.raises(ConnectionFailed, match=r"client_key: expected the path of a file, found the content of one$"):
+        configure({"kubeconfig": KUBECONFIG, "client_key": key})
+
+
+@pytest.mark.parametrize("proxy", ["http://me:hun%40ter2@127.0.0.1:9", "http://me:hun@ter2@127.0.0.1:9"])
+def test_login_of_a_proxy_becomes_a_header(proxy: str) -> None:
+    result = configure({"kubeconfig": KUBECONFIG, "proxy": proxy})
+    assert result.proxy == "http://127.0.0.1:9"
+    assert result.proxy_headers == {"proxy-authorization": f"Basic {base64.b64encode(b'me:hun@ter2').decode()}"}
+
+
+@pytest.mark.parametrize("proxy", ["me:hunter2@127.0.0.1:9", "ftp://me:hunter2@127.0.0.1:9"])
+def test_unusable_proxy_is_named_without_its_login(proxy: str) -> None:
+    with pytest.raises(ConnectionFailed, match=r"127.0.0.1:9': cannot be used: .*; write it as http://HOST") as error:
+        connections(configure({"kubeconfig": KUBECONFIG, "proxy": proxy}))
+    assert "hunter2" not in str(error.value)

@@ -45,7 +45,7 @@ def server(answer: bytes, drip: bytes = b"") -> Iterator[tuple[Session, list[str
             except OSError:
                 return
             with connection, contextlib.suppress(OSError):
-                requests.append(connection.recv(65536).decode())
+                requests.append(connection.recv(65536).decode(errors="replace"))
                 connection.sendall(answer)
                 while drip and not over.wait(0.01):
                     connection.sendall(drip)
@@ -152,7 +152,52 @@ def test_web_page_is_reported_by_its_title() -> None:
     page = raw(PAGE, "503 Service Unavailable", Content_Type="text/html")
     with server(page) as (session, _asked), pytest.raises(ApiError) as error:
         session.list(VM, "shop")
-    assert str(error.value).startswith("Log in (tried ")
+    assert str(error.value).startswith(f"{session.host} answered 503 with the web page 'Log in' (tried ")
+
+
+def test_page_without_title_names_the_server() -> None:
+    page = raw(b"<html><body>upstream</body></html>", "502 Bad Gateway", Content_Type="text/html")
+    with server(page) as (session, _asked), pytest.raises(ApiError) as error:
+        session.list(VM, "shop")
+    assert str(error.value).startswith(f"{session.host} answered 502 with a web page (tried ")
+
+
+def test_empty_answer_names_the_server() -> None:
+    with server(raw(b"", "502 Bad Gateway")) as (session, _asked), pytest.raises(ApiError) as error:
+        session.list(VM, "shop")
+    assert str(error.value).startswith(f"{session.host} answered 502 without a text (tried ")
+
+
+def test_http_to_a_server_of_https() -> None:
+    answer = raw(b"Client sent an HTTP request to an HTTPS server.\n", "400 Bad Request", Content_Type="text/plain")
+    with server(answer) as (session, requests), pytest.raises(ConnectionFailed) as error:
+        session.list(VM, "shop")
+    assert str(error.value) == (
+        f"{session.host} answers HTTPS only; set host, or server in the kubeconfig, to https://..."
+    )
+    assert len(requests) == 1
+
+
+def test_https_to_a_server_of_http() -> None:
+    with server(raw(b"{}")) as (plain, _asked):
+        session = Session({"host": plain.host.replace("http:", "https:"), "api_key": "x", "retry_timeout": 100})
+        with pytest.raises(ConnectionFailed, match=r"if it answers HTTP only, set host, or server .*, to http://"):
+            session.list(VM, "shop")
+
+
+@pytest.mark.parametrize("key", ["hunter2\nhunter3", "hunter2\u2603"])
+def test_header_with_strange_characters_is_refused(key: str) -> None:
+    with server(raw(b"{}")) as (plain, _asked):
+        session = Session({"host": plain.host, "api_key": key})
+        with pytest.raises(ConnectionFailed, match="characters that no HTTP header may have") as error:
+            session.list(VM, "shop")
+    assert "hunter" not in str(error.value)
+
+
+def test_login_in_the_host_is_hidden() -> None:
+    with pytest.raises(ConnectionFailed, match="cannot reach the API server") as error:
+        Session({"host": "https://me:hunter2@127.0.0.1:1", "api_key": "x", "retry_timeout": 0}).list(VM, "shop")
+    assert "hunter2" not in str(error.value)
 
 
 def test_compressed_response_is_read() -> None:

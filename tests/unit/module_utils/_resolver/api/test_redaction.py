@@ -7,7 +7,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     HIDDEN,
     mask_secrets,
     redact,
-    secret_texts,
+    without_logins,
 )
 from growth import growth
 
@@ -41,10 +41,15 @@ def test_secret_parts_of_an_address_are_hidden() -> None:
     assert redact({"url": "https://host/a@b"}, {})[0] == {"url": "https://host/a@b"}
 
 
-def test_secret_texts_are_found_at_every_depth() -> None:
-    options = {"template": [volumes("old")], "boot": {"url": "https://me:pw@host/a?sig=x"}, "extraHeaders": ["A: b"]}
-    assert secret_texts(options) == {"old", "n", "me:pw", "sig=x", "A: b"}
-    assert secret_texts({"userData": None, "url": "https://host/a", "name": "x"}) == set()
+def test_logins_in_any_text_are_hidden() -> None:
+    live = {"metadata": {"annotations": {"source": "git from https://me:pw@git.example.com/a?b=c"}}}
+    shown, _after = redact(live, {})
+    assert shown["metadata"]["annotations"]["source"] == "git from https://(hidden)@git.example.com/a?b=c"
+    assert without_logins("cannot reach https://me:p@ss@host:1/a and ssh://git@host") == (
+        "cannot reach https://(hidden)@host:1/a and ssh://git@host"
+    )
+    assert without_logins("me:pw@host:1", "host") == "(hidden)@host:1"
+    assert without_logins("me:pw@host:1") == "me:pw@host:1"
 
 
 def test_redact_copies_only_parts_with_secrets() -> None:
@@ -61,10 +66,6 @@ def test_values_of_secret_parameters_are_hidden() -> None:
     before, after = redact(declared, changed)
     assert [entry["value"] for entry in before["parameters"]] == ["(hidden)", "shown"]
     assert [entry["value"] for entry in after["parameters"]] == ["(hidden, another value)", "shown"]
-    options = {
-        "from_template": {"parameters": {"API_TOKEN": "a", "PIN_SECRET": 1234, "PASSWORD_LOGIN": True, "NAME": "b"}}
-    }
-    assert secret_texts([declared, options]) == {"old", "a", "1234"}
 
 
 def test_longest_secret_is_masked_first() -> None:

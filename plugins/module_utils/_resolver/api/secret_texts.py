@@ -1,0 +1,202 @@
+"""Finds the secrets in values: options, manifests, kubeconfigs and environments."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, Final
+from urllib.parse import unquote
+
+# The annotation contains the whole object as kubectl applied it, including cloud-init data.
+LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+# cloud-init data and download headers often contain passwords and tokens.
+SECRET: Final = frozenset(
+    {
+        "userData",
+        "userDataBase64",
+        "networkData",
+        "networkDataBase64",
+        "extraHeaders",
+        "kubevirt.io/ignitiondata",
+        LAST_APPLIED,
+    }
+)
+_SECRET_VALUE: Final = "(value of a secret parameter)"
+# Names of parameters whose values are secret.
+_SECRET_NAME: Final = re.compile(
+    r"pass(?!ive|through)|pwd|secret|token|credential|private_?key|api_?key", re.IGNORECASE
+)
+# User and password of a URL, also with a slash in the password, unless that is the path after a port.
+USER_INFO: Final = re.compile(r"(?<=://)(?:[^\s/?#\"'<>]+|[^\s/?#@:\"'<>]*:(?![0-9]+[/?#])[^\s@\"'<>]+)(?=@)")
+# The same of an address without a scheme.
+_BARE_USER_INFO: Final = re.compile(r"^[^/\s]*:[^\s]*(?=@)")
+# Its query may be a signature.
+QUERY: Final = re.compile(r"(?<=\?).*", re.DOTALL)
+# Names of options, fields and variables that contain an address, also one without a scheme.
+_ADDRESS: Final = re.compile(r"(^|[_-])(url|proxy|host|server)$", re.IGNORECASE)
+# A user without a password is no secret, as in ssh://git@example.com; a token is longer.
+_SHORTEST_TOKEN: Final = 16
+# A shorter password would be found in many other texts.
+_SHORTEST_PASSWORD: Final = 4
+_PRIVATE_KEY: Final = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----")
+_SHORTEST_KEY_LINE: Final = 16
+# The secret fields of a kubeconfig's user.
+_KUBECONFIG_SECRETS: Final = ("token", "password", "client-key-data")
+_PROVIDER_SECRETS: Final = ("id-token", "refresh-token", "access-token", "client-secret")
+# Variables of the environment are seldom secrets if their values are this short, or paths.
+_SHORTEST_VARIABLE: Final = 8
+_PATHS: Final = ("/", "~", "./")
+_REFERENCE: Final = re.compile(r"(^|_)(file|path|dir|name|id|url|uri|socket|sock)$", re.IGNORECASE)
+
+
+def is_secret(parameter: Any) -> bool:
+    """Whether a parameter of a template has a name like that of a secret."""
+    return isinstance(parameter, str) and bool(_SECRET_NAME.search(parameter))
+
+
+def secret_texts(value: Any, name: str = "") -> frozenset[str]:
+    """All texts in a value (options or a manifest) that must be hidden wherever they occur.
+
+    These are cloud-init data and the like, values of secret parameters, private keys, and users and passwords of URLs.
+    """
+    return frozenset(_texts(value, name))
+
+
+def _texts(value: Any, name: str) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            yield from _texts(entry, _SECRET_VALUE if is_value(value, name, key) else str(key))
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _texts(entry, name)
+    elif isinstance(value, str):
+        if not value:
+            return
+        if name == _SECRET_VALUE or name in SECRET:
+            yield value
+        if "@" in value:
+            for found in logins(value, name):
+                yield from _forms(found)
+        if name == "url":
+            yield from filter(None, QUERY.findall(value))
+        if is_private_key(value):
+            yield value
+            # Messages are one line.
+            lines = map(str.strip, value.splitlines())
+            yield from (line for line in lines if len(line) >= _SHORTEST_KEY_LINE and not line.startswith("-----"))
+    elif name == _SECRET_VALUE and isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield str(value)
+
+
+def logins(text: str, name: str) -> list[str]:
+    """The users with passwords of URLs in a text. name: of the field or option that has it."""
+    found = USER_INFO.findall(text)
+    if not found and _ADDRESS.search(name) and "://" not in text:
+        found = _BARE_USER_INFO.findall(text)
+    return [login for login in found if name == "url" or ":" in login or len(login) >= _SHORTEST_TOKEN]
+
+
+def _forms(info: str) -> Iterator[str]:
+    """The texts by which a user with a password may occur: as it is, decoded, in a header, and the password alone."""
+    plain = unquote(info)
+    yield from (info, plain, base64.b64encode(plain.encode()).decode())
+    for text in (info, plain):
+        password = text.partition(":")[2]
+        if len(password) >= _SHORTEST_PASSWORD:
+            yield password
+
+
+def is_private_key(text: str) -> bool:
+    """Whether a text contains a private key in PEM."""
+    return "PRIVATE KEY" in text and bool(_PRIVATE_KEY.search(text))
+
+
+def option_secrets(options: Any, spec: Mapping[str, Any]) -> frozenset[str]:
+    """The texts of the options that an argument spec marks with `no_log`, also where Ansible would reject the options.
+
+    A text in place of a dictionary with such options may be a secret.
+    """
+    return frozenset(_marked(options, spec))
+
+
+def _marked(options: Any, spec: Mapping[str, Any]) -> Iterator[str]:
+    if isinstance(options, list):
+        for entry in options:
+            yield from _marked(entry, spec)
+    elif isinstance(options, str):
+        if options.startswith(("{", "[")):
+            with suppress(ValueError, RecursionError):
+                yield from _marked(json.loads(options), spec)
+        if any(option.get("no_log") for option in spec.values()):
+            yield from (options, *options.split())
+    elif isinstance(options, dict):
+        for name, option in spec.items():
+            for key in (name, *option.get("aliases", ())):
+                if key in options and (option.get("no_log") or "options" in option):
+                    value = options[key]
+                    yield from _scalars(value) if option.get("no_log") else _marked(value, option["options"])
+
+
+def _scalars(value: Any) -> Iterator[str]:
+    if isinstance(value, (dict, list)):
+        for entry in value.values() if isinstance(value, dict) else value:
+            yield from _scalars(entry)
+    elif value is not None and not isinstance(value, bool) and value != "":
+        yield str(value)
+
+
+def kubeconfig_secrets(kubeconfig: Any) -> frozenset[str]:
+    """The secrets in a kubeconfig's content: credentials, those of exec plugins, and passwords in URLs."""
+    users = kubeconfig.get("users") if isinstance(kubeconfig, dict) else None
+    secrets = set(secret_texts(kubeconfig))
+    for user in users if isinstance(users, list) else ():
+        entry = _part(user, "user")
+        secrets |= _named(entry, _KUBECONFIG_SECRETS)
+        secrets |= _named(_part(_part(entry, "auth-provider"), "config"), _PROVIDER_SECRETS)
+        plugin = _part(entry, "exec")
+        secrets |= secret_texts({"parameters": _variables(plugin.get("env"))})
+        secrets |= _secret_arguments(plugin.get("args"))
+    return frozenset(secret for secret in secrets if len(secret) >= _SHORTEST_PASSWORD)
+
+
+def environment_secrets(environment: Mapping[str, str]) -> frozenset[str]:
+    """The secrets in the variables of a process: those with names of secrets, and passwords in URLs."""
+    values = {
+        name: value
+        for name, value in environment.items()
+        if len(value) >= _SHORTEST_VARIABLE and not value.startswith(_PATHS) and not _REFERENCE.search(name)
+    }
+    return secret_texts({"parameters": values, **environment})
+
+
+def _part(value: Any, key: str) -> dict[str, Any]:
+    part = value.get(key) if isinstance(value, dict) else None
+    return part if isinstance(part, dict) else {}
+
+
+def _named(part: Mapping[str, Any], names: Iterable[str]) -> set[str]:
+    return {str(part[name]) for name in names if part.get(name)}
+
+
+def _variables(entries: Any) -> dict[str, Any]:
+    entries = entries if isinstance(entries, list) else []
+    return {str(entry.get("name")): entry.get("value") for entry in entries if isinstance(entry, dict)}
+
+
+def _secret_arguments(arguments: Any) -> set[str]:
+    """The values of arguments such as `--client-secret x` and `--token=x`."""
+    texts = [str(argument) for argument in arguments] if isinstance(arguments, list) else []
+    secrets = set()
+    for text, following in zip(texts, [*texts[1:], ""]):
+        option, equals, value = text.partition("=")
+        if option.startswith("-") and is_secret(option):
+            secrets.add(value if equals else following)
+    return {secret for secret in secrets if secret and not secret.startswith(("-", *_PATHS))}
+
+
+def is_value(owner: dict[str, Any], field: str, key: str) -> bool:
+    """Whether a key of an object has a secret parameter's value. field: which has the object."""
+    return (key == "value" and is_secret(owner.get("name"))) or (field == "parameters" and is_secret(key))

@@ -1,0 +1,226 @@
+"""ansible-playbook prints no secret at any verbosity, wherever users put it and whatever goes wrong."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+MARK = "correct-horse"
+URL = f"http://me:{MARK}@127.0.0.1:9"
+PREFIX = "virtshape.instancetypes."
+KEY = f"-----BEGIN PRIVATE KEY-----\n{MARK}{MARK}\n-----END PRIVATE KEY-----\n"
+# One object for each module, with what it needs to reach the server.
+OBJECTS: dict[str, dict[str, Any]] = {
+    "boot_source": {"namespace": "shop", "name": "a", "url": f"{URL}/a.qcow2", "size": "1Gi"},
+    "boot_source_info": {},
+    "capacity_info": {},
+    "catalog": {
+        "source": "url",
+        "url": f"{URL}/a.yml",
+        "version": "1.0.0",
+        "download_proxy": URL,
+        "download_timeout": 1,
+    },
+    "catalog_info": {},
+    "controller_revision": {"namespace": "shop", "names": ["a"]},
+    "instancetype": {"namespace": "shop", "name": "a", "cpu": {"guest": 1}, "memory": {"guest": "1Gi"}},
+    "lease": {"namespace": "shop", "name": "a", "holder": "me"},
+    "preference": {"namespace": "shop", "name": "a"},
+    "upgrade_info": {"to_version": "1.9.0"},
+    "virtual_machine": {
+        "namespace": "shop",
+        "virtual_machines": [{"name": "a", "cloud_init": {"password": f"p-{MARK}", "user": "me"}}],
+    },
+    "virtual_machine_adopt": {"namespace": "shop", "names": ["a"]},
+    "virtual_machine_info": {"namespace": "shop"},
+    "virtual_machine_power": {"namespace": "shop", "names": ["a"], "state": "stopped"},
+    "virtual_machine_template": {"namespace": "shop", "name": "a"},
+    "virtual_machine_template_info": {"namespace": "shop"},
+}
+KUBECONFIG: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Config",
+    "current-context": "one",
+    "clusters": [{"name": "a", "cluster": {"server": "https://127.0.0.1:1", "proxy-url": URL}}],
+    "users": [{"name": "u", "user": {"token": MARK}}],
+    "contexts": [{"name": "one", "context": {"cluster": "a", "user": "u"}}],
+}
+PLUGIN: dict[str, Any] = {
+    "apiVersion": "client.authentication.k8s.io/v1",
+    "command": "sh",
+    "args": ["-c", "echo no login for $CLIENT_SECRET at $ADDRESS with $K8S_AUTH_PASSWORD >&2; exit 1"],
+    "env": [{"name": "CLIENT_SECRET", "value": MARK}, {"name": "ADDRESS", "value": URL}],
+    "interactiveMode": "Never",
+}
+PLUGGED = {**KUBECONFIG, "users": [{"name": "u", "user": {"exec": PLUGIN}}]}
+WAYS: dict[str, dict[str, Any]] = {
+    "proxy": {"host": "https://127.0.0.1:1", "api_key": "x", "proxy": URL},
+    "proxy without scheme": {"host": "https://127.0.0.1:1", "api_key": "x", "proxy": URL.partition("://")[2]},
+    "host": {"host": URL, "api_key": MARK},
+    "password": {"host": "https://127.0.0.1:1", "username": "me", "password": MARK},
+    "headers": {
+        "host": "https://127.0.0.1:1",
+        "proxy": "http://127.0.0.1:9",
+        "proxy_headers": {"proxy_basic_auth": f"me:{MARK}", "basic_auth": f"me:{MARK}"},
+    },
+    "dictionary": {"kubeconfig": KUBECONFIG},
+    "text": {"kubeconfig": json.dumps(KUBECONFIG)},
+    "plugin": {"kubeconfig": PLUGGED},
+    "key": {"kubeconfig": KUBECONFIG, "client_key": KEY},
+    "unknown option": {"host": URL, "proxy": URL, "proxi": URL, "api_key": MARK},
+    "wrong type": {"host": URL, "api_key": MARK, "validate_certs": URL},
+    "wrong shape": {"host": URL, "proxy_headers": MARK, "retry_timeout": URL},
+    "environment": {},
+}
+ENVIRONMENT = {
+    "K8S_AUTH_PROXY": URL,
+    "K8S_AUTH_HOST": "https://me:" + MARK + "@127.0.0.1:1",
+    "K8S_AUTH_API_KEY": MARK,
+    "K8S_AUTH_PASSWORD": MARK,
+    "K8S_AUTH_PROXY_HEADERS_PROXY_BASIC_AUTH": f"me:{MARK}",
+    "HTTPS_PROXY": URL,
+}
+
+
+def played(folder: Path, tasks: list[dict[str, Any]], environment: dict[str, str]) -> str:
+    """What ansible-playbook prints at the highest verbosity, and logs, while the tasks fail."""
+    play = folder / "play.yml"
+    play.write_text(json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
+    log = folder / "ansible.log"
+    command = [sys.executable, "-m", "ansible", "playbook", str(play), "-vvvvvv", "--diff"]
+    more = {"ANSIBLE_LOG_PATH": str(log), "ANSIBLE_LOCALHOST_WARNING": "false", **environment}
+    done = subprocess.run(
+        command, env={**os.environ, **more}, capture_output=True, text=True, check=False, timeout=300, cwd=folder
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"ok={len(tasks)} " in done.stdout, done.stdout
+    return done.stdout + done.stderr + log.read_text()
+
+
+def leaks(printed: str) -> list[str]:
+    secrets = [MARK, *(base64.b64encode(text.encode()).decode().rstrip("=")[:-1] for text in (MARK, f"me:{MARK}"))]
+    return [line for line in printed.splitlines() if any(secret in line for secret in secrets)]
+
+
+def tasks_with(options: dict[str, Any], modules: Iterable[str] = tuple(OBJECTS)) -> list[dict[str, Any]]:
+    return [
+        {
+            PREFIX + module: {**OBJECTS[module], **options, "retry_timeout": options.get("retry_timeout", 0)},
+            "ignore_errors": True,
+        }
+        for module in modules
+    ]
+
+
+def test_no_module_prints_a_secret(tmp_path: Path) -> None:
+    printed = played(tmp_path, tasks_with(WAYS["proxy"]), {})
+    assert printed.count("module_args:") >= len(OBJECTS)
+    assert leaks(printed) == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_option_is_printed_with_its_secret(way: str, tmp_path: Path) -> None:
+    tasks = tasks_with(WAYS[way], ("catalog", "virtual_machine", "virtual_machine_info"))
+    assert leaks(played(tmp_path, tasks, ENVIRONMENT if way in ("environment", "plugin") else {})) == []
+
+
+@pytest.mark.parametrize("way", ["unknown option", "environment"])
+def test_module_in_its_own_process_prints_none(way: str, tmp_path: Path) -> None:
+    task = tasks_with(WAYS[way])[-1]
+    task["vars"] = {"virtshape_direct_execution": False}
+    printed = played(tmp_path, [task], ENVIRONMENT if way == "environment" else {})
+    assert "is sent to a process of its own" in printed
+    assert leaks(printed) == []
+
+
+INVALID = [
+    {"cloud_init": {"password": MARK, "usr": "me"}},
+    {"cloud_init": {"password": [MARK]}},
+    {"cloud_init": MARK},
+    {"cloud_init": {"user_data": MARK, "user": "me"}},
+    {"cloud_init": {"ssh_keys": [KEY]}},
+    {"cloud_init": {"ssh_keys": KEY}},
+    {"volumes": [{"name": "a", "cloud_init": {"user_data": MARK, "type": "x"}}]},
+    {"volumes": [{"name": "a", "import": {"http": {"url": f"{URL}/a?token={MARK}", "extra_headers": MARK, "x": 1}}}]},
+    {"template": {"spec": {"volumes": [{"name": "a", "cloudInitNoCloud": {"userData": [MARK]}}]}}},
+    {"template": {"spec": {"volumes": [{"name": "a", "cloudInitNoCloud": {"userData": MARK, "x": 1}}]}}},
+    {"annotations": {"kubevirt.io/ignitiondata": MARK}, "lables": {}},
+    {"from_template": {"parameters": {"ROOT_PASSWORD": MARK}}},
+]
+
+
+@pytest.mark.parametrize("where", ["entry", "defaults", "task"])
+def test_invalid_options_show_no_secret(where: str, tmp_path: Path) -> None:
+    way = {"host": "https://127.0.0.1:1", "api_key": "x", "namespace": "shop", "retry_timeout": 0}
+    tasks = []
+    for options in INVALID:
+        entry = {"virtual_machines": [{"name": "a", **(options if where == "entry" else {})}]}
+        shared = {"defaults": options} if where == "defaults" else options if where == "task" else {}
+        task = {PREFIX + "virtual_machine": {**way, **entry, **shared}, "ignore_errors": True}
+        tasks += [task, {PREFIX + "virtual_machine": {**way, **entry, **shared, "x": 1}, "ignore_errors": True}]
+    assert leaks(played(tmp_path, tasks, {})) == []
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way != "text"])
+def test_inventory_prints_no_secret(way: str, tmp_path: Path) -> None:
+    source = tmp_path / "a.kubevirt.yml"
+    options = {"plugin": f"{PREFIX}virtual_machines", "retry_timeout": 0, **WAYS[way]}
+    source.write_text(json.dumps(options))
+    more = ENVIRONMENT if way in ("environment", "plugin") else {}
+    command = [sys.executable, "-m", "ansible", "inventory", "-i", str(source), "--list", "-vvvvvv"]
+    log = {"ANSIBLE_LOG_PATH": str(tmp_path / "ansible.log"), "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true"}
+    done = subprocess.run(
+        command, env={**os.environ, **log, **more}, capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode
+    assert leaks(done.stdout + done.stderr + (tmp_path / "ansible.log").read_text()) == []
+
+
+def test_roles_print_no_secret(tmp_path: Path) -> None:
+    connection = {PREFIX + "catalog": {"proxy": URL, "host": URL, "api_key": MARK, "retry_timeout": 0}}
+    roles = {
+        "common_instancetypes": {
+            "common_instancetypes_source": "url",
+            "common_instancetypes_url": f"{URL}/a.yml",
+            "common_instancetypes_download_proxy": URL,
+            "common_instancetypes_download_timeout": 1,
+        },
+        "virtual_machines": {
+            "virtual_machines_namespace": "shop",
+            "virtual_machines_vms": [{"name": "a", "cloud_init": {"password": MARK, "usr": "x"}}],
+        },
+        "boot_sources": {
+            "boot_sources_namespace": "shop",
+            "boot_sources_sources": [{"name": "a", "url": f"{URL}/a.qcow2", "size": "1Gi"}],
+        },
+    }
+    play = tmp_path / "roles.yml"
+    blocks = [
+        {
+            "block": [{"ansible.builtin.include_role": {"name": PREFIX + role}, "vars": variables}],
+            "rescue": [{"ansible.builtin.meta": "clear_host_errors"}],
+        }
+        for role, variables in roles.items()
+    ]
+    plays = [{"hosts": "localhost", "gather_facts": False, "module_defaults": connection, "tasks": blocks}]
+    play.write_text(json.dumps(plays))
+    more = {**ENVIRONMENT, "ANSIBLE_LOCALHOST_WARNING": "false"}
+    done = subprocess.run(
+        [sys.executable, "-m", "ansible", "playbook", str(play), "-vvvvvv"],
+        env={**os.environ, **more},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        cwd=tmp_path,
+    )
+    assert "rescued=3" in done.stdout, done.stdout
+    assert leaks(done.stdout + done.stderr) == []
