@@ -32,7 +32,6 @@ OBJECTS: dict[str, dict[str, Any]] = {
     "catalog_info": {},
     "controller_revision": {"namespace": "shop", "names": ["a"]},
     "instancetype": {"namespace": "shop", "name": "a", "cpu": {"guest": 1}, "memory": {"guest": "1Gi"}},
-    "lease": {"namespace": "shop", "name": "a", "holder": "me"},
     "preference": {"namespace": "shop", "name": "a"},
     "upgrade_info": {"to_version": "1.9.0"},
     "virtual_machine": {

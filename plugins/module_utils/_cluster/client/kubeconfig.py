@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Final
 
 from ..._resolver.api.redaction import mask_secrets
 from ..._resolver.api.secret_texts import environment_secrets, kubeconfig_secrets
+from ..._resolver.api.tree import value_at
 from .errors import ConnectionFailed
 
 try:
@@ -35,6 +36,8 @@ _CONTENT: Final = re.compile(r"\n|^\s*\{|^\s*(apiVersion|kind|clusters|contexts|
 _NOT_A_PATH: Final = (
     "kubeconfig: expected a path or a dictionary, found the content of a file; write the path, or add `| from_yaml`"
 )
+# A shorter one, such as "true" or "prod", occurs in many texts.
+_SHORTEST_SETTING: Final = 5
 _DATA: Final = ("certificate-authority-data", "client-certificate-data", "client-key-data")
 
 
@@ -129,9 +132,18 @@ def _parsed(text: str) -> Any:
 
 
 def _hidden(text: str, contents: list[Any]) -> str:
-    """A message without the secrets of kubeconfigs and of the environment, which exec plugins may print."""
+    """A message without the secrets of kubeconfigs and of the environment, which exec plugins may print.
+
+    What a kubeconfig sets for a plugin may be secret under any name.
+    """
+    settings = {
+        str(entry.get("value"))
+        for plugin in _plugins(contents)
+        for entry in (plugin["env"] if isinstance(plugin.get("env"), list) else ())
+        if isinstance(entry, dict)
+    }
     secrets = environment_secrets(os.environ).union(*map(kubeconfig_secrets, contents))
-    return str(mask_secrets(text, secrets))
+    return str(mask_secrets(text, secrets | {value for value in settings if len(value) >= _SHORTEST_SETTING}))
 
 
 def _problem(content: Any) -> str:
@@ -167,11 +179,18 @@ def _kind(value: Any) -> str:
 
 def _install_hints(contents: list[Any]) -> Iterator[str]:
     """What exec plugins say on how to install them, for a message about one that there is not."""
+    for plugin in _plugins(contents):
+        if plugin.get("installHint"):
+            yield f"; {plugin.get('command')}: {_one_line(str(plugin['installHint']))}"
+
+
+def _plugins(contents: list[Any]) -> Iterator[dict[str, Any]]:
     for content in contents:
-        for user in content.get("users") or [] if isinstance(content, dict) else []:
-            plugin = (user.get("user") or {}).get("exec") or {}
-            if plugin.get("installHint"):
-                yield f"; {plugin.get('command')}: {_one_line(str(plugin['installHint']))}"
+        users = content.get("users") if isinstance(content, dict) else None
+        for user in users if isinstance(users, list) else ():
+            plugin = value_at(user, ("user", "exec"))
+            if isinstance(plugin, dict):
+                yield plugin
 
 
 def _read(config: Any, options: dict[str, Any], configuration: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import unquote
@@ -27,25 +27,26 @@ SECRET: Final = frozenset(
 _SECRET_VALUE: Final = "(value of a secret parameter)"
 # Names of parameters whose values are secret.
 _SECRET_NAME: Final = re.compile(
-    r"pass(?!ive|through)|pwd|secret|token|credential|private_?key|api_?key", re.IGNORECASE
+    r"pass(?!ive|through)|pwd|secret|token|credential|(private|api|access)[_-]?key(?!_?id)|authorization|bearer|cookie",
+    re.IGNORECASE,
 )
 # User and password of a URL, also with a slash in the password, unless that is the path after a port.
 USER_INFO: Final = re.compile(r"(?<=://)(?:[^\s/?#\"'<>]+|[^\s/?#@:\"'<>]*:(?![0-9]+[/?#])[^\s@\"'<>]+)(?=@)")
-# The same of an address without a scheme.
-_BARE_USER_INFO: Final = re.compile(r"^[^/\s]*:[^\s]*(?=@)")
+# The same of an address that is not a URL, such as `user:password@proxy`, but not the tag before an image's digest.
+_BARE_USER_INFO: Final = re.compile(
+    r"^\s*(?:[a-z][a-z0-9+.-]*:?/+|/+)?([^\s/].*)(?=@(?!sha[0-9]+:))", re.IGNORECASE | re.DOTALL
+)
 # Its query may be a signature.
 QUERY: Final = re.compile(r"(?<=\?).*", re.DOTALL)
 # Names of options, fields and variables that contain an address, also one without a scheme.
-_ADDRESS: Final = re.compile(r"(^|[_-])(url|proxy|host|server)$", re.IGNORECASE)
+_ADDRESS: Final = re.compile(r"(url|uri|proxy|host|server|address|endpoint|image)$", re.IGNORECASE)
+_SPACE: Final = re.compile(r"\s")
 # A user without a password is no secret, as in ssh://git@example.com; a token is longer.
 _SHORTEST_TOKEN: Final = 16
 # A shorter password would be found in many other texts.
 _SHORTEST_PASSWORD: Final = 4
 _PRIVATE_KEY: Final = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----")
 _SHORTEST_KEY_LINE: Final = 16
-# The secret fields of a kubeconfig's user.
-_KUBECONFIG_SECRETS: Final = ("token", "password", "client-key-data")
-_PROVIDER_SECRETS: Final = ("id-token", "refresh-token", "access-token", "client-secret")
 # Variables of the environment are seldom secrets if their values are this short, or paths.
 _SHORTEST_VARIABLE: Final = 8
 _PATHS: Final = ("/", "~", "./")
@@ -94,7 +95,7 @@ def _texts(value: Any, name: str) -> Iterator[str]:
 def logins(text: str, name: str) -> list[str]:
     """The users with passwords of URLs in a text. name: of the field or option that has it."""
     found = USER_INFO.findall(text)
-    if not found and _ADDRESS.search(name) and "://" not in text:
+    if not found and _ADDRESS.search(name) and ("://" not in text or _SPACE.search(text)):
         found = _BARE_USER_INFO.findall(text)
     return [login for login in found if name == "url" or ":" in login or len(login) >= _SHORTEST_TOKEN]
 
@@ -150,16 +151,19 @@ def _scalars(value: Any) -> Iterator[str]:
 
 def kubeconfig_secrets(kubeconfig: Any) -> frozenset[str]:
     """The secrets in a kubeconfig's content: credentials, those of exec plugins, and passwords in URLs."""
-    users = kubeconfig.get("users") if isinstance(kubeconfig, dict) else None
-    secrets = set(secret_texts(kubeconfig))
-    for user in users if isinstance(users, list) else ():
-        entry = _part(user, "user")
-        secrets |= _named(entry, _KUBECONFIG_SECRETS)
-        secrets |= _named(_part(_part(entry, "auth-provider"), "config"), _PROVIDER_SECRETS)
-        plugin = _part(entry, "exec")
-        secrets |= secret_texts({"parameters": _variables(plugin.get("env"))})
-        secrets |= _secret_arguments(plugin.get("args"))
-    return frozenset(secret for secret in secrets if len(secret) >= _SHORTEST_PASSWORD)
+    texts = {*secret_texts(kubeconfig), *_credentials(kubeconfig, "")}
+    return frozenset(text for text in texts if len(text) >= _SHORTEST_PASSWORD)
+
+
+def _credentials(value: Any, name: str) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            yield from _secret_arguments(entry) if key == "args" else _credentials(entry, str(key))
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _credentials(entry, name)
+    elif (is_secret(name) or name == "client-key-data") and value and not str(value).startswith(_PATHS):
+        yield str(value)
 
 
 def environment_secrets(environment: Mapping[str, str]) -> frozenset[str]:
@@ -170,20 +174,6 @@ def environment_secrets(environment: Mapping[str, str]) -> frozenset[str]:
         if len(value) >= _SHORTEST_VARIABLE and not value.startswith(_PATHS) and not _REFERENCE.search(name)
     }
     return secret_texts({"parameters": values, **environment})
-
-
-def _part(value: Any, key: str) -> dict[str, Any]:
-    part = value.get(key) if isinstance(value, dict) else None
-    return part if isinstance(part, dict) else {}
-
-
-def _named(part: Mapping[str, Any], names: Iterable[str]) -> set[str]:
-    return {str(part[name]) for name in names if part.get(name)}
-
-
-def _variables(entries: Any) -> dict[str, Any]:
-    entries = entries if isinstance(entries, list) else []
-    return {str(entry.get("name")): entry.get("value") for entry in entries if isinstance(entry, dict)}
 
 
 def _secret_arguments(arguments: Any) -> set[str]:

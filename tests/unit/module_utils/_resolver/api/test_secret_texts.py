@@ -40,6 +40,12 @@ def test_values_of_secret_parameters_are_secrets() -> None:
     [
         ("proxy", "http://me:hunter2@proxy:3128", "me:hunter2"),
         ("K8S_AUTH_PROXY", "me:hunter2@proxy:3128", "me:hunter2"),
+        ("proxy", "//me:hunter2@proxy:3128", "me:hunter2"),
+        ("proxy", "http//me:hunter2@proxy:3128", "me:hunter2"),
+        ("proxy", "http:/me:hunter2@proxy:3128", "me:hunter2"),
+        ("proxy", "http://me:hunter 2@proxy:3128", "me:hunter 2"),
+        ("downloadProxy", "me:hun/ter2@proxy:3128", "me:hun/ter2"),
+        ("image", "me:hunter2@registry/a:tag", "me:hunter2"),
         ("any", "see https://me:hunter2@host/a and more", "me:hunter2"),
         ("any", "http://me:hun/ter2@proxy:3128", "me:hun/ter2"),
         ("any", "http://me:hunt@r2@proxy:3128", "me:hunt@r2"),
@@ -57,10 +63,18 @@ def test_encoded_passwords_are_found_decoded() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["ssh://git@host/a", "https://host:8080/a@b", "docker://registry:5000/a@sha256:0", "me@host", "a: b@c"]
+    "text",
+    [
+        "registry:5000/a:tag@sha256:0",
+        "fedora:42@sha256:0",
+        "ssh://git@host/a",
+        "https://host:8080/a@b",
+        "docker://registry:5000/a@sha256:0",
+        "me@host",
+    ],
 )
 def test_urls_without_passwords_have_no_secrets(text: str) -> None:
-    assert secret_texts({"image": text}) == set()
+    assert secret_texts({"image": text, "note": "a: b@c"}) == set()
 
 
 def test_lines_of_a_private_key_are_secrets() -> None:
