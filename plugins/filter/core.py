@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, Final
 
@@ -53,7 +54,8 @@ def _deferred(name: str, module: str) -> Callable[..., Any]:
             # Those of other filters, in templates inside the value, are of other classes.
             if error.__class__ is not AnsibleFilterError:
                 raise
-            raise AnsibleFilterError(f"{name}: {error}") from None
+            text = _without_secrets(str(error), [*arguments, options])
+            raise AnsibleFilterError(f"{name}: {text}") from None
         except RecursionError:
             raise AnsibleFilterError(f"{name}: the value is nested too deeply or contains itself") from None
         except TypeError as error:
@@ -71,6 +73,16 @@ def _call_problem(error: TypeError, options: dict[str, Any]) -> str:
         return f"{unknown[1]}: unknown option"
     inside = len(traceback.extract_tb(error.__traceback__)) > 1
     return "" if inside else "invalid arguments; see ansible-doc -t filter"
+
+
+def _without_secrets(text: str, values: list[Any]) -> str:
+    """A message without the secrets of the filter's values, which it may quote."""
+    from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import redaction, secret_texts
+
+    # The values may have templates that fail, which the message does not quote then.
+    with suppress(AnsibleError, TemplateError, RecursionError):
+        text = str(redaction.mask_secrets(text, secret_texts.secret_texts(values)))
+    return text
 
 
 def _bug(error: Exception) -> str:

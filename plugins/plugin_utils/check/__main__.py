@@ -19,7 +19,7 @@ from .._catalog_files import builtin_objects
 from . import base as bases
 from . import evaluate, hosts, reports, sources, tasks
 from .evaluate import Declared
-from .findings import ERROR, RULES, WARNING, Finding, Location, Unchecked, with_lines
+from .findings import ERROR, RULES, WARNING, Finding, Location, Unchecked, with_lines, without_secrets
 from .limits import Limits
 from .sources import UsageError
 
@@ -110,7 +110,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     ]
     if base is not None:
         findings += bases.compare(base.objects, base.lookup, head.objects, head.lookup, kubevirt)
-    findings = with_lines(findings, head.texts)
+    findings = with_lines(without_secrets(findings, head.sources), head.texts)
     if not head.labels and not any(finding.level == ERROR for finding in findings):
         nothing = "nothing checked: found no VM, instancetype or preference that the check can judge; check the paths"
         findings.append(Finding("unchecked", WARNING, Location(options.path[0]), "", "", nothing))

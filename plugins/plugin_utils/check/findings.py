@@ -8,6 +8,9 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
+from ...module_utils._resolver.api.redaction import mask_secrets
+from ...module_utils._resolver.api.secret_texts import secret_texts
+
 ERROR: Final = "error"
 WARNING: Final = "warning"
 NOTE: Final = "note"
@@ -72,6 +75,17 @@ class Unchecked(NamedTuple):
 
     kind: str
     finding: Finding
+
+
+def without_secrets(findings: Iterable[Finding], documents: Iterable[tuple[Location, Any]]) -> list[Finding]:
+    """The findings without the secrets of their documents, which messages may quote."""
+    findings = list(findings)
+    places = {finding.location[:2] for finding in findings}
+    secrets = {place[:2]: secret_texts(content) for place, content in documents if place[:2] in places}
+    return [
+        finding._replace(message=mask_secrets(finding.message, secrets.get(finding.location[:2], ())))
+        for finding in findings
+    ]
 
 
 _STEP: Final = re.compile(r"[^.\[\]]+")

@@ -20,11 +20,15 @@ SECRET: Final = frozenset(
         "networkData",
         "networkDataBase64",
         "extraHeaders",
+        "user_data",
+        "user_data_base64",
+        "network_data",
+        "network_data_base64",
+        "extra_headers",
         "kubevirt.io/ignitiondata",
         LAST_APPLIED,
     }
 )
-_SECRET_VALUE: Final = "(value of a secret parameter)"
 # Names of parameters whose values are secret.
 _SECRET_NAME: Final = re.compile(
     r"pass(?!ive|through)|pwd|secret|token|credential|(private|api|access)[_-]?key(?!_?id)|authorization|bearer|cookie",
@@ -50,6 +54,10 @@ _SHORTEST_KEY_LINE: Final = 16
 # Variables of the environment are seldom secrets if their values are this short, or paths.
 _SHORTEST_VARIABLE: Final = 8
 _PATHS: Final = ("/", "~", "./")
+# The lists and dictionaries of a walk, by their ID and the key above them.
+_Seen = dict[tuple[int, str], Any]
+# In place of the key, for values of which all texts are secret. No key of an option contains a space.
+_ALL: Final = "all texts"
 _REFERENCE: Final = re.compile(r"(^|_)(file|path|dir|name|id|url|uri|socket|sock)$", re.IGNORECASE)
 
 
@@ -63,21 +71,14 @@ def secret_texts(value: Any, name: str = "") -> frozenset[str]:
 
     These are cloud-init data and the like, values of secret parameters, private keys, and users and passwords of URLs.
     """
-    return frozenset(_texts(value, name))
+    return frozenset(_texts(value, name, {}))
 
 
-def _texts(value: Any, name: str) -> Iterator[str]:
-    if isinstance(value, dict):
-        for key, entry in value.items():
-            yield from _texts(entry, _SECRET_VALUE if is_value(value, name, key) else str(key))
-    elif isinstance(value, list):
-        for entry in value:
-            yield from _texts(entry, name)
+def _texts(value: Any, name: str, seen: _Seen) -> Iterator[str]:
+    if isinstance(value, (dict, list)):
+        if _is_new(value, name, seen):
+            yield from _texts_inside(value, name, seen)
     elif isinstance(value, str):
-        if not value:
-            return
-        if name == _SECRET_VALUE or name in SECRET:
-            yield value
         if "@" in value:
             for found in logins(value, name):
                 yield from _forms(found)
@@ -88,8 +89,29 @@ def _texts(value: Any, name: str) -> Iterator[str]:
             # Messages are one line.
             lines = map(str.strip, value.splitlines())
             yield from (line for line in lines if len(line) >= _SHORTEST_KEY_LINE and not line.startswith("-----"))
-    elif name == _SECRET_VALUE and isinstance(value, (int, float)) and not isinstance(value, bool):
-        yield str(value)
+
+
+def _texts_inside(value: Any, name: str, seen: _Seen) -> Iterator[str]:
+    if isinstance(value, list):
+        for entry in value:
+            yield from _texts(entry, name, seen)
+        return
+    for key, entry in value.items():
+        if key in SECRET or is_value(value, name, key):
+            yield from _scalars(entry, seen)
+        # Beside it, because data that are secret may have logins and keys, which messages quote alone.
+        yield from _texts(entry, str(key), seen)
+
+
+def _is_new(value: Any, name: str, seen: _Seen) -> bool:
+    """Whether a list or dictionary is met for the first time below a key of this name.
+
+    YAML aliases may repeat a value so often that a walk through all repetitions would not end.
+    """
+    known = (id(value), name) in seen
+    # The value is kept, because its ID belongs to it only while it exists.
+    seen[id(value), name] = value
+    return not known
 
 
 def logins(text: str, name: str) -> list[str]:
@@ -138,13 +160,14 @@ def _marked(options: Any, spec: Mapping[str, Any]) -> Iterator[str]:
             for key in (name, *option.get("aliases", ())):
                 if key in options and (option.get("no_log") or "options" in option):
                     value = options[key]
-                    yield from _scalars(value) if option.get("no_log") else _marked(value, option["options"])
+                    yield from _scalars(value, {}) if option.get("no_log") else _marked(value, option["options"])
 
 
-def _scalars(value: Any) -> Iterator[str]:
+def _scalars(value: Any, seen: _Seen) -> Iterator[str]:
     if isinstance(value, (dict, list)):
-        for entry in value.values() if isinstance(value, dict) else value:
-            yield from _scalars(entry)
+        if _is_new(value, _ALL, seen):
+            for entry in value.values() if isinstance(value, dict) else value:
+                yield from _scalars(entry, seen)
     elif value is not None and not isinstance(value, bool) and value != "":
         yield str(value)
 
