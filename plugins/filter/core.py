@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
 from importlib import import_module
 from typing import Any, Final
 
@@ -32,6 +31,8 @@ _FILTERS: Final = {
     "vm": ("drift", "expand", "explain", "infer"),
 }
 _CODE: Final = "ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters"
+# How many values are searched for secrets when a filter fails: about 10,000 VMs.
+_MOST_VALUES: Final = 1_000_000
 _UNKNOWN: Final = re.compile(r"unexpected keyword argument '(\w+)'")
 
 
@@ -78,11 +79,12 @@ def _call_problem(error: TypeError, options: dict[str, Any]) -> str:
 def _without_secrets(text: str, values: list[Any]) -> str:
     """A message without the secrets of the filter's values, which it may quote."""
     from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import redaction, secret_texts
+    from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import option_checks
 
-    # The values may have templates that fail, which the message does not quote then.
-    with suppress(AnsibleError, TemplateError, RecursionError):
-        text = str(redaction.mask_secrets(text, secret_texts.secret_texts(values)))
-    return text
+    # Templates repeat what YAML aliases share, so that a search would not end.
+    if problem := option_checks.oversized(values, _MOST_VALUES):
+        return f"the value {problem}"
+    return str(redaction.mask_secrets(text, secret_texts.secret_texts(values)))
 
 
 def _bug(error: Exception) -> str:

@@ -84,15 +84,28 @@ def test_invalid_arguments_refer_to_ansible_doc(failing: Callable[[BaseException
 def test_a_catalog_that_contains_itself_is_an_error() -> None:
     own: dict[str, Any] = {}
     own["series"] = own
-    with pytest.raises(AnsibleFilterError, match="the catalog is nested more than 64 levels deep or contains itself"):
+    with pytest.raises(AnsibleFilterError, match="is nested more than 64 levels deep or contains itself"):
         FILTERS["catalog_objects"](own)
     bomb: Any = ["x"] * 9
     for _level in range(12):
         bomb = [bomb] * 9
-    with pytest.raises(
-        AnsibleFilterError, match="the catalog contains more than 500,000 values with all aliases expanded"
-    ):
+    with pytest.raises(AnsibleFilterError, match="contains more than 1,000,000 values with all aliases expanded"):
         FILTERS["catalog_objects"]({"series": bomb})
+
+
+def test_own_errors_do_not_quote_secrets(failing: Callable[[BaseException], Any]) -> None:
+    quoting = failing(AnsibleFilterError("proxy: expected a port, found me:hunter2@proxy; userData: found 'abcd'"))
+    with pytest.raises(AnsibleFilterError) as error:
+        quoting([{"proxy": "http://me:hunter2@proxy", "userData": "abcd"}])
+    assert str(error.value) == "mine: proxy: expected a port, found ********@proxy; userData: found '********'"
+
+
+def test_values_too_large_to_search_are_not_quoted(failing: Callable[[BaseException], Any]) -> None:
+    bomb: Any = ["hunter2"] * 9
+    for _level in range(12):
+        bomb = [bomb] * 9
+    with pytest.raises(AnsibleFilterError, match=r"^mine: the value contains more than 1,000,000 values"):
+        failing(AnsibleFilterError("found hunter2"))(bomb)
 
 
 INSTANCETYPE = {

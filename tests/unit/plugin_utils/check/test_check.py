@@ -170,6 +170,16 @@ def test_invalid_manifest_is_reported(check: Check, manifest: dict[str, Any], li
     assert lines[0] == line
 
 
+def test_findings_do_not_quote_secrets(check: Check) -> None:
+    login = "https://me:hunter2@host"
+    volume = {"name": "a", "cloudInitNoCloud": {"userData": "abcd-efgh"}}
+    spec = {"domain": {"devices": {}, "memory": {"guest": login}}, "volumes": [volume], "hostname": "abcd-efgh "}
+    for form in ("text", "json", "junit", "sarif"):
+        _code, lines = check({"vm.yaml": vm(template=spec)}, "--format", form)
+        assert "spec.hostname" in "".join(lines)
+        assert "hunter2" not in "".join(lines) and "abcd" not in "".join(lines)
+
+
 @pytest.mark.parametrize(
     ("spec", "level", "rule"),
     [

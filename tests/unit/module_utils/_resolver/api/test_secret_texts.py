@@ -35,6 +35,14 @@ def test_values_of_secret_parameters_are_secrets() -> None:
     assert secret_texts([declared, options]) == {"old", "a", "1234"}
 
 
+def test_repeated_values_are_searched_once() -> None:
+    bomb: Any = ["abcd", {"url": "https://me:hunter2@host"}]
+    for _level in range(100):
+        bomb = [bomb] * 9
+    assert secret_texts({"note": bomb}) == {"me:hunter2", encoded("me:hunter2"), "hunter2"}
+    assert "abcd" in secret_texts({"note": bomb, "userData": bomb})
+
+
 @pytest.mark.parametrize(
     ("name", "text", "login"),
     [
