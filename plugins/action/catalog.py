@@ -34,13 +34,22 @@ class ActionModule(action(__name__)):
                 raise AnsibleActionFail(
                     f"{option}: only valid with source {option}; set source: {option}, or remove {option}"
                 )
+        given = options.get("definitions")
         if source == "path":
-            options["definitions"] = self._documents(options)
+            found = self._documents(options)
+            options["definitions"] = [content for content, _place in found]
+            options["_places"] = [place for _content, place in found]
+        elif source == "definitions" and isinstance(given, list):
+            # An empty YAML document is None, which Ansible would refuse.
+            indexes = [index for index, content in enumerate(given) if content is not None]
+            options["definitions"] = [given[index] for index in indexes]
+            options["_places"] = [f"definitions[{index}]" for index in indexes]
         elif source == "builtin":
             options["definitions"] = builtin()
         return super().execute(options, tmp, task_vars)
 
-    def _documents(self, options: dict[str, Any]) -> list[Any]:
+    def _documents(self, options: dict[str, Any]) -> list[tuple[Any, str]]:
+        """The documents of the files, each with its place."""
         if not options.get("path"):
             raise AnsibleActionFail("path: required; set it to a file or a directory")
         try:
@@ -57,7 +66,10 @@ class ActionModule(action(__name__)):
             )
         if options.get("checksum") and len(files) > 1:
             raise AnsibleActionFail("checksum: only valid for a single file; set path to the file, or remove checksum")
-        return [item for path in files for item in _parse(self._content(path, options.get("checksum")), path)]
+        found = [item for path in files for item in _parse(self._content(path, options.get("checksum")), path)]
+        if not found:
+            raise AnsibleActionFail(f"path: {source} contains only empty documents; name a catalog or manifests")
+        return found
 
     def _content(self, path: Path, checksum: Any) -> bytes:
         # Decrypts a file of ansible-vault.
@@ -70,9 +82,9 @@ class ActionModule(action(__name__)):
         return content
 
 
-def _parse(content: bytes, path: Path) -> list[Any]:
+def _parse(content: bytes, path: Path) -> list[tuple[Any, str]]:
     try:
-        return documents(content, str(path))
+        return [(document.content, document.place_in(str(path))) for document in documents(content, str(path))]
     except TextError as error:
         raise AnsibleActionFail(str(error)) from None
 

@@ -1,7 +1,7 @@
 """Parses the YAML of catalogs from untrusted sources: limits size, depth and number of nodes; errors name the place.
 
-The parser's events become objects in one pass without recursion. Aliases share an object but count in full, because
-every writer of the catalog expands them.
+The parser's events become objects in one pass without recursion. Aliases share an object, but what they repeat counts,
+because every writer of the catalog expands them. What the text itself contains is bounded by its size.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ._resolver.api.unquoted import UnquotedKey, UnquotedNumber, key_problem, nu
 
 LARGEST: Final = 16 * 2**20
 """The largest file in bytes; the published catalogs have 0.15 MB."""
-_MOST_NODES: Final = 500_000
+_MOST_REPEATED: Final = 500_000
 _DEEPEST: Final = 64
 _DECIMAL: Final = re.compile(r"-?(0|[1-9][0-9]*)", re.ASCII)
 _MERGE: Final = "tag:yaml.org,2002:merge"
@@ -47,15 +47,29 @@ class _Open(NamedTuple):
 _NO_KEY: Final = object()
 
 
-def documents(content: bytes | str, where: str, what: str = "catalog", foreign: bool = False) -> list[Any]:
-    """The documents of a YAML or JSON text.
+class Document(NamedTuple):
+    """A document that is not empty. number: among all documents of its text, from 0. line: of its content, from 1."""
+
+    content: Any
+    number: int
+    line: int
+
+    def place_in(self, where: str) -> str:
+        """The place for messages. where: the name of the text."""
+        return f"{where}, line {self.line}"
+
+
+def documents(
+    content: bytes | str, where: str, what: str = "catalog", foreign: bool = False, largest: int = LARGEST
+) -> list[Document]:
+    """The documents of a YAML or JSON text, without empty ones, which Helm and kustomize write.
 
     where, what: the text's name and intended content, for messages. foreign: the text may have other contents, so tags
     that YAML does not define, such as Ansible's `!vault`, are ignored, and what YAML reads as something else than what
-    is written is an `UnquotedKey` or `UnquotedNumber` instead of an error. Raises TextError.
+    is written is an `UnquotedKey` or `UnquotedNumber` instead of an error. largest: in bytes. Raises TextError.
     """
-    if len(content) > LARGEST:
-        raise TextError(f"{where}: larger than {LARGEST >> 20} MiB; check that the file is a {what}")
+    if len(content) > largest:
+        raise TextError(f"{where}: larger than {largest >> 20} MiB; check that the file is a {what}, or split it")
     reader = _Reader(where, what, foreign)
     try:
         # The C parser is ten times as fast, and available on nearly all machines.
@@ -73,19 +87,26 @@ class _Reader:
     """Builds documents from events."""
 
     def __init__(self, where: str, what: str, foreign: bool) -> None:
-        self.documents: list[Any] = []
+        self.documents: list[Document] = []
+        self._number = -1
         self._where, self._what, self._foreign = where, what, foreign
         self._open: list[_Open] = []
         # Anchor → its value and number of nodes; None while the value is incomplete.
         self._anchors: dict[str, tuple[Any, int] | None] = {}
-        self._nodes = 0
+        # The values so far, with what aliases repeat; and the repeated ones alone.
+        self._nodes = self._repeated = 0
+        # The line where the content of the document begins, 0 before it.
+        self._line = 0
         make: Any = yaml.SafeLoader
         loader = make("")
         self._tag, self._construct = loader.resolve, loader.construct_object
 
     def take(self, event: Any) -> None:
+        if not self._line and isinstance(event, yaml.NodeEvent):
+            mark: Any = event.start_mark
+            self._line = mark.line + 1
         if isinstance(event, yaml.ScalarEvent):
-            self._count(event, 1)
+            self._nodes += 1
             self._put(event, self._scalar(event), event.anchor, 1)
         elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
             self._begin(event)
@@ -95,6 +116,8 @@ class _Reader:
             self._alias(event)
         elif isinstance(event, yaml.DocumentStartEvent):
             self._anchors.clear()
+            self._number += 1
+            self._line = 0
 
     def _scalar(self, event: Any) -> Any:
         tag = event.tag
@@ -123,7 +146,7 @@ class _Reader:
             self._refuse_tag(event, event.tag)
         if len(self._open) >= _DEEPEST:
             raise self._error(event, f"nested more than {_DEEPEST} levels deep; simplify the {self._what}")
-        self._count(event, 1)
+        self._nodes += 1
         if event.anchor:
             self._anchors[event.anchor] = None
         mapping = isinstance(event, yaml.MappingStartEvent)
@@ -145,7 +168,7 @@ class _Reader:
             raise self._error(
                 event, f"the alias {shown(event.anchor)} refers to an object that contains the alias; remove the alias"
             )
-        self._count(event, anchored[1])
+        self._repeat(event, anchored[1])
         self._put(event, anchored[0], None, anchored[1])
 
     def _put(self, event: Any, value: Any, anchor: str | None, nodes: int) -> None:
@@ -190,21 +213,21 @@ class _Reader:
         if not all(isinstance(other, dict) for other in others):
             raise self._error(event, "<< takes mappings only, such as <<: *common")
         parent.merges.extend(others)
-        self._count(event, sum(map(len, others)))
+        self._repeat(event, sum(map(len, others)))
 
     def _document(self, event: Any, value: Any) -> None:
         if value is not None and not isinstance(value, (dict, list)):
             raise self._error(
                 event, f"expected a {self._what} or a manifest, found plain text; check the path of the file"
             )
-        self.documents.append(value)
+        if value is not None:
+            self.documents.append(Document(value, self._number, self._line))
 
-    def _count(self, event: Any, nodes: int) -> None:
+    def _repeat(self, event: Any, nodes: int) -> None:
         self._nodes += nodes
-        if self._nodes > _MOST_NODES:
-            raise self._error(
-                event, f"more than {_MOST_NODES:,} values with all aliases expanded; simplify the {self._what}"
-            )
+        self._repeated += nodes
+        if self._repeated > _MOST_REPEATED:
+            raise self._error(event, f"aliases repeat more than {_MOST_REPEATED:,} values; write fewer aliases")
 
     def _error(self, event: Any, reason: str) -> TextError:
         mark = event.start_mark

@@ -125,19 +125,22 @@ def is_catalog(content: Any) -> bool:
 def catalog(sources: Sequence[Source], release: Release) -> Iterator[Declared | Finding]:
     """The objects of a catalog's definitions, which may be in several documents.
 
-    Their location is the first document; their messages name series and families.
+    Their messages name series and families.
     """
-    location, documents = sources[0].location, [source.content for source in sources]
+    documents = [source.content for source in sources]
+    # The places of the documents are their indexes.
+    locations = {str(index): source.location for index, source in enumerate(sources)}
     for source in sources:
         if yaml_problem := unquoted.problem(source.content):
             yield Finding("invalid", ERROR, source.location, "", *yaml_problem)
             return
     try:
         version = fitting_version(documents, release) if version_names(documents) else ""
-        for manifest in bundle(documents, version=version).objects:
-            yield Declared(location, manifest)
-    except (CatalogError, FieldError) as error:
-        yield Finding("invalid", ERROR, location, "", "", str(error))
+        found = bundle(documents, version=version, places=list(locations))
+        for manifest in found.objects:
+            yield Declared(locations[found.place_of(manifest)], manifest)
+    except CatalogError as error:
+        yield Finding("invalid", ERROR, locations.get(error.place, sources[0].location), "", "", error.reason)
 
 
 def declared(source: SourceManifest, release: Release, namespace: str) -> Iterator[Declared | Finding | Unchecked]:

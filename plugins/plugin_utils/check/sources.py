@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from ...module_utils._templates.parameters import ExpressionError, generate
 from ...module_utils._templates.substitution import SubstitutionError, references, substitute
-from ...module_utils._yaml_documents import LARGEST, TextError, documents
+from ...module_utils._yaml_documents import TextError, documents
 from .._catalog_files import regular_files
 from .findings import ERROR, NOTE, WARNING, Finding, Location
 
@@ -21,6 +21,8 @@ Manifest = dict[str, Any]
 
 STDIN: Final = "-"
 STDIN_NAME: Final = "<stdin>"
+LARGEST: Final = 256 * 2**20
+"""The largest file in bytes: it is the user's own, and the VMs of a large cluster have 0.1 GB."""
 _PLACE: Final = re.compile(r", line (\d+), column \d+: (.*)", re.DOTALL)
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
 _INI: Final = ".ini"
@@ -43,7 +45,7 @@ class UsageError(Exception):
 
 
 class Source(NamedTuple):
-    """A document of a file."""
+    """A document of a file that is not empty."""
 
     location: Location
     content: Any
@@ -129,7 +131,7 @@ def _add(repository: Repository, file: str, content: bytes, level: str) -> None:
         repository.inventories.append(file)
         return
     try:
-        contents = documents(content, file, what="manifest", foreign=True)
+        contents = documents(content, file, what="manifest", foreign=True, largest=LARGEST)
     except TextError as error:
         if not suffix and file != STDIN_NAME:
             # Like Ansible, which reads as INI what is not YAML. Scripts are not executed.
@@ -139,7 +141,7 @@ def _add(repository: Repository, file: str, content: bytes, level: str) -> None:
         line, message = (int(where[1]), where[2]) if where else (0, str(error))
         repository.findings.append(Finding("unreadable", level, Location(file), "", "", message, line))
         return
-    repository.sources.extend(Source(Location(file, number), content) for number, content in enumerate(contents))
+    repository.sources.extend(Source(Location(file, document.number), document.content) for document in contents)
 
 
 def entries(

@@ -282,7 +282,7 @@ def _of_k8s(location: Location, options: Options) -> Iterator[SourceManifest]:
     location, definition = location.below(key), options.get(key)
     if isinstance(definition, str):
         try:
-            definition = documents(definition, location.file, foreign=True)
+            definition = [document.content for document in documents(definition, location.file, foreign=True)]
         except TextError:
             problem = _unknown(definition) or "is not YAML"
             for kind in kinds_in(str(definition)):

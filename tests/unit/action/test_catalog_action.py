@@ -47,10 +47,28 @@ def test_the_built_in_catalog_is_the_default() -> None:
     assert sent(source="builtin") == {"source": "builtin", **sent()}
 
 
-@pytest.mark.parametrize("source", ["url", "definitions"])
-def test_the_action_reads_nothing_for_other_sources(source: str) -> None:
-    options = {source: "u" if source == "url" else [{"kind": "A"}]}
-    assert sent(source=source, **options) == {"source": source, **options}
+def test_the_action_reads_nothing_for_other_sources() -> None:
+    options = {"source": "url", "url": "u"}
+    assert sent(**options) == options
+    options = {"source": "definitions", "definitions": "{{ text }}"}
+    assert sent(**options) == options
+
+
+def test_empty_documents_of_definitions_are_skipped() -> None:
+    options = sent(source="definitions", definitions=[None, {"kind": "A"}, None, {"kind": "B"}])
+    assert options["definitions"] == [{"kind": "A"}, {"kind": "B"}]
+    assert options["_places"] == ["definitions[1]", "definitions[3]"]
+
+
+def test_empty_documents_of_files_are_skipped(folder: Path) -> None:
+    (folder / "empty.yml").write_text("---\n# Source: acme/templates/sizes.yaml\n---\nnull\n")
+    (folder / "one.yaml").write_text(f"---\n---\n# one\n{TEXT}")
+    options = sent(source="path", path=str(folder))
+    assert options["definitions"] == [{"kind": "C"}, {"kind": "A"}, {"kind": "B"}]
+    one = folder / "one.yaml"
+    assert options["_places"] == [f"{folder / 'below' / 'two.json'}, line 1", f"{one}, line 4", f"{one}, line 6"]
+    with pytest.raises(AnsibleActionFail, match=r"^path: .*empty\.yml contains only empty documents; name a catalog"):
+        sent(source="path", path=str(folder / "empty.yml"))
 
 
 GIVEN: dict[str, Any] = {"path": "acme.yml", "url": "http://acme/bundle.yml", "definitions": []}

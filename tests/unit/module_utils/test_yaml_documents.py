@@ -23,7 +23,7 @@ MERGES = "a: &a {k: &k [1, 2]}\nb: {<<: *a, own: *k}\nc: {<<: [*a, {own: 3}], k:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (BOMB, "line 6, column 40: more than 500,000 values with all aliases expanded"),
+        (BOMB, "line 6, column 40: aliases repeat more than 500,000 values; write fewer aliases"),
         ("a: &a [*a]", "line 1, column 8: the alias 'a' refers to an object that contains the alias; remove the alias"),
         (
             "a: &a\n  b: {c: *a}",
@@ -81,7 +81,7 @@ def test_invalid_documents_are_refused_on_one_line(text: str, message: str) -> N
 
 
 def test_contents_of_others_are_kept_as_written() -> None:
-    (content,) = documents("{on: 1, 1: 0644, no: x}", "play.yml", foreign=True)
+    ((content, _number, _line),) = documents("{on: 1, 1: 0644, no: x}", "play.yml", foreign=True)
     assert content == {"on": 1, "1": 420, "no": "x"}
     assert (content["1"].written, [key.means for key in content]) == ("0644", [True, 1, False])
 
@@ -95,7 +95,6 @@ def test_bytes_that_are_no_text() -> None:
     "text",
     [
         "",
-        "---\n---\na: 1\n",
         "a: {b: [1, 2.5, true, null, 'x', 2001-01-01]}\n",
         '{"a": [{"b": "c"}], "d": {}}',
         "a: &a {b: 1}\nc: *a\nd: [*a, *a]\n",
@@ -105,10 +104,26 @@ def test_bytes_that_are_no_text() -> None:
     ],
 )
 def test_other_text_is_read_as_yaml(text: str) -> None:
-    assert documents(text, "acme.yml") == list(yaml.safe_load_all(text))
+    assert [item.content for item in documents(text, "acme.yml")] == list(yaml.safe_load_all(text))
+
+
+@pytest.mark.parametrize(
+    "empty", ["---\n", "---\n---\n", "# nothing\n", "null\n", "---\n~\n", "--- # Source: a.yaml\n\n"]
+)
+def test_empty_documents_are_skipped(empty: str) -> None:
+    assert documents(empty, "acme.yml") == []
+    first, second = documents(f"a: 1\n---\n{empty}---\n\n# two\nb: 2\n", "acme.yml")
+    assert (first.number, first.content, first.line) == (0, {"a": 1}, 1)
+    assert (second.content, second.place_in("x")) == ({"b": 2}, f"x, line {6 + empty.count(chr(10))}")
+    assert second.number == len(list(yaml.safe_load_all(f"a: 1\n---\n{empty}---\nb: 2\n"))) - 1
+
+
+def test_large_text_without_aliases_is_read() -> None:
+    text = "---\na: &a {b: 1}\nc: *a\nd: [" + "1, " * 600_000 + "1]\n"
+    assert len(documents(text, "acme.yml")[0].content["d"]) == 600_001
 
 
 @pytest.mark.parametrize("path", sorted(CATALOG.rglob("*.yml")), ids=lambda path: path.name)
 def test_the_catalog_of_the_collection(path: Path) -> None:
     content = path.read_bytes()
-    assert documents(content, path.name) == list(yaml.safe_load_all(content))
+    assert [item.content for item in documents(content, path.name)] == list(yaml.safe_load_all(content))

@@ -80,6 +80,8 @@ _SPEC: dict[str, dict[str, Any]] = {
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "source": {"type": "str", "choices": ["builtin", "url", "path", "definitions"], "default": "builtin"},
     "definitions": {"type": "list", "elements": "dict"},
+    # Where each of the definitions comes from; set by the action.
+    "_places": {"type": "list", "elements": "str"},
     "path": {"type": "str"},
     "url": {"type": "str"},
     "version": {"type": "str"},
@@ -105,12 +107,12 @@ _SPEC: dict[str, dict[str, Any]] = {
 
 def _run(params: Params, task: TaskContext, plan_limits: PlanLimits | None) -> Outcome:
     catalog = _catalog(params)
-    documents, checksums = documents_of(params)
+    documents, places, checksums = documents_of(params)
     session = Session(params)
     # A fetched release has only one version.
     fetched = params["source"] == "url"
     version, reason = ("", "") if fetched else choose_version(session, documents, params["version"] or AUTO)
-    available = bundle(documents, params["other_kinds"], version)
+    available = bundle(documents, params["other_kinds"], version, places)
     names = [name for name in _SELECTION if name not in ("label_selectors", "deprecated")]
     selection = Selection(
         **{name: tuple(params[name]) for name in names},
@@ -133,6 +135,7 @@ def _run(params: Params, task: TaskContext, plan_limits: PlanLimits | None) -> O
             namespace=namespace,
             labels=params["labels"],
             name_prefix=params["name_prefix"],
+            places=available.places,
         )
     ]
     kubevirt_version = kubevirt(session).version

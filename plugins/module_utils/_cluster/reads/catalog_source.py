@@ -47,11 +47,16 @@ def release_files(base: str, version: str, kinds: tuple[str, ...]) -> list[str]:
     return [f"{base.rstrip('/')}/{version}/{_BUNDLES[kind].format(version=version)}" for kind in kinds]
 
 
-def documents_of(options: dict[str, Any]) -> tuple[list[Any], dict[str, str]]:
-    """The documents of the source that the options of `catalog` name, and the SHA-256 of each fetched file by address.
+class Read(NamedTuple):
+    """The documents of a source. places: of each, for messages. checksums: address → SHA-256 of each fetched file."""
 
-    Raises TaskFailed.
-    """
+    documents: list[Any]
+    places: list[str]
+    checksums: dict[str, str]
+
+
+def documents_of(options: dict[str, Any]) -> Read:
+    """The documents of the source that the options of `catalog` name. Raises TaskFailed."""
     if options["source"] == "url":
         return _fetched(options)
     if options["definitions"] is None:
@@ -61,10 +66,11 @@ def documents_of(options: dict[str, Any]) -> tuple[list[Any], dict[str, str]]:
             else ""
         )
         raise TaskFailed(f"definitions: required; {read or 'set it to catalogs or manifests'}")
-    return options["definitions"], {}
+    # The action knows where the documents come from.
+    return Read(options["definitions"], options.get("_places") or [], {})
 
 
-def _fetched(options: dict[str, Any]) -> tuple[list[Any], dict[str, str]]:
+def _fetched(options: dict[str, Any]) -> Read:
     sources = Sources(
         Path(options["cache_dir"]).expanduser(),
         options["download_proxy"] or "",
@@ -85,8 +91,15 @@ def _fetched(options: dict[str, Any]) -> tuple[list[Any], dict[str, str]]:
     else:
         raise TaskFailed("version: required; set the version of a release, or url to the address of a bundle")
     fetched = fetch(addresses, options["checksum"] or "", sources)
-    found = [item for address, (text, _digest) in zip(addresses, fetched) for item in documents(text, address)]
-    return found, {address: digest for address, (_text, digest) in zip(addresses, fetched)}
+    found = [
+        (document.content, document.place_in(address))
+        for address, (text, _digest) in zip(addresses, fetched)
+        for document in documents(text, address)
+    ]
+    if not found:
+        raise TaskFailed(f"{addresses[0]} contains only empty documents; set url to the address of a bundle")
+    checksums = {address: digest for address, (_text, digest) in zip(addresses, fetched)}
+    return Read([content for content, _place in found], [place for _content, place in found], checksums)
 
 
 def fetch(addresses: list[str], checksum: str, sources: Sources) -> list[tuple[str, str]]:

@@ -46,7 +46,15 @@ def go_reason(error: FieldError) -> str:
 
 
 class CatalogError(ValueError):
-    """An invalid catalog; one line with the entry, the field, the value and the remedy."""
+    """An invalid catalog; one line with the entry, the field, the value and the remedy.
+
+    place: of the document, such as ``acme.yml, line 3``, "" if unknown. reason: the line without the place.
+    """
+
+    def __init__(self, reason: str, place: str = "") -> None:
+        super().__init__(f"{place}: {reason}" if place else reason)
+        self.reason = reason
+        self.place = place
 
 
 _REPORT: Final = "https://github.com/virtshape/instancetypes/issues"

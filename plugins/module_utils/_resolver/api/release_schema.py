@@ -41,10 +41,13 @@ class Field(NamedTuple):
 
 def fields(expression: str, value: Any, release: Release = NEWEST, path: str = "") -> Iterator[Field]:
     """The fields of a value at every depth, except inside of unknown ones, with paths such as ``gpus[0].claimName``."""
+    if not isinstance(value, (dict, list)):
+        return
     type_name = schema.bare(expression)
+    later = _later_fields(type_name, release)
     for name, entry, below in _entries(expression, value):
         field_path = path + (name if name.startswith("[") or not path else f".{name}")
-        known = schema.bare(below) if has_field(type_name, name, release) else ""
+        known = "" if name in later else schema.bare(below)
         yield Field(field_path, type_name, name, entry, known)
         if known:
             yield from fields(known, entry, release, field_path)
@@ -57,10 +60,13 @@ def unknown(expression: str, value: Any, release: Release, path: str = "") -> It
 
 def without_unknown_fields(expression: str, value: Any, release: Release) -> Any:
     """The value without unknown fields. A value of a wrong shape stays, for schema.canonical to reject."""
+    if not isinstance(value, (dict, list)):
+        return value
+    later = _later_fields(schema.bare(expression), release)
     kept = (
         (name, without_unknown_fields(below, entry, release))
         for name, entry, below in _entries(expression, value)
-        if below and has_field(expression, name, release)
+        if below and name not in later
     )
     if isinstance(value, dict) and schema.bare(expression) in schema.TYPES:
         return dict(kept)
@@ -79,11 +85,20 @@ def missing_fields(expression: str, value: Any, release: Release, path: str, sca
     for field in (Field(path, "", "", value, expression), *fields(expression, value, release, path)):
         if field.value is None and field.name.startswith("["):
             yield field.path
-        type_name = field.expression
-        for name in schema.TYPES.get(type_name, ()) if isinstance(field.value, dict) else ():
-            scalar = schema.field_type(schema.TYPES[type_name][name]).rstrip("!") in _SCALARS
-            if field.value.get(name) is None and is_required(type_name, name, release) and (scalars or not scalar):
-                yield f"{field.path}.{name}"
+        if isinstance(field.value, dict):
+            for name, scalar in _required(field.expression, release):
+                if field.value.get(name) is None and (scalars or not scalar):
+                    yield f"{field.path}.{name}"
+
+
+@cache
+def _required(type_name: str, release: Release) -> tuple[tuple[str, bool], ...]:
+    """The required fields of a type, and whether each is a text, a number or a truth value."""
+    return tuple(
+        (name, schema.field_type(declaration).rstrip("!") in _SCALARS)
+        for name, declaration in schema.TYPES.get(type_name, {}).items()
+        if is_required(type_name, name, release)
+    )
 
 
 def is_required(type_name: str, name: str, release: Release = NEWEST) -> bool:
@@ -140,7 +155,20 @@ def _entries(expression: str, value: Any) -> Iterator[tuple[str, Any, str]]:
 
 def has_field(expression: str, name: str, release: Release) -> bool:
     """Whether a release knows the field of a type."""
-    notes = schema.field_notes(schema.TYPES.get(schema.bare(expression), {}).get(name, ""))
+    return name not in _later_fields(schema.bare(expression), release)
+
+
+@cache
+def _later_fields(type_name: str, release: Release) -> frozenset[str]:
+    """The fields of a type that only newer releases know."""
+    return frozenset(
+        name
+        for name, declaration in schema.TYPES.get(type_name, {}).items()
+        if not _is_known(schema.field_notes(declaration), release)
+    )
+
+
+def _is_known(notes: dict[str, str], release: Release) -> bool:
     since = notes.get("since")
     return since is None or release.has(since) or release.is_patched(notes.get("backported", ""))
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..api.errors import CatalogError, FieldError
-from ..api.manifest import Manifest, labels_of
-from ..api.matcher import API_VERSION, ROLE_OF_KIND
+from ..api.manifest import Manifest, labels_of, name_of
+from ..api.matcher import API_VERSION, ROLE_OF_KIND, Role
 from ..api.name_rules import shown
 from ..api.release import NEWEST
 from ..api.tree import copy
 from ..kubevirt.webhooks.validate import validate
 from .labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER, VERSION_LABEL, check_label, check_name
 from .modernize import modernize
-from .objects import adapt, expand_catalog
+from .objects import adapt, expand_with_places, role_of
 
 # The label with which common-instancetypes marks its version.
 _PUBLISHED_VERSION: Final = "instancetype.kubevirt.io/common-instancetypes-version"
@@ -23,45 +23,57 @@ _FLAVORS: Final = ("VirtualMachineFlavor", "VirtualMachineClusterFlavor")
 
 
 class Bundle(NamedTuple):
-    """The objects of a bundle. objects: all, of the cluster-wide kinds. notes: conversions, one line each."""
+    """The objects of a bundle.
+
+    objects: all, of the cluster-wide kinds. notes: conversions, one line each. places: role and name → the place of the
+    document of each object, for messages.
+    """
 
     objects: list[Manifest]
     notes: list[str]
+    places: dict[tuple[Role, str], str]
+
+    def place_of(self, manifest: Manifest) -> str:
+        """The place of the document of one of the objects."""
+        return self.places[role_of(manifest), name_of(manifest)]
 
 
-def bundle(documents: Iterable[Any], other_kinds: str = "fail", version: str = "") -> Bundle:
-    """The objects of a bundle: definitions of a catalog, manifests, and lists of manifests.
+def bundle(
+    documents: Iterable[Any], other_kinds: str = "fail", version: str = "", places: Sequence[str] = ()
+) -> Bundle:
+    """The objects of a bundle: definitions of a catalog, manifests, and lists of manifests, without empty documents.
 
     Objects of an older API version are converted. other_kinds: `fail` or `skip` for manifests of other kinds. version:
-    of a catalog with versions, "" for the newest.
-    Raises CatalogError for an invalid document, with its position, and for a bundle without objects, which is probably
+    of a catalog with versions, "" for the newest. places: of each document, such as ``acme.yml, line 3``, for messages.
+    Raises CatalogError for an invalid document, with its place, and for a bundle without objects, which is probably
     truncated.
     """
-    sources, notes = [], []
-    for position, document in enumerate(_flatten(documents)):
+    sources, notes, origins = [], [], []
+    for document, where in _flatten(_placed(list(documents), places)):
         kind = document.get("kind") if isinstance(document, dict) else None
         if kind is not None and kind not in ROLE_OF_KIND and kind not in _FLAVORS:
             if other_kinds != "skip":
                 raise CatalogError(
-                    f"document {position}: kind: {shown(kind)} is neither an instancetype nor a preference;"
-                    " remove the document, or"
-                    " set other_kinds to skip"
+                    f"kind: {shown(kind)} is neither an instancetype nor a preference; remove the document, or"
+                    " set other_kinds to skip",
+                    where,
                 )
             notes.append(f"skipped {kind} {_name(document)}, which is neither an instancetype nor a preference")
             continue
         if kind is not None and document.get("apiVersion") != API_VERSION:
-            document, note = _convert(document, position)
+            document, note = _convert(document, where)
             notes.append(note)
         if kind is not None and not isinstance(document.get("spec"), dict):
-            where = f"document {position} ({kind} {_name(document)})"
-            raise CatalogError(f"{where}: spec: missing; check that the bundle is complete")
+            raise CatalogError(f"{kind} {_name(document)}: spec: missing; check that the bundle is complete", where)
         sources.append(document)
-    objects = expand_catalog(*sources, version=version)
+        origins.append(where)
+    objects = expand_with_places(sources, origins if places else (), version)
     if not objects:
         raise CatalogError(
-            "the bundle contains no instancetype and no preference; check that the file is correct and complete"
+            "the bundle contains no instancetype and no preference; check that the file is correct and complete",
+            _files(places),
         )
-    return Bundle(objects, notes)
+    return Bundle([found.manifest for found in objects], notes, {(role_of(m), name_of(m)): p for m, p in objects})
 
 
 def with_catalog_labels(
@@ -72,8 +84,11 @@ def with_catalog_labels(
     namespace: str = "",
     labels: dict[str, str] | None = None,
     name_prefix: str = "",
+    places: Mapping[tuple[Role, str], str] | None = None,
 ) -> list[Manifest]:
     """The objects ready to deploy: with the labels of their catalog, in a namespace or cluster-wide.
+
+    places: see `Bundle`.
 
     Raises CatalogError for a catalog or version that is no valid label value, for the errors of `adapt`, and for
     objects that the API server or KubeVirt's webhooks would reject.
@@ -86,9 +101,10 @@ def with_catalog_labels(
     for key in own:
         if key in (labels or {}):
             raise CatalogError(f"labels: {key} is reserved for this collection; remove the label")
+    objects = list(objects)
     manifests = adapt(objects, namespace=namespace, labels={**(labels or {}), **own}, name_prefix=name_prefix)
-    for manifest in manifests:
-        _check(manifest)
+    for item, manifest in zip(objects, manifests):
+        _check(manifest, (places or {}).get((role_of(item), name_of(item)), ""))
     return manifests
 
 
@@ -98,36 +114,47 @@ def version_of(objects: Iterable[Manifest]) -> str:
     return versions.pop() if len(versions) == 1 else ""
 
 
-def _flatten(documents: Iterable[Any]) -> list[Any]:
-    """The documents without empty ones; a List is replaced by its items."""
-    result: list[Any] = []
-    for document in documents:
+def _placed(documents: Sequence[Any], places: Sequence[str]) -> Iterator[tuple[Any, str]]:
+    """The documents that are not empty, each with its place."""
+    for position, document in enumerate(documents):
+        if document is not None:
+            yield document, places[position] if position < len(places) else f"document {position}"
+
+
+def _files(places: Sequence[str]) -> str:
+    """The file of documents without a single object; "" if there is no single one."""
+    files = {place.partition(", line ")[0] for place in places}
+    return files.pop() if len(files) == 1 else ""
+
+
+def _flatten(placed: Iterable[tuple[Any, str]]) -> Iterator[tuple[Any, str]]:
+    """The documents; a List is replaced by its items."""
+    for document, where in placed:
         if isinstance(document, dict) and str(document.get("kind", "")).endswith("List") and "items" in document:
-            result += _flatten(document["items"] or [])
-        elif document is not None:
-            result.append(document)
-    return result
+            items = document["items"] or []
+            inside = [(item, f"{where}, items[{index}]") for index, item in enumerate(items) if item is not None]
+            yield from _flatten(inside)
+        else:
+            yield document, where
 
 
-def _convert(document: Manifest, position: int) -> tuple[Manifest, str]:
-    where = f"document {position} ({document['kind']} {_name(document)})"
+def _convert(document: Manifest, place: str) -> tuple[Manifest, str]:
+    label, version = f"{document['kind']} {_name(document)}", document.get("apiVersion")
     try:
         modern = modernize(copy(document), NEWEST)
     except FieldError as error:
-        raise CatalogError(f"{where}: {error}") from error
+        raise CatalogError(f"{label}: {error}", place) from error
     if modern.manifest.get("apiVersion") != API_VERSION:
-        raise CatalogError(
-            f"{where}: apiVersion: {shown(document.get('apiVersion'))} is not supported; use {API_VERSION}"
-        )
-    return modern.manifest, f"{where}: converted from {document.get('apiVersion')} to {API_VERSION}"
+        raise CatalogError(f"{label}: apiVersion: {shown(version)} is not supported; use {API_VERSION}", place)
+    return modern.manifest, f"{place}: {label}: converted from {version} to {API_VERSION}"
 
 
-def _check(manifest: Manifest) -> None:
+def _check(manifest: Manifest, place: str) -> None:
     where = f"{ROLE_OF_KIND[manifest['kind']].matcher} {_name(manifest)}"
     response = validate(manifest["kind"], manifest)
     if not response.allowed:
         causes = "; ".join(f"{cause.field}: {cause.message}" for cause in response.causes) or response.message
-        raise CatalogError(f"{where}: KubeVirt would reject the object: {causes}")
+        raise CatalogError(f"{where}: KubeVirt would reject the object: {causes}", place)
 
 
 def _name(document: Manifest) -> str:

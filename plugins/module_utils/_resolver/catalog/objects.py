@@ -14,7 +14,7 @@ removes, other values replace. Entries may also declare a state (see `api.state`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..api.errors import CatalogError, FieldError
@@ -29,7 +29,7 @@ from ..api.tree import apply_merge_patch, copy, merge, value_at
 from ..api.unquoted import QUOTES
 from ..declare import instancetypes as manifests
 from .labels import DESCRIPTIVE, described
-from .versions import at_version
+from .versions import indexed_at_version
 
 Entry = dict[str, Any]
 
@@ -189,20 +189,41 @@ def expand_catalog(*sources: dict[str, Any], version: str = "") -> list[Manifest
 
     sources: definitions, or manifests of instancetypes and preferences of either kind (dicts with a `kind`), of which
     name, labels, annotations and spec count. version: of a catalog with versions (see `versions`), "" for the newest.
-    Raises CatalogError for the errors of `at_version`; for keys, fields and values that a definition may not have, for
-    unknown parents and circles; for specs that do not match the schema, for invalid names and for duplicate names.
+    Raises CatalogError for the errors of `versions.at_version`; for keys, fields and values that a definition may not
+    have, for unknown parents and circles; for specs that do not match the schema, for invalid and for duplicate names.
     """
-    objects: dict[tuple[Role, str], tuple[Manifest, str]] = {}
-    for number, source in enumerate(at_version(sources, version)):
+    return [manifest for manifest, _place in expand_with_places(sources, (), version)]
+
+
+class Placed(NamedTuple):
+    """A manifest and the place of its document, "" if unknown."""
+
+    manifest: Manifest
+    place: str
+
+
+def expand_with_places(sources: Sequence[Any], places: Sequence[str], version: str = "") -> list[Placed]:
+    """See `expand_catalog`. places: of each source, such as ``acme.yml, line 3``, for messages; empty if unknown."""
+    objects: dict[tuple[Role, str], tuple[Placed, str]] = {}
+    for number, source in indexed_at_version(sources, version):
+        place = places[number] if places else ""
         if not isinstance(source, dict):
-            raise CatalogError(f"catalog {number}: expected a definition or a manifest, found {shown(source)}")
-        for manifest, where in [_from_manifest(source, number)] if "kind" in source else _from_definition(source):
-            existing, first = objects.setdefault((role_of(manifest), name_of(manifest)), (manifest, where))
+            found = f"expected a definition or a manifest, found {shown(source)}"
+            raise CatalogError(found if place else f"catalog {number}: {found}", place)
+        try:
+            described = [_from_manifest(source, number)] if "kind" in source else list(_from_definition(source))
+        except CatalogError as error:
+            raise CatalogError(error.reason, place) from error
+        for manifest, inside in described:
+            where = ": ".join(filter(None, (place, inside)))
+            (existing, _place), first = objects.setdefault(
+                (role_of(manifest), name_of(manifest)), (Placed(manifest, place), where)
+            )
             # A bundle of all four kinds contains every object twice.
             if existing != manifest:
-                places = f"{role_of(manifest).matcher} {name_of(manifest)}: name: {first} and {where}"
-                raise CatalogError(f"{places} have the same name; rename or remove one of them")
-    return [manifest for manifest, _origin in objects.values()]
+                both = f"{role_of(manifest).matcher} {name_of(manifest)}: name: {first} and {where}"
+                raise CatalogError(f"{both} have the same name; rename or remove one of them")
+    return [placed for placed, _where in objects.values()]
 
 
 def adapt(

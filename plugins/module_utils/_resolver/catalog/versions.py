@@ -15,7 +15,7 @@ replace. A null is written into the entry, where it removes an inherited value.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
@@ -56,7 +56,11 @@ def at_version(documents: Iterable[Any], version: str = "") -> list[Any]:
 
     version: "" for the newest. Raises CatalogError for unknown or invalid versions.
     """
-    documents = list(documents)
+    return [changed for _index, changed in indexed_at_version(list(documents), version)]
+
+
+def indexed_at_version(documents: Sequence[Any], version: str = "") -> list[tuple[int, Any]]:
+    """See `at_version`; each document with its index in the given ones."""
     versions = _versions(documents)
     if version and version not in versions:
         if not versions:
@@ -68,7 +72,7 @@ def at_version(documents: Iterable[Any], version: str = "") -> list[Any]:
         if name == (version or name):
             break
     # Drop a document that contained only the versions.
-    return [changed for changed, original in zip(current, documents) if changed or not original]
+    return [(index, changed) for index, changed in enumerate(current) if changed or not documents[index]]
 
 
 def _versions(documents: Iterable[Any]) -> dict[str, Document]:

@@ -85,19 +85,28 @@ def _texts(value: Any) -> list[str]:
 def oversized(value: Any, most: int = 500_000) -> str | None:
     """The part of a value that is too large, or None.
 
-    The value may contain itself or repeated parts, because of YAML's aliases.
+    The value may contain itself or repeated parts, because of YAML's aliases. Only what these repeat counts. most: the
+    repeated values; in all, ten times as many are permitted, for Ansible may copy what an alias repeats.
     """
-    remaining = [(value, 0)]
-    count = 0
+    remaining = [(value, 0, False)]
+    count = repeated = 0
+    # Kept, so that no other part gets the identity of a freed one.
+    seen: dict[int, Any] = {}
     while remaining:
-        part, depth = remaining.pop()
+        part, depth, again = remaining.pop()
+        inside = part.values() if isinstance(part, Mapping) else part if isinstance(part, (list, tuple)) else ()
+        again = again or (bool(inside) and id(part) in seen)
         count += 1
+        repeated += again
         if depth > DEEPEST:
             return f"is nested more than {DEEPEST} levels deep or contains itself"
-        if count > most:
-            return f"contains more than {most:,} values with all aliases expanded"
-        inside = part.values() if isinstance(part, Mapping) else part if isinstance(part, (list, tuple)) else ()
-        remaining += [(entry, depth + 1) for entry in inside]
+        if repeated > most:
+            return f"repeats more than {most:,} values by aliases"
+        if count > 10 * most:
+            return f"contains more than {10 * most:,} values"
+        if inside:
+            seen[id(part)] = part
+            remaining += [(entry, depth + 1, again) for entry in inside]
     return None
 
 

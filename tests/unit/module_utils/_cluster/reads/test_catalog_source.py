@@ -204,7 +204,11 @@ def test_invalid_url_is_refused(address: str, sources: Sources) -> None:
 
 
 def test_a_cut_document_names_its_place() -> None:
-    assert documents(TEXT, "a.yaml") == [{"kind": "A"}, {"kind": "B"}]
+    found = documents(TEXT, "a.yaml")
+    assert [(item.content["kind"], item.place_in("a.yaml")) for item in found] == [
+        ("A", "a.yaml, line 1"),
+        ("B", "a.yaml, line 3"),
+    ]
     with pytest.raises(TaskFailed, match=r"a.yaml, line 2, column .*; check that the file is complete"):
         documents('kind: A\nmetadata: {name: "x', "a.yaml")
 

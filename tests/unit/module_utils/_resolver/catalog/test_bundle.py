@@ -45,7 +45,7 @@ def test_older_api_versions_are_converted_to_current() -> None:
     assert result.objects[0]["apiVersion"] == API
     assert result.objects[0]["spec"]["cpu"] == {"guest": 1}
     assert result.notes == [
-        "document 0 (VirtualMachineClusterInstancetype old): converted from instancetype.kubevirt.io/v1alpha2 to " + API
+        "document 0: VirtualMachineClusterInstancetype old: converted from instancetype.kubevirt.io/v1alpha2 to " + API
     ]
 
 
@@ -58,11 +58,11 @@ def test_older_api_versions_are_converted_to_current() -> None:
             " set other_kinds to"
             " skip",
         ),
-        ({**manifest("x"), "spec": None}, "document 1 (VirtualMachineClusterInstancetype x): spec: missing"),
+        ({**manifest("x"), "spec": None}, "document 1: VirtualMachineClusterInstancetype x: spec: missing"),
         (manifest("x", apiVersion="instancetype.kubevirt.io/v9"), "v9"),
         (
             manifest("x", apiVersion="example.org/v1"),
-            "document 1 (VirtualMachineClusterInstancetype x): apiVersion: 'example.org/v1' is not supported;"
+            "document 1: VirtualMachineClusterInstancetype x: apiVersion: 'example.org/v1' is not supported;"
             f" use {API}",
         ),
     ],
@@ -72,6 +72,42 @@ def test_an_unreadable_document_is_named(document: dict[str, Any], result: str) 
         bundle([manifest("a"), document])
     assert result in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_problems_name_the_place_of_their_document() -> None:
+    places = ["a.yml, line 1", "a.yml, line 5", "b.yml, line 2"]
+    for wrong in (
+        {"kind": "Namespace"},
+        {**manifest("x"), "spec": None},
+        {**manifest("x"), "spec": {"cpu": {"guests": 1}}},
+        {"series": {"c": {"colour": 1}}},
+        "text",
+        manifest("x", apiVersion="example.org/v1"),
+    ):
+        with pytest.raises(CatalogError) as raised:
+            bundle([manifest("a"), None, wrong], places=places)
+        assert (raised.value.place, str(raised.value)) == (places[2], f"{places[2]}: {raised.value.reason}")
+    with pytest.raises(CatalogError, match=r"^a\.yml: the bundle contains no instancetype"):
+        bundle([{"labels": {}}, None], places=places[:2])
+    listed = {"kind": "List", "items": [None, {"kind": "Namespace"}]}
+    with pytest.raises(CatalogError, match=r"^a\.yml, line 5, items\[1\]: kind: 'Namespace'"):
+        bundle([manifest("a"), listed], places=places)
+
+
+def test_equal_names_name_both_places() -> None:
+    twins = [manifest("a"), manifest("a", labels={"b": "c"})]
+    with pytest.raises(CatalogError, match=r"a: name: a\.yml, line 1.* and a\.yml, line 5.* have the same name"):
+        bundle(twins, places=["a.yml, line 1", "a.yml, line 5"])
+
+
+def test_rejected_objects_name_their_place() -> None:
+    wrong = manifest("x")
+    wrong["spec"]["cpu"] = {"guest": 1, "maxSockets": 1}
+    wrong["spec"]["memory"] = {"guest": "4Gi", "overcommitPercent": 50, "hugepages": {"pageSize": "2Mi"}}
+    found = bundle([None, manifest("a"), wrong], places=["b.yml, line 1", "b.yml, line 2", "b.yml, line 9"])
+    assert [found.place_of(item) for item in found.objects] == ["b.yml, line 2", "b.yml, line 9"]
+    with pytest.raises(CatalogError, match=r"^b\.yml, line 9: instancetype x: KubeVirt would reject"):
+        with_catalog_labels(found.objects, catalog="acme", version="1", places=found.places)
 
 
 def test_skipped_kinds_are_noted() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import option_checks
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.option_checks import (
+    oversized,
     own_name,
     shape_problem,
 )
@@ -127,6 +128,17 @@ def test_nesting_limit() -> None:
         shape_problem({"memory": {"swap": nested(5000)}}, SPEC)
         == "memory.swap: is nested more than 64 levels deep; no KubeVirt object is"
     )
+
+
+def test_only_values_that_aliases_repeat_are_limited() -> None:
+    shared = {"a": {"b": 1}}
+    assert oversized([shared, *({"a": {"b": 1}} for _ in range(8))], most=2) == "contains more than 20 values"
+    assert oversized([{"a": {}} for _ in range(9)], most=2) is None
+    assert oversized([shared, {"c": shared}], most=3) is None
+    assert oversized([shared, (shared,)], most=2) == "repeats more than 2 values by aliases"
+    assert oversized("text") is None
+    shared["a"] = shared
+    assert oversized(shared) == "is nested more than 64 levels deep or contains itself"
 
 
 @pytest.mark.parametrize(
