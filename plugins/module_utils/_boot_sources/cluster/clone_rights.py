@@ -17,22 +17,30 @@ _REVIEW = Kind("SubjectAccessReview", "authorization.k8s.io", "v1", "subjectacce
 
 
 class CloneRights:
-    """Asks the API server once for each source and service account. Who may not ask learns nothing."""
+    """Asks the API server once for each service account and namespace of sources, and for each source only where that
+    does not permit all. Who may not ask learns nothing.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._refused: dict[tuple[Any, ...], bool] = {}
+        self._refused: dict[Clone, bool] = {}
 
     def gather(self, clones: Iterable[Clone]) -> None:
         """Asks about these, concurrently."""
-        due = {_key(clone): clone for clone in clones}
-        asked = [key for key in due if key not in self._refused]
-        self._refused.update(zip(asked, map_concurrently(lambda key: self._is_refused(due[key]), asked)))
+        due = list(dict.fromkeys(map(_question, clones)))
+        # A right to one source has its name; a right to all has none.
+        self._ask(dict.fromkeys(_of_all(clone) for clone in due))
+        self._ask(clone for clone in due if self._refused[_of_all(clone)])
 
     def refused(self, clone: Clone) -> bool:
         """Whether the clone is known to be refused."""
         self.gather([clone])
-        return self._refused[_key(clone)]
+        question = _question(clone)
+        return self._refused[_of_all(question)] and self._refused[question]
+
+    def _ask(self, clones: Iterable[Clone]) -> None:
+        asked = [clone for clone in clones if clone not in self._refused]
+        self._refused.update(zip(asked, map_concurrently(self._is_refused, asked)))
 
     def _is_refused(self, clone: Clone) -> bool:
         try:
@@ -41,6 +49,16 @@ class CloneRights:
             )
         except RequestFailed:
             return False
+
+
+def _question(clone: Clone) -> Clone:
+    """The clone without what does not matter to the right."""
+    return clone._replace(path="")
+
+
+def _of_all(clone: Clone) -> Clone:
+    """The question about all sources of the namespace."""
+    return clone._replace(path="", name="")
 
 
 def may_clone(session: Session, consumer: Consumer, namespace: str, name: str, *, snapshot: bool) -> bool:
@@ -53,7 +71,3 @@ def _allows(session: Session, review: dict[str, Any]) -> bool:
     body = {"apiVersion": _REVIEW.api_version, "kind": _REVIEW.kind, "spec": review}
     answer = session.request("POST", _REVIEW.path(), body=body, retry=True)
     return bool((answer.get("status") or {}).get("allowed"))
-
-
-def _key(clone: Clone) -> tuple[Any, ...]:
-    return (clone.consumer, clone.namespace, clone.name, is_snapshot(clone))

@@ -84,12 +84,23 @@ def created_volumes(vm: Manifest) -> set[str]:
     return {name_of(template) for template in templates_of(vm)}
 
 
-def keys_for_start(vm: Manifest) -> Iterator[LookupKey]:
-    """The objects that `missing_references` looks up."""
+def keys_for_start(vm: Manifest, live: Manifest | None = None) -> list[LookupKey]:
+    """The objects that `missing_references` and `missing_sources` look up. live: see `new_sources`.
+
+    There are none for a VM that does not match the schema, because it is rejected anyway.
+    """
     namespace = namespace_of(vm)
-    for reference in references(vm):
-        for kind in reference.kinds:
-            yield LookupKey(kind, reference.namespace, reference.name, namespace)
+    try:
+        return [
+            *(LookupKey(*source[1:], namespace) for source in new_sources(vm, live)),
+            *(
+                LookupKey(kind, reference.namespace, reference.name, namespace)
+                for reference in references(vm)
+                for kind in reference.kinds
+            ),
+        ]
+    except (AttributeError, KeyError, TypeError):
+        return []
 
 
 def missing_references(vm: Manifest, objects: Lookup) -> Iterator[str]:

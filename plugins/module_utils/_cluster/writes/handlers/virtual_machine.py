@@ -86,7 +86,11 @@ class VirtualMachineHandler(KindHandler):
     def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
         cluster = self._cluster
         vms = [plan.merged(result.planned, result.live) for result in planned]
-        keys = (key for vm in vms for key in (*keys_for_admission(vm, cluster.release), *keys_for_start(vm)))
+        keys = (
+            key
+            for result, vm in zip(planned, vms)
+            for key in (*keys_for_admission(vm, cluster.release), *keys_for_start(vm, result.live))
+        )
         self._lookup.gather(dict.fromkeys(keys))
         for extension in self._extensions:
             extension.prepare_findings(list(zip(planned, vms)))

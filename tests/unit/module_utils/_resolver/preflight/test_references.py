@@ -92,6 +92,15 @@ def test_keys_for_start() -> None:
     ]
 
 
+def test_keys_for_start_name_sources_of_new_disks() -> None:
+    template = {"metadata": {"name": "root"}, "spec": {"source": {"pvc": {"name": "x", "namespace": "golden"}}}}
+    machine = {**vm(), "spec": {"dataVolumeTemplates": [template], "template": {"spec": {}}}}
+    assert [tuple(key)[:4] for key in keys_for_start(machine)] == [("PersistentVolumeClaim", "golden", "x", "shop")]
+    assert keys_for_start(machine, machine) == []
+    template["spec"] = "blank"
+    assert keys_for_start(machine) == []
+
+
 def test_unreadable_objects_count_as_existing() -> None:
     class Closed:
         def get(self, kind: str, namespace: str, name: str) -> Problem:

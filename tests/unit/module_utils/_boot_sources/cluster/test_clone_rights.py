@@ -1,0 +1,41 @@
+"""Rights to clone: few questions, and a right to one source counts."""
+
+from __future__ import annotations
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster.clone_rights import (
+    CloneRights,
+)
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.source import Consumer
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.unusable_sources import Clone
+from scripted_server import Store, session_with, status
+
+
+def _clone(name: str) -> Clone:
+    return Clone("spec", "PersistentVolumeClaim", "golden", name, Consumer("shop", "default"))
+
+
+def test_right_to_a_namespace_takes_one_question() -> None:
+    store = Store({}, {("POST", "/subjectaccessreviews"): (201, {"status": {"allowed": True}})})
+    with session_with(store) as session:
+        rights = CloneRights(session)
+        rights.gather(_clone(str(number)) for number in range(100))
+        assert not rights.refused(_clone("7"))
+    assert len(store.asked) == 1
+
+
+def test_missing_right_is_asked_for_each_source() -> None:
+    store = Store({}, {("POST", "/subjectaccessreviews"): (201, {"status": {"allowed": False}})})
+    with session_with(store) as session:
+        rights = CloneRights(session)
+        rights.gather(map(_clone, "ab"))
+        # Two alternatives for all sources, and for each.
+        assert len(store.asked) == 6
+        assert rights.refused(_clone("a")) and rights.refused(_clone("b"))
+    assert len(store.asked) == 6
+
+
+def test_unanswered_question_refuses_nothing() -> None:
+    store = Store({}, {("POST", "/subjectaccessreviews"): status(403, "no", "Forbidden")})
+    with session_with(store) as session:
+        assert not CloneRights(session).refused(_clone("a"))
+    assert len(store.asked) == 1
