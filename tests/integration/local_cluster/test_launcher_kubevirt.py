@@ -27,7 +27,8 @@ KILLED = pytest.mark.nightly("kills of processes; test_launcher_lifecycle kills 
 FROZEN = pytest.mark.nightly("waits until the launcher gives up a process")
 
 Launch = Callable[..., dict[str, Any]]
-PARTS = {"control-plane", "virt-api", "virt-controller", "cdi", "node"}
+RESTARTED = ("virt-api", "virt-controller", "cdi", "node")
+PARTS = {"control-plane", "supervisor", *RESTARTED}
 
 
 @pytest.fixture(scope="module")
@@ -121,10 +122,34 @@ def test_all_parts_run_and_webhooks_are_called(launch: Launch, directory: str) -
     assert not launch("start", "--dir", directory)["changed"]
 
 
+def test_killed_parts_are_started_again(launch: Launch, directory: str) -> None:
+    def status() -> dict[str, Any]:
+        return launch("status", "--dir", directory)
+
+    def phase() -> str:
+        try:
+            found = api.get_namespaced_custom_object(*VMS[:3], "virtualmachineinstances", "one")
+        except client.ApiException:
+            return ""
+        return str((found.get("status") or {}).get("phase"))
+
+    before = status()
+    for part in RESTARTED:
+        _kill(before["processes"][part])
+    _wait_until(lambda: set(status()["restarts"]) == set(RESTARTED) and status()["state"] == "running")
+    after = status()
+    assert [after["restarts"][part]["count"] for part in RESTARTED] == [1] * len(RESTARTED)
+    assert not {after["processes"][part] for part in RESTARTED} & set(before["processes"].values())
+    assert after["processes"]["control-plane"] == before["processes"]["control-plane"]
+    lines = Path(after["logs"]["supervisor"]).read_text().splitlines()
+    assert len(lines) == len(RESTARTED) and all("started again, restart 1" in line for line in lines)
+    with _objects(directory) as api:
+        api.create_namespaced_custom_object(*VMS, _machine("one", runStrategy="Always"))
+        _wait_until(lambda: phase() == "Running")
+
+
 @KILLED
-@pytest.mark.parametrize(
-    ("part", "title"), [("virt-controller", "virt-controller"), ("control-plane", "the API server")]
-)
+@pytest.mark.parametrize(("part", "title"), [("supervisor", "the supervisor"), ("control-plane", "the API server")])
 def test_killed_part_restarts_with_its_data(launch: Launch, directory: str, part: str, title: str) -> None:
     _create_vm(directory, "one")
     _kill(_processes(launch, directory)[part])
@@ -139,6 +164,7 @@ def test_killed_part_restarts_with_its_data(launch: Launch, directory: str, part
 
 def test_writes_fail_while_virt_api_is_down(launch: Launch, directory: str) -> None:
     _create_vm(directory, "one")
+    _kill(_processes(launch, directory)["supervisor"])
     _kill(_processes(launch, directory)["virt-api"])
     assert launch("status", "--dir", directory)["reason"] == "virt-api does not run"
     with _objects(directory) as api:

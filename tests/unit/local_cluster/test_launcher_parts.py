@@ -35,9 +35,9 @@ def test_every_part_has_title_and_stop_order() -> None:
     assert set(parts.TITLES) == set(parts.GRACE)
     # Nothing is stopped before what depends on it.
     order = list(parts.GRACE)
-    assert order[0] == parts.FAULT_PROXY
+    assert order[:2] == [parts.SUPERVISOR, parts.FAULT_PROXY]
     assert order[-1] == parts.CONTROL_PLANE
-    assert set(parts.OF_KUBEVIRT) == set(order[1:-1])
+    assert set(parts.OF_KUBEVIRT) == set(order[2:-1])
 
 
 def test_ended_part_is_reported_with_its_last_error(layout: Layout) -> None:

@@ -100,7 +100,7 @@ class ApiServer:
     """A client for an API server."""
 
     def __init__(self, port: int, ca: Path, token: str) -> None:
-        self._port = port
+        self.port = port
         self._ca = ca
         self._token = token
 
@@ -110,7 +110,7 @@ class ApiServer:
     def discovers(self, group: str, resource: str) -> bool:
         """Whether discovery lists `resource`, which is usable a moment later."""
         try:
-            status, body = call(self._port, "/apis", ca=self._ca, token=self._token, accept=_DISCOVERY)
+            status, body = call(self.port, "/apis", ca=self._ca, token=self._token, accept=_DISCOVERY)
         except (OSError, http.client.HTTPException):
             return False
         if status != http.client.OK:
@@ -132,7 +132,7 @@ class ApiServer:
 
     def version(self) -> str:
         """The version that the server reports, such as v1.34.4."""
-        return str(json.loads(call(self._port, "/version", ca=self._ca, token=self._token)[1])["gitVersion"])
+        return str(json.loads(call(self.port, "/version", ca=self._ca, token=self._token)[1])["gitVersion"])
 
     def reference_policy(self) -> str:
         """KubeVirt's instancetype.referencePolicy: reference, expand or expandAll."""
@@ -147,7 +147,7 @@ class ApiServer:
     def serves(self, path: str) -> bool:
         """Whether a GET of `path` returns 200."""
         try:
-            return call(self._port, path, ca=self._ca, token=self._token)[0] == http.client.OK
+            return call(self.port, path, ca=self._ca, token=self._token)[0] == http.client.OK
         except (OSError, http.client.HTTPException):
             return False
 
@@ -239,7 +239,7 @@ class ApiServer:
     def _request(self, method: str, path: str, body: Any = None, content_type: str = "") -> tuple[int, dict[str, Any]]:
         try:
             status, response = call(
-                self._port,
+                self.port,
                 path,
                 ca=self._ca,
                 token=self._token,

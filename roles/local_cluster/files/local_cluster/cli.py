@@ -64,9 +64,10 @@ def _layout(options: argparse.Namespace) -> Layout:
 def _build(options: argparse.Namespace) -> dict[str, Any]:
     from local_cluster import build, versions
 
+    release = _release(options)[0] if options.kubevirt else ""
     programs = build.ProgramSet(
         options.kubernetes_version or versions.default_kubernetes(),
-        (options.kubevirt_version or versions.default_kubevirt()) if options.kubevirt else "",
+        release,
     )
     changed = False
     if options.wait is not None:
@@ -76,14 +77,33 @@ def _build(options: argparse.Namespace) -> dict[str, Any]:
     return {"changed": changed, **build.status(programs)}
 
 
+def _release(options: argparse.Namespace) -> tuple[str, str]:
+    """The release of KubeVirt, and a note if the cluster's data decide it against the default.
+
+    A release that the user names counts first, then that of the data, then the default.
+    """
+    from local_cluster import versions
+
+    default = versions.default_kubevirt()
+    if options.kubevirt_version or not options.kubevirt:
+        return str(options.kubevirt_version or default), ""
+    kept = _layout(options).kept_release()
+    if kept in ("", default):
+        return default, ""
+    return kept, (
+        f"kubevirt_version: the cluster keeps KubeVirt {kept}, which wrote its data; set {default} to upgrade them"
+    )
+
+
 def _start(options: argparse.Namespace) -> dict[str, Any]:
     from local_cluster import cluster, versions
 
+    release, note = _release(options)
     settings = cluster.Settings(
         name=options.name,
         kubernetes_version=options.kubernetes_version or versions.default_kubernetes(),
         kubevirt=options.kubevirt,
-        kubevirt_version=options.kubevirt_version or versions.default_kubevirt(),
+        kubevirt_version=release,
         api_port=options.api_port,
         log_level=options.log_level,
         data=options.data,
@@ -98,7 +118,10 @@ def _start(options: argparse.Namespace) -> dict[str, Any]:
         fault_rules=options.fault_rules,
         fault_seed=options.fault_seed,
     )
-    return cluster.start(_layout(options), settings, adjustments, _progress, options.timeout, check=options.check)
+    if note:
+        _progress(note)
+    result = cluster.start(_layout(options), settings, adjustments, _progress, options.timeout, check=options.check)
+    return {**result, **({"note": note} if note else {})}
 
 
 def _stop(options: argparse.Namespace) -> dict[str, Any]:
@@ -130,6 +153,7 @@ def _parser() -> argparse.ArgumentParser:
 
     build = commands.add_parser("build", help="build the programs unless they are built")
     build.set_defaults(run=_build)
+    _add_cluster_options(build, check=False)
     build.add_argument("--check", action="store_true", help="only report whether it is built")
     build.add_argument(
         "--wait",

@@ -1,8 +1,8 @@
 """Starts, stops and inspects a cluster.
 
-A cluster is up to six processes: `control-plane` (etcd, kube-apiserver, kube-controller-manager and kube-scheduler),
-KubeVirt's `virt-api` and `virt-controller`, `cdi`, the simulated `node`, and `fault-proxy`. They outlive
-the launcher; later launchers find them by their records.
+A cluster is up to seven processes: `control-plane` (etcd, kube-apiserver, kube-controller-manager and kube-scheduler),
+KubeVirt's `virt-api` and `virt-controller`, `cdi`, the simulated `node`, the `supervisor` of these four, and
+`fault-proxy`. They outlive the launcher; later launchers find them by their records.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from local_cluster import (
     pki,
     ports,
     processes,
+    supervisor,
     versions,
 )
 from local_cluster.api import ApiServer, responds
@@ -39,6 +40,7 @@ from local_cluster.parts import (
     LAUNCHER,
     NODE,
     OF_KUBEVIRT,
+    SUPERVISOR,
     TITLES,
     VIRT_API,
     Ended,
@@ -154,7 +156,7 @@ class _Cluster:
         if not self.state:
             return "it was not started"
         running = self.running()
-        for part in self.parts():
+        for part in (*self.parts(), *([SUPERVISOR] if VIRT_API in self.parts() else [])):
             if part not in running:
                 return f"{TITLES[part]} does not run"
         ca = self.layout.pki / "ca.crt"
@@ -295,7 +297,10 @@ def stop(layout: Layout, *, keep_data: bool = False, remove: bool = False, check
 
 
 def status(layout: Layout) -> dict[str, Any]:
-    """The state of the cluster: `state` is running, stopped, broken (some parts run) or absent; `reason` says why."""
+    """The state of the cluster: `state` is running, stopped, broken (some parts run) or absent; `reason` says why.
+
+    `restarts`: see `supervisor.restarts`.
+    """
     cluster = _Cluster(layout)
     running = cluster.running()
     reason = cluster.unhealthy_reason()
@@ -305,7 +310,9 @@ def status(layout: Layout) -> dict[str, Any]:
         state = "starting"
     else:
         state = "broken" if running and reason else "running" if running else "stopped"
-    return _result(cluster, changed=False, state=state, reason=reason, processes=running)
+    return _result(
+        cluster, changed=False, state=state, reason=reason, processes=running, restarts=supervisor.restarts(layout)
+    )
 
 
 def _result(cluster: _Cluster, *, changed: bool, **more: Any) -> dict[str, Any]:

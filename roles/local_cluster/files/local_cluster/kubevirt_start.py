@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from local_cluster import control_plane, installation, kubevirt, ports, processes
+from local_cluster import control_plane, installation, kubevirt, ports, processes, supervisor
 from local_cluster.api import ApiServer, responds
 from local_cluster.build import ProgramSet
 from local_cluster.parts import (
@@ -104,6 +104,7 @@ class _Start:
         self.api.replace(installation.catalog(manifests[VIRT_API]), _OPERATOR[VIRT_API], self.timeout)
         self._wait(VIRT_CONTROLLER, lambda: bool(self.api.holder(installation.KUBEVIRT, "virt-controller")))
         self._wait(NODE, kubevirt.ready_file(self.layout).exists)
+        supervisor.start(self.layout, self._commands(), self.api.port, self._environment())
 
     def _install_accounts(self, manifests: Mapping[str, list[dict[str, Any]]]) -> None:
         self._apply(list(map(installation.namespace, (installation.KUBEVIRT, installation.CDI))), VIRT_API)
@@ -134,27 +135,34 @@ class _Start:
         self._apply([*objects, *installation.storage()], CDI)
         self.api.set_status(objects[0], installation.cdi_status(now))
 
-    def _spawn(self, *parts: str) -> None:
+    def _commands(self) -> dict[str, list[str]]:
+        """The command line of each part. Writes their configuration."""
         release, level = self.settings.kubevirt_version, self.settings.log_level
         folder, layout = self.programs.kubevirt(), self.layout
         cdi, node = layout.run / "cdi.json", layout.run / "node.json"
         write_json(cdi, kubevirt.cdi(layout, self.ports[CDI], self.ports[UPLOAD_PROXY]))
         write_json(node, kubevirt.node(layout, self.ports[NODE], self.ports[UPLOAD_PROXY], self.settings))
-        commands = {
+        return {
             VIRT_API: kubevirt.virt_api(folder, layout, self.ports[VIRT_API], self.ports[NODE], level),
             VIRT_CONTROLLER: kubevirt.virt_controller(folder, layout, self.ports[VIRT_CONTROLLER], release, level),
             CDI: [str(self.programs.cdi() / "cdi"), str(cdi)],
             NODE: kubevirt.node_command(node),
         }
+
+    def _environment(self) -> dict[str, str]:
+        release = self.settings.kubevirt_version
         # Fewer garbage collections, as for the control plane.
-        own = {"GOGC": "200", **kubevirt.environment(), **kubevirt.controller_environment(release)}
+        return without_proxy({"GOGC": "200", **kubevirt.environment(), **kubevirt.controller_environment(release)})
+
+    def _spawn(self, *parts: str) -> None:
+        commands, layout = self._commands(), self.layout
         for part in parts:
             processes.spawn(
                 commands[part],
                 record_as=layout.process(part),
                 log=layout.log(part),
                 cwd=layout.run,
-                env=without_proxy(own),
+                env=self._environment(),
             )
 
     def _register(self, manifests: Mapping[str, list[dict[str, Any]]]) -> None:

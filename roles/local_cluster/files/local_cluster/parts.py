@@ -15,11 +15,20 @@ VIRT_CONTROLLER = "virt-controller"
 CDI = "cdi"
 NODE = "node"
 FAULT_PROXY = "fault-proxy"
+SUPERVISOR = "supervisor"
 LAUNCHER = "launcher"
-GRACE = {FAULT_PROXY: 5.0, NODE: 5.0, VIRT_CONTROLLER: 5.0, VIRT_API: 0.3, CDI: 5.0, CONTROL_PLANE: 10.0}
+GRACE = {
+    SUPERVISOR: 5.0,
+    FAULT_PROXY: 5.0,
+    NODE: 5.0,
+    VIRT_CONTROLLER: 5.0,
+    VIRT_API: 0.3,
+    CDI: 5.0,
+    CONTROL_PLANE: 10.0,
+}
 """The parts in the order of stopping → seconds until each is killed.
 
-virt-api has nothing to save and drains for long.
+The supervisor is first, because it would start the others again. virt-api has nothing to save and drains for long.
 """
 TITLES = {
     CONTROL_PLANE: "the API server",
@@ -28,6 +37,7 @@ TITLES = {
     CDI: "CDI",
     NODE: "the node",
     FAULT_PROXY: "the fault proxy",
+    SUPERVISOR: "the supervisor",
 }
 OF_KUBEVIRT = (VIRT_API, VIRT_CONTROLLER, CDI, NODE)
 UPLOAD_PROXY = "upload-proxy"

@@ -116,6 +116,15 @@ class Layout:
         """Exists while the data are of a first start that has not finished: half installed, and nobody's."""
         return self.root / "unfinished"
 
+    def kept_release(self) -> str:
+        """The release of KubeVirt that wrote the data; "" without data or KubeVirt.
+
+        A start that does not name a release keeps it: an upgrade has no way back.
+        """
+        state = read_json(self.cluster)
+        settings = (state.get("settings") if isinstance(state, dict) else None) or {}
+        return str(settings["kubevirt_version"]) if settings.get("kubevirt") and data.present(self.etcd) else ""
+
     def process(self, part: str) -> Path:
         """The record (see `processes`) of a part of the cluster, or of `launcher`."""
         return self.run / f"{part}.process.json"

@@ -139,8 +139,13 @@ def exit_reason(log: Path) -> str:
         panic = _ETCD_PANIC.match(line)
         if panic:
             return f"etcd: {panic['message']}: {panic['error']}"
-    reasons = [line for line in lines if _EXIT_LINE.match(line)]
-    return reasons[-1] if reasons else "\n".join(lines[-8:])
+    return exit_line(log) or "\n".join(lines[-8:])
+
+
+def exit_line(log: Path) -> str:
+    """The last line of a log that says why its process ended; "" if none does, as after a kill."""
+    reasons = [line for line in last_lines(log, 200).splitlines() if _EXIT_LINE.match(line)]
+    return reasons[-1] if reasons else ""
 
 
 def last_lines(log: Path, count: int) -> str:
