@@ -499,3 +499,37 @@ def test_an_annotation_of_the_instancetype_is_removed() -> None:
         adopted(vm({"annotations": {"from": "type", "note": "mine"}}), types=[named(CLUSTER_TYPE, "own", **options)])
     )
     assert own.vm["spec"]["template"]["metadata"] == {"annotations": {"note": "mine"}}
+
+
+def declared_by(manager: str, operation: str, machine: Manifest) -> Manifest:
+    """The VM with a manager that declares the memory of its guest, and an annotation."""
+    domain = {"f:memory": {"f:guest": {}}}
+    template = {"f:metadata": {"f:annotations": {"f:acme/tier": {}}}, "f:spec": {"f:domain": domain}}
+    fields = {"f:spec": {"f:template": template}}
+    entry = {"manager": manager, "operation": operation, "fieldsType": "FieldsV1", "fieldsV1": fields}
+    return {**machine, "metadata": {**machine["metadata"], "managedFields": [entry]}}
+
+
+def test_adoption_beside_other_writers_is_refused() -> None:
+    candidate = chosen(adopted(vm(), []))
+    annotated = candidate._replace(removed={**candidate.removed, "annotations.acme/tier": "gold"})
+    assert ("spec", "template", "metadata", "annotations", "acme/tier") in adopt.fields_of(annotated)
+    argo = declared_by("argocd-controller", "Apply", vm())
+    refused, _warning = adopt.conflict(argo, annotated, "virtshape", False)
+    assert refused is not None and refused.startswith("Argo CD declares ")
+    assert refused.endswith("; put it there first, or set force_conflicts: true")
+    failed, warning = adopt.conflict(argo, annotated, "virtshape", True)
+    assert failed is None and warning is not None and refused.startswith(warning)
+
+
+def test_adoption_of_fields_another_manager_applies() -> None:
+    candidate = chosen(adopted(vm(), []))
+    applied = declared_by("team", "Apply", vm())
+    refused, warning = adopt.conflict(applied, candidate, "virtshape", False)
+    assert warning is None and refused == (
+        'another field manager declares fields that the instancetype replaces: "team" owns'
+        " spec.template.spec.domain.memory.guest; its next apply is rejected until it declares results[].manifest;"
+        " change it first, or set force_conflicts: true"
+    )
+    assert adopt.conflict(applied, candidate, "virtshape", True) == (None, None)
+    assert adopt.conflict(vm(), candidate, "virtshape", False) == (None, None)
