@@ -89,7 +89,7 @@ def test_a_catalog_that_contains_itself_is_an_error() -> None:
     bomb: Any = ["x"] * 9
     for _level in range(12):
         bomb = [bomb] * 9
-    with pytest.raises(AnsibleFilterError, match="the catalog repeats more than 500,000 values by aliases"):
+    with pytest.raises(AnsibleFilterError, match="the value repeats more than 1,000,000 values by aliases"):
         FILTERS["catalog_objects"]({"series": bomb})
 
 
@@ -104,7 +104,7 @@ def test_values_too_large_to_search_are_not_quoted(failing: Callable[[BaseExcept
     bomb: Any = ["hunter2"] * 9
     for _level in range(12):
         bomb = [bomb] * 9
-    with pytest.raises(AnsibleFilterError, match=r"^mine: the value contains more than 1,000,000 values"):
+    with pytest.raises(AnsibleFilterError, match=r"^mine: the value repeats more than 1,000,000 values by aliases"):
         failing(AnsibleFilterError("found hunter2"))(bomb)
 
 
