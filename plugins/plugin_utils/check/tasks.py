@@ -26,7 +26,7 @@ from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.choose.fitting import MissingObject, Rejected
 from ...module_utils._resolver.declare import instancetypes as declare
 from ...module_utils._resolver.declare.argument_spec import expand_shorthand, merge_options
-from ...module_utils._resolver.declare.option_checks import shape_problem
+from ...module_utils._resolver.declare.option_checks import shape_problems
 from ...module_utils._resolver.declare.virtual_machine import reconcile
 from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
 from ...module_utils._resolver.declare.vm.options import EXCLUSIVE, SPEC
@@ -218,14 +218,14 @@ def _declared(entry: Entry, namespace: str) -> Iterator[Declared | Finding | Unc
     if yaml_problem := unquoted.problem(options):
         yield entry.finding("invalid", ERROR, *yaml_problem)
         return
-    problem = shape_problem(options, entry.module.spec)
-    if problem is None:
+    problems = list(shape_problems(options, entry.module.spec))
+    if not problems:
         validator = ArgumentSpecValidator(entry.module.spec, mutually_exclusive=entry.module.exclusive)
         result = validator.validate(options)
-        problem = next((_words(error, entry.module.spec) for error in result.errors), None)
+        problems = [_words(error, entry.module.spec) for error in result.errors]
         options = result.validated_parameters
-    if problem is not None:
-        yield entry.finding("invalid", ERROR, "", problem)
+    if problems:
+        yield from (entry.finding("invalid", ERROR, "", problem) for problem in problems)
         return
     is_vm = entry.module is _VIRTUAL_MACHINE
     if is_vm:

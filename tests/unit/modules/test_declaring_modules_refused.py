@@ -43,9 +43,9 @@ def test_a_message_names_five_invalid_entries(run: Run) -> None:
     store = Store({})
     wrong = [{"name": f"n{number}", "namespace": "shop", "cpus": 2} for number in range(7)]
     refused = run("instancetype", store, instancetypes=wrong)
-    result = refused["msg"].split("; ")
-    assert result[0].startswith("instancetypes[0] (shop/n0): unknown option cpus")
-    assert (len(result), result[-1], store.asked) == (6, "and 2 more", [])
+    result = refused["msg"].split("; instancetypes[")
+    assert result[0].startswith("instancetypes[0] (shop/n0): cpus: unknown option; did you mean cpu or gpus?")
+    assert (len(result), store.asked) == (5, []) and result[-1].endswith("; and 2 more")
 
 
 def test_a_message_names_five_failures(run: Run) -> None:

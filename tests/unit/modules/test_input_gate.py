@@ -61,6 +61,19 @@ def refused(run: Run, module: str, **options: Any) -> str:
         ),
         ({"name": "web", "cpu": {"sockets": float("inf")}}, "cpu.sockets: expected a finite number"),
         ({"name": "web", "instancetype": "../x"}, "shop/web: instancetype.name: '../x' must consist of"),
+        (
+            {"name": "web", "boot": {"containerdisk": "a/b"}},
+            "virtual_machines[3] (shop/web): boot.containerdisk: unknown option; did you mean container_disk?",
+        ),
+        (
+            {"name": "web", "volumes": [{"name": "root", "containerdisk": "a/b"}]},
+            "virtual_machines[3] (shop/web): volumes[0].containerdisk: unknown option; did you mean container_disk?",
+        ),
+        ({"name": "web", "instance_type": "a"}, "(shop/web): instance_type: unknown option; did you mean instancetype"),
+        (
+            {"name": "web", "cloud_init": {"ssh_keys": ["~/.ssh/id_ed25519.pub"]}},
+            "shop/web: cloud_init.ssh_keys[0]: '~/.ssh/id_ed25519.pub' is a path, not a public key; write",
+        ),
         ({"name": "web", "instancetype": ""}, "shop/web: instancetype.name: is empty"),
     ],
 )
@@ -228,3 +241,26 @@ def test_an_error_of_ansible_module_is_not_caught(run: Run) -> None:
     run("revision_rollout", Store({}), settings={"namespaces": ["b"]})
     with mock.patch.object(adapter.AnsibleModule, "__init__", side_effect=KeyError("spec")), pytest.raises(KeyError):
         adapter.run_module(revision_rollout.MODULE)
+
+
+@pytest.mark.parametrize(
+    ("module", "options", "message"),
+    [
+        ("virtual_machine", {"name": "web", "instance_type": "a"}, "instance_type: unknown option; did you mean inst"),
+        (
+            "virtual_machine",
+            {"name": "web", "networks": [{"macAdress": "x"}]},
+            "networks[0].macAdress: unknown option; did you mean mac_",
+        ),
+        (
+            "instancetype",
+            {"name": "a", "cpu": {"gest": 1}, "memry": {}},
+            "cpu.gest: unknown option; did you mean guest",
+        ),
+        ("instancetype", {"name": "a", "cpu": {"gest": 1}, "memry": {}}, "memry: unknown option; did you mean memory?"),
+        ("virtual_machine_info", {"label_selector": ["a=b"]}, "label_selector: unknown option; did you mean label_sel"),
+        ("catalog_info", {"namespce": "a"}, "namespce: unknown option; did you mean namespace"),
+    ],
+)
+def test_unknown_options_of_every_module(run: Run, module: str, options: dict[str, Any], message: str) -> None:
+    assert message in refused(run, module, **options)

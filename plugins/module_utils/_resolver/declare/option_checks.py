@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api import name_rules as names
@@ -62,6 +62,8 @@ def option_problem(options: Mapping[str, Any]) -> str | None:
 
 # More than any KubeVirt object needs, and far below Python's own limit.
 DEEPEST: Final = 64
+# The number of problems that a message names.
+_SHOWN: Final = 5
 NOT_FINITE: Final = "expected a finite number such as 2"
 
 
@@ -113,38 +115,50 @@ def oversized(value: Any, most: int = 500_000) -> str | None:
 Spec = dict[str, Any]
 
 
-def shape_problem(options: Options, spec: Spec, path: str = "") -> str | None:
-    """What is wrong with an option that takes text, a number, a dictionary or a list of these, with its path, or None.
+def shape_problem(options: Options, spec: Spec) -> str | None:
+    """All of `shape_problems` on one line, or None."""
+    problems = list(shape_problems(options, spec))
+    more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+    return "; ".join(problems[:_SHOWN]) + more or None
+
+
+def shape_problems(options: Options, spec: Spec, path: str = "") -> Iterator[str]:
+    """What is wrong with the names of options, and with the shape of their values, each with its path.
 
     A dictionary without suboptions may be nested DEEPEST levels deep. Ansible rejects such values too, but without the
-    path of the nested option, or with a traceback; and of the truth value that YAML makes of `no` it makes `False`.
+    path of the nested option, or with a traceback; of the truth value that YAML makes of `no` it makes `False`; and a
+    misspelt option it reports as the lack of another.
     """
     for key, value in options.items():
-        option = spec.get(own_name(key, spec)) or {}
-        place = f"{path}{key}"
-        if option.get("type") == "dict":
-            entries = [(place, value)]
+        option = spec.get(own_name(key, spec))
+        place = f"{path}{key if str(key).isidentifier() else shown(key)}"
+        if option is None:
+            # Ansible passes its own settings together with the options.
+            if not str(key).startswith("_ansible_"):
+                yield f"{place}: unknown option{names.nearest(key, spec)}"
+        elif option.get("type") == "dict":
+            yield from _dictionary_problems(place, key, value, option)
         elif option.get("elements") == "dict":
             items = value if isinstance(value, list) else [value]
-            entries = [(f"{place}[{index}]", entry) for index, entry in enumerate(items)]
-            key = ""
+            for index, entry in enumerate(items):
+                yield from _dictionary_problems(f"{place}[{index}]", "", entry, option)
         elif option.get("type") in ("int", "float") and not_finite(value) is not None:
-            return f"{place}: {NOT_FINITE}"
+            yield f"{place}: {NOT_FINITE}"
         elif _is_text(option) and any(
             isinstance(entry, bool) for entry in (value if isinstance(value, list) else [value])
         ):
-            return f"{place}: expected a string, found a boolean{QUOTES}"
-        else:
-            continue
-        for where, entry in entries:
-            inner = option.get("options") or {}
-            if isinstance(entry, dict):
-                reason = shape_problem(entry, inner, f"{where}.") if inner else _too_deep(where, entry)
-            else:
-                reason = None if _is_readable(entry) else _not_a_dictionary(where, key, entry, inner)
-            if reason:
-                return reason
-    return None
+            yield f"{place}: expected a string, found a boolean{QUOTES}"
+
+
+def _dictionary_problems(where: str, key: str, value: Any, option: Spec) -> Iterator[str]:
+    inner = option.get("options") or {}
+    if isinstance(value, dict) and inner:
+        yield from shape_problems(value, inner, f"{where}.")
+    elif isinstance(value, dict):
+        if reason := _too_deep(where, value):
+            yield reason
+    elif not _is_readable(value):
+        yield _not_a_dictionary(where, key, value, inner)
 
 
 def _is_text(option: Spec) -> bool:

@@ -403,6 +403,15 @@ TASKS = """
 """
 
 
+def test_all_misspelt_options_are_shown(check: Check) -> None:
+    entry = "{name: a, namespace: b, instance_type: c, boot: {containerdisk: d}}"
+    _code, lines = check({"tasks.yml": f"- virtshape.instancetypes.virtual_machine: {{virtual_machines: [{entry}]}}"})
+    assert [line.partition("virtual machine a: ")[2] for line in lines[:2]] == [
+        "instance_type: unknown option; did you mean instancetype? [invalid]",
+        "boot.containerdisk: unknown option; did you mean container_disk? [invalid]",
+    ]
+
+
 def test_tasks_and_variables(check: Check) -> None:
     code, lines = check({"tasks.yml": TASKS})
     assert (code, lines) == (

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import binascii
 import json
 import re
 from typing import Any, Final
 
+from ...api.errors import FieldError
 from ...api.manifest import Options
+from ...api.name_rules import shown
 from ...api.tree import copy
 from ..argument_spec import to_manifest
 
@@ -25,6 +28,10 @@ _SPACE: Final = (
 )
 # A text that needs no quotes in YAML.
 _PLAIN: Final = re.compile(r"[A-Za-z_/$](?:[^\x00-\x1f\x7f-\x9f:# ]|:(?=[^ ])|(?<! )#| (?=[^ #]))*")
+# A public key in a line of `authorized_keys`: its type and its data, after options if there are any.
+_KEY: Final = re.compile(r"(?:^|.*\s)(?:sk-)?(?:ssh|ecdsa)-[\w@.-]+\s+(\S+)", re.ASCII)
+_PATH: Final = re.compile(r"(?:[~./]\S*|\S+\.pub)")
+_LOOKUP: Final = "write the public key itself, such as {{ lookup('ansible.builtin.file', '~/.ssh/id_ed25519.pub') }}"
 _WORDS: Final = frozenset({"true", "false", "yes", "no", "on", "off", "y", "n", "null"})
 
 
@@ -43,6 +50,9 @@ def volume(options: Options | None) -> Part | None:
         return None
     data = copy(options)
     if not (options.get("user_data") or options.get("user_data_base64")):
+        # With `quote: false` the text is what virtctl writes, whatever it is.
+        if options.get("quote") is not False:
+            _check_keys(options.get("ssh_keys") or [])
         text = _user_data(options)
         wordless = text == _HEADER and not (options.get("network_data") or options.get("network_data_base64"))
         if wordless and not options.get("type"):
@@ -67,6 +77,38 @@ def warnings(options: Options | None) -> list[str]:
     if options.get("type") == NONE and unused:
         result.append(f"cloud_init: type is none, so {', '.join(sorted(unused))} has no effect")
     return result
+
+
+def _check_keys(keys: list[str]) -> None:
+    """Rejects what sshd would ignore without a word. The messages show no value that may be a private key."""
+    for index, key in enumerate(keys):
+        if reason := _key_problem(key):
+            raise FieldError(f"cloud_init.ssh_keys[{index}]", f"{reason}; {_LOOKUP}")
+
+
+def _key_problem(text: str) -> str | None:
+    if "PRIVATE KEY" in text:
+        return "is a private key"
+    lines = [line.strip() for line in text.splitlines()]
+    keys = [line for line in lines if line and not line.startswith("#")]
+    if not keys:
+        return "is empty"
+    if len(keys) == 1 and _PATH.fullmatch(keys[0]):
+        return f"{shown(keys[0])} is a path, not a public key"
+    for line in keys:
+        found = _KEY.match(line)
+        if found is None:
+            return "is not a public SSH key, which starts with a type such as ssh-ed25519"
+        if not _is_base64(found[1]):
+            return "is a public SSH key whose data are not valid base64"
+    return None
+
+
+def _is_base64(data: str) -> bool:
+    try:
+        return re.fullmatch(r"[A-Za-z0-9+/]+={0,2}", data) is not None and bool(binascii.a2b_base64(data))
+    except binascii.Error:
+        return False
 
 
 def _user_data(options: Options) -> str:

@@ -145,13 +145,33 @@ def test_only_values_that_aliases_repeat_are_limited() -> None:
     "options",
     [
         {"cores": 4, "cpus": "4"},
-        {"memory": None, "disks": None, "name": "a", "unknown": 1},
+        {"memory": None, "disks": None, "name": "a", "_ansible_verbosity": 1},
         {"memory": '{"guest": "4Gi"}', "login": "name=a password=b"},
         {"disks": [], "memory": {"guest": "4Gi", "swap": {}}},
     ],
 )
 def test_values_that_ansible_parses_have_no_problem(options: dict[str, Any]) -> None:
     assert shape_problem(options, SPEC) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"memroy": 1}, "memroy: unknown option; did you mean memory?"),
+        ({"ram": {"geust": "1Gi"}}, "ram.geust: unknown option; did you mean guest?"),
+        ({"disks": [{}, {"sorce": {}}]}, "disks[1].sorce: unknown option; did you mean source?"),
+        ({"a b": 1, "cors": 2}, "'a b': unknown option"),
+        ({"cors": 2, "users": True}, "cors: unknown option; did you mean cores?; users: expected a string"),
+    ],
+)
+def test_unknown_options_are_named(options: dict[str, Any], message: str) -> None:
+    problem = shape_problem(options, SPEC)
+    assert problem is not None and problem.startswith(message)
+
+
+def test_five_problems_are_shown() -> None:
+    problem = shape_problem({f"cores{number}": 1 for number in range(7)}, SPEC)
+    assert problem is not None and problem.count("unknown option") == 5 and problem.endswith("; and 2 more")
 
 
 def test_own_name_of_an_alias() -> None:

@@ -160,17 +160,57 @@ def test_memory_and_instancetype_exclude_each_other() -> None:
     assert refused(memory="1Gi", instancetype={"name": "x"}).startswith("memory: cannot be combined with instancetype")
 
 
+KEY = "ssh-ed25519 AAAA"
+
+
+@pytest.mark.parametrize(
+    ("key", "reason"),
+    [
+        ("~/.ssh/id_ed25519.pub", "'~/.ssh/id_ed25519.pub' is a path, not a public key; write the public key itself"),
+        ("id.pub", "'id.pub' is a path"),
+        ("-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2", "is a private key; write"),
+        (" \n", "is empty; write"),
+        ("# only a comment", "is empty; write"),
+        ("hunter2", "is not a public SSH key, which starts with a type such as ssh-ed25519; write"),
+        (f"{KEY}\nhunter2", "is not a public SSH key"),
+        ("ssh-ed25519 hunter2!", "is a public SSH key whose data are not valid base64; write"),
+        ("ssh-ed25519 AAAAA", "is a public SSH key whose data are not valid base64; write"),
+    ],
+)
+def test_ssh_keys_must_be_public_keys(key: str, reason: str) -> None:
+    message = refused(cloud_init={"ssh_keys": [KEY, key]})
+    assert message.startswith(f"cloud_init.ssh_keys[1]: {reason}")
+    assert "lookup('ansible.builtin.file', " in message and "hunter2" not in message
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        f"{KEY}\n",
+        f"# mine\n{KEY} me@host\n\n{KEY} you@host",
+        "sk-ssh-ed25519@openssh.com AAAA",
+        "ecdsa-sha2-nistp256 AAAA",
+        'from="10.0.0.0/8",no-pty ssh-rsa AAAA me',
+    ],
+)
+def test_public_keys_are_written_as_given(key: str) -> None:
+    data = vmi(cloud_init={"ssh_keys": [key]})["volumes"][0]["cloudInitNoCloud"]["userData"]
+    assert yaml.safe_load(data)["ssh_authorized_keys"] == [key]
+
+
 @pytest.mark.parametrize(
     "text", ["a: b", "#x", "007", "yes", " x", "x ", 'it\'s: "y"', "ä #b", "a\nb", "-", "&a", "1e3"]
 )
 def test_ambiguous_yaml_scalars_are_quoted(text: str) -> None:
-    result = vmi(cloud_init={"user": text, "password": text, "ssh_keys": [text]})["volumes"][0]
+    result = vmi(cloud_init={"user": text, "password": text, "ssh_keys": [f"{KEY} {text!r}: #"]})["volumes"][0]
     read = yaml.safe_load(result["cloudInitNoCloud"]["userData"])
-    assert (read["user"], read["password"], read["ssh_authorized_keys"]) == (text, text, [text])
+    assert (read["user"], read["password"], read["ssh_authorized_keys"]) == (text, text, [f"{KEY} {text!r}: #"])
 
 
 def test_plain_yaml_scalars_are_not_quoted() -> None:
-    data = vmi(cloud_init={"user": "me", "ssh_keys": ["ssh-ed25519 AAAA/+= me@host"]})["volumes"][0]["cloudInitNoCloud"]
+    data = vmi(cloud_init={"user": "me", "ssh_keys": ["ssh-ed25519 AAAA/+A= me@host"]})["volumes"][0][
+        "cloudInitNoCloud"
+    ]
     assert '"' not in data["userData"]
 
 
