@@ -16,6 +16,7 @@ import yaml
 
 from ..module_utils._conversion.presets import KIND as PRESET
 from ..module_utils._conversion.template_bundles import TEMPLATE, Sources, convert
+from ..module_utils._conversion.template_parameters import PARAMETERS
 from ..module_utils._resolver.api import release as releases
 from ..module_utils._resolver.api import unquoted
 from ..module_utils._resolver.api.errors import FieldError, bug_report
@@ -23,7 +24,6 @@ from ..module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_
 from ..module_utils._resolver.api.redaction import ADDED
 from ..module_utils._resolver.api.release import Release
 from ..module_utils._resolver.catalog.modernize import OLD_KINDS, FieldChange, Modernization
-from ..module_utils._resolver.catalog.template_parameters import PARAMETERS
 from ..module_utils._resolver.declare.option_checks import oversized
 from ..module_utils._templates.conversion import KIND as VM_TEMPLATE
 from ._catalog_files import builtin_objects

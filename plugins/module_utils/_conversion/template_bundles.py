@@ -18,7 +18,6 @@ from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from .._resolver.api.release import NEWEST, Release
 from .._resolver.api.state import is_active
 from .._resolver.api.tree import copy, value_at, without_secrets
-from .._resolver.catalog import template_parameters
 from .._resolver.catalog.modernize import FieldChange, Modernization, RemainingField, modernize
 from .._resolver.choose import adopt
 from .._resolver.kubevirt.config.cluster import Cluster, KubeVirt
@@ -27,6 +26,7 @@ from .._resolver.kubevirt.vmi import vmi
 from .._resolver.kubevirt.vmi.vmi import guest
 from .._templates import conversion, process
 from . import presets as preset_rules
+from . import template_parameters
 
 TEMPLATE: Final = "Template"
 _OS: Final = "vm.kubevirt.io/os"

@@ -173,11 +173,15 @@ def test_invalid_manifest_is_reported(check: Check, manifest: dict[str, Any], li
 def test_findings_do_not_quote_secrets(check: Check) -> None:
     login = "https://me:hunter2@host"
     volume = {"name": "a", "cloudInitNoCloud": {"userData": "abcd-efgh"}}
-    spec = {"domain": {"devices": {}, "memory": {"guest": login}}, "volumes": [volume], "hostname": "abcd-efgh "}
+    wrong = {
+        "memory.guest": {"domain": {"devices": {}, "memory": {"guest": login}}},
+        "spec.hostname": {"domain": {"devices": {}, "memory": {"guest": "1Gi"}}, "hostname": "abcd-efgh "},
+    }
     for form in ("text", "json", "junit", "sarif"):
-        _code, lines = check({"vm.yaml": vm(template=spec)}, "--format", form)
-        assert "spec.hostname" in "".join(lines)
-        assert "hunter2" not in "".join(lines) and "abcd" not in "".join(lines)
+        for field, spec in wrong.items():
+            _code, lines = check({"vm.yaml": vm(template={**spec, "volumes": [volume]})}, "--format", form)
+            assert field in "".join(lines)
+            assert "hunter2" not in "".join(lines) and "abcd" not in "".join(lines)
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_lines_of_a_private_key_are_secrets() -> None:
     assert secret_texts({"client_key": key}) == {key, line}
 
 
-def test_options_marked_as_secret_are_found_in_any_shape() -> None:
+def test_secret_options_are_found_in_any_shape() -> None:
     spec: dict[str, Any] = {
         "key": {"type": "str", "no_log": True, "aliases": ["api"]},
         "headers": {"type": "list", "no_log": True},

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, Final, NamedTuple
 
-from ..._templates.substitution import references
-from ..api.manifest import Manifest
-from ..api.matcher import INSTANCETYPE
-from ..api.tree import value_at
-from .modernize import FieldChange, RemainingField
+from .._resolver.api.manifest import Manifest
+from .._resolver.api.matcher import INSTANCETYPE
+from .._resolver.api.tree import value_at
+from .._resolver.catalog.modernize import FieldChange, RemainingField
+from .._templates.substitution import references
 
 PARAMETERS: Final = "spec.parameters"
 _NAME: Final = "INSTANCETYPE"
