@@ -32,6 +32,8 @@ from .._resolver.choose.fitting import (
 from .._resolver.choose.suggestions import named
 from .source import matchers
 
+DEFAULT_LABEL: Final = "instancetypes.virtshape.io/default"
+"""The label, with the value "true", of the instancetypes to prefer where a request means several."""
 # The class of the published catalogs for workloads that ask for nothing else.
 GENERAL_PURPOSE: Final = "general.purpose"
 # Annotations of published preferences: a name for users, and words separated by commas.
@@ -127,16 +129,16 @@ def resolve(request: WorkloadRequest, available: AvailableObjects, release: Rele
     if not fits:
         why = "; ".join([f"{name}: {reason}" for name, reason in rejected.items()][-_MOST_REASONS:])
         raise Rejected(f"size: {name_of(preference)} cannot have {sizes.described}: {why}")
-    same = [instancetype for instancetype in fits if rank(instancetype, release) == rank(fits[0], release)]
+    same = _preferred([item for item in fits if rank(item, release) == rank(fits[0], release)])
     if len(same) > 1:
         raise Rejected(f"size: {_several(same, INSTANCETYPE)} are equally small; name a size, or set instancetype")
     return Choice(
         _path(source) if source is not None else "",
         preference,
-        fits[0],
-        [*reasons, f"instancetype {named(fits[0], INSTANCETYPE)}: {why_size}{_state(fits[0])}"],
+        same[0],
+        [*reasons, f"instancetype {named(same[0], INSTANCETYPE)}: {why_size}{_state(same[0])}"],
         other_sources,
-        [named(instancetype, INSTANCETYPE) for instancetype in fits[1:]],
+        [named(item, INSTANCETYPE) for item in fits if item is not same[0]],
         rejected,
     )
 
@@ -271,10 +273,15 @@ def _sizes(request: WorkloadRequest, available: AvailableObjects, release: Relea
     }
     if bounds:
         described += f" with at least {' and '.join(bounds)}"
-    if request.size is not None and len(large) > 1:
+    if request.size is not None and len(large := _preferred(large)) > 1:
         choices = _several(large, INSTANCETYPE)
         raise Rejected(f"size: {shown(request.size)} means several instancetypes: {choices}; set instancetype to one")
     return _Sizes(large, too_small, described)
+
+
+def _preferred(instancetypes: list[Manifest]) -> list[Manifest]:
+    """Those that a company prefers; all if there are none."""
+    return [item for item in instancetypes if labels_of(item).get(DEFAULT_LABEL) == "true"] or instancetypes
 
 
 def _chosen_class(performance: str | None, classes: Mapping[str, list[Manifest]]) -> str:

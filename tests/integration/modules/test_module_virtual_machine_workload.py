@@ -69,6 +69,17 @@ def test_new_vm_has_the_chosen_types_and_disk(run: Run, shop: str, api: Any, wor
     assert spec["dataVolumeTemplates"][0]["spec"]["sourceRef"]["name"] == "image"
 
 
+def test_default_label_settles_an_ambiguous_size(run: Run, shop: str, api: Any, workload: dict[str, Any]) -> None:
+    company = sized(shop, f"{shop}2.small", "3Gi")
+    assert run("instancetype", namespace=shop, instancetypes=[company])["changed"]
+    options = {**workload, "size": {"name": "small", "performance": shop}}
+    assert "means several instancetypes" in run("virtual_machine", **options)["msg"]
+    company["labels"]["instancetypes.virtshape.io/default"] = "true"
+    assert run("instancetype", namespace=shop, instancetypes=[company])["changed"]
+    assert run("virtual_machine", **options)["changed"]
+    assert live(api, shop)["instancetype"]["name"] == f"{shop}2.small"
+
+
 def test_second_run_changes_nothing_after_catalog_has_changed(run: Run, shop: str, workload: dict[str, Any]) -> None:
     assert run("virtual_machine", **workload)["changed"]
     more = [sized(shop, f"{shop}.smaller", "2000Mi"), sized(shop, f"{shop}.other", "2Gi")]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.workload import (
+    DEFAULT_LABEL,
     AvailableObjects,
     Choice,
     WorkloadRequest,
@@ -187,6 +188,18 @@ def test_equally_small_instancetypes_are_ambiguous() -> None:
     with pytest.raises(Rejected, match=re.escape("size: m1.large, m1.large1gi are equally small")):
         choose("fedora", types=types)
     assert answer(choose("fedora", types=types, size="large1gi")) == ("", "fedora", "m1.large1gi")
+
+
+def test_default_label_settles_an_ambiguous_size() -> None:
+    types = [instancetype(f"{series}.medium", 2, "4Gi", "general.purpose") for series in ("a", "b")]
+    types[1]["metadata"]["labels"][DEFAULT_LABEL] = "true"
+    for request in ({}, {"size": "medium"}):
+        assert answer(choose("fedora", types=types, **request)) == ("", "fedora", "b.medium")
+    types[0]["metadata"]["labels"][DEFAULT_LABEL] = "true"
+    with pytest.raises(Rejected, match="means several instancetypes"):
+        choose("fedora", types=types, size="medium")
+    with pytest.raises(Rejected, match="equally small"):
+        choose("fedora", types=types)
 
 
 def test_size_in_several_series_is_ambiguous() -> None:
