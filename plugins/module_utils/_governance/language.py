@@ -166,7 +166,8 @@ def _check(entry: Manifest) -> None:
             raise FieldError(field, f"expected true or false, found {shown(entry[field])}")
     _check_sizes(entry)
     _check_choice("action", entry.get("action", DENY), ACTIONS)
-    if not any(entry.get(field) not in (None, True, []) for field in _LIMITING):
+    # A maximum of 1 is equal to true.
+    if not any(entry.get(field) not in (None, []) and entry[field] is not True for field in _LIMITING):
         raise FieldError("", f"limits nothing; write one of {', '.join(_LIMITING)}")
 
 

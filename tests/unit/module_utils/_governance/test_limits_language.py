@@ -86,7 +86,7 @@ def test_limit_applies_to_selected_namespaces(
 
 
 def test_limit_survives_a_json_round_trip() -> None:
-    for item in (limit(max_cpu=2, namespaces=["shop"], action="warn"), limit(require=["preference"])):
+    for item in (limit(max_cpu=2, namespaces=["shop"], action="warn"), limit(max_cpu=1), limit(require=["preference"])):
         assert limit_from_data(json.loads(json.dumps(as_data(item)))) == item
     assert limit_from_data({"name": "a", "colour": "red"}) is None
     assert limit_from_data([]) is None
