@@ -235,7 +235,7 @@ def test_invalid_bundle_sends_nothing(deploy: Run, api: Any, namespace: str) -> 
     }
     result = deploy({}, definitions=[FIRST, broken])
     assert result["failed"]
-    assert "document 1 (VirtualMachineClusterInstancetype cut): spec: missing" in result["msg"]
+    assert "document 1: VirtualMachineClusterInstancetype cut: spec: missing" in result["msg"]
     assert names(api, namespace) == set()
 
 
