@@ -42,6 +42,10 @@ options:
       lists of these. Only valid with O(source=definitions).
     type: list
     elements: dict
+  _places:
+    description: Where each of O(definitions) comes from; the action plugin sets it for messages.
+    type: list
+    elements: str
   path:
     description: A YAML or JSON file, or a directory of such files, on the controller, found like the files of a play.
       Render a kustomize tree first. Only valid with O(source=path).

@@ -48,6 +48,11 @@ options:
     type: list
     elements: str
     default: []
+  force_conflicts:
+    description: Adopt VMs that Argo CD or a tool like it declares too. Its next sync is rejected until its source has
+      the instancetype, see RV(results[].manifest).
+    type: bool
+    default: false
 extends_documentation_fragment:
   - virtshape.instancetypes.auth
   - virtshape.instancetypes.selection
