@@ -62,4 +62,5 @@ def issues(
     planned = plan.present(manifest, live, None)
     if planned.action == plan.NONE:
         return []
-    return preflight.issues(admit(plan.merged(planned, live), live, cluster), live, cluster, known.listed)
+    admission = admit(plan.merged(planned, live), live, cluster)
+    return preflight.issues(admission, live, cluster, known.listed, evaluate.CHECKS)

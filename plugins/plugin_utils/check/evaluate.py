@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from ...module_utils._boot_sources.issues import boot_source_issues
 from ...module_utils._resolver.api import release_schema, schema, unquoted
 from ...module_utils._resolver.api.errors import CatalogError, FieldError, Panic
 from ...module_utils._resolver.api.kinds import EXISTING
@@ -40,6 +41,8 @@ VM: Final = "VirtualMachine"
 _STORAGE: Final = ("DataSource", "PersistentVolumeClaim", "VolumeSnapshot", "DataVolume")
 _ELSEWHERE: Final = "is not among the checked files"
 _FLAVORS: Final = ("VirtualMachineFlavor", "VirtualMachineClusterFlavor")
+# What capabilities add to the issues of a VM.
+CHECKS: Final = (boot_source_issues,)
 _CHECKED_KINDS: Final = (VM, *ROLE_OF_KIND, *_FLAVORS)
 # Other objects that describe guests.
 _UNCHECKED_KINDS: Final = (
@@ -363,7 +366,7 @@ class _Evaluation:
 
     def _of_vm(self, entry: Declared) -> Iterator[Finding]:
         future = admit(entry.manifest, None, self.cluster)
-        issues = preflight.issues(future, None, self.cluster, self.lookup.listed)
+        issues = preflight.issues(future, None, self.cluster, self.lookup.listed, CHECKS)
         for issue in issues:
             field, message = _split_field(issue.text)
             if issue.state == DEPRECATED:

@@ -256,6 +256,27 @@ def test_files_may_contain_referenced_objects(check: Check) -> None:
     )
 
 
+def test_source_without_an_image_is_reported(check: Check) -> None:
+    condition = {"type": "Ready", "status": "False", "reason": "NoSource", "message": "No source PVC set"}
+    source = {
+        "apiVersion": "cdi.kubevirt.io/v1beta1",
+        "kind": "DataSource",
+        "metadata": {"name": "fedora", "namespace": "shop"},
+        "spec": {"source": {}},
+        "status": {"conditions": [condition]},
+    }
+    disk = {
+        "metadata": {"name": "disk"},
+        "spec": {"sourceRef": {"kind": "DataSource", "name": "fedora"}, "storage": {}},
+    }
+    template = {
+        "domain": {"devices": {}, "memory": {"guest": "1Gi"}},
+        "volumes": [{"name": "d", "dataVolume": {"name": "disk"}}],
+    }
+    _code, lines = check({"vm.yaml": [source, vm(template=template, dataVolumeTemplates=[disk])]})
+    assert "the DataSource shop/fedora has no image yet (NoSource: No source PVC set)" in lines[0]
+
+
 def test_catalogs_are_complete_and_their_labels_right(check: Check) -> None:
     size = instancetype("own", cpus=2)
     size["metadata"]["labels"] = {"instancetype.kubevirt.io/cpu": "4", "instancetype.kubevirt.io/memory": "4096Mi"}
