@@ -211,7 +211,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 raise AnsibleParserError(f"{option}: unknown option{nearest(option, sorted(option_names))}")
         parts = ("type", "elements", "choices", "aliases")
         spec = {name: {part: definitions[name][part] for part in parts if part in definitions[name]} for name in _OWN}
-        if problem := shape_problem(config or {}, AUTH):
+        connection = {name: value for name, value in (config or {}).items() if name in _names(AUTH)}
+        if problem := shape_problem(connection, AUTH):
             raise AnsibleParserError(problem)
         _validated({**spec, **AUTH}, {name: value for name, value in (config or {}).items() if not _is_template(value)})
 
