@@ -21,7 +21,7 @@ from ..module_utils._resolver.api import release as releases
 from ..module_utils._resolver.api import unquoted
 from ..module_utils._resolver.api.errors import FieldError, bug_report
 from ..module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
-from ..module_utils._resolver.api.redaction import ADDED
+from ..module_utils._resolver.api.redaction import own_annotations
 from ..module_utils._resolver.api.release import Release
 from ..module_utils._resolver.catalog.modernize import OLD_KINDS, FieldChange, Modernization
 from ..module_utils._resolver.declare.option_checks import oversized
@@ -257,7 +257,7 @@ def _label(manifest: Manifest) -> str:
 def _declared(manifest: Manifest) -> Manifest:
     """The manifest without what a cluster adds, such as the old one in kubectl's annotation."""
     metadata = {key: value for key, value in (manifest.get("metadata") or {}).items() if key in _USER_METADATA}
-    annotations = {key: value for key, value in (metadata.get("annotations") or {}).items() if key not in ADDED}
+    annotations = own_annotations(metadata)
     if annotations:
         metadata["annotations"] = annotations
     else:

@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from .._resolver.api.manifest import Manifest, annotations_of, data_volume_of, namespace_of, template_specs, volume_of
+from .._resolver.api.manifest import (
+    Manifest,
+    annotations_of,
+    data_volume_of,
+    image_source,
+    namespace_of,
+    template_specs,
+    volume_of,
+)
 from .image import ImageError, reference
 
 
@@ -40,13 +48,10 @@ def image_of(vm: Manifest, volume: str, existing: Mapping[str, Manifest]) -> Ima
 
     existing: the cluster's DataVolumes by name. If one has labels, these count instead of its image.
     """
-    vm_volume, namespace = volume_of(vm, volume), namespace_of(vm)
-    container_disk = vm_volume.get("containerDisk") or {}
-    if container_disk.get("image"):
-        return Image(str(container_disk["image"]), namespace, str(container_disk.get("imagePullSecret") or ""))
-    name = data_volume_of(vm_volume)
-    spec = template_specs(vm).get(name) or (existing.get(name) or {}).get("spec") or {}
-    return _registry_image((spec.get("source") or {}).get("registry") or {}, namespace)
+    source, namespace = image_source(vm, volume, existing), namespace_of(vm)
+    if source.get("image"):
+        return Image(str(source["image"]), namespace, str(source.get("imagePullSecret") or ""))
+    return _registry_image(source, namespace)
 
 
 def _registry_image(registry: Manifest, namespace: str) -> Image | None:

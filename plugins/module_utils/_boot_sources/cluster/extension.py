@@ -19,7 +19,6 @@ Manifest = dict[str, Any]
 
 
 class BootSources(VMExtension):
-    options = ("workload", "infer_from_registry")
     checks = (boot_source_issues,)
 
     def __init__(self, task: VMTask) -> None:

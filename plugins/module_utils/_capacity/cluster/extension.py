@@ -24,8 +24,6 @@ _SHOWN: Final = 5
 
 
 class Capacity(VMExtension):
-    options = ("preflight_quota", "preflight_placement")
-
     def complete(self, outcomes: Sequence[DeclareOutcome], check_mode: bool) -> None:
         check_capacity(self.task.options, self.task.session, outcomes, self.task.notes.warnings)
 

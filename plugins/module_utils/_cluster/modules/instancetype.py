@@ -1,27 +1,36 @@
-"""The module instancetype: its options."""
+"""The modules instancetype and preference: their options."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from ..._resolver.api import state
-from ..._resolver.api.matcher import INSTANCETYPE
+from ..._resolver.api.manifest import Manifest, Options
+from ..._resolver.api.matcher import INSTANCETYPE, Role
 from ..._resolver.declare import instancetypes as manifests
 from ..writes.handlers.catalog import DeclaredTypeHandler
 from .objects import ObjectModule
+from .outcome import Module
 
-SETTINGS: Final[dict[str, dict[str, Any]]] = {
+_SETTINGS: Final[dict[str, dict[str, Any]]] = {
     "existing": {"type": "str", "choices": ["apply", "keep"], "default": "apply"},
     "force": {"type": "bool", "default": False},
 }
-RULES: Final[dict[str, Any]] = {"mutually_exclusive": [tuple(state.SPEC)]}
+_RULES: Final[dict[str, Any]] = {"mutually_exclusive": [tuple(state.SPEC)]}
 
-MODULE = ObjectModule(
-    plural="instancetypes",
-    spec=manifests.argument_spec(INSTANCETYPE),
-    manifest=manifests.instancetype,
-    namespaced=manifests.is_namespaced,
-    handler=lambda options, session, _notes: DeclaredTypeHandler(options, session),
-    settings=SETTINGS,
-    rules=RULES,
-).module
+
+def declaring(role: Role, manifest: Callable[[Options], Manifest]) -> Module:
+    """The module that declares the objects of a role. manifest: of an object's options."""
+    return ObjectModule(
+        plural=f"{role.matcher}s",
+        spec=manifests.argument_spec(role),
+        manifest=manifest,
+        namespaced=manifests.is_namespaced,
+        handler=lambda options, session, _notes: DeclaredTypeHandler(options, session),
+        settings=_SETTINGS,
+        rules=_RULES,
+    ).module
+
+
+MODULE = declaring(INSTANCETYPE, manifests.instancetype)

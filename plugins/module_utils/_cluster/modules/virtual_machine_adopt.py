@@ -6,7 +6,7 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
-from ..._resolver.api.redaction import ADDED, redact
+from ..._resolver.api.redaction import own_annotations, redact
 from ..._resolver.api.tree import without_secrets
 from ..._resolver.api.writers import without_marks, writer_of
 from ..._resolver.choose.adopt import Candidate
@@ -154,8 +154,7 @@ def _manifest(vm: Result, live: Result) -> Result:
     writer = writer_of(live)
     source = vm["metadata"] if writer is None else without_marks(vm["metadata"], writer)
     metadata = {part: source[part] for part in ("name", "namespace", "labels") if source.get(part)}
-    annotations = source.get("annotations") or {}
-    own = {key: value for key, value in annotations.items() if key not in ADDED}
+    own = own_annotations(source)
     if own:
         metadata["annotations"] = own
     shown, _same = redact(vm["spec"], vm["spec"])

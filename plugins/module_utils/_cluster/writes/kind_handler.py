@@ -61,9 +61,8 @@ class DeclareOutcome(WriteOutcome):
     retained: what the cluster keeps of a deleted object. effect: of the change on the guest.
     restart: the object needs a restart, or was restarted. retried: its controller was made to try again.
     taken_from: the managers whose share of the declared fields was, or would be, taken over. owners: the fields that
-    other managers own afterwards, by manager. related_changes: what changes
-    with the object, such as claims that grow. facts: what the completion
-    of the entry says in the result.
+    other managers own afterwards, by manager. related_changes: what changes with the
+    object, such as claims that grow. facts: what the completion of the entry says in the result.
     """
 
     entry: Entry

@@ -40,10 +40,9 @@ class VMTask:
 class VMExtension:
     """What a capability adds to a task that declares VMs. Each hook does nothing unless it is overridden.
 
-    options: options of the module that do nothing without the extension. checks: add to the issues of a VM.
+    checks: add to the issues of a VM.
     """
 
-    options: ClassVar[tuple[str, ...]] = ()
     checks: ClassVar[tuple[Check, ...]] = ()
 
     def __init__(self, task: VMTask) -> None:

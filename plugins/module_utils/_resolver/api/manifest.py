@@ -99,10 +99,16 @@ def template_specs(vm: Manifest) -> dict[str, Manifest]:
     return {name_of(template): template.get("spec") or {} for template in templates}
 
 
-def is_image(vm: Manifest, volume: str) -> bool:
-    """Whether a VM's volume is an image of a registry: a container disk, or an import of its DataVolume's template."""
+def image_source(vm: Manifest, volume: str, existing: Mapping[str, Manifest] = {}) -> Manifest:
+    """What names the registry image of a VM's volume: its containerDisk, or the registry source of its DataVolume.
+
+    existing: the cluster's DataVolumes by name. Returns {} for a volume from another source.
+    """
     found = volume_of(vm, volume)
-    if (found.get("containerDisk") or {}).get("image"):
-        return True
-    source = (template_specs(vm).get(data_volume_of(found)) or {}).get("source") or {}
-    return bool((source.get("registry") or {}).get("url"))
+    container_disk: Manifest = found.get("containerDisk") or {}
+    if container_disk.get("image"):
+        return container_disk
+    name = data_volume_of(found)
+    spec = template_specs(vm).get(name) or (existing.get(name) or {}).get("spec") or {}
+    registry: Manifest = (spec.get("source") or {}).get("registry") or {}
+    return registry if registry.get("url") else {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from .secret_texts import LAST_APPLIED, QUERY, SECRET, USER_INFO, is_value, logins
@@ -12,11 +12,16 @@ HIDDEN: Final = "(hidden)"
 # As Ansible writes it.
 _MASK: Final = "********"
 _CHANGED: Final = "(hidden, another value)"
-ADDED: Final = frozenset(
+# Annotations that the cluster or kubectl sets on a VM.
+_ADDED: Final = frozenset(
     {LAST_APPLIED, "kubevirt.io/latest-observed-api-version", "kubevirt.io/storage-observed-api-version"}
 )
-"""Annotations that the cluster or kubectl sets on a VM, which belong into no manifest."""
 _SUSPECTS: Final = SECRET | {"url", "value"}
+
+
+def own_annotations(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """The annotations of an object that belong into a manifest: those that neither the cluster nor kubectl has set."""
+    return {key: value for key, value in (metadata.get("annotations") or {}).items() if key not in _ADDED}
 
 
 def redact(before: Any, after: Any) -> tuple[Any, Any]:

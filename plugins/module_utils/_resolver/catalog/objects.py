@@ -29,7 +29,7 @@ from ..api.tree import apply_merge_patch, copy, merge, value_at
 from ..api.unquoted import QUOTES
 from ..declare import instancetypes as manifests
 from .labels import DESCRIPTIVE, described
-from .versions import indexed_at_version
+from .versions import at_version
 
 Entry = dict[str, Any]
 
@@ -205,7 +205,7 @@ class Placed(NamedTuple):
 def expand_with_places(sources: Sequence[Any], places: Sequence[str], version: str = "") -> list[Placed]:
     """See `expand_catalog`. places: of each source, such as ``acme.yml, line 3``, for messages; empty if unknown."""
     objects: dict[tuple[Role, str], tuple[Placed, str]] = {}
-    for number, source in indexed_at_version(sources, version):
+    for number, source in at_version(sources, version):
         place = places[number] if places else ""
         if not isinstance(source, dict):
             found = f"expected a definition or a manifest, found {shown(source)}"

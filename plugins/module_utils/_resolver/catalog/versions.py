@@ -51,16 +51,11 @@ def fitting_version(documents: Iterable[Any], cluster_release: Release) -> str:
     return next(fitting, list(versions)[-1])
 
 
-def at_version(documents: Iterable[Any], version: str = "") -> list[Any]:
-    """The documents of a catalog at a version, without the list of versions.
+def at_version(documents: Sequence[Any], version: str = "") -> list[tuple[int, Any]]:
+    """The documents of a catalog at a version, without the list of versions, each with its index in the given ones.
 
     version: "" for the newest. Raises CatalogError for unknown or invalid versions.
     """
-    return [changed for _index, changed in indexed_at_version(list(documents), version)]
-
-
-def indexed_at_version(documents: Sequence[Any], version: str = "") -> list[tuple[int, Any]]:
-    """See `at_version`; each document with its index in the given ones."""
     versions = _versions(documents)
     if version and version not in versions:
         if not versions:

@@ -9,7 +9,7 @@ from typing import Final
 from ..api import release_schema
 from ..api.errors import FieldError, Panic
 from ..api.kinds import BY_NAME
-from ..api.manifest import Manifest, data_volume_of, is_image, namespace_of, template_specs, volume_of
+from ..api.manifest import Manifest, data_volume_of, image_source, namespace_of, template_specs, volume_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.state import is_active
 from ..api.tree import copy
@@ -56,7 +56,7 @@ def inference_blocker(role: Role, vm: Manifest, cluster: Cluster) -> str:
 
 def _alternative(role: Role, vm: Manifest) -> str:
     volume = _volume(role, vm)
-    if volume and is_image(vm, volume):
+    if volume and image_source(vm, volume):
         # KubeVirt reads no labels of such a disk.
         return ", or set infer_from_registry"
     return f", or label the volume {role.volume_label}" if volume else ""

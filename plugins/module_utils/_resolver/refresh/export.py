@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from ..api.kinds import BY_NAME
 from ..api.manifest import Manifest, labels_of
 from ..api.matcher import API_VERSION, ROLES, Role
-from ..api.redaction import ADDED
+from ..api.redaction import own_annotations
 from ..api.release import Release
 from ..api.tree import copy
 from ..kubevirt.find import decode, find
@@ -95,7 +95,7 @@ def _key(manifest: Manifest) -> tuple[str, str]:
 
 def _metadata(vm: Manifest, namespace: str) -> Manifest:
     metadata = vm["metadata"]
-    annotations = {key: value for key, value in (metadata.get("annotations") or {}).items() if key not in ADDED}
+    annotations = own_annotations(metadata)
     own = {"labels": metadata.get("labels"), "annotations": annotations}
     return {
         "name": metadata["name"],

@@ -22,8 +22,6 @@ _TEMPLATE: Final = "VirtualMachineTemplate"
 
 
 class Templates(VMExtension):
-    options = (OPTION,)
-
     def complete(self, outcomes: Sequence[DeclareOutcome], check_mode: bool) -> None:
         complete_each(outcomes, OPTION, self._complete_one, check_mode)
 

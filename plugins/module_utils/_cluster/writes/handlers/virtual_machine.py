@@ -92,8 +92,9 @@ class VirtualMachineHandler(KindHandler):
             for key in (*keys_for_admission(vm, cluster.release), *keys_for_start(vm, result.live))
         )
         self._lookup.gather(dict.fromkeys(keys))
+        pairs = list(zip(planned, vms))
         for extension in self._extensions:
-            extension.prepare_findings(list(zip(planned, vms)))
+            extension.prepare_findings(pairs)
         assumption = [Finding(cluster.kubevirt.assumption, note=True)] if cluster.kubevirt.assumption else []
         findings_by_key: dict[str, list[Finding]] = {}
         found = []

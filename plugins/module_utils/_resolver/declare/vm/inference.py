@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...api.errors import FieldError
-from ...api.manifest import Manifest, Options, is_image, template_specs
+from ...api.manifest import Manifest, Options, image_source, template_specs
 from ...api.matcher import INSTANCETYPE, Role
 from ...api.name_rules import shown
 from ...kubevirt.find.infer import IGNORE
@@ -57,7 +57,7 @@ def _boot_disk_decides(options: Options, spec: Manifest, role: Role) -> bool:
     volumes = _volumes(spec)
     if not (options.get("infer_from_registry") and volumes):
         return False
-    return is_image({"spec": spec}, BOOT_VOLUME if disk else _boot_volume(role, volumes, spec))
+    return bool(image_source({"spec": spec}, BOOT_VOLUME if disk else _boot_volume(role, volumes, spec)))
 
 
 def _volumes(spec: Manifest) -> Manifest:
@@ -80,7 +80,7 @@ def _inferred(role: Role, options: Options, spec: Manifest) -> Manifest:
         name = BOOT_VOLUME if options.get("boot") else _boot_volume(role, volumes, spec)
     elif name not in volumes:
         raise FieldError(f"{role.matcher}.infer_from_volume", f"the VM has no volume named {shown(name)}")
-    if not (options.get("infer_from_registry") and is_image({"spec": spec}, name)):
+    if not (options.get("infer_from_registry") and image_source({"spec": spec}, name)):
         _check(role, volumes[name], spec)
     return {"inferFromVolume": name}
 

@@ -124,10 +124,10 @@ def test_a_null_removes_own_and_inherited_values() -> None:
 def test_input_documents_are_not_modified() -> None:
     documents = [MANIFEST, *catalog({"labels": {"team": "shop"}, "without": ["acme"]})]
     before = copy.deepcopy(documents)
-    assert at_version(documents, "v2")[0] == MANIFEST
+    assert at_version(documents, "v2")[0] == (0, MANIFEST)
     assert len(at_version(documents, "v2")) == 3, "the list of versions is no document of the catalog"
     assert documents == before
-    assert at_version([{}, None, 5]) == [{}, None, 5], "what is wrong with these is for others to say"
+    assert at_version([{}, None, 5]) == [(0, {}), (1, None), (2, 5)], "what is wrong with these is for others to say"
 
 
 @pytest.mark.parametrize(
