@@ -19,6 +19,7 @@ from ...._resolver.kubevirt.vm.failures import retry_patch, unfinished_change
 from ...._resolver.kubevirt.vm.readiness import readiness, run_strategy, same_status
 from ...._resolver.kubevirt.webhooks.mutate import AdmissionResult, admission_cache_key, admit
 from ...._resolver.preflight import issues as rules
+from ...._resolver.preflight.lost_objects import power_problem
 from ...._resolver.preflight.object_keys import keys_for_admission, keys_for_guest
 from ...._resolver.preflight.references import keys_for_start
 from ...client.errors import RequestFailed
@@ -128,6 +129,9 @@ class VirtualMachineHandler(KindHandler):
             result.retained = retained
         for result in planned:
             self._restarts.predict(result, check_mode)
+            # KubeVirt reports a lost revision only after it has looked at the VM again.
+            if result.restart and power_problem(result.live or {}, self._lookup, self._cluster.release):
+                result.restart = False
 
     def _warn_of_sizes(self, planned: list[DeclareOutcome]) -> None:
         """Warns of VMs whose matchers the cluster has replaced, and that have another size than is declared."""

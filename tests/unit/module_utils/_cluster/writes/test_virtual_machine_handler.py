@@ -88,12 +88,12 @@ def instance(number: int) -> Manifest:
     return {"metadata": {"name": f"vm{number}", "namespace": "shop"}, "spec": {"domain": domain}, "status": status}
 
 
-def change(store: Store, *wanted: Manifest) -> list[DeclareOutcome]:
+def change(store: Store, *wanted: Manifest, restart: str = "never") -> list[DeclareOutcome]:
     """Declares VMs; by default NUMBERS, with another node selector."""
     options = {
         "field_manager": "virtshape",
         "force_conflicts": False,
-        "restart": "never",
+        "restart": restart,
         "concurrency": 16,
         "wait": False,
         "preflight_quota": "off",
@@ -157,6 +157,18 @@ def test_hot_plug_delays_an_unchanged_vm(sockets: int, needs: str) -> None:
     (result,) = change(store, unchanged)
     assert (result.effect or GuestEffect(NOTHING)).needs == needs
     assert waits_for_restart(result) is (needs == RESTART)
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_vm_without_its_revision_is_not_restarted(lost: bool) -> None:
+    medium = copy.deepcopy(SMALL)
+    medium["metadata"]["name"], medium["spec"]["cpu"]["guest"] = "medium", 1
+    wanted = declared(0)
+    wanted["spec"]["instancetype"]["name"] = "medium"
+    there, types = revisions(0)[lost:], [SMALL, medium]
+    store = Store({VMS: [running(0)], VMIS: [instance(0)], REVISIONS: there, TYPES: types, KUBEVIRTS: [KUBEVIRT]})
+    (result,) = change(store, wanted, restart="if_required")
+    assert (result.failed, result.changed, result.restart) == (None, True, not lost)
 
 
 def test_equal_new_vms_are_checked_once(admitted: list[str]) -> None:
