@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
+from ..module_utils._cluster.client.files import write_file
 from ..module_utils._conversion.presets import KIND as PRESET
 from ..module_utils._conversion.template_bundles import TEMPLATE, Sources, convert
 from ..module_utils._conversion.template_parameters import PARAMETERS
@@ -292,7 +293,7 @@ def _write(folder: Path, files: dict[Path, list[Any]]) -> None:
     for path, text in texts.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
+        write_file(target, text)
 
 
 def _yaml(documents: Sequence[Any]) -> str:

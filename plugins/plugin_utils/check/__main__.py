@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from ...module_utils._cluster.client.files import write_file
 from ...module_utils._resolver.api import release as releases
 from ...module_utils._resolver.api.errors import bug_report
 from ...module_utils._resolver.api.matcher import key_of
@@ -54,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         report = check(options, sys.stdin.buffer.read() if sources.STDIN in options.path else b"")
         text = reports.FORMATS[options.format](report)
         if options.output:
-            Path(options.output).write_text(text, encoding="utf-8")
+            write_file(Path(options.output), text)
             print(report.summary)
         else:
             sys.stdout.write(text)

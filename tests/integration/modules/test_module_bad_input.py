@@ -133,7 +133,7 @@ def test_no_permission_names_the_rule_to_grant(run: Run, shop: str, user_with: C
     assert (
         'To permit the request, grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], ' in refused["msg"]
     )
-    assert 'verbs: ["create", "patch"]}' in refused["msg"]
+    assert f'verbs: ["create", "patch"]}} in a Role of the namespace {shop}' in refused["msg"]
     unreadable = run("instancetype", namespace=shop, name="x", cpu={"guest": 1}, memory={"guest": "1Gi"}, **user)
     assert 'verbs: ["create", "patch"]}' in unreadable["msg"]
 

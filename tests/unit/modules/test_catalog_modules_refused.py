@@ -50,7 +50,7 @@ def test_users_need_the_right_to_list_vms(run: Run) -> None:
     assert refused["failed"]
     assert refused["msg"] == (
         "used_by: virtualmachines is forbidden. To permit the request, grant "
-        '{apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["list"]}'
+        '{apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["list"]} in a Role of the namespace shop'
     )
     store.asked.clear()
     result = run("catalog_info", store, namespace="shop")

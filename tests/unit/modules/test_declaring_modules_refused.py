@@ -15,7 +15,8 @@ SIZES = f"{TYPES}/virtualmachineinstancetypes"
 KUBEVIRT = "/apis/kubevirt.io/v1/namespaces/shop"
 VMS = f"{KUBEVIRT}/virtualmachines"
 VMIS = f"{KUBEVIRT}/virtualmachineinstances"
-RIGHT = 'grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["list"]}'
+RULE = '{apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["list"]}'
+RIGHT = f"grant {RULE} in a Role of the namespace shop"
 ENTRY = {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}}
 
 

@@ -190,7 +190,7 @@ def test_power_of_vms_that_cannot_be_chosen(run: Run) -> None:
     denied = store()
     denied.answers["GET", "/virtualmachines"] = forbidden("virtualmachines")
     refused = run("virtual_machine_power", denied, state="stopped", namespace="shop", label_selectors=["app=web"])
-    assert refused["msg"].endswith('resources: ["virtualmachines"], verbs: ["list"]}')
+    assert refused["msg"].endswith('["virtualmachines"], verbs: ["list"]} in a Role of the namespace shop')
     nowhere = run("virtual_machine_power", store(), state="stopped", namespace="shop", names=["a"], host="none://")
     assert nowhere["failed"] and "\n" not in nowhere["msg"]
 
@@ -222,5 +222,5 @@ def test_expansion_needs_the_right_to_expand(run: Run) -> None:
     denied = store(vm("a"))
     denied.answers["GET", "/expand-spec"] = forbidden("virtualmachines/expand-spec")
     refused = run("virtual_machine_info", denied, namespace="shop", include=["expansion"])
-    assert refused["msg"].endswith('resources: ["virtualmachines/expand-spec"], verbs: ["get"]}')
+    assert refused["msg"].endswith('["virtualmachines/expand-spec"], verbs: ["get"]} in a Role of the namespace shop')
     assert run("virtual_machine_info", store(), namespace="shop", include=["expansion"])["virtual_machines"] == []

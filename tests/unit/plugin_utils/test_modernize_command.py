@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 
 import pytest
@@ -108,3 +109,18 @@ def test_invalid_arguments_exit_with_code_2(tmp_path: Path, capsys: pytest.Captu
     code, _lines, error = run_command(capsys, str(tmp_path / "a" / "vm.yml"), str(tmp_path / "b" / "vm.yml"))
     assert code == 2 and error.endswith("would be the same file; name their folder\n")
     assert run_command(capsys, str(tmp_path), "--kubevirt-version", "9.9")[2].startswith("error: --kubevirt-version: ")
+
+
+def test_a_full_disk_leaves_the_old_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "old.yml").write_text(template("a", "2Gi"))
+    (tmp_path / "new").mkdir()
+    file = tmp_path / "new" / "old.yml"
+    file.write_text("before")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
+    try:
+        code, _lines, error = run_command(capsys, str(tmp_path / "old.yml"), "--output", str(tmp_path / "new"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert code != 0 and str(file) in error
+    assert list(file.parent.iterdir()) == [file] and file.read_text() == "before"

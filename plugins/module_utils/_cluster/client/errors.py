@@ -125,6 +125,9 @@ _WITHOUT_API: Final = {
 # The API server's message for a missing permission.
 _FORBIDDEN = re.compile(r'cannot (?P<verb>\w+) resource "(?P<resource>[^"]+)" in API group "(?P<group>[^"]*)"')
 
+# How that message ends.
+_SCOPE = re.compile(r' (?:in the namespace "(?P<namespace>[^"]+)"|at the cluster scope)')
+
 # Messages of admission plugins, which use the same code.
 _ENDING = "because it is being terminated"
 _QUOTA = "exceeded quota:"
@@ -138,7 +141,7 @@ _OTHER_UID = (
 
 _VERBS = {"WATCH": "watch", "POST": "create", "PATCH": "patch", "PUT": "update", "DELETE": "delete"}
 _RESOURCE = re.compile(
-    r"/(?:api|apis/(?P<group>[^/]+))/(?P<version>[^/]+)(?:/namespaces/[^/]+)?"
+    r"/(?:api|apis/(?P<group>[^/]+))/(?P<version>[^/]+)(?:/namespaces/(?P<namespace>[^/]+))?"
     r"/(?P<plural>[^/]+)(?P<name>/[^/]+)?(?P<subresource>/.+)?$"
 )
 
@@ -221,7 +224,23 @@ def _missing(error: ApiError, message: str) -> str:
         # Server-side apply of a new object needs both.
         verbs = ["create", "patch"]
     quoted = ", ".join(f'"{name}"' for name in verbs)
-    return f'{{apiGroups: ["{group}"], resources: ["{resource}"], verbs: [{quoted}]}}'
+    rule = f'{{apiGroups: ["{group}"], resources: ["{resource}"], verbs: [{quoted}]}}'
+    namespace = _namespace(requested, forbidden, message)
+    if namespace is None:
+        return rule
+    return f"{rule} in a {f'Role of the namespace {namespace}' if namespace else 'ClusterRole'}"
+
+
+def _namespace(requested: re.Match[str] | None, forbidden: re.Match[str] | None, message: str) -> str | None:
+    """The namespace in which the missing right suffices; "" for the whole cluster, None if neither is known.
+
+    The server's message is of the denied request, which a webhook or the garbage collector may have made.
+    """
+    if forbidden is not None:
+        scope = _SCOPE.match(message, forbidden.end())
+        if scope is not None:
+            return scope["namespace"] or ""
+    return (requested["namespace"] or "") if requested is not None else None
 
 
 def _conflict(error: ApiError) -> str:

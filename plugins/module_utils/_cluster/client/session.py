@@ -8,6 +8,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
+from http import HTTPStatus
 from itertools import count
 from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
@@ -58,6 +59,15 @@ _ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\ud
 _SNIFFED: Final = 4096
 _HTML: Final = re.compile(r"<(!doctype\s+html|html|head|body|title)\b", re.IGNORECASE)
 _TITLE: Final = re.compile(r"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
+_TAG: Final = re.compile(r"<(script|style)\b.*?</\1\s*>|<[^>]*>?", re.IGNORECASE | re.DOTALL)
+# Fields of which a Status has at least one.
+_STATUS: Final = frozenset({"kind", "message", "reason"})
+_GATEWAY: Final = (502, 504)
+_PHRASES: Final = {status.value: f" {status.phrase}" for status in HTTPStatus}
+_PROXY: Final = (
+    "{host} answered {code}{phrase} with {what}: that is a proxy or load balancer, not the Kubernetes API; check the"
+    " API server behind it"
+)
 _WRONG_HOST: Final = "; set host to the address of an API server, not of a console, a login page or a proxy"
 _CHUNK: Final = 65536
 _HEADER: Final = (
@@ -472,16 +482,23 @@ class Session:
                 return ConnectionFailed(
                     f"{self.host} answers HTTPS only; set host, or server in the kubeconfig, to https://...", final=True
                 )
+            body = None
+        if not isinstance(body, dict) or _STATUS.isdisjoint(body):
             body = self._without_status(response.status, data)
         after = response.headers.get("Retry-After", "")
         return ApiError(response.status, body, float(after) if after.isdigit() else None, verb=verb, path=path)
 
     def _without_status(self, code: int, data: bytes) -> str:
-        """What answered with what, if it is no Status: a proxy or load balancer in front of the API server."""
+        """What answered with what, if it is no Status: a proxy or load balancer in front of the API server.
+
+        The API server itself has answers of plain text, but none for a gateway's errors.
+        """
         text = _plain(data)
-        if not _HTML.search(_beginning(data)):
-            return text or f"{self.host} answered {code} without a text"
-        return f"{self.host} answered {code} with {f'the web page {shown(text)}' if text else 'a web page'}"
+        is_page = _HTML.search(_beginning(data)) is not None
+        if text and not is_page and code not in _GATEWAY:
+            return text
+        what = f"{'the web page' if is_page else 'the text'} {shown(text)}" if text else "nothing"
+        return _PROXY.format(host=self.host, code=code, phrase=_PHRASES.get(code, ""), what=what)
 
     def _unreachable(self, error: Exception) -> ConnectionFailed:
         cause = error.args[0] if error.args else None
@@ -568,12 +585,12 @@ def _instead_of_json(data: bytes, error: Exception) -> str:
 
 
 def _plain(data: bytes) -> str:
-    """A response that is not JSON, as one line: for a web page, its title."""
+    """A response that is not JSON, as one line: for a web page its title, or its text if it has no title."""
     text = _beginning(data)
-    if not _HTML.search(text):
-        return text
-    title = _TITLE.search(text)
-    return " ".join(title[1].split()) if title else ""
+    if _HTML.search(text):
+        title = _TITLE.search(text)
+        text = title[1] if title else _TAG.sub(" ", text)
+    return " ".join(text.split())
 
 
 def _beginning(data: bytes) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import tempfile
 import time
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -14,6 +13,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from ..._yaml_documents import LARGEST, documents
 from ..client.errors import TaskFailed, reason_of
+from ..client.files import write_file
 from ..client.pool import Backoff
 from ..client.transport import urllib3
 
@@ -242,9 +242,6 @@ def _write(path: Path, content: bytes) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".fetched-")
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(name).replace(path)
+        write_file(path, content)
     except OSError:
         pass

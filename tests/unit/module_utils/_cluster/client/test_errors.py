@@ -29,14 +29,15 @@ VM = kinds.BY_NAME["VirtualMachine"]
             {"reason": "Forbidden", "message": 'virtualmachines.kubevirt.io is forbidden: User "u" cannot list'},
             "GET",
             'virtualmachines.kubevirt.io is forbidden: User "u" cannot list. To permit the request, grant '
-            '{apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["list"]}',
+            '{apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["list"]}'
+            " in a Role of the namespace shop",
         ),
         (
             403,
             {"reason": "Forbidden", "message": "no"},
             "PATCH",
             'no. To permit the request, grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], '
-            'verbs: ["create", "patch"]}',
+            'verbs: ["create", "patch"]} in a Role of the namespace shop',
         ),
         (
             404,
@@ -120,6 +121,24 @@ def test_missing_rule_comes_from_the_server_message() -> None:
         f'{named}. To permit the request, grant {{apiGroups: [""], resources: ["nodes"], verbs: ["list"]}}'
     )
     assert str(ApiError(403, {"reason": "Forbidden", "message": "a webhook says no"})) == "a webhook says no"
+
+
+@pytest.mark.parametrize(
+    ("scope", "namespace", "holder"),
+    [
+        (' in the namespace "shop"', "shop", "Role of the namespace shop"),
+        # A webhook that reads another namespace.
+        (' in the namespace "images"', "shop", "Role of the namespace images"),
+        (" at the cluster scope", "", "ClusterRole"),
+        (" at the cluster scope: why", "shop", "ClusterRole"),
+        ("", "shop", "Role of the namespace shop"),
+        ("", "", "ClusterRole"),
+    ],
+)
+def test_the_narrowest_sufficient_role_is_named(scope: str, namespace: str, holder: str) -> None:
+    message = f'User "u" cannot list resource "virtualmachines" in API group "kubevirt.io"{scope}'
+    error = ApiError(403, {"reason": "Forbidden", "message": message}, verb="GET", path=VM.path(namespace or None))
+    assert str(error).endswith(f'resources: ["virtualmachines"], verbs: ["list"]}} in a {holder}')
 
 
 def test_lost_connection_keeps_its_message() -> None:

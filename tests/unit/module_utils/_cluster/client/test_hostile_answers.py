@@ -152,20 +152,36 @@ def test_web_page_is_reported_by_its_title() -> None:
     page = raw(PAGE, "503 Service Unavailable", Content_Type="text/html")
     with server(page) as (session, _asked), pytest.raises(ApiError) as error:
         session.list(VM, "shop")
-    assert str(error.value).startswith(f"{session.host} answered 503 with the web page 'Log in' (tried ")
+    assert str(error.value).startswith(
+        f"{session.host} answered 503 Service Unavailable with the web page 'Log in': {PROXY} (tried "
+    )
 
 
 def test_page_without_title_names_the_server() -> None:
     page = raw(b"<html><body>upstream</body></html>", "502 Bad Gateway", Content_Type="text/html")
     with server(page) as (session, _asked), pytest.raises(ApiError) as error:
         session.list(VM, "shop")
-    assert str(error.value).startswith(f"{session.host} answered 502 with a web page (tried ")
+    assert str(error.value).startswith(
+        f"{session.host} answered 502 Bad Gateway with the web page 'upstream': {PROXY} (tried "
+    )
 
 
-def test_empty_answer_names_the_server() -> None:
-    with server(raw(b"", "502 Bad Gateway")) as (session, _asked), pytest.raises(ApiError) as error:
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        (b"", "nothing"),
+        (b"upstream connect error\n or disconnect", "the text 'upstream connect error or disconnect'"),
+        (b'{"error": "no backend"}', 'the text \'{"error": "no backend"}\''),
+        (b"<html><style>p {}</style><p>no <b>backend</b></p><scr", "the web page 'no backend'"),
+        (b"x" * 3000, f"the text '{'x' * 60}"),
+    ],
+)
+def test_a_proxy_is_named_with_its_answer(body: bytes, shown: str) -> None:
+    with server(raw(body, "502 Bad Gateway")) as (session, _asked), pytest.raises(ApiError) as error:
         session.list(VM, "shop")
-    assert str(error.value).startswith(f"{session.host} answered 502 without a text (tried ")
+    text = str(error.value)
+    assert text.startswith(f"{session.host} answered 502 Bad Gateway with {shown}")
+    assert f": {PROXY} (tried " in text and len(text) < 500
 
 
 def test_http_to_a_server_of_https() -> None:
@@ -249,6 +265,7 @@ def test_object_too_large_for_etcd_is_not_retried(message: str) -> None:
     assert str(error.value).endswith("into a Secret or ConfigMap")
 
 
+PROXY = "that is a proxy or load balancer, not the Kubernetes API; check the API server behind it"
 TERMINATING = "unable to create new content in namespace shop because it is being terminated"
 
 

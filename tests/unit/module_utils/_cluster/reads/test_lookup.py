@@ -61,7 +61,9 @@ def test_forbidden_read_is_a_problem_with_remedy() -> None:
         lookup = ClusterLookup(session)
         denied = lookup.get("PersistentVolumeClaim", "shop", "a")
         assert isinstance(denied, Problem) and denied.code == 403
-        assert denied.message.endswith('{apiGroups: [""], resources: ["persistentvolumeclaims"], verbs: ["get"]}')
+        assert denied.message.endswith(
+            '{apiGroups: [""], resources: ["persistentvolumeclaims"], verbs: ["get"]} in a Role of the namespace shop'
+        )
         assert list(lookup.list("VirtualMachine", "shop")) == []
         cut = lookup.problem("VirtualMachine", "shop")
         assert cut is not None and (cut.code, cut.reason) == (503, "ServiceUnavailable")

@@ -82,6 +82,7 @@ def test_without_crd_and_openapi_fit_is_unknown(published: Any) -> None:
         "cannot check which fields of VirtualMachineInstancetype the cluster knows: x is forbidden. To permit"
         " the request, grant "
         '{apiGroups: ["apiextensions.k8s.io"], resources: ["customresourcedefinitions"], verbs: ["get"]}'
+        " in a ClusterRole"
     ]
 
 

@@ -103,7 +103,7 @@ def test_failed_list_fails_vms_and_keeps_earlier_failures() -> None:
     with session_with(answer) as session:
         result = await_dependents(session, "shop", [VM, other], 0)
     assert result["a"].startswith("VirtualMachineInstance a: not ready after 0 s")
-    assert result["b"].endswith('resources: ["controllerrevisions"], verbs: ["list"]}')
+    assert result["b"].endswith('["controllerrevisions"], verbs: ["list"]} in a Role of the namespace shop')
 
 
 def test_dependent_deleted_in_time_is_no_failure() -> None:

@@ -210,7 +210,7 @@ def test_failed_deletion_does_not_stop_the_others() -> None:
     with session_with(answer) as session:
         prune(session, revisions, WriteSettings(concurrency=1))
     denied, cut, gone = (item.failed for item in revisions)
-    assert str(denied).endswith('resources: ["controllerrevisions"], verbs: ["delete"]}')
+    assert str(denied).endswith('["controllerrevisions"], verbs: ["delete"]} in a Role of the namespace shop')
     assert str(cut).startswith("cannot reach the API server")
     assert (gone, server.asked) == (None, [("DELETE", f"{REVISIONS}/c")])
 
