@@ -67,7 +67,7 @@ demo: $(HERE) ## deploy a catalog, create VMs, change an instancetype, refresh: 
 programs:
 	@if $(PYTHON) tools/go_is_new_enough.py 2>/dev/null; then $(BUILD); fi
 
-control-plane: $(RUN) $(HERE) ## build Kubernetes, KubeVirt and CDI for the local cluster (about 8 minutes, once)
+control-plane: $(RUN) $(HERE) ## build Kubernetes, KubeVirt and CDI for the local cluster (about five minutes on two cores, once)
 	@$(BUILD)
 
 wheel: control-plane ## pack what control-plane built into a Python wheel for this platform, in .cache/wheel

@@ -24,6 +24,7 @@ _FILTERS: Final = {
     "catalog_objects": ("catalog_objects",),
     "choose": ("fitting", "workload"),
     "conversion": ("modernize", "template_convert", "template_from_vm", "template_process"),
+    "files": ("_catalog_files",),
     "fleet": ("_fleet", "_fleet_clusters", "_page"),
     "pods": ("placement", "quota", "resources"),
     "quantity": ("quantity",),

@@ -21,6 +21,8 @@ _GAP: Final = 7
 _LETTER: Final = 6.4
 _FIGURES: Final = 96
 _TOTAL: Final = 34
+# The width below which a picture scrolls instead of becoming smaller.
+_READABLE: Final = 960
 
 # Most pairs fit and are pale, so that the others stand out; letters distinguish those without colour.
 _COLOURS: Final = """
@@ -62,30 +64,32 @@ class _Axis(NamedTuple):
 def svg(matrix: Matrix, title: str, limits: Sequence[Limit] = ()) -> str:
     """The picture: instancetypes as rows, preferences as columns. Every cell has a title in words.
 
-    limits: those of namespaces. Each is a column at the right and a row below, for what it permits there.
+    limits: those of namespaces. Each is a column beside the names and a row below, for what it permits there.
     """
     rows = _axis([facts["series"] for facts in matrix.instancetypes])
     columns = _axis([facts["os"] for facts in matrix.preferences])
     names = max((len(label(facts)) for facts in matrix.instancetypes), default=0) * _LETTER
-    left = 8 + names + _FIGURES
+    figures = 8 + names + _FIGURES
+    longest = max((len(limit.name) for limit in limits), default=0) * _LETTER
+    left = max(figures + (len(limits) * _CELL + _GAP if limits else 0), 16 + longest)
     heads = [*map(label, matrix.preferences), *(limit.name for limit in limits)]
     heights = max(map(len, heads), default=0) * _LETTER
     # Above the columns: the operating systems; below: the requirements.
     top = 48 + heights + 2 * _CELL
-    right = left + columns.length + _TOTAL
-    width, height = right + 60 + len(limits) * _CELL, top + rows.length + (2 + len(limits)) * _CELL + 8
+    width, height = left + columns.length + _TOTAL + 60, top + rows.length + (2 + len(limits)) * _CELL + 8
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}"'
-        f' viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{escape(title)}">',
+        f' viewBox="0 0 {width:.0f} {height:.0f}" style="--least:{min(width, _READABLE):.0f}px" role="img"'
+        f' aria-label="{escape(title)}">',
         f"<style>{_STYLE}</style>",
         f'<rect width="{width:.0f}" height="{height:.0f}" class="p"/>',
         *_column_heads(matrix, columns, left, top),
-        *_rows(matrix, rows, columns, left, top),
+        *_rows(matrix, rows, columns, figures, left, top),
         *_column_totals(matrix, columns, left, top + rows.length + 16),
         *(
             part
             for index, limit in enumerate(limits)
-            for part in _limit_column(limit, matrix, rows, right + _GAP + index * _CELL, top)
+            for part in _limit_column(limit, matrix, rows, figures + index * _CELL, top)
         ),
         *_limit_rows(limits, matrix, columns, left, top + rows.length + 16 + _GAP),
         "</svg>",
@@ -189,7 +193,7 @@ def _column_heads(matrix: Matrix, columns: _Axis, left: float, top: float) -> li
     return parts
 
 
-def _rows(matrix: Matrix, rows: _Axis, columns: _Axis, left: float, top: float) -> list[str]:
+def _rows(matrix: Matrix, rows: _Axis, columns: _Axis, figures: float, left: float, top: float) -> list[str]:
     parts = []
     preferences = [label(facts) for facts in matrix.preferences]
     for facts, cells, start in zip(matrix.instancetypes, matrix.cells, rows.starts):
@@ -198,8 +202,8 @@ def _rows(matrix: Matrix, rows: _Axis, columns: _Axis, left: float, top: float) 
         shade = f'<rect class="h" x="0" y="{y:.0f}" width="{left + columns.length + 60:.0f}" height="{_CELL}"/>'
         head = f'<text{_classes(facts, "n")} x="8" y="{base:.0f}">{escape(label(facts))}</text>'
         parts.append(f'<g class="o">{shade}{head}')
-        parts.append(f'<text class="r q" x="{left - 56:.0f}" y="{base:.0f}">{facts["vcpus"]}</text>')
-        parts.append(f'<text class="r q" x="{left - 8:.0f}" y="{base:.0f}">{escape(facts["memory"])}</text>')
+        parts.append(f'<text class="r q" x="{figures - 56:.0f}" y="{base:.0f}">{facts["vcpus"]}</text>')
+        parts.append(f'<text class="r q" x="{figures - 8:.0f}" y="{base:.0f}">{escape(facts["memory"])}</text>')
         for name, cell, begin in zip(preferences, cells, columns.starts):
             colour = _SIGNS[cell.sign] if cell.sign else "f"
             words = "; ".join(cell.reasons) or "fits"

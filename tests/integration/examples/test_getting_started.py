@@ -73,7 +73,14 @@ def test_the_page_step_by_step(state: Path, tmp_path: Path, registry: LoopbackRe
     requested = len(registry.asked)
     (tmp_path / "offline.yml").write_text(offline.replace("quay.io/", f"{registry.address}/"))
     assert "changed=0 " in play("offline.yml") and len(registry.asked) == requested
-    made = Session({"kubeconfig": path, "retry_timeout": 30}).get(BY_NAME["VirtualMachine"], "shop", "web-1")
+    session = Session({"kubeconfig": path, "retry_timeout": 30})
+
+    def guest() -> dict[str, Any]:
+        vmi = session.get(BY_NAME["VirtualMachineInstance"], "shop", "database")
+        assert vmi is not None
+        return vmi
+
+    made = session.get(BY_NAME["VirtualMachine"], "shop", "web-1")
     assert made is not None
     assert [made["spec"][role]["name"] for role in ("instancetype", "preference")] == ["u1.medium", "fedora"]
     old = "".join(re.findall(r"        (?:cpu|memory): {guest.*\n", page["shop.yml"]))
@@ -82,6 +89,11 @@ def test_the_page_step_by_step(state: Path, tmp_path: Path, registry: LoopbackRe
     (tmp_path / "shop.yml").write_text(larger)
     assert "changed=1 " in play("shop.yml")
     assert "database: 4Gi now, 8Gi after a refresh" in play("drift.yml")
+    before = guest()
     assert "changed=1 " in play("refresh.yml")
+    after = guest()
+    # The page says that the guest is not restarted.
+    assert after["metadata"]["uid"] == before["metadata"]["uid"]
+    assert [vmi["spec"]["domain"]["memory"]["guest"] for vmi in (before, after)] == ["4Gi", "8Gi"]
     assert "after a refresh" not in play("drift.yml")
     assert "changed=1 " in play("end.yml") and not state.exists()

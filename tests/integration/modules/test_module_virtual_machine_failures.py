@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from modules_support import claim_of, vm, wait_until, warned
+from modules_support import by_name, claim_of, vm, wait_until, warned
 
 Run = Callable[..., dict[str, Any]]
 
@@ -93,18 +93,43 @@ def test_power_starts_what_could_not_start_before(run: Run, shop: str, api: Any)
     assert not started.get("failed") and started["results"][0]["status"] == "Running", started
 
 
-@pytest.mark.parametrize(
-    ("needs", "words"),
-    [
-        (
-            {"networks": [{"name": "default"}, {"name": "lan", "multus": "gone"}]},
-            "network-attachment-definition (gone)",
-        ),
-        ({"access_credentials": [{"secret": "gone", "users": ["root"]}]}, 'secret "gone" not found; create it'),
-    ],
-    ids=["network", "secret"],
-)
-def test_wait_ends_for_an_absent_object(run: Run, shop: str, needs: dict[str, Any], words: str) -> None:
-    """It does not appear by itself, no more than a missing disk: the wait ends long before its timeout."""
-    late = run("virtual_machine", namespace=shop, **vm("web", preference=None, **needs), wait=True, wait_timeout=3600)
-    assert late["failed"] and words in late["msg"] and "not ready after" not in late["msg"], late
+def needing(**source: Any) -> dict[str, Any]:
+    return {"volumes": [{"name": "needed", **source}]}
+
+
+LAN = {"domain": {"devices": {"interfaces": [{"name": "lan", "bridge": {}}]}}}
+KEY = {"source": {"secret": {"secretName": "gone"}}, "propagationMethod": {"noCloud": {}}}
+# What a VM needs, in the spec of its template, and the words of the failure.
+ABSENT: dict[str, tuple[dict[str, Any], str]] = {
+    "account": (needing(serviceAccount={"serviceAccountName": "gone"}), 'serviceaccount "gone" not found'),
+    "config": (needing(configMap={"name": "gone"}), 'configmap "gone" not found; create it'),
+    "secret": (needing(secret={"secretName": "gone"}), 'secret "gone" not found; create it'),
+    "claim": (needing(persistentVolumeClaim={"claimName": "gone"}), "/gone does not exist"),
+    "ephemeral": (needing(ephemeral={"persistentVolumeClaim": {"claimName": "gone"}}), "didn't find PVC gone"),
+    "volume": (needing(dataVolume={"name": "gone"}), "/gone does not exist"),
+    "answers": (needing(sysprep={"secret": {"name": "gone"}}), 'secret "gone" not found; create it'),
+    "user-data": (needing(cloudInitNoCloud={"secretRef": {"name": "gone"}}), 'secret "gone" not found; create it'),
+    "network-data": (
+        needing(cloudInitConfigDrive={"userData": "#cloud-config", "networkDataSecretRef": {"name": "gone"}}),
+        'secret "gone" not found; create it',
+    ),
+    "key": (
+        {"accessCredentials": [{"sshPublicKey": KEY}], **needing(cloudInitNoCloud={"userData": "#cloud-config"})},
+        'secret "gone" not found; create it',
+    ),
+    "priority": ({"priorityClassName": "gone"}, "no PriorityClass with name gone was found"),
+    "network": (
+        {**LAN, "networks": [{"name": "lan", "multus": {"networkName": "default/gone"}}]},
+        "network-attachment-definition (gone) in namespace (default); create it",
+    ),
+}
+
+
+def test_waits_end_for_absent_objects(run: Run, shop: str) -> None:
+    """They do not appear by themselves, no more than a missing disk: the wait ends long before its timeout."""
+    entries = [vm(name, preference=None, spec={"template": {"spec": spec}}) for name, (spec, _words) in ABSENT.items()]
+    late = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True, wait_timeout=3600)
+    result = by_name(late["results"])
+    assert [name for name in ABSENT if not result[name]["failed"]] == []
+    messages = {name: result[name]["msg"] for name in ABSENT}
+    assert {name: messages[name] for name, (_spec, words) in ABSENT.items() if words not in messages[name]} == {}

@@ -154,6 +154,15 @@ def test_files_named_by_development_page_exist() -> None:
     assert missing == []
 
 
+def test_every_place_names_one_build_time() -> None:
+    places = [*PAGES, *SPECS, *CHECKOUT.glob("roles/*/tasks/*.yml"), CHECKOUT / "Makefile"]
+    lines = [line for path in places for line in re.findall(r".*minutes.*", path.read_text(encoding="utf-8"))]
+    # Not the lines about another release and about checks.
+    built = [line for line in lines if re.search(r"\b[Bb]uild", line) and not re.search("a release|smoke", line)]
+    assert len(built) == 6
+    assert [line for line in built if "about five minutes on two cores" not in line] == []
+
+
 def descriptions(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in ("DOCUMENTATION", "RETURN"):

@@ -1,0 +1,28 @@
+"""The filter that reads the catalog files of a playbook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+
+from ...module_utils._resolver.api.errors import CatalogError
+from ...module_utils._resolver.catalog.bundle import bundle
+from ...module_utils._yaml_documents import TextError, documents
+
+
+def catalog_files(value: Iterable[str], texts: Iterable[str], version: str = "") -> list[Any]:
+    """See its documentation."""
+    files = [str(file) for file in value]
+    try:
+        found = [(document, file) for file, text in zip(files, texts) for document in documents(str(text), file)]
+        if files and not found:
+            raise AnsibleFilterError(f"{files[0]} contains only empty documents; name a catalog or manifests")
+        contents = [document.content for document, _file in found]
+        # What comes after no longer knows the files.
+        if contents:
+            bundle(contents, version=str(version), places=[document.place_in(file) for document, file in found])
+    except (TextError, CatalogError) as error:
+        raise AnsibleFilterError(str(error)) from None
+    return contents
