@@ -13,8 +13,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.c
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLE_OF_KIND
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import evaluate, sources, tasks
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import evaluate, objects, sources, tasks
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import ERROR, Finding
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.templates import Templates
 
 Manifest = dict[str, Any]
 
@@ -87,18 +88,15 @@ def files(folder: Path) -> Iterator[File]:
             if here.manifest.get("kind") in kinds
         ]
         result = [here for here in every if not here.problem]
-        unreadable = len(every) - len(result) + len(list(evaluate.unreadable_kinds(repository)))
+        unreadable = len(every) - len(result) + len(list(objects.unreadable_kinds(repository)))
         if result or unreadable:
             yield File(path, result, unreadable)
 
 
 def _of_template(here: sources.SourceManifest) -> Iterator[sources.SourceManifest]:
     """The objects of an OpenShift Template with default parameters; else the manifest itself."""
-    if here.problem or not sources.is_template(here.manifest):
-        yield here
-        return
-    for _index, manifest, parameter in sources.template_objects(here.manifest):
-        yield sources.SourceManifest(here.location, manifest, parameter)
+    inside = Templates().objects_in(here)
+    yield from [here] if inside is None else inside
 
 
 def compared(
@@ -113,12 +111,12 @@ def compared(
         entries = [
             entry
             for here in file.found
-            for entry in evaluate.declared(here, kubevirt.release, "default")
-            if isinstance(entry, evaluate.Declared)
+            for entry in objects.declared(here, kubevirt.release, "default")
+            if isinstance(entry, objects.Declared)
         ]
-        known = evaluate.KnownObjects([*catalog, *(entry.manifest for entry in entries)])
+        known = objects.KnownObjects([*catalog, *(entry.manifest for entry in entries)])
         for here in file.found:
-            label = f"{file.path}: {evaluate.label(here.manifest)}"
+            label = f"{file.path}: {objects.label(here.manifest)}"
             for level, validation in VALIDATION.items():
                 ours, server = _ours(here, known, kubevirt, level), _server(session, here.manifest, validation)
                 if _agree(ours, server):
@@ -138,12 +136,12 @@ def deploy(session: Session, catalog: Iterable[Manifest]) -> None:
         _create(session, manifest)
 
 
-def _ours(here: sources.SourceManifest, known: evaluate.KnownObjects, kubevirt: KubeVirt, level: str) -> Verdict:
+def _ours(here: sources.SourceManifest, known: objects.KnownObjects, kubevirt: KubeVirt, level: str) -> Verdict:
     errors: list[Finding] = []
-    for entry in evaluate.declared(here, kubevirt.release, "default"):
+    for entry in objects.declared(here, kubevirt.release, "default"):
         if isinstance(entry, Finding):
             errors.append(entry)
-        elif isinstance(entry, evaluate.Declared):
+        elif isinstance(entry, objects.Declared):
             errors += evaluate.evaluate([entry], known, kubevirt, level)
     notes = "".join(item.message for item in errors if item.rule in ("unchecked", "not-found"))
     errors = [item for item in errors if item.level == ERROR and (item.rule in _REFUSALS or "inferFrom" in item.field)]

@@ -13,11 +13,18 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Cluster,
     KubeVirt,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import validate
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import issues as preflight
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import evaluate
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.boot_sources import BootSources
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import ERROR, Finding, Location
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.objects import (
+    Declared,
+    KnownObjects,
+    declared,
+)
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.sources import SourceManifest
 
 Manifest = dict[str, Any]
@@ -26,12 +33,12 @@ Manifest = dict[str, Any]
 def errors(manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] = ()) -> list[Finding]:
     """The errors that the check finds in a VM beside other objects."""
     result: list[Finding] = []
-    for entry in evaluate.declared(SourceManifest(Location("vm.yaml"), manifest), kubevirt.release, "default"):
+    for entry in declared(SourceManifest(Location("vm.yaml"), manifest), kubevirt.release, "default"):
         if isinstance(entry, Finding):
             result.append(entry)
-        elif isinstance(entry, evaluate.Declared):
-            known = evaluate.KnownObjects([entry.manifest, *objects])
-            result += evaluate.evaluate([entry], known, kubevirt)
+        elif isinstance(entry, Declared):
+            known = KnownObjects([entry.manifest, *objects])
+            result += evaluate.evaluate([entry], known, kubevirt, checks=BootSources.checks)
     return [finding for finding in result if finding.level == ERROR]
 
 
@@ -39,7 +46,7 @@ def causes(manifest: Manifest, kubevirt: KubeVirt) -> list[str]:
     """What KubeVirt's webhook says of a new VM that is no instance type's matter, also where its form is wrong and the
     check reads no further.
     """
-    cluster = Cluster(evaluate.Objects([]), kubevirt)
+    cluster = Cluster(Objects([]), kubevirt)
     try:
         admitted = admit(manifest, None, cluster).admitted
         if admitted is None:
@@ -57,10 +64,10 @@ def issues(
     manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] = (), live: Manifest | None = None
 ) -> list[preflight.Issue]:
     """What preflight tells of a VM that is declared; none where the live one is so already."""
-    known = evaluate.KnownObjects(objects)
-    cluster = Cluster(evaluate.Objects(objects), kubevirt)
+    known = KnownObjects(objects)
+    cluster = Cluster(Objects(objects), kubevirt)
     planned = plan.present(manifest, live, None)
     if planned.action == plan.NONE:
         return []
     admission = admit(plan.merged(planned, live), live, cluster)
-    return preflight.issues(admission, live, cluster, known.listed, evaluate.CHECKS)
+    return preflight.issues(admission, live, cluster, known.listed, BootSources.checks)

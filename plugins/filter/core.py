@@ -2,93 +2,25 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""All filters, whose code is imported when they are called. The file with a filter's name has its documentation.
-
-To find one filter Ansible loads this file in each task, and compiles what it imports.
-"""
+"""The filters of the core. The file with the name of a filter has its documentation."""
 
 from __future__ import annotations
 
-import re
-import traceback
 from collections.abc import Callable
-from importlib import import_module
-from typing import Any, Final
+from typing import Any
 
-from ansible.errors import AnsibleError, AnsibleFilterError
-from jinja2.exceptions import TemplateError
-
-# Module of plugin_utils/filters → its filters.
-_FILTERS: Final = {
-    "catalog": ("catalog",),
-    "catalog_objects": ("catalog_objects",),
-    "choose": ("fitting", "workload"),
-    "conversion": ("modernize", "template_convert", "template_from_vm", "template_process"),
-    "files": ("_catalog_files",),
-    "fleet": ("_fleet", "_fleet_clusters", "_page"),
-    "pods": ("placement", "quota", "resources"),
-    "quantity": ("quantity",),
-    "variables": ("_survey", "_unknown"),
-    "vm": ("drift", "expand", "explain", "infer"),
-}
-_CODE: Final = "ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters"
-# How many values are searched for secrets when a filter fails: about 10,000 VMs.
-_MOST_VALUES: Final = 1_000_000
-_UNKNOWN: Final = re.compile(r"unexpected keyword argument '(\w+)'")
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred_filters import filters
 
 
 class FilterModule:
     def filters(self) -> dict[str, Callable[..., Any]]:
-        return {name: _deferred(name, module) for module, names in _FILTERS.items() for name in names}
-
-
-def _deferred(name: str, module: str) -> Callable[..., Any]:
-    """The filter: a function of its name, without the underscore of an internal one.
-
-    Unforeseen exceptions are reported as bugs in the collection, without a Python traceback.
-    """
-
-    def call(*arguments: Any, **options: Any) -> Any:
-        function = getattr(import_module(f"{_CODE}.{module}"), name.lstrip("_"))
-        try:
-            return function(*arguments, **options)
-        except (AnsibleError, TemplateError) as error:
-            # Those of other filters, in templates inside the value, are of other classes.
-            if error.__class__ is not AnsibleFilterError:
-                raise
-            text = _without_secrets(str(error), [*arguments, options])
-            raise AnsibleFilterError(f"{name}: {text}") from None
-        except RecursionError:
-            raise AnsibleFilterError(f"{name}: the value is nested too deeply or contains itself") from None
-        except TypeError as error:
-            raise AnsibleFilterError(f"{name}: {_call_problem(error, options) or _bug(error)}") from None
-        except Exception as error:
-            raise AnsibleFilterError(f"{name}: {_bug(error)}") from None
-
-    return call
-
-
-def _call_problem(error: TypeError, options: dict[str, Any]) -> str:
-    """What is wrong with the options of a filter's call, or "" for an error inside the filter."""
-    unknown = _UNKNOWN.search(str(error))
-    if unknown and unknown[1] in options:
-        return f"{unknown[1]}: unknown option"
-    inside = len(traceback.extract_tb(error.__traceback__)) > 1
-    return "" if inside else "invalid arguments; see ansible-doc -t filter"
-
-
-def _without_secrets(text: str, values: list[Any]) -> str:
-    """A message without the secrets of the filter's values, which it may quote."""
-    from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import redaction, secret_texts
-    from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import option_checks
-
-    # Templates repeat what YAML aliases share, so that a search would not end.
-    if problem := option_checks.oversized(values, _MOST_VALUES):
-        return f"the value {problem}"
-    return str(redaction.mask_secrets(text, secret_texts.secret_texts(values)))
-
-
-def _bug(error: Exception) -> str:
-    from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import bug_report
-
-    return bug_report(error)
+        return {
+            **filters("catalog", "catalog"),
+            **filters("catalog_objects", "catalog_objects"),
+            **filters("choose", "fitting"),
+            **filters("files", "_catalog_files"),
+            **filters("fleet", "_fleet", "_fleet_clusters", "_page"),
+            **filters("quantity", "quantity"),
+            **filters("variables", "_survey", "_unknown"),
+            **filters("vm", "drift", "expand", "explain", "infer"),
+        }

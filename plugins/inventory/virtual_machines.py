@@ -149,10 +149,12 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
 from ansible.utils.unsafe_proxy import wrap_var
 
+from ..module_utils._capacity.cluster.vm_resources import vm_resources
 from ..module_utils._cluster.client.errors import RequestFailed
 from ..module_utils._cluster.client.session import Session
 from ..module_utils._cluster.client.transport import MISSING
 from ..module_utils._cluster.modules.options import AUTH, REQUESTS
+from ..module_utils._cluster.modules.vm_results import VMFacts
 from ..module_utils._resolver.api.name_rules import nearest
 from ..module_utils._resolver.api.redaction import mask_secrets, without_logins
 from ..module_utils._resolver.api.secret_texts import environment_secrets, option_secrets, secret_texts
@@ -182,6 +184,8 @@ _READ = (
 _OWN = (*_READ, *REQUESTS)
 # What Ansible takes for a template.
 _TEMPLATE = ("{{", "{%", "{#")
+# What capabilities add to hosts.
+_EXTENSIONS: tuple[VMFacts, ...] = (vm_resources,)
 # Options of the connection that may be secret, and do not identify a source.
 _SECRET = ("api_key", "password", "kubeconfig", "proxy_headers")
 
@@ -243,7 +247,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _hosts(self, connection: dict[str, Any], options: dict[str, Any]) -> dict[str, dict[str, Any]]:
         try:
-            variables_by_host, warnings = hosts(Session(connection), options)
+            variables_by_host, warnings = hosts(Session(connection), options, _EXTENSIONS)
         except RequestFailed as error:
             more = ", or set namespaces to those that you may read"
             raise AnsibleParserError(

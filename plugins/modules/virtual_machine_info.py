@@ -401,9 +401,14 @@ unreferenced:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.cluster.vm_resources import vm_resources
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.virtual_machine_info import (
-    MODULE,
+    module,
+)
+
+MODULE = module(
+    resources=vm_resources,
 )
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from markupsafe import Markup
 
-from ..module_utils._governance.language import AUDIT, DENY, WARN, Limit
 from ..module_utils._resolver.api.state import ACTIVE
 from ..module_utils._resolver.catalog.matrix import LEGEND, Matrix, label, unsatisfied
 from ._html_pages import render
@@ -33,7 +32,7 @@ _COLOURS: Final = """
 --uneven:#ea7f69;--uneven-ink:#3f0a00}
 """
 # What a limit does with an object that it does not permit → sign and colour name.
-_ACTIONS: Final = {DENY: ("x", "uneven"), WARN: ("!", "few"), AUDIT: ("·", "little")}
+_ACTIONS: Final = {"deny": ("x", "uneven"), "warn": ("!", "few"), "audit": ("·", "little")}
 # Sign → colour name.
 _SIGNS: Final = {"c": "few", "m": "little", "b": "both", "s": "uneven"}
 
@@ -48,6 +47,28 @@ text{font:11px system-ui,"DejaVu Sans",sans-serif;fill:var(--ink)}
 """
     + "".join(f".{name}{{fill:var(--{name})}}.{name}-ink{{fill:var(--{name}-ink)}}\n" for name in _SIGNS.values())
 )
+
+
+class Limit(Protocol):
+    """What VMs of some namespaces may have.
+
+    where: the namespaces in words. sizes: limits of sizes in words. action: a key of _ACTIONS.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def where(self) -> str: ...
+
+    @property
+    def sizes(self) -> str: ...
+
+    @property
+    def action(self) -> str: ...
+
+    def permits(self, kind: str, name: str) -> bool:
+        """Whether VMs may use an instancetype or preference."""
 
 
 class _Axis(NamedTuple):
@@ -274,13 +295,6 @@ def _cell(x: float, y: float, sign: str, colour: str, words: str) -> list[str]:
 
 def _limit(limit: Limit, matrix: Matrix) -> dict[str, Any]:
     """A limit in words."""
-    sizes = [
-        f"at most {limit.max_cpu} vCPUs" if limit.max_cpu is not None else "",
-        f"at most {limit.max_memory}" if limit.max_memory is not None else "",
-        "" if limit.gpus else "no GPUs",
-        "" if limit.host_devices else "no host devices",
-        f"must name: {', '.join(limit.require)}" if limit.require else "",
-    ]
     counts = [
         f"{sum(_permits(limit, facts) for facts in group)} of {len(group)} {what}"
         for what, group in (("instancetypes", matrix.instancetypes), ("preferences", matrix.preferences))
@@ -289,7 +303,7 @@ def _limit(limit: Limit, matrix: Matrix) -> dict[str, Any]:
         "name": limit.name,
         "where": limit.where,
         "action": limit.action,
-        "sizes": "; ".join(filter(None, sizes)),
+        "sizes": limit.sizes,
         "permits": ", ".join(counts),
     }
 

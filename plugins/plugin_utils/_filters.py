@@ -1,6 +1,6 @@
 """Shared parts of all filters: one object or a list, checks of options, errors on one line.
 
-The functions raise AnsibleFilterError; `plugins/filter/core.py` puts the name of the filter in front of its message.
+The functions raise AnsibleFilterError; `_deferred_filters` puts the name of the filter in front of its message.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ..module_utils._resolver.api import release
 from ..module_utils._resolver.api.errors import FieldError
 from ..module_utils._resolver.api.name_rules import shown
+from ..module_utils._resolver.api.unquoted import QUOTES
 from ..module_utils._resolver.choose.fitting import Rejected
 from ..module_utils._resolver.kubevirt.config.cluster import version_of
 from ._catalog_files import builtin_objects
@@ -185,3 +186,17 @@ def _label(manifest: Mapping[str, Any]) -> str:
 def one_line(error: Exception) -> str:
     """What an error says, on one line."""
     return " ".join(str(error).split())
+
+
+def plain(value: Any, path: str = "") -> Any:
+    """A manifest without Ansible's own types, which are classes derived from Python's."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry, f"{path}.{key}" if path else str(key)) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(entry, f"{path}[{index}]") for index, entry in enumerate(value)]
+    if value is None or isinstance(value, bool):
+        return value
+    for kind in (str, int, float):
+        if isinstance(value, kind):
+            return kind(value)
+    raise AnsibleFilterError(f"{path}: expected a string or a number, found {shown(value)}{QUOTES}")

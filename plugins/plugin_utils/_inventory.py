@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Sequence
 from typing import Any, Final
 
 from ansible.errors import AnsibleParserError
 
 from ..module_utils._cluster.client.session import Session
-from ..module_utils._cluster.modules.vm_results import vm_result
+from ..module_utils._cluster.modules.vm_results import VMFacts, vm_result
 from ..module_utils._cluster.reads.kubevirt import kubevirt
 from ..module_utils._cluster.reads.lookup import ClusterLookup
 from ..module_utils._cluster.reads.revisions import inspected
@@ -42,12 +43,14 @@ _MISSING_WITHOUT = {
 }
 
 
-def hosts(session: Session, options: Options) -> tuple[dict[str, dict[str, Any]], list[str]]:
+def hosts(
+    session: Session, options: Options, extensions: Sequence[VMFacts] = ()
+) -> tuple[dict[str, dict[str, Any]], list[str]]:
     """(host name → variables, ordered by namespace and name of the VMs; what could not be read, one line each).
 
     One LIST of each kind for all namespaces if permitted, else one for each namespace.
-    options: of the inventory plugin, checked. Raises AnsibleParserError if two VMs would be the same host,
-    RequestFailed if VMs cannot be listed.
+    options: of the inventory plugin, checked. extensions: add facts about VMs.
+    Raises AnsibleParserError if two VMs would be the same host, RequestFailed if VMs cannot be listed.
     """
     vms = _virtual_machines(session, options)
     if not vms:
@@ -56,7 +59,7 @@ def hosts(session: Session, options: Options) -> tuple[dict[str, dict[str, Any]]
     cluster = kubevirt(session)
     namespaces = dict.fromkeys(vm["metadata"]["namespace"] for vm in vms)
     revisions = {place: RevisionIndex(lookup.list("ControllerRevision", place)) for place in namespaces}
-    results = [_host_facts(vm, lookup, cluster, revisions[vm["metadata"]["namespace"]]) for vm in vms]
+    results = [_host_facts(vm, lookup, cluster, revisions[vm["metadata"]["namespace"]], extensions) for vm in vms]
     names = host_names(results, options["host_format"])
     found: dict[str, dict[str, Any]] = {}
     services: dict[str, dict[str, list[Manifest]]] = {}
@@ -85,7 +88,9 @@ def _virtual_machines(session: Session, options: Options) -> list[Manifest]:
     return sorted(vms, key=namespaced_name)
 
 
-def _host_facts(vm: Manifest, lookup: ClusterLookup, cluster: KubeVirt, revisions: RevisionIndex) -> dict[str, Any]:
+def _host_facts(
+    vm: Manifest, lookup: ClusterLookup, cluster: KubeVirt, revisions: RevisionIndex, extensions: Sequence[VMFacts]
+) -> dict[str, Any]:
     """The result of virtual_machine_info for a VM, with extra fields for grouping hosts."""
     metadata = vm["metadata"]
     instance = _instance(vm, lookup)
@@ -94,6 +99,7 @@ def _host_facts(vm: Manifest, lookup: ClusterLookup, cluster: KubeVirt, revision
     annotations = metadata.get("annotations") or {}
     result = {
         **vm_result(inspection),
+        **{name: value for facts in extensions for name, value in facts(inspection).items()},
         "annotations": {key: value for key, value in annotations.items() if key != LAST_APPLIED},
     }
     states = {part.state for part in inspection.drift.parts.values()}

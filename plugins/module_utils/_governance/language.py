@@ -82,6 +82,18 @@ class Limit(NamedTuple):
         labelled = f" with {' and '.join(labels)}" if labels else ""
         return f"{named}{labelled}{excepted}"
 
+    @property
+    def sizes(self) -> str:
+        """The limits of sizes, and what a VM must have, in words: ``at most 4 vCPUs; no GPUs``."""
+        limits = [
+            f"at most {self.max_cpu} vCPUs" if self.max_cpu is not None else "",
+            f"at most {self.max_memory}" if self.max_memory is not None else "",
+            "" if self.gpus else "no GPUs",
+            "" if self.host_devices else "no host devices",
+            f"must name: {', '.join(self.require)}" if self.require else "",
+        ]
+        return "; ".join(filter(None, limits))
+
     def permits(self, kind: str, name: str) -> bool:
         """Whether VMs may use this instancetype or preference, by its kind and name."""
         role = ROLE_OF_KIND[kind]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -15,16 +15,27 @@ from ...module_utils._cluster.client.files import write_file
 from ...module_utils._resolver.api import release as releases
 from ...module_utils._resolver.api.errors import bug_report
 from ...module_utils._resolver.api.matcher import key_of
+from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of, version_of
 from .._catalog_files import builtin_objects
 from . import base as bases
-from . import evaluate, hosts, reports, sources, tasks
-from .evaluate import Declared
+from . import evaluate, hosts, objects, reports, sources, tasks
+from .boot_sources import BootSources
+from .extension import CheckExtension
 from .findings import ERROR, RULES, WARNING, Finding, Location, Unchecked, with_lines, without_secrets
-from .limits import Limits
+from .governance import Governance
+from .objects import Declared
 from .sources import UsageError
+from .templates import Templates
 
 Manifest = dict[str, Any]
+
+# What capabilities add.
+_EXTENSIONS: Final[tuple[CheckExtension, ...]] = (
+    Templates(),
+    BootSources(),
+    Governance(),
+)
 
 CLEAN, FINDINGS, UNUSABLE = 0, 1, 2
 """The exit codes: no findings at the threshold; some; the check failed."""
@@ -42,7 +53,7 @@ class _Objects(NamedTuple):
     objects: list[Declared]
     labels: list[tuple[str, str]]
     unchecked: list[str]
-    lookup: evaluate.KnownObjects
+    lookup: objects.KnownObjects
     texts: dict[str, bytes]
     findings: list[Finding]
     sources: list[sources.Source]
@@ -102,13 +113,13 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     head = _read(options.path, stdin, kubevirt, options.namespace, cluster_objects)
     base = _read(options.base, b"", kubevirt, options.namespace, cluster_objects) if options.base else None
     earlier = None if base is None else {key_of(entry.manifest): entry.manifest for entry in base.objects}
-    limits = Limits([*besides.sources, *head.sources], head.lookup)
+    checks = [check for extension in _EXTENSIONS for check in extension.checks]
     findings = [
         *head.findings,
-        *evaluate.evaluate(head.objects, head.lookup, kubevirt, options.validate, earlier),
-        *limits.findings,
-        *limits.broken(head.objects, head.lookup, kubevirt),
+        *evaluate.evaluate(head.objects, head.lookup, kubevirt, options.validate, earlier, checks),
     ]
+    for extension in _EXTENSIONS:
+        findings += extension.findings([*besides.sources, *head.sources], head.objects, head.lookup, kubevirt)
     if base is not None:
         findings += bases.compare(base.objects, base.lookup, head.objects, head.lookup, kubevirt)
     findings = with_lines(without_secrets(findings, head.sources), head.texts)
@@ -124,25 +135,26 @@ def _read(
     paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str, besides: Sequence[Manifest] = ()
 ) -> _Objects:
     repository = sources.read(paths, stdin)
-    results: list[Declared | Finding | Unchecked | tasks.Entry] = []
-    catalog = [source for source in repository.sources if evaluate.is_catalog(source.content)]
+    results: list[Declared | Finding | Unchecked | tasks.TaskObject] = []
+    catalog = [source for source in repository.sources if objects.is_catalog(source.content)]
     if catalog:
-        results += evaluate.catalog(catalog, kubevirt.release)
+        results += objects.catalog(catalog, kubevirt.release)
     for source in repository.sources:
         for manifest in (*sources.manifests([source]), *tasks.task_manifests(source.location, source.content)):
-            results += evaluate.declared(manifest, kubevirt.release, namespace)
+            for inside in _objects_in(manifest):
+                results += objects.declared(inside, kubevirt.release, namespace)
         results += tasks.declared(source, namespace)
     for host in hosts.hosts(repository):
         results += [host] if isinstance(host, Finding) else tasks.host_vm(host, namespace)
     known = [*besides, *(result.manifest for result in results if isinstance(result, Declared))]
-    candidates = evaluate.KnownObjects(known).all
+    candidates = objects.KnownObjects(known).all
     decided: list[Declared | Finding | Unchecked] = []
     for result in results:
-        if isinstance(result, tasks.Entry):
-            decided += tasks.decided(result, candidates, kubevirt.release)
+        if isinstance(result, tasks.TaskObject):
+            decided += _decided(result, candidates, kubevirt.release)
         else:
             decided.append(result)
-    objects = [result for result in decided if isinstance(result, Declared)]
+    found = [result for result in decided if isinstance(result, Declared)]
     labels = [
         (result.label, result.location.file)
         for result in decided
@@ -152,9 +164,30 @@ def _read(
     findings = [*repository.findings, *(result for result in decided if isinstance(result, Finding))]
     findings += [result.finding for result in unchecked]
     # A declared object overrides a known object of the same name.
-    lookup = evaluate.KnownObjects([*besides, *(entry.manifest for entry in objects)])
-    kinds = [*(result.kind for result in unchecked), *evaluate.unreadable_kinds(repository)]
-    return _Objects(objects, labels, kinds, lookup, repository.texts, findings, repository.sources)
+    lookup = objects.KnownObjects([*besides, *(entry.manifest for entry in found)])
+    kinds = [*(result.kind for result in unchecked), *objects.unreadable_kinds(repository)]
+    return _Objects(found, labels, kinds, lookup, repository.texts, findings, repository.sources)
+
+
+def _objects_in(source: sources.SourceManifest) -> Iterator[sources.SourceManifest]:
+    """The manifest, or the objects that it stands for."""
+    for extension in _EXTENSIONS:
+        inside = extension.objects_in(source)
+        if inside is not None:
+            for item in inside:
+                yield from _objects_in(item)
+            return
+    yield source
+
+
+def _decided(
+    entry: tasks.TaskObject, known: Sequence[Manifest], release: Release
+) -> Iterable[Declared | Finding | Unchecked]:
+    """The VM that a task declares, with what capabilities choose for it."""
+    for extension in _EXTENSIONS:
+        if any(entry.options.get(option) not in (None, False) for option in extension.options):
+            return extension.decide(entry, known, release)
+    return [tasks.virtual_machine_of(entry)]
 
 
 def _kubevirt(path: str | None, version: str | None) -> KubeVirt:

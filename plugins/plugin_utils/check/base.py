@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...module_utils._boot_sources import workload_options as workload
 from ...module_utils._resolver.api.errors import FieldError, Panic
 from ...module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, key_of, references
 from ...module_utils._resolver.api.release_schema import canonical
 from ...module_utils._resolver.api.schema import equal
+from ...module_utils._resolver.choose.stored_choice import stored_choice
 from ...module_utils._resolver.guest.effect import ASSUMED, RESTART, UNKNOWN, admitted_effect
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
-from .evaluate import VM, Declared, KnownObjects
 from .findings import NOTE, WARNING, Finding
+from .objects import VM, Declared, KnownObjects
 
 Manifest = dict[str, Any]
 
@@ -58,7 +58,7 @@ def _with_earlier_choice(entry: Declared, before: Manifest) -> Declared:
     """The VM with what was chosen for its workload before, unless the workload or the size changes."""
     if entry.manifest["kind"] != VM:
         return entry
-    choice_before, choice_after = workload.stored_choice(before), workload.stored_choice(entry.manifest)
+    choice_before, choice_after = stored_choice(before), stored_choice(entry.manifest)
     if (
         choice_before is None
         or choice_after is None

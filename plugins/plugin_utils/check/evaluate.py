@@ -1,238 +1,39 @@
-"""Checks the objects of a repository as KubeVirt of a given release and configuration does."""
+"""Judges the objects of a repository as KubeVirt of a given release and configuration does."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
-from ...module_utils._boot_sources.issues import boot_source_issues
-from ...module_utils._resolver.api import release_schema, schema, unquoted
-from ...module_utils._resolver.api.errors import CatalogError, FieldError, Panic
-from ...module_utils._resolver.api.kinds import EXISTING
-from ...module_utils._resolver.api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ObjectKey, key_of
+from ...module_utils._resolver.api import release_schema, schema
+from ...module_utils._resolver.api.errors import FieldError, Panic
+from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ObjectKey, key_of
 from ...module_utils._resolver.api.name_rules import nearest, shown, subdomain
-from ...module_utils._resolver.api.release import NEWEST, Release
+from ...module_utils._resolver.api.release import NEWEST
 from ...module_utils._resolver.api.state import DEPRECATED, state_of
 from ...module_utils._resolver.api.tree import copy
-from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.labels import wrong_labels
-from ...module_utils._resolver.catalog.modernize import VM_API_VERSION, VM_API_VERSIONS, modernize
 from ...module_utils._resolver.catalog.replacement import replacement
-from ...module_utils._resolver.catalog.versions import fitting_version, version_names
 from ...module_utils._resolver.choose.fitting import rejection_of_pair
 from ...module_utils._resolver.kubevirt.admission import admitter, schemas
 from ...module_utils._resolver.kubevirt.admission.rule import FORBIDDEN, REQUIRED, Cause
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from ...module_utils._resolver.kubevirt.find.decode import API_VERSIONS
-from ...module_utils._resolver.kubevirt.find.lookup import Objects, Problem
 from ...module_utils._resolver.kubevirt.vm.readiness import HALTED, run_strategy
 from ...module_utils._resolver.kubevirt.webhooks import validate
 from ...module_utils._resolver.kubevirt.webhooks.mutate import AdmissionResult, admit
 from ...module_utils._resolver.preflight import issues as preflight
-from .._manifest_checks import check_types, gated
-from .findings import ERROR, NOTE, WARNING, Finding, Location, Unchecked
-from .sources import Repository, Source, SourceManifest, is_template, kinds_in, template_objects
+from .._manifest_checks import gated
+from .findings import ERROR, NOTE, WARNING, Finding
+from .objects import ELSEWHERE, STORAGE, VM, Declared, KnownObjects
 
 Manifest = dict[str, Any]
 
-VM: Final = "VirtualMachine"
-# Users may create these outside the repository, so the check does not know their contents.
-_STORAGE: Final = ("DataSource", "PersistentVolumeClaim", "VolumeSnapshot", "DataVolume")
-_ELSEWHERE: Final = "is not among the checked files"
-_FLAVORS: Final = ("VirtualMachineFlavor", "VirtualMachineClusterFlavor")
-# What capabilities add to the issues of a VM.
-CHECKS: Final = (boot_source_issues,)
-_CHECKED_KINDS: Final = (VM, *ROLE_OF_KIND, *_FLAVORS)
-# Other objects that describe guests.
-_UNCHECKED_KINDS: Final = (
-    "VirtualMachineInstance",
-    "VirtualMachineInstancePreset",
-    "VirtualMachineInstanceReplicaSet",
-    "VirtualMachinePool",
-    "VirtualMachineTemplate",
-)
 _OWNER: Final = ("apiVersion", "kind", "name", "uid")
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
-_CATALOG_KEYS: Final = ("series", "families")
-# The end of the API groups of the checked kinds; other groups have kinds of the same names.
-_GROUP: Final = "kubevirt.io/"
 WARN: Final = "warn"
 VALIDATION: Final = {"strict": ERROR, WARN: WARNING, "ignore": ""}
 """The reaction to fields that the API drops, like its own for `fieldValidation`: Strict, Warn, Ignore → level."""
-
-
-class Declared(NamedTuple):
-    """An object of a repository in the current API version, and its location."""
-
-    location: Location
-    manifest: Manifest
-
-    @property
-    def label(self) -> str:
-        """``VirtualMachine shop/web``"""
-        return label(self.manifest)
-
-    def finding(self, rule: str, level: str, field: str, message: str) -> Finding:
-        """A finding about the object."""
-        return Finding(rule, level, self.location, self.label, field, message)
-
-
-class KnownObjects:
-    """The objects of a repository and those of the cluster, as a cluster would have them."""
-
-    def __init__(self, objects: Iterable[Manifest]) -> None:
-        # Nothing refers to an object without a name.
-        objects = [manifest for manifest in objects if (manifest.get("metadata") or {}).get("name")]
-        self._objects = Objects(objects)
-        self._kinds: dict[tuple[str, str], dict[str, Manifest]] = {}
-        for manifest in objects:
-            metadata = manifest.get("metadata") or {}
-            of_kind = self._kinds.setdefault((manifest["kind"], metadata.get("namespace") or ""), {})
-            of_kind[metadata["name"]] = manifest
-
-    def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
-        """See Lookup. Missing storage, and what else a guest needs, may exist in the cluster."""
-        manifest = self._objects.get(kind, namespace, name)
-        if manifest is None and (kind in _STORAGE or kind in EXISTING):
-            return Problem(f"the {kind} {namespace}/{name} {_ELSEWHERE}", "Unchecked", 403)
-        return manifest
-
-    @property
-    def all(self) -> list[Manifest]:
-        """All manifests; of several with a kind, namespace and name the last one."""
-        return [manifest for of_kind in self._kinds.values() for manifest in of_kind.values()]
-
-    def listed(self, kind: str, namespace: str) -> list[Manifest]:
-        """All manifests of a kind in a namespace, "" for a cluster-wide kind."""
-        return list(self._kinds.get((kind, namespace), {}).values())
-
-
-def label(manifest: Manifest) -> str:
-    """``VirtualMachine shop/web``"""
-    metadata = manifest.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
-    name = "/".join(str(metadata[part]) for part in ("namespace", "name") if metadata.get(part))
-    return f"{manifest.get('kind')} {name}".strip()
-
-
-def is_catalog(content: Any) -> bool:
-    """Whether the document defines a catalog (see the role common_instancetypes for the language)."""
-    return (
-        isinstance(content, dict)
-        and "kind" not in content
-        and any(isinstance(content.get(key), dict) for key in _CATALOG_KEYS)
-    )
-
-
-def catalog(sources: Sequence[Source], release: Release) -> Iterator[Declared | Finding]:
-    """The objects of a catalog's definitions, which may be in several documents.
-
-    Their messages name series and families.
-    """
-    documents = [source.content for source in sources]
-    # The places of the documents are their indexes.
-    locations = {str(index): source.location for index, source in enumerate(sources)}
-    for source in sources:
-        if yaml_problem := unquoted.problem(source.content):
-            yield Finding("invalid", ERROR, source.location, "", *yaml_problem)
-            return
-    try:
-        version = fitting_version(documents, release) if version_names(documents) else ""
-        found = bundle(documents, version=version, places=list(locations))
-        for manifest in found.objects:
-            yield Declared(locations[found.place_of(manifest)], manifest)
-    except CatalogError as error:
-        yield Finding("invalid", ERROR, locations.get(error.place, sources[0].location), "", "", error.reason)
-
-
-def declared(source: SourceManifest, release: Release, namespace: str) -> Iterator[Declared | Finding | Unchecked]:
-    """An object in the current API version, or those of a Template, with findings about the form.
-
-    Nothing for objects that describe no guest. namespace: the default for objects that name none.
-    """
-    location, manifest, problem = source
-    kind = manifest["kind"]
-    if is_template(manifest) and not problem:
-        for index, item, parameter in template_objects(manifest):
-            if isinstance(item.get("kind"), str) and "apiVersion" in item:
-                inside = location.below("objects", index)
-                reason = f"the parameter {parameter} of the Template has no value, so the object is not checked"
-                yield from declared(SourceManifest(inside, item, reason if parameter else ""), release, namespace)
-        return
-    api_version = manifest["apiVersion"]
-    if isinstance(api_version, str) and "/" in api_version and _GROUP not in api_version and kind not in _STORAGE:
-        return
-    if kind in _UNCHECKED_KINDS:
-        problem = problem or "is not checked; the check judges VMs, instancetypes and preferences"
-    if problem and kind in (*_CHECKED_KINDS, *_UNCHECKED_KINDS):
-        yield Unchecked(kind, Finding("unchecked", NOTE, location, label(manifest), "", problem))
-    if problem or kind not in (*_STORAGE, *_CHECKED_KINDS):
-        return
-    manifest = _with_namespace(manifest, namespace)
-    entry = Declared(location, manifest)
-    if yaml_problem := unquoted.problem(manifest):
-        yield entry.finding("invalid", ERROR, *yaml_problem)
-        return
-    try:
-        check_types(manifest)
-    except FieldError as error:
-        yield entry.finding("invalid", ERROR, error.path, error.reason)
-        return
-    unserved = _unserved(manifest, release)
-    try:
-        modern = modernize(manifest, release)
-    except FieldError as error:
-        if kind == VM and manifest.get("spec") is not None and not unserved:
-            # The server's own rules find it, and what else is wrong.
-            yield Declared(location, {**manifest, "apiVersion": VM_API_VERSION})
-        else:
-            yield entry.finding("invalid", ERROR, error.path, error.reason)
-        return
-    if unserved:
-        yield entry.finding("refused", ERROR, "apiVersion", unserved)
-    for change in modern.changes:
-        if unserved and change.path == "apiVersion":
-            continue
-        instead = f"write {change.new_path}: {change.after}" if change.new_path else "remove it"
-        yield entry.finding("deprecated", WARNING, change.path, f"{change.note.rstrip('.')}; {instead}")
-    for remaining in modern.remaining:
-        yield entry.finding("deprecated", WARNING, remaining.path, remaining.note)
-    yield Declared(location, modern.manifest)
-
-
-def unreadable_kinds(repository: Repository) -> Iterator[str]:
-    """The kinds of the objects in files that cannot be read."""
-    for finding in repository.findings:
-        if finding.rule == "unreadable":
-            text = repository.texts[finding.location.file].decode(errors="replace")
-            yield from (kind for kind in kinds_in(text) if kind in (*_CHECKED_KINDS, *_UNCHECKED_KINDS))
-
-
-def _unserved(manifest: Manifest, release: Release) -> str:
-    """Why no cluster with the release has the kind in this API version; "" if it has."""
-    api_version, kind = manifest["apiVersion"], manifest["kind"]
-    served: tuple[str, ...] = ()
-    if kind == VM:
-        served = (VM_API_VERSION, *VM_API_VERSIONS)
-    elif kind in ROLE_OF_KIND:
-        served = (API_VERSION, *(API_VERSIONS if release.serves_old_versions else ()))
-    if api_version in served or kind in _STORAGE:
-        return ""
-    version = ".".join(map(str, release.version[:2]))
-    return f"KubeVirt {version} does not serve {kind} in {api_version}; write {served[0] if served else API_VERSION}"
-
-
-def _with_namespace(manifest: Manifest, namespace: str) -> Manifest:
-    """The manifest with the namespace, and with a name if the cluster would generate it."""
-    metadata = manifest.get("metadata")
-    if not isinstance(metadata, dict):
-        return manifest
-    if "Cluster" not in manifest["kind"] and not metadata.get("namespace"):
-        metadata = {**metadata, "namespace": namespace}
-    if metadata.get("generateName") and not metadata.get("name"):
-        metadata = {**metadata, "name": f"{metadata['generateName']}x"}
-    return {**manifest, "metadata": metadata}
 
 
 def evaluate(
@@ -241,14 +42,15 @@ def evaluate(
     kubevirt: KubeVirt,
     validation: str = WARN,
     base: Mapping[ObjectKey, Manifest] | None = None,
+    checks: Sequence[preflight.Check] = (),
 ) -> Iterator[Finding]:
-    """Findings about each object, in order. validation: a key of VALIDATION.
+    """Findings about each object, in order. validation: a key of VALIDATION. checks: add to the issues of a VM.
 
     base: the objects of an earlier revision, to tell new VMs from others; None if there is no such revision.
     """
-    evaluation = _Evaluation(lookup, kubevirt, validation, base)
+    evaluation = _Evaluation(lookup, kubevirt, validation, base, checks)
     for entry in objects:
-        if entry.manifest["kind"] in _STORAGE:
+        if entry.manifest["kind"] in STORAGE:
             continue
         try:
             yield from evaluation.findings(entry)
@@ -260,9 +62,14 @@ class _Evaluation:
     """See `evaluate`."""
 
     def __init__(
-        self, lookup: KnownObjects, kubevirt: KubeVirt, validation: str, base: Mapping[ObjectKey, Manifest] | None
+        self,
+        lookup: KnownObjects,
+        kubevirt: KubeVirt,
+        validation: str,
+        base: Mapping[ObjectKey, Manifest] | None,
+        checks: Sequence[preflight.Check],
     ) -> None:
-        self.lookup, self.cluster, self.base = lookup, Cluster(lookup, kubevirt), base
+        self.lookup, self.cluster, self.base, self.checks = lookup, Cluster(lookup, kubevirt), base, checks
         self.release, self.level = kubevirt.release, VALIDATION[validation]
 
     def findings(self, entry: Declared) -> Iterator[Finding]:
@@ -366,15 +173,15 @@ class _Evaluation:
 
     def _of_vm(self, entry: Declared) -> Iterator[Finding]:
         future = admit(entry.manifest, None, self.cluster)
-        issues = preflight.issues(future, None, self.cluster, self.lookup.listed, CHECKS)
+        issues = preflight.issues(future, None, self.cluster, self.lookup.listed, self.checks)
         for issue in issues:
             field, message = _split_field(issue.text)
             if issue.state == DEPRECATED:
                 yield entry.finding("deprecated", WARNING, field, message)
             elif issue.state:
                 yield entry.finding("obsolete", ERROR if self._is_new(issue, future) else WARNING, field, message)
-            elif _ELSEWHERE in message:
-                reason = f"{message.partition(_ELSEWHERE)[0]}{_ELSEWHERE}; pass its manifest with --objects"
+            elif ELSEWHERE in message:
+                reason = f"{message.partition(ELSEWHERE)[0]}{ELSEWHERE}; pass its manifest with --objects"
                 yield entry.finding("unchecked", NOTE, field, reason)
             elif not issue.starts:
                 level = ERROR if issue.certain else WARNING

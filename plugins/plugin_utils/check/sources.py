@@ -1,18 +1,12 @@
-"""The files of a repository, and the objects in them; those of an OpenShift Template as of its default values.
-
-virt-template's engine is made after OpenShift's (github.com/openshift/library-go, pkg/template).
-"""
+"""The files of a repository, and the manifests in them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ...module_utils._templates.parameters import ExpressionError, generate
-from ...module_utils._templates.substitution import SubstitutionError, references, substitute
 from ...module_utils._yaml_documents import TextError, documents
 from .._catalog_files import regular_files
 from .findings import ERROR, NOTE, WARNING, Finding, Location
@@ -36,8 +30,6 @@ _ENCRYPTED: Final = b"$ANSIBLE_VAULT;"
 _KIND: Final = re.compile(r"^(?:- |  )?kind:\s*['\"]?([A-Za-z]+)", re.MULTILINE)
 # Tool folders, whose files a user does not mean.
 _SKIPPED: Final = ("node_modules", "__pycache__", "venv")
-# The same names of objects in each check.
-_SEED: Final = "check"
 
 
 class UsageError(Exception):
@@ -193,42 +185,3 @@ def manifests(sources: Iterable[Source]) -> Iterator[SourceManifest]:
         for index, item in enumerate(items):
             if isinstance(item, dict):
                 yield SourceManifest(location.below("items", index), item)
-
-
-def is_template(manifest: Manifest) -> bool:
-    """Whether the manifest is an OpenShift Template."""
-    return manifest["kind"] == "Template" and str(manifest["apiVersion"]).startswith(("template.conversion.io/", "v1"))
-
-
-def template_objects(template: Manifest) -> Iterator[tuple[int, Manifest, str]]:
-    """The index of each object, the object, and the parameter that it uses but that has no value, "" if none."""
-    values = {str(parameter.get("name")): _default(parameter) for parameter in _listed(template, "parameters")}
-    for index, item in enumerate(_listed(template, "objects")):
-        # A reference to what is no parameter stays as it is.
-        used = {name: values.get(name, f"${{{name}}}") for name in references(item)}
-        known = {name: value for name, value in used.items() if value is not None}
-        if missing := [name for name in used if name not in known]:
-            yield index, item, missing[0]
-            continue
-        try:
-            substituted = substitute(item, known)
-        except SubstitutionError:
-            # The value is no JSON for the place.
-            yield index, item, " or ".join(known)
-        else:
-            yield index, substituted, ""
-
-
-def _listed(manifest: Manifest, key: str) -> list[Manifest]:
-    value = manifest.get(key)
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
-
-
-def _default(parameter: Manifest) -> str | None:
-    """The value of a parameter that the user does not set, for a generated one a possible value; None if required."""
-    if parameter.get("value") not in (None, ""):
-        return str(parameter["value"])
-    if parameter.get("generate") == "expression":
-        with suppress(ExpressionError):
-            return generate(str(parameter.get("from") or ""), _SEED)
-    return None if parameter.get("required") else ""

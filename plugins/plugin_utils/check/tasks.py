@@ -15,15 +15,10 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 from ansible.module_utils.parsing.convert_bool import boolean
 
-from ...module_utils._boot_sources import workload_options as workload
-from ...module_utils._boot_sources.from_image import image_inferences
-from ...module_utils._boot_sources.workload import AvailableObjects, resolve
 from ...module_utils._resolver.api import unquoted
 from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from ...module_utils._resolver.api.name_rules import nearest
-from ...module_utils._resolver.api.release import Release
-from ...module_utils._resolver.choose.fitting import MissingObject, Rejected
 from ...module_utils._resolver.declare import instancetypes as declare
 from ...module_utils._resolver.declare.argument_spec import expand_shorthand, merge_options
 from ...module_utils._resolver.declare.option_checks import shape_problems
@@ -31,9 +26,9 @@ from ...module_utils._resolver.declare.virtual_machine import reconcile
 from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
 from ...module_utils._resolver.declare.vm.options import EXCLUSIVE, SPEC
 from ...module_utils._yaml_documents import TextError, documents
-from .evaluate import VM, Declared
-from .findings import ERROR, NOTE, WARNING, Finding, Location, Unchecked
+from .findings import ERROR, NOTE, Finding, Location, Unchecked
 from .hosts import Host
+from .objects import VM, Declared
 from .sources import Source, SourceManifest, entries, kinds_in, manifests
 
 Options = dict[str, Any]
@@ -45,7 +40,6 @@ _TEMPLATE: Final = "has a template"
 _NOT_CHECKED: Final = ", so the object is not checked; run the playbook with --check against a cluster"
 _SECRET: Final = "has a value encrypted with Ansible Vault"
 _STRINGS: Final = ("name", "namespace")
-_SOURCE: Final = "DataSource"
 # These options do not affect the checks, and may contain secrets and file names.
 _UNCHECKED_OPTIONS: Final = ("access_credentials", "cloud_init")
 # Replaces a templated name or namespace.
@@ -85,7 +79,7 @@ _ROLE_LIST: Final = "virtual_machines_list"
 _ROLE_DEFAULTS: Final = "virtual_machines_defaults"
 
 
-class Entry(NamedTuple):
+class TaskObject(NamedTuple):
     """The options of an object, and its location."""
 
     module: _Module
@@ -105,8 +99,8 @@ class Entry(NamedTuple):
         return Unchecked(kind, self.finding("unchecked", NOTE, option, message))
 
 
-def declared(source: Source, namespace: str) -> Iterator[Declared | Finding | Unchecked | Entry]:
-    """The objects that an Ansible document declares, and entries to be `decided`. namespace: the default for VMs."""
+def declared(source: Source, namespace: str) -> Iterator[Declared | Finding | Unchecked | TaskObject]:
+    """The objects that an Ansible document declares; VMs as their options. namespace: the default for VMs."""
     for location, key, value, variables in entries(source.location, source.content, _declares):
         if key == _ROLE_LIST:
             task = {_VIRTUAL_MACHINE.plural: value, "defaults": variables.get(_ROLE_DEFAULTS)}
@@ -126,18 +120,18 @@ def _declares(_location: Location, key: str, value: Any) -> bool:
     return key == _ROLE_LIST and isinstance(value, list)
 
 
-def host_vm(host: Host, namespace: str) -> Iterator[Declared | Finding | Unchecked | Entry]:
+def host_vm(host: Host, namespace: str) -> Iterator[Declared | Finding | Unchecked | TaskObject]:
     """The VM that a host of an inventory is. namespace: the default."""
     task = {_VIRTUAL_MACHINE.plural: [host.options], "defaults": host.defaults}
     for _index, options in _options_of(task, _VIRTUAL_MACHINE):
-        yield from _declared(Entry(_VIRTUAL_MACHINE, host.location, options), namespace)
+        yield from _declared(TaskObject(_VIRTUAL_MACHINE, host.location, options), namespace)
 
 
-def _of_task(module: _Module, location: Location, options: Options, inside: tuple[str, ...]) -> Iterator[Entry]:
+def _of_task(module: _Module, location: Location, options: Options, inside: tuple[str, ...]) -> Iterator[TaskObject]:
     """The objects of a task. inside: the path from `location` to the list of objects."""
     for index, own in _options_of(options, module):
         path: tuple[str | int, ...] = () if index is None else (*inside, index)
-        yield Entry(module, location.below(*path), own)
+        yield TaskObject(module, location.below(*path), own)
 
 
 def _options_of(options: Options, module: _Module) -> Iterator[tuple[int | None, Options]]:
@@ -163,43 +157,7 @@ def _options_of(options: Options, module: _Module) -> Iterator[tuple[int | None,
             yield index, merge_options(shared, expand_shorthand(entry, spec), spec, exclusive)
 
 
-def decided(entry: Entry, candidates: Sequence[Manifest], release: Release) -> Iterator[Declared | Finding | Unchecked]:
-    """The VM with what is chosen for its workload among the known objects, which have names.
-
-    The cluster may have other DataSources, but no other instancetypes and preferences.
-    """
-    options = entry.options
-    candidates = [
-        item for item in candidates if item["metadata"].get("namespace") == options["namespace"] or _shared(item)
-    ]
-    preferences, instancetypes = (
-        [item for item in candidates if item["kind"] in (role.kind, role.cluster_kind)]
-        for role in (PREFERENCE, INSTANCETYPE)
-    )
-    sources = None if options.get("boot") else [item for item in candidates if item["kind"] == _SOURCE]
-    try:
-        available = AvailableObjects(preferences, instancetypes, sources or None)
-        choice = resolve(workload.request_of(options), available, release).as_data()
-        options = workload.apply_choice(options, choice, workload.size_of(options))
-        yield from _virtual_machine(entry._replace(options=options))
-    except MissingObject as error:
-        message = f"{error}; pass what the cluster has with --objects"
-        yield Unchecked(VM, entry.finding("not-found", WARNING, "", message))
-        return
-    except (Rejected, FieldError) as error:
-        yield entry.finding("not-found", ERROR, "", str(error))
-        return
-    if sources == []:
-        message = "no DataSource is among the checked files, so the boot source is not checked; pass it with --objects"
-        yield entry.finding("unchecked", NOTE, "workload", message)
-
-
-def _shared(manifest: Manifest) -> bool:
-    """Whether VMs of all namespaces can have it."""
-    return manifest["kind"] in (_SOURCE, PREFERENCE.cluster_kind, INSTANCETYPE.cluster_kind)
-
-
-def _declared(entry: Entry, namespace: str) -> Iterator[Declared | Finding | Unchecked | Entry]:
+def _declared(entry: TaskObject, namespace: str) -> Iterator[Declared | Finding | Unchecked | TaskObject]:
     options = dict(entry.options)
     for name in _STRINGS:
         if _unknown(options.get(name)) == _TEMPLATE:
@@ -239,25 +197,16 @@ def _declared(entry: Entry, namespace: str) -> Iterator[Declared | Finding | Unc
     if options.get("from_template") is not None:
         message = "the cluster decides on the VM; run the playbook with --check against a cluster"
         yield entry.unchecked("from_template", message)
-    elif options.get("workload") is not None:
-        yield entry
     elif is_vm:
-        yield from _virtual_machine(entry)
+        yield entry
     else:
         yield Declared(entry.location, manifest)
 
 
-def _virtual_machine(entry: Entry) -> Iterator[Declared | Unchecked]:
-    """Raises FieldError."""
-    options, manifest = entry.options, entry.module.manifest(entry.options)
-    if options.get("infer_from_registry") and (inferences := image_inferences(manifest, None, {})):
-        first = inferences[0]
-        message = f"the image {first.image.name} decides on the {first.role.matcher}; the check asks no registry"
-        yield entry.unchecked("infer_from_registry", message)
-        return
+def virtual_machine_of(entry: TaskObject) -> Declared:
+    """The VM that the options declare. Raises FieldError."""
     # As for a new VM, which gets a run strategy.
-    manifest = reconcile(manifest, None, "").manifest
-    yield Declared(entry.location, manifest)
+    return Declared(entry.location, reconcile(entry.module.manifest(entry.options), None, "").manifest)
 
 
 def _words(error: Exception, spec: Options) -> str:

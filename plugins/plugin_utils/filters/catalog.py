@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ...module_utils._governance.language import Limit, limit_from_data
-from ...module_utils._governance.language import limits as parse
 from ...module_utils._resolver.api.errors import CatalogError, FieldError
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.matrix import Matrix, as_data, compatibility_matrix, from_data, manifest_of
-from .._catalog_matrix import html, markdown, svg
+from .._catalog_matrix import Limit, html, markdown, svg
 from .._filters import check_option, choice, list_of, text
 from .._fleet_summary import capacities
+from ._limits import limit_columns
+
+Manifest = dict[str, Any]
 
 _NOT_A_RESULT = "expected a result of catalog_info; pass it as the module returned it"
+# What capabilities add: from the limits that users wrote, those that catalog_info returned, and the objects of a catalog
+# those to show.
+_LIMITS: tuple[Callable[[Any, Any, list[Manifest]], list[Limit]], ...] = (limit_columns,)
 FORMS = {"markdown": markdown, "html": html, "svg": svg}
 
 
@@ -42,26 +46,28 @@ def catalog(
     try:
         documents = [dict(document) if isinstance(document, Mapping) else document for document in value]
         objects = bundle(documents, version=version).objects
-        matrix, checked_limits = compatibility_matrix(objects), parse(limits or [], objects)
+        matrix = compatibility_matrix(objects)
+        columns = _columns(limits, None, objects)
     except (CatalogError, FieldError) as error:
         raise AnsibleFilterError(str(error)) from None
-    return _render(matrix, checked_limits, form, title, checked_capacity)
+    return _render(matrix, columns, form, title, checked_capacity)
 
 
 def _of_result(result: Mapping[str, Any], limits: Any) -> tuple[Matrix, list[Limit]]:
     """The matrix of what catalog_info has returned, and its limits unless there are others."""
     try:
         matrix = from_data(result)
-        if limits:
-            return matrix, parse(limits, map(manifest_of, (*matrix.instancetypes, *matrix.preferences)))
-        read = [limit_from_data(limit) for limit in result.get("limits") or []]
+        objects = [manifest_of(facts) for facts in (*matrix.instancetypes, *matrix.preferences)]
+        return matrix, _columns(limits, result.get("limits"), objects)
     except CatalogError as error:
         raise AnsibleFilterError(str(error)) from None
     except (FieldError, KeyError, TypeError) as error:
         raise AnsibleFilterError(f"{_NOT_A_RESULT} ({error!r})") from None
-    if None in read:
-        raise AnsibleFilterError(_NOT_A_RESULT)
-    return matrix, [limit for limit in read if limit is not None]
+
+
+def _columns(written: Any, returned: Any, objects: list[Manifest]) -> list[Limit]:
+    """Raises CatalogError; TypeError for a result that no module returned."""
+    return [column for columns in _LIMITS for column in columns(written, returned, objects)]
 
 
 def _render(matrix: Matrix, limits: list[Limit], form: str, title: str, capacity: list[dict[str, Any]]) -> Any:

@@ -1,4 +1,4 @@
-"""The filters that choose objects: all instancetypes that fit, and what a workload needs."""
+"""The filter `fitting`: all instancetypes that fit."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ...module_utils._boot_sources.workload import AvailableObjects, WorkloadRequest, resolve
-from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
 from ...module_utils._resolver.choose.fitting import Rejected, choose
-from .._catalog_files import builtin_objects
-from .._filters import check_option, manifests, of_type, release_option, text
+from .._filters import check_option, of_type, release_option, text
 from .._manifest_checks import check_types
 
 _OPTIONS: dict[str, Any] = {
@@ -53,33 +50,5 @@ def fitting(value: Any, preference: Any = None, **options: Any) -> list[dict[str
         preference = dict(preference)
     try:
         return choose(entries, preference=preference, class_label=settings.pop("class"), release=release, **settings)
-    except Rejected as error:
-        raise AnsibleFilterError(str(error)) from None
-
-
-def workload(
-    value: Any,
-    size: Any = None,
-    cpu: Any = None,
-    memory: Any = None,
-    performance: Any = None,
-    data_sources: Any = None,
-    objects: Any = None,
-    kubevirt_version: Any = None,
-) -> dict[str, Any]:
-    """See its documentation."""
-    for option, given in (("workload", value), ("size", size), ("performance", performance)):
-        if given is not None or option == "workload":
-            check_option(option, given, text)
-    release = release_option(kubevirt_version)
-    catalog = builtin_objects(release) if objects is None else manifests("objects", objects)
-    preferences, instancetypes = (
-        [manifest for manifest in catalog if ROLE_OF_KIND.get(str(manifest.get("kind"))) is role]
-        for role in (PREFERENCE, INSTANCETYPE)
-    )
-    sources = None if data_sources is None else manifests("data_sources", data_sources)
-    try:
-        available = AvailableObjects(preferences, instancetypes, sources)
-        return resolve(WorkloadRequest(value, size, cpu, memory, performance), available, release).as_data()
     except Rejected as error:
         raise AnsibleFilterError(str(error)) from None

@@ -1,127 +1,19 @@
-"""The filters of VirtualMachineTemplates, and of manifests that are out of date."""
+"""The filter `modernize`: manifests that are out of date."""
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Mapping
 from typing import Any, Final
 
 from ansible.errors import AnsibleFilterError
 
 from ...module_utils._conversion import template_bundles as conversion
-from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.name_rules import shown
 from ...module_utils._resolver.api.release import Release
-from ...module_utils._resolver.api.schema import declared
-from ...module_utils._resolver.api.unquoted import QUOTES
-from ...module_utils._resolver.declare.option_checks import oversized
-from ...module_utils._templates.conversion import ConversionError, convert, template_of
-from ...module_utils._templates.parameters import texts
-from ...module_utils._templates.process import Processed, process, refusal, review
 from .._catalog_files import builtin_objects
-from .._filters import accepts_unknown, each, manifests, release_option
-from .._manifest_checks import check_fields, check_types, gated
+from .._filters import each, manifests, plain, release_option
 
-_KIND: Final = "VirtualMachineTemplate"
 _BUILTIN: Final = "builtin"
-
-
-def template_convert(value: Any) -> dict[str, Any]:
-    """See its documentation."""
-    source = _manifest(value, "Template")
-    try:
-        template = convert(source, object_labels=True)
-    except ConversionError as error:
-        raise AnsibleFilterError(f"{_label(source)}: {error}") from None
-    _accepted(template, review(template))
-    return template
-
-
-def template_from_vm(value: Any, accept_unknown_fields: Any = False) -> dict[str, Any]:
-    """See its documentation."""
-    vm = _manifest(value, "VirtualMachine")
-    accept = accepts_unknown(accept_unknown_fields)
-    try:
-        return template_of(declared("VirtualMachine", gated(vm, accept)))
-    except FieldError as error:
-        raise AnsibleFilterError(f"{_label(vm)}: {error}") from None
-
-
-def template_process(
-    value: Any, parameters: Any = None, seed: Any = None, accept_unknown_fields: Any = False
-) -> dict[str, Any]:
-    """See its documentation."""
-    template = _manifest(value, _KIND)
-    accept = accepts_unknown(accept_unknown_fields)
-    random = secrets.token_hex() if seed is None else str(seed)
-    try:
-        check_fields(f"{_KIND}Spec", "spec", template.get("spec") or {}, accept_unknown=False)
-        processed = _accepted(template, process(template, _texts(parameters), random))
-        manifest = {**(processed.substituted or {}), "apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine"}
-        vm = declared("VirtualMachine", gated(manifest, accept))
-    except FieldError as error:
-        raise AnsibleFilterError(f"{_label(template)}: {error}") from None
-    return {
-        "virtual_machine": vm,
-        "message": processed.message,
-        "warnings": list(processed.warnings),
-        "generated": dict(processed.generated or {}),
-    }
-
-
-def _texts(parameters: Any) -> dict[str, str]:
-    """Values by name as texts, as the API takes them."""
-    if not isinstance(parameters, (Mapping, type(None))):
-        raise AnsibleFilterError(f"parameters: expected values by name, found {shown(parameters)}")
-    try:
-        return texts(parameters or {})
-    except FieldError as error:
-        raise AnsibleFilterError(str(error)) from None
-
-
-def _manifest(value: Any, kind: str) -> dict[str, Any]:
-    """The filter's input, which has to be of the kind."""
-    if not isinstance(value, Mapping):
-        hint = "; read YAML with from_yaml" if isinstance(value, str) else ""
-        raise AnsibleFilterError(f"expected the manifest of a {kind}, found {shown(value)}{hint}")
-    if value.get("kind", kind) != kind:
-        raise AnsibleFilterError(f"kind: expected {kind}, found {shown(value['kind'])}")
-    try:
-        check_types(value)
-    except FieldError as error:
-        raise AnsibleFilterError(str(error)) from None
-    too_much = oversized(value)
-    if too_much:
-        raise AnsibleFilterError(f"the manifest {too_much}; simplify it")
-    return _plain(value)
-
-
-def _plain(value: Any, path: str = "") -> Any:
-    """A manifest without Ansible's own types, which are classes derived from Python's."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(entry, f"{path}.{key}" if path else str(key)) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(entry, f"{path}[{index}]") for index, entry in enumerate(value)]
-    if value is None or isinstance(value, bool):
-        return value
-    for kind in (str, int, float):
-        if isinstance(value, kind):
-            return kind(value)
-    raise AnsibleFilterError(f"{path}: expected a string or a number, found {shown(value)}{QUOTES}")
-
-
-def _accepted(source: dict[str, Any], processed: Processed) -> Processed:
-    """What came of a VirtualMachineTemplate, unless it is refused."""
-    if processed.errors:
-        declared = (source.get("spec") or {}).get("parameters") or []
-        names = [parameter["name"] for parameter in declared if parameter.get("name")]
-        raise AnsibleFilterError(f"{_label(source)}: {refusal(processed.errors, names)}")
-    return processed
-
-
-def _label(source: dict[str, Any]) -> str:
-    """The object in a message."""
-    return str((source.get("metadata") or {}).get("name") or source.get("kind") or _KIND)
+_TEMPLATES: Final = ("Template", "VirtualMachineTemplate")
 
 
 def modernize(value: Any, kubevirt_version: Any = None, presets: Any = (), catalog: Any = None) -> Any:
@@ -130,8 +22,8 @@ def modernize(value: Any, kubevirt_version: Any = None, presets: Any = (), catal
     sources = conversion.Sources(manifests("presets", presets), _catalog(catalog, release))
 
     def converted(manifest: dict[str, Any]) -> dict[str, Any]:
-        if manifest.get("kind") in ("Template", _KIND):
-            manifest = _plain(manifest)
+        if manifest.get("kind") in _TEMPLATES:
+            manifest = plain(manifest)
         result = conversion.convert(manifest, sources, release)
         data: dict[str, Any] = {
             "manifest": result.manifest,

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...module_utils._boot_sources import workload_options as workload
 from ...module_utils._resolver.api import release_schema
 from ...module_utils._resolver.api.errors import FieldError, Panic
 from ...module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, Role, set_kinds
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.schema import equal
 from ...module_utils._resolver.api.tree import copy, differences
+from ...module_utils._resolver.choose.stored_choice import StoredChoice, stored_choice
 from ...module_utils._resolver.guest.effect import ASSUMED
 from ...module_utils._resolver.kubevirt.apply import conflict
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
@@ -69,24 +69,22 @@ def _explain(
     instancetype, preference, template = parts(vm, overrides, objects, release)
     conflicts, requirements = _refusals(template, instancetype, preference, release)
     own = vm["spec"].get("template") or {}
-    stored_choice = workload.stored_choice(vm)
+    stored = stored_choice(vm)
     rows = [] if conflicts else field_sources.explain(own, instancetype, preference, release)
     if form == "table":
         return [
             *(refusal["message"] for refusal in (*conflicts, *requirements)),
-            *(_workload_lines(stored_choice) if stored_choice else ()),
+            *(_workload_lines(stored) if stored else ()),
             *(field_sources.table(rows) if rows else ()),
         ]
     fields = [{**row._asdict(), "instead_of": [other._asdict() for other in row.instead_of]} for row in rows]
     workload_result = (
-        {"workload": {"workload": stored_choice.workload, "size": stored_choice.size, **stored_choice.choice}}
-        if stored_choice
-        else {}
+        {"workload": {"workload": stored.workload, "size": stored.size, **stored.choice}} if stored else {}
     )
     return {"conflicts": conflicts, "requirements": requirements, "fields": fields, **workload_result}
 
 
-def _workload_lines(made_for: workload.StoredChoice) -> list[str]:
+def _workload_lines(made_for: StoredChoice) -> list[str]:
     others = [f"other {option}: {', '.join(names)}" for option, names in made_for.choice["others"].items() if names]
     return [f"workload {made_for.workload}: {line}" for line in (*made_for.choice["reasons"], *others)]
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 from ansible.errors import AnsibleFilterError
+from loaded_filters import FILTERS
 
-from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
-
-read = FilterModule().filters()["_catalog_files"]
+read = FILTERS["_catalog_files"]
 SERIES = "series: {web: {sizes: {small: {cpu: 1, memory: 1Gi}}}}\n"
 
 

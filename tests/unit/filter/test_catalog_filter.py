@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 from ansible.errors import AnsibleFilterError
-
-from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
+from loaded_filters import FILTERS
 
 DEFINITION = {"series": {"web": {"sizes": {"small": {"cpu": 1, "memory": "2Gi"}}}}}
-catalog = FilterModule().filters()["catalog"]
+catalog = FILTERS["catalog"]
 
 
 def test_single_definition_gives_same_result_as_list() -> None:

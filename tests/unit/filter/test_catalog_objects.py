@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 from ansible.errors import AnsibleFilterError
+from loaded_filters import FILTERS
 
-from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
-
-catalog_objects = FilterModule().filters()["catalog_objects"]
+catalog_objects = FILTERS["catalog_objects"]
 
 SERIES = {"series": {"web": {"sizes": {"small": {"cpu": 1, "memory": "1Gi"}, "large": {"cpu": 4, "memory": "8Gi"}}}}}
 FAMILY = {"families": {"acme": {"os": "linux", "preferences": {"acme": {}}}}}

@@ -11,11 +11,12 @@ from unittest import mock
 import pytest
 from ansible.errors import AnsibleError, AnsibleFilterError
 from jinja2.exceptions import UndefinedError
+from loaded_filters import FILTERS
 
 from ansible_collections.virtshape.instancetypes.plugins.filter import core
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _deferred_filters
 
 PLUGINS = "ansible_collections.virtshape.instancetypes.plugins"
-FILTERS = core.FilterModule().filters()
 
 
 @pytest.fixture
@@ -26,9 +27,8 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], Any]:
         def mine(_value: Any) -> None:
             raise error
 
-        monkeypatch.setattr(core, "_FILTERS", {"any": ["mine"]})
-        monkeypatch.setattr(core, "import_module", lambda _name: mock.Mock(mine=mine))
-        return core.FilterModule().filters()["mine"]
+        monkeypatch.setattr(_deferred_filters, "import_module", lambda _name: mock.Mock(mine=mine))
+        return _deferred_filters.filters("any", "mine")["mine"]
 
     return filter_that_raises
 
@@ -36,7 +36,8 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], Any]:
 def test_the_file_of_all_filters_imports_no_code() -> None:
     imported = f"import sys, {core.__name__}; print(*(name for name in sys.modules if name.startswith('{PLUGINS}.')))"
     done = subprocess.run([sys.executable, "-c", imported], check=True, stdout=subprocess.PIPE, text=True)
-    assert done.stdout.split() == [f"{PLUGINS}.filter", core.__name__]
+    plugin_utils = f"{PLUGINS}.plugin_utils"
+    assert done.stdout.split() == [f"{PLUGINS}.filter", plugin_utils, _deferred_filters.__name__, core.__name__]
 
 
 @pytest.mark.parametrize("name", FILTERS)

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 from ansible.errors import AnsibleFilterError
+from loaded_filters import FILTERS
 
-from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
-
-modernize = FilterModule().filters()["modernize"]
+modernize = FILTERS["modernize"]
 
 VM = {
     "apiVersion": "kubevirt.io/v1",

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 from ansible.errors import AnsibleFilterError
+from loaded_filters import FILTERS
 
-from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
-
-placement = FilterModule().filters()["placement"]
+placement = FILTERS["placement"]
 LARGE = {
     "kind": "VirtualMachineClusterInstancetype",
     "metadata": {"name": "large"},

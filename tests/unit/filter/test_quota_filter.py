@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 from ansible.errors import AnsibleFilterError
+from loaded_filters import FILTERS
 
-from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
-
-quota = FilterModule().filters()["quota"]
+quota = FILTERS["quota"]
 LARGE = {
     "kind": "VirtualMachineClusterInstancetype",
     "metadata": {"name": "large"},

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 from ansible.errors import AnsibleFilterError
+from loaded_filters import FILTERS
 
-from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
-
-page = FilterModule().filters()["_page"]
+page = FILTERS["_page"]
 
 
 def refresh_page(actual: Any, scope: str = "", rows: int = 1000) -> str:

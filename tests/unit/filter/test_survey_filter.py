@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 from ansible.errors import AnsibleError
+from loaded_filters import FILTERS
 
-from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
-
-survey = FilterModule().filters()["_survey"]
+survey = FILTERS["_survey"]
 
 
 @pytest.mark.parametrize(

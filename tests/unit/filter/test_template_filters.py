@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 from ansible.errors import AnsibleFilterError
-
-from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
+from loaded_filters import FILTERS
 
 SECRET = "s3cret-of-the-test"
 
 
 def call(name: str, value: Any, *arguments: Any, **options: Any) -> Any:
-    return FilterModule().filters()[f"template_{name}"](value, *arguments, **options)
+    return FILTERS[f"template_{name}"](value, *arguments, **options)
 
 
 def template(*parameters: dict[str, Any], message: str = "", **spec: Any) -> dict[str, Any]:

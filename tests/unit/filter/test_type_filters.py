@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 from ansible.errors import AnsibleFilterError
-
-from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
+from loaded_filters import FILTERS
 
 
 def load(name: str) -> Any:
-    return FilterModule().filters()[name]
+    return FILTERS[name]
 
 
 def instancetype(name: str, cpu: int, memory: str, labels: Any = None, **spec: Any) -> dict[str, Any]:

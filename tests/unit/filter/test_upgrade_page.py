@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 from ansible.errors import AnsibleFilterError
+from loaded_filters import FILTERS
 
-from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
-
-page = FilterModule().filters()["_page"]
+page = FILTERS["_page"]
 
 
 def upgrade_page(actual: Any, title: str = "Upgrade", **options: Any) -> str:

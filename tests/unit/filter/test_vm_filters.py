@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from ansible.errors import AnsibleFilterError
+from loaded_filters import FILTERS
 
-from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.workload_options import apply_choice
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import manifest
 
 
 def load(name: str) -> Any:
-    return FilterModule().filters()[name]
+    return FILTERS[name]
 
 
 NAMES = ("expand", "resources", "explain")

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 from ansible.errors import AnsibleFilterError
-
-from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
+from loaded_filters import FILTERS
 
 
 def workload(*arguments: Any, **options: Any) -> dict[str, Any]:
-    result: dict[str, Any] = FilterModule().filters()["workload"](*arguments, **options)
+    result: dict[str, Any] = FILTERS["workload"](*arguments, **options)
     return result
 
 

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 from ansible.errors import AnsibleFilterError
+from loaded_filters import FILTERS
 
-from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
 from fleet_samples import LABEL, captured, entry, part, random_fleet, vm
 from fleet_samples import fleet as sample
 
-FILTERS = FilterModule().filters()
 fleet = FILTERS["_fleet"]
 NOW = "2026-03-01T08:00:00Z"
 GIB = 2**30

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.cluster.vm_resources import vm_resources
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _inventory
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._address import services_by_vmi
@@ -129,7 +130,7 @@ class Server:
 
     def hosts(self, **options: Any) -> tuple[dict[str, dict[str, Any]], list[str]]:
         with session_with(self.answer) as session:
-            return hosts(session, {**DEFAULTS, **options})
+            return hosts(session, {**DEFAULTS, **options}, [vm_resources])
 
 
 def test_each_kind_is_listed_once_for_all_namespaces() -> None:

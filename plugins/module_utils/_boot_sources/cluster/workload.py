@@ -14,6 +14,7 @@ from ..._cluster.writes.vm_extension import VMTask
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..._resolver.choose.fitting import Rejected
+from ..._resolver.choose.stored_choice import StoredChoice, stored_choice
 from .. import workload_options as workload
 from ..workload import AvailableObjects, WorkloadRequest, resolve
 
@@ -40,7 +41,7 @@ class Workloads:
         if result.live is None:
             choice = chosen = self._choice(result)
         else:
-            stored = workload.stored_choice(result.live)
+            stored = stored_choice(result.live)
             if stored is None:
                 raise Rejected(
                     "workload: the VM exists, and was not declared with a workload; set boot, instancetype and"
@@ -73,7 +74,7 @@ class Workloads:
             self._choices[key] = {**choice, "reasons": [*choice["reasons"], *notes]}
         return self._choices[key]
 
-    def _resized(self, result: DeclareOutcome, stored: workload.StoredChoice) -> Options:
+    def _resized(self, result: DeclareOutcome, stored: StoredChoice) -> Options:
         namespace, preference = result.entry.key.namespace or "", stored.choice[PREFERENCE.matcher]
         options = result.entry.options
         preferences = [

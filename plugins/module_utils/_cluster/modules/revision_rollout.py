@@ -6,6 +6,7 @@ import os
 import re
 import uuid
 from datetime import datetime, timezone, tzinfo
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -23,7 +24,7 @@ from ..client.transport import yaml
 from ..reads.revisions import roles_of
 from .options import AUTH, CONCURRENCY, REQUESTS
 from .outcome import Module, Outcome, Params, TaskContext, combined
-from .rollout_steps import RolloutRun, shown_time
+from .rollout_steps import RolloutExtension, RolloutRun, shown_time
 
 Result = dict[str, Any]
 
@@ -78,12 +79,19 @@ _INVOCATION: Final[Result] = {"module_args": {}}
 _PREFIX: Final = "revision_refresh_"
 
 
-def _run(params: Params, task: TaskContext) -> Outcome:
+def module(**extension: Any) -> Module:
+    """The module. extension: fields of RolloutExtension."""
+    return Module(_SPEC, partial(_run, extension=RolloutExtension(**extension)))
+
+
+def _run(params: Params, task: TaskContext, extension: RolloutExtension) -> Outcome:
     settings = _checked(params["settings"])
     windows = _schedule(settings)
     now = params["now"] or shown_time(datetime.now(timezone.utc))
     session = Session(params)
-    run = RolloutRun(session, settings, _selection(settings), windows, params["concurrency"], task.check, now)
+    run = RolloutRun(
+        session, settings, _selection(settings), windows, params["concurrency"], task.check, now, extension
+    )
     if params["state"] == PLANNED:
         outcome = _planned(run, settings, now)
         task.warnings += combined(run.warnings)
@@ -121,9 +129,6 @@ def _run(params: Params, task: TaskContext) -> Outcome:
             "unchanged": unchanged,
         }
     )
-
-
-MODULE = Module(_SPEC, _run)
 
 
 def _planned(run: RolloutRun, settings: Params, now: str) -> Outcome:

@@ -6,9 +6,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta, timezone
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from ..._capacity.cluster.capacity_info import PLACEMENT, QUOTA, evaluated
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.manifest import Progress, qualified_name
 from ..._resolver.api.matcher import ROLES
@@ -29,7 +28,7 @@ from ..writes.revision_writes import change
 from .controller_revision import rendered
 from .options import unselected
 from .outcome import Params
-from .vm_results import printable_status, refresh_result, vm_result
+from .vm_results import VMFacts, printable_status, refresh_result, vm_result
 
 Manifest = dict[str, Any]
 
@@ -38,11 +37,24 @@ _VM: Final = BY_NAME["VirtualMachine"]
 _LOOK_AGAIN: Final = 5.0
 # Seconds between two looks at least.
 _MOMENT: Final = 0.5
+# The settings that ask whether guests will run.
+_FORECAST: Final = ("quota", "placement")
 # Seconds for VMs without a revision to capture one: a run that was cut off may have released it a moment ago.
 _CAPTURE: Final = 5.0
 # Seconds beyond the timeouts after which a Lease that is not renewed expires, and to wait for that of another run.
 _LEASE_MARGIN: Final = 60
 _LEASE_WAIT: Final = 86400
+
+
+class RolloutExtension(NamedTuple):
+    """What a capability adds to a run.
+
+    forecast: takes the session, VMs and the names of checks, and returns {namespace, name, evaluated, fits, problem} of
+    each VM, as if all of them restarted. resources: of a VM at its next start.
+    """
+
+    forecast: Callable[[Session, list[Manifest], Sequence[str]], list[Facts]] = lambda *_arguments: []
+    resources: VMFacts | None = None
 
 
 class RolloutRun:
@@ -62,7 +74,9 @@ class RolloutRun:
         concurrency: int,
         check: bool,
         now: str,
+        extension: RolloutExtension,
     ) -> None:
+        self._extension = extension
         self.selection = selection
         self.last_read: list[Facts] = []
         self.warnings: list[tuple[str, str]] = []
@@ -127,7 +141,7 @@ class RolloutRun:
         if left and not state.stopped and not state.out_of_time:
             state.stopped = rollout.no_room_for(state, left, self._down(), self._settings["health_timeout"])
         if is_begun and self._settings["health_tasks"] and not self._check:
-            self.last_read = [vm_result(vm) for vm in self._inspected(batch)]
+            self.last_read = [vm_result(vm, self._extension.resources) for vm in self._inspected(batch)]
 
     def roll_back(self, state: Rollout) -> None:
         """Gives the VMs that this run has changed what they had before."""
@@ -191,10 +205,7 @@ class RolloutRun:
             ]
         else:
             results = [{**refresh_result(vm), "changed": False, "failed": False} for vm in vms]
-        return {
-            vm.label: rollout.planned_vm(result, vm_result(vm, with_resources=False), self.selection)
-            for vm, result in zip(vms, results)
-        }
+        return {vm.label: rollout.planned_vm(result, vm_result(vm), self.selection) for vm, result in zip(vms, results)}
 
     def _decision(self, vm: InspectedVM) -> RevisionChange:
         roles, settings = roles_of(self._settings["revisions_of"]), self._settings
@@ -234,16 +245,14 @@ class RolloutRun:
         """Says of the guests that restart whether quotas admit them and nodes have room, as if all of their namespace
         did.
         """
-        checks = [name for name in (QUOTA, PLACEMENT) if self._settings[name]]
+        checks = [name for name in _FORECAST if self._settings[name]]
         roles = roles_of(self._settings["revisions_of"])
         due = {
             label for label, vm in state.vms.items() if vm["decision"] in rollout.DUE and vm["disruptive"] and checks
         }
-        options = {"checks": checks, "running": "restart", "drain": [], "instancetypes": []}
         for place in sorted({label.partition("/")[0] for label in due}):
             members = [without_revisions(vm.vm, roles) for vm in vms if vm.label in due and vm.namespace == place]
-            found, _warnings = evaluated(self._session, members, options)
-            for verdict in found["virtual_machines"]:
+            for verdict in self._extension.forecast(self._session, members, checks):
                 shown = {name: verdict[name] for name in ("evaluated", "fits", "problem")}
                 state.vms[f"{verdict['namespace']}/{verdict['name']}"]["will_run"] = shown
 

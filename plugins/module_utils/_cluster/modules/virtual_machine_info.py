@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import groupby
 from typing import Any, Final
 
@@ -24,7 +25,7 @@ from ..reads.lookup import ClusterLookup
 from ..reads.revisions import InspectedVM, inspect
 from .options import AUTH, CONCURRENCY, REQUESTS, SELECTION, check_selection, selector, unselected
 from .outcome import Module, Outcome, Params, TaskContext, counted_noun, reasons
-from .vm_results import refresh_result, vm_result
+from .vm_results import VMFacts, refresh_result, vm_result
 
 Manifest = dict[str, Any]
 
@@ -66,7 +67,12 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: TaskContext) -> Outcome:
+def module(resources: VMFacts | None = None) -> Module:
+    """The module. resources: those of a VM at its next start."""
+    return Module(_SPEC, partial(_run, resources=resources))
+
+
+def _run(params: Params, task: TaskContext, resources: VMFacts | None) -> Outcome:
     check_selection(params)
     session = Session(params)
     inspected = inspect(session, params["namespace"], params["names"], selector(params))
@@ -74,7 +80,7 @@ def _run(params: Params, task: TaskContext) -> Outcome:
     if problem and params["names"] and params["export"] is not None:
         raise TaskFailed(problem)
     vms = [vm for vm in inspected if _is_requested(params, vm)]
-    results = [_result(vm, params["include"]) for vm in vms]
+    results = [_result(vm, params["include"], resources) for vm in vms]
     if EXPANSION in params["include"]:
         expanded = expansions(session, [vm.vm for vm in vms], params["concurrency"])
         results = [{**vm, EXPANSION: expansion} for vm, expansion in zip(results, expanded)]
@@ -94,9 +100,6 @@ def _run(params: Params, task: TaskContext) -> Outcome:
     return Outcome(result)
 
 
-MODULE = Module(_SPEC, _run)
-
-
 def _is_requested(params: Params, vm: InspectedVM) -> bool:
     """Whether the task is to return a VM. An option that is None takes any."""
     found = {role.matcher: role.matcher_in(vm.vm).get("name") for role in ROLES}
@@ -104,8 +107,8 @@ def _is_requested(params: Params, vm: InspectedVM) -> bool:
     return all(params[name] in (None, found[name]) for name in _FILTERS)
 
 
-def _result(vm: InspectedVM, include: list[str]) -> Result:
-    result = vm_result(vm, with_resources=RESOURCES in include)
+def _result(vm: InspectedVM, include: list[str], resources: VMFacts | None) -> Result:
+    result = vm_result(vm, resources if RESOURCES in include else None)
     return {**result, **refresh_result(vm)} if REFRESH in include else result
 
 

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from ..._capacity.pod.environment import Environment
-from ..._capacity.pod.pod import Unrenderable
-from ..._capacity.pod.resources import resources
-from ..._resolver.api import schema
-from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
-from ..._resolver.kubevirt.config.cluster import KubeVirt
-from ..._resolver.kubevirt.find import lookup
 from ..._resolver.kubevirt.vm.readiness import run_strategy
-from ..._resolver.kubevirt.vmi import expand
 from ..._resolver.kubevirt.vmi.vmi import guest
 from ..._resolver.refresh.controller_revisions import copies_without_revisions
-from ..._resolver.refresh.drift import REVISION_LOST, UNKNOWN, RoleDrift
 from ..reads.revisions import InspectedVM
 
 Manifest = dict[str, Any]
 Result = dict[str, Any]
 
+VMFacts = Callable[[InspectedVM], Result]
+"""Facts about a VM that a capability adds to results. A module's own file names the function."""
 
-def vm_result(vm: InspectedVM, with_resources: bool = True) -> Result:
-    """A VM. with_resources: also the resources at its next start."""
+
+def vm_result(vm: InspectedVM, facts: VMFacts | None = None) -> Result:
+    """A VM. facts: adds what a capability knows of it."""
     metadata, status = vm.vm["metadata"], vm.vm.get("status") or {}
     result: Result = {
         "name": vm.name,
@@ -43,8 +38,8 @@ def vm_result(vm: InspectedVM, with_resources: bool = True) -> Result:
         ],
         **_revisions(vm),
     }
-    if with_resources:
-        result.update(_resources(vm, vm.kubevirt))
+    if facts is not None:
+        result.update(facts(vm))
     if vm.instance is not None:
         result["instance"] = {**instance_result(vm.instance), "guest": guest(vm.instance["spec"])}
     return result
@@ -99,32 +94,3 @@ def _revisions(vm: InspectedVM) -> Result:
         }
         for role, part in vm.drift.parts.items()
     }
-
-
-def _resources(vm: InspectedVM, cluster: KubeVirt) -> Result:
-    """{resources}: of guest and pod at the next start, with the captured revisions; or {problem}: why unknown."""
-    captured = vm.drift.captured
-    for role, part in vm.drift.parts.items():
-        lost = part.state in (REVISION_LOST, UNKNOWN) and part.revision not in vm.revisions.by_name
-        if captured[role] is None or lost:
-            return {"problem": _missing(role.matcher, part)}
-    template = schema.canonical("VirtualMachineInstanceTemplateSpec", vm.vm["spec"].get("template"))
-    specs = captured.get(INSTANCETYPE), captured.get(PREFERENCE)
-    problem = expand.fill_new(template, *specs, cluster)
-    if problem is not None:
-        return {"problem": problem.message}
-    metadata = {**template["metadata"], "name": vm.name, "namespace": vm.namespace}
-    try:
-        return {"resources": resources(metadata, template["spec"], Environment(cluster))}
-    except Unrenderable as error:
-        return {"problem": f"KubeVirt cannot create a pod for the VM: {error}"}
-
-
-def _missing(matcher: str, part: RoleDrift) -> str:
-    if part.state == UNKNOWN:
-        return f"{matcher}: cannot read the ControllerRevision {part.revision}: {part.problem}"
-    if part.revision:
-        return lookup.not_found("ControllerRevision", part.revision).message
-    if part.kind in ROLE_OF_KIND:
-        return lookup.not_found(part.kind, part.name).message
-    return f"{matcher}.kind: KubeVirt has no kind {part.kind}"

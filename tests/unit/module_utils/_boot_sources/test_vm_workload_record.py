@@ -7,13 +7,15 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.workload_options import (
-    ANNOTATION,
     apply_choice,
     request_of,
     size_of,
-    stored_choice,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.stored_choice import (
+    ANNOTATION,
+    stored_choice,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import manifest
 
 OPTIONS: dict[str, Any] = {

@@ -16,7 +16,7 @@ import yaml
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
     kubevirt_of,
 )
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import evaluate
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import evaluate, objects
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.__main__ import main
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import Location
 
@@ -740,9 +740,9 @@ def test_everything_kubevirt_refuses_is_an_error() -> None:
     refused = 0
     for case in json.loads(VALIDATED.read_text()):
         options = case["input"]
-        existing = evaluate.KnownObjects([item for item in options.get("objects") or [] if item.get("kind")])
+        existing = objects.KnownObjects([item for item in options.get("objects") or [] if item.get("kind")])
         kubevirt = kubevirt_of({"spec": {"configuration": options.get("config") or {}}}, "v1.9.0")
-        entry = evaluate.Declared(Location("vm.json"), options["object"])
+        entry = objects.Declared(Location("vm.json"), options["object"])
         result = list(evaluate.evaluate([entry], existing, kubevirt))
         if not case["expect"].get("allowed"):
             refused += 1

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 from ansible.errors import AnsibleFilterError
+from loaded_filters import FILTERS
 
-from ansible_collections.virtshape.instancetypes.plugins.filter.core import FilterModule
 from fleet_samples import LABEL, captured, entry, vm
 
-FILTERS = FilterModule().filters()
 fleet, fleet_clusters, page = (FILTERS[name] for name in ("_fleet", "_fleet_clusters", "_page"))
 NOW = "2026-03-01T08:00:00Z"
 

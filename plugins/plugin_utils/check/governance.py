@@ -1,8 +1,8 @@
-"""Limits: those that the files write, and those of policies; what breaks them."""
+"""What governance adds to the check: the limits in files and policies, and what breaks them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from ...module_utils._governance.checks import violations
@@ -14,8 +14,9 @@ from ...module_utils._resolver.api.kinds import BY_NAME
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, ROLES
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
-from .evaluate import VM, Declared, KnownObjects
+from .extension import CheckExtension
 from .findings import ERROR, NOTE, WARNING, Finding, Location
+from .objects import VM, Declared, KnownObjects
 from .sources import Source, entries, manifests
 
 Manifest = dict[str, Any]
@@ -31,11 +32,19 @@ def _writes(location: Location, key: str, _value: Any) -> bool:
     return key == _KEYS[1] or (key == _KEYS[0] and location.path[-2:-1] in ((), (_MODULE,)))
 
 
-class Limits:
+class Governance(CheckExtension):
+    def findings(
+        self, sources: Sequence[Source], objects: Sequence[Declared], lookup: KnownObjects, kubevirt: KubeVirt
+    ) -> Iterator[Finding]:
+        limits = _Limits(sources, lookup)
+        yield from limits.findings
+        yield from limits.violations(objects, lookup, kubevirt)
+
+
+class _Limits:
     """The limits of a check. findings: what is wrong with those that files write."""
 
-    def __init__(self, sources: Iterable[Source], lookup: KnownObjects) -> None:
-        sources = list(sources)
+    def __init__(self, sources: Sequence[Source], lookup: KnownObjects) -> None:
         catalog = [item for role in ROLES for item in lookup.listed(role.cluster_kind, "")]
         self._limits: list[Limit] = []
         self._labels: dict[str, dict[str, str]] = {}
@@ -53,7 +62,7 @@ class Limits:
             elif kind == BY_NAME["Namespace"].kind and isinstance(metadata, dict):
                 self._labels[str(metadata.get("name"))] = metadata.get("labels") or {}
 
-    def broken(self, objects: Iterable[Declared], lookup: KnownObjects, kubevirt: KubeVirt) -> Iterator[Finding]:
+    def violations(self, objects: Iterable[Declared], lookup: KnownObjects, kubevirt: KubeVirt) -> Iterator[Finding]:
         """Findings about the VMs, and the instancetypes of namespaces, that break a limit."""
         for entry in objects if self._limits else ():
             if entry.manifest["kind"] in (VM, INSTANCETYPE.kind):

@@ -1,0 +1,86 @@
+"""What boot sources add to the check: the choice for a workload, and issues of disks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from ...module_utils._boot_sources import workload_options as workload
+from ...module_utils._boot_sources.from_image import image_inferences
+from ...module_utils._boot_sources.issues import boot_source_issues
+from ...module_utils._boot_sources.workload import AvailableObjects, resolve
+from ...module_utils._resolver.api.errors import FieldError
+from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
+from ...module_utils._resolver.api.release import Release
+from ...module_utils._resolver.choose.fitting import MissingObject, Rejected
+from .extension import CheckExtension
+from .findings import ERROR, NOTE, WARNING, Finding, Unchecked
+from .objects import VM, Declared
+from .tasks import TaskObject, virtual_machine_of
+
+Manifest = dict[str, Any]
+
+_SOURCE: Final = "DataSource"
+
+
+class BootSources(CheckExtension):
+    checks = (boot_source_issues,)
+    options = ("workload", "infer_from_registry")
+
+    def decide(
+        self, entry: TaskObject, known: Sequence[Manifest], release: Release
+    ) -> Iterable[Declared | Finding | Unchecked]:
+        if entry.options.get("workload") is None:
+            return _of_image(entry)
+        return _of_workload(entry, known, release)
+
+
+def _of_workload(
+    entry: TaskObject, candidates: Sequence[Manifest], release: Release
+) -> Iterator[Declared | Finding | Unchecked]:
+    """The VM with what is chosen for its workload among the known objects, which have names.
+
+    The cluster may have other DataSources, but no other instancetypes and preferences.
+    """
+    options = entry.options
+    candidates = [
+        item for item in candidates if item["metadata"].get("namespace") == options["namespace"] or _shared(item)
+    ]
+    preferences, instancetypes = (
+        [item for item in candidates if item["kind"] in (role.kind, role.cluster_kind)]
+        for role in (PREFERENCE, INSTANCETYPE)
+    )
+    sources = None if options.get("boot") else [item for item in candidates if item["kind"] == _SOURCE]
+    try:
+        available = AvailableObjects(preferences, instancetypes, sources or None)
+        choice = resolve(workload.request_of(options), available, release).as_data()
+        options = workload.apply_choice(options, choice, workload.size_of(options))
+        yield from _of_image(entry._replace(options=options))
+    except MissingObject as error:
+        message = f"{error}; pass what the cluster has with --objects"
+        yield Unchecked(VM, entry.finding("not-found", WARNING, "", message))
+        return
+    except (Rejected, FieldError) as error:
+        yield entry.finding("not-found", ERROR, "", str(error))
+        return
+    if sources == []:
+        message = "no DataSource is among the checked files, so the boot source is not checked; pass it with --objects"
+        yield entry.finding("unchecked", NOTE, "workload", message)
+
+
+def _shared(manifest: Manifest) -> bool:
+    """Whether VMs of all namespaces can have it."""
+    return manifest["kind"] in (_SOURCE, PREFERENCE.cluster_kind, INSTANCETYPE.cluster_kind)
+
+
+def _of_image(entry: TaskObject) -> Iterator[Declared | Unchecked]:
+    """Raises FieldError."""
+    options = entry.options
+    if options.get("infer_from_registry") and (
+        inferences := image_inferences(entry.module.manifest(options), None, {})
+    ):
+        first = inferences[0]
+        message = f"the image {first.image.name} decides on the {first.role.matcher}; the check asks no registry"
+        yield entry.unchecked("infer_from_registry", message)
+        return
+    yield virtual_machine_of(entry)

@@ -1,0 +1,43 @@
+"""The interface by which capabilities add to the check. `__main__` names their extensions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from ...module_utils._resolver.api.release import Release
+from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from ...module_utils._resolver.preflight.issues import Check
+from .findings import Finding, Unchecked
+from .objects import Declared, KnownObjects
+from .sources import Source, SourceManifest
+from .tasks import TaskObject
+
+Manifest = dict[str, Any]
+Options = dict[str, Any]
+
+
+class CheckExtension:
+    """What a capability adds to a check. Each hook does nothing unless it is overridden.
+
+    checks: add to the issues of a VM. options: the options of a VM that `decide` takes.
+    """
+
+    checks: ClassVar[tuple[Check, ...]] = ()
+    options: ClassVar[tuple[str, ...]] = ()
+
+    def objects_in(self, source: SourceManifest) -> list[SourceManifest] | None:
+        """The objects that a manifest stands for; None if it stands for itself."""
+        return None
+
+    def decide(
+        self, entry: TaskObject, known: Sequence[Manifest], release: Release
+    ) -> Iterable[Declared | Finding | Unchecked]:
+        """The VM that an entry with one of `options` declares. known: the objects that have names."""
+        return ()
+
+    def findings(
+        self, sources: Sequence[Source], objects: Sequence[Declared], lookup: KnownObjects, kubevirt: KubeVirt
+    ) -> Iterable[Finding]:
+        """Findings about the documents, and about the objects that they declare. sources: all documents."""
+        return ()

@@ -1,0 +1,77 @@
+"""What templates add to the check: the objects of an OpenShift Template with the default values of its parameters.
+
+virt-template's engine is made after OpenShift's (github.com/openshift/library-go, pkg/template).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, Final
+
+from ...module_utils._templates.parameters import ExpressionError, generate
+from ...module_utils._templates.substitution import SubstitutionError, references, substitute
+from .extension import CheckExtension
+from .sources import SourceManifest
+
+Manifest = dict[str, Any]
+
+# The same names of objects in each check.
+_SEED: Final = "check"
+_WITHOUT_VALUE: Final = "the parameter {} of the Template has no value, so the object is not checked"
+
+
+class Templates(CheckExtension):
+    def objects_in(self, source: SourceManifest) -> list[SourceManifest] | None:
+        location, manifest, problem = source
+        if problem or not is_template(manifest):
+            return None
+        return [
+            SourceManifest(
+                location.below("objects", index),
+                item,
+                f"the parameter {parameter} of the Template has no value, so the object is not checked"
+                * bool(parameter),
+            )
+            for index, item, parameter in template_objects(manifest)
+            if isinstance(item.get("kind"), str) and "apiVersion" in item
+        ]
+
+
+def is_template(manifest: Manifest) -> bool:
+    """Whether the manifest is an OpenShift Template."""
+    return manifest["kind"] == "Template" and str(manifest["apiVersion"]).startswith(("template.conversion.io/", "v1"))
+
+
+def template_objects(template: Manifest) -> Iterator[tuple[int, Manifest, str]]:
+    """The index of each object, the object, and the parameter that it uses but that has no value, "" if none."""
+    values = {str(parameter.get("name")): _default(parameter) for parameter in _listed(template, "parameters")}
+    for index, item in enumerate(_listed(template, "objects")):
+        # A reference to what is no parameter stays as it is.
+        used = {name: values.get(name, f"${{{name}}}") for name in references(item)}
+        known = {name: value for name, value in used.items() if value is not None}
+        if missing := [name for name in used if name not in known]:
+            yield index, item, missing[0]
+            continue
+        try:
+            substituted = substitute(item, known)
+        except SubstitutionError:
+            # The value is no JSON for the place.
+            yield index, item, " or ".join(known)
+        else:
+            yield index, substituted, ""
+
+
+def _listed(manifest: Manifest, key: str) -> list[Manifest]:
+    value = manifest.get(key)
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def _default(parameter: Manifest) -> str | None:
+    """The value of a parameter that the user does not set, for a generated one a possible value; None if required."""
+    if parameter.get("value") not in (None, ""):
+        return str(parameter["value"])
+    if parameter.get("generate") == "expression":
+        with suppress(ExpressionError):
+            return generate(str(parameter.get("from") or ""), _SEED)
+    return None if parameter.get("required") else ""

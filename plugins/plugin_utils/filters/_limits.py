@@ -1,0 +1,23 @@
+"""What governance adds to the filter catalog: the limits of namespaces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...module_utils._governance.language import Limit, limit_from_data
+from ...module_utils._governance.language import limits as parse
+
+Manifest = dict[str, Any]
+
+
+def limit_columns(written: Any, returned: Any, objects: list[Manifest]) -> list[Limit]:
+    """The limits that a user wrote, else those that catalog_info returned.
+
+    objects: the catalog. Raises CatalogError for what a user wrote, TypeError for what no module returned.
+    """
+    if written:
+        return parse(written, objects)
+    limits = [limit_from_data(limit) for limit in returned or []]
+    if None in limits:
+        raise TypeError("limits")
+    return [limit for limit in limits if limit is not None]
