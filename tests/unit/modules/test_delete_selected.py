@@ -65,7 +65,7 @@ def test_a_namespace_that_does_not_exist(run: Run) -> None:
 def test_results_of_info_can_be_deleted(run: Run) -> None:
     store = shop(*NAMES)
     info = run("virtual_machine_info", store, namespace="shop")["virtual_machines"]
-    assert {"status", "resources"} <= set(info[0])
+    assert {"status", "ready"} <= set(info[0])
     result = run("virtual_machine", store, state="absent", virtual_machines=info[1:])
     assert result["msg"] == "2 virtual machines: 2 deleted"
     assert deleted(store) == ["b", "c"]

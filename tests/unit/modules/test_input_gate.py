@@ -240,7 +240,7 @@ def test_an_error_of_ansible_module_is_not_caught(run: Run) -> None:
     """ansible-test stops a module like this to read its argument spec, also after a run in the same process."""
     run("revision_rollout", Store({}), settings={"namespaces": ["b"]})
     with mock.patch.object(adapter.AnsibleModule, "__init__", side_effect=KeyError("spec")), pytest.raises(KeyError):
-        adapter.run_module(revision_rollout.MODULE)
+        adapter.run_module(revision_rollout.module())
 
 
 @pytest.mark.parametrize(

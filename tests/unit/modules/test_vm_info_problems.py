@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import pytest
-
 from scripted_server import Store
 
 Run = Callable[..., dict[str, Any]]
@@ -76,25 +74,3 @@ def test_no_further_requests_without_matching_vms(run: Run) -> None:
     cluster = store(vm("a"))
     assert message(run, cluster, instancetype="small") == []
     assert not any(path.endswith("virtualmachineinstances") for _method, path in cluster.asked)
-
-
-@pytest.mark.parametrize(
-    ("machine", "problem"),
-    [
-        (
-            vm("a", sized("none")),
-            'virtualmachineinstancetypes.instancetype.kubevirt.io "none" not found',
-        ),
-        (vm("a", sized("small", "Flavor")), "instancetype.kind: KubeVirt has no kind Flavor"),
-        (vm("a", sized("small"), revision="a-small-1"), 'controllerrevisions.apps "a-small-1" not found'),
-    ],
-)
-def test_unresolvable_vm_has_a_problem_without_resources(run: Run, machine: Manifest, problem: str) -> None:
-    [result] = run("virtual_machine_info", store(machine), namespace="shop")["virtual_machines"]
-    assert (result["problem"], "resources" in result) == (problem, False)
-
-
-def test_vm_without_instancetype_has_its_own_resources(run: Run) -> None:
-    [result] = run("virtual_machine_info", store(vm("a")), namespace="shop")["virtual_machines"]
-    guest = result["resources"]["guest"]
-    assert (guest["vcpus"], guest["memory"], "problem" in result) == (1, "2Gi", False)

@@ -1,0 +1,41 @@
+"""The filter explain shows what was chosen for a workload."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from loaded_filters import FILTERS
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.workload_options import apply_choice
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import manifest
+
+
+def load(name: str) -> Any:
+    return FILTERS[name]
+
+
+def vm(name: str = "web", **domain: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": name, "namespace": "shop"},
+        "spec": {"template": {"spec": {"domain": {"devices": {}, **domain}}}},
+    }
+
+
+def test_explain_shows_why_a_workload_has_its_instancetype() -> None:
+    choice = {
+        "boot": {"data_source": "golden/fedora"},
+        "preference": {"name": "fedora", "kind": "VirtualMachineClusterPreference"},
+        "instancetype": {"name": "u1.medium", "kind": "VirtualMachineClusterInstancetype"},
+        "reasons": ["instancetype u1.medium: is the smallest"],
+        "others": {"boot": [], "instancetype": ["u1.large", "u1.xlarge"]},
+    }
+    options = {"name": "web", "namespace": "shop", "workload": "fedora"}
+    declared = manifest(apply_choice(options, choice, {"name": "medium"}))
+    assert load("explain")(declared)["workload"] == {"workload": "fedora", "size": {"name": "medium"}, **choice}
+    assert load("explain")(declared, form="table")[:2] == [
+        "workload fedora: instancetype u1.medium: is the smallest",
+        "workload fedora: other instancetype: u1.large, u1.xlarge",
+    ]
+    assert "workload" not in load("explain")(vm())
