@@ -70,12 +70,11 @@ def copy_checkout(target: Path) -> None:
 
 
 def delete(root: Path, patterns: Iterable[str]) -> None:
-    for pattern in patterns:
-        found = list(root.glob(pattern))
-        if not found:
-            raise SystemExit(f"tools/capabilities.yml: no file matches {pattern}; correct the table")
-        for path in found:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    found = {pattern: list(root.glob(pattern)) for pattern in patterns}
+    for pattern in (pattern for pattern, paths in found.items() if not paths):
+        raise SystemExit(f"tools/capabilities.yml: no file matches {pattern}; correct the table")
+    for path in {path for paths in found.values() for path in paths}:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def deleted_imports(root: Path, path: Path) -> Iterator[tuple[ast.ImportFrom | ast.Import, list[str]]]:
@@ -135,7 +134,7 @@ def drop_lines(root: Path, path: Path) -> None:
 def cut(root: Path, names: set[str]) -> None:
     """Deletes capabilities, what is handed in of them, and their tests."""
     delete(root, [f"plugins/module_utils/_{name}" for name in names])
-    delete(root, dict.fromkeys(pattern for name in names for pattern in CAPABILITIES[name]["files"]))
+    delete(root, [pattern for name in names for pattern in CAPABILITIES[name]["files"]])
     delete(root, TABLE["beside_the_core"])
     for pattern in ASSEMBLED:
         for path in root.glob(pattern):

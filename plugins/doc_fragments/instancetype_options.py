@@ -12,15 +12,12 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 options:
   node_selector: &id001
-    description:
-      - Labels of the nodes that can run the VM. Conflicts with a VM that has a node selector, even if both are equal.
-      - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
+    description: Labels of the nodes that can run the VM. Conflicts with a VM that has a node selector, even if both are
+      equal.
     type: dict
     aliases: [nodeSelector]
   scheduler_name: &id002
-    description:
-      - Scheduler of the VM's pod. Conflicts with a VM that names a scheduler.
-      - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
+    description: Scheduler of the VM's pod. Conflicts with a VM that names a scheduler.
     type: str
     aliases: [schedulerName]
   cpu: &id003
@@ -66,10 +63,8 @@ options:
             description: The vCPUs that run real-time work, such as C(0-3,^1) for 0, 2 and 3. Default is all vCPUs.
             type: str
       max_sockets:
-        description:
-          - Maximum number of sockets to which the running VM can grow. Replaces the value of the VM and never
-            conflicts.
-          - Needs KubeVirt 1.3 or later; earlier releases drop it without a word.
+        description: Maximum number of sockets to which the running VM can grow. Replaces the value of the VM and never
+          conflicts.
         type: int
         aliases: [maxSockets]
   memory: &id004
@@ -96,9 +91,7 @@ options:
         type: int
         aliases: [overcommitPercent]
       max_guest:
-        description:
-          - Maximum memory to which the running VM can grow, as a quantity. Conflicts with a VM that sets it.
-          - Needs KubeVirt 1.3 or later; earlier releases drop it without a word.
+        description: Maximum memory to which the running VM can grow, as a quantity. Conflicts with a VM that sets it.
         type: str
         aliases: [maxGuest]
   gpus: &id005
@@ -219,19 +212,13 @@ options:
                 type: bool
                 aliases: [encryptedState]
           attestation:
-            description:
-              - Starts the VM only after its owner has attested the platform. Has no fields; write C({}).
-              - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
+            description: Starts the VM only after its owner has attested the platform. Has no fields; write C({}).
             type: dict
           session:
-            description:
-              - Session blob of the owner, base64-encoded.
-              - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
+            description: Session blob of the owner, base64-encoded.
             type: str
           dh_cert:
-            description:
-              - Diffie-Hellman certificate of the owner, base64-encoded.
-              - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
+            description: Diffie-Hellman certificate of the owner, base64-encoded.
             type: str
             aliases: [dhCert]
       snp:
@@ -245,10 +232,8 @@ options:
           - Needs KubeVirt 1.7 or later; earlier releases drop it without a word.
         type: dict
   vm_annotations: &id010
-    description:
-      - Annotations of every VM instance of this type. They override the annotations of a preference. Conflicts with a
-        VM whose template has the same key with another value.
-      - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
+    description: Annotations of every VM instance of this type. They override the annotations of a preference. Conflicts
+      with a VM whose template has the same key with another value.
     type: dict
   name:
     description: Name of the instancetype. Either O(name) or O(instancetypes) is required.

@@ -99,16 +99,13 @@ options:
         description: 'How the guest sees the vCPUs of an instancetype: all as V(sockets) (also with V(any), and by
           default), all as V(cores), all as V(threads), or V(spread) over several of them. With V(any), a VM without an
           instancetype meets O(requirements.cpu) with any topology. The spellings that begin with prefer have the same
-          meaning and are deprecated, but KubeVirt before 1.4 knows only these and reduces the VM to a single vCPU with
-          the others.'
+          meaning and are deprecated.'
         type: str
         choices: [sockets, cores, threads, spread, any, preferSockets, preferCores, preferThreads, preferSpread,
           preferAny]
         aliases: [preferredCPUTopology]
       spread_options:
-        description:
-          - How the topology C(spread) divides the vCPUs.
-          - Needs KubeVirt 1.3 or later; earlier releases drop it without a word.
+        description: How the topology C(spread) divides the vCPUs.
         type: dict
         aliases: [spreadOptions]
         suboptions:
@@ -524,9 +521,7 @@ options:
         type: bool
         aliases: [preferredUseSecureBoot]
       preferred_efi:
-        description:
-          - Boots with EFI, with these settings.
-          - Needs KubeVirt 1.4 or later; earlier releases drop it without a word.
+        description: Boots with EFI, with these settings.
         type: dict
         aliases: [preferredEfi]
         suboptions:
@@ -535,9 +530,7 @@ options:
             type: bool
             aliases: [secureBoot]
           persistent:
-            description:
-              - Whether the variables of the firmware survive a stop of the VM. Default is false.
-              - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
+            description: Whether the variables of the firmware survive a stop of the VM. Default is false.
             type: bool
   machine: &id006
     description: The emulated machine.
@@ -593,14 +586,10 @@ options:
         type: str
         choices: [amd64, arm64, s390x]
   vm_annotations: &id011
-    description:
-      - Annotations of the VM instance, if neither the VM nor the instancetype sets the same key.
-      - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
+    description: Annotations of the VM instance, if neither the VM nor the instancetype sets the same key.
     type: dict
   prefer_spread_socket_to_core_ratio: &id012
-    description:
-      - Ratio of the topology C(spread), if O(cpu.spread_options.ratio) is not set. Default is 2.
-      - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
+    description: Ratio of the topology C(spread), if O(cpu.spread_options.ratio) is not set. Default is 2.
     type: int
     aliases: [preferSpreadSocketToCoreRatio]
   preferred_architecture: &id013
@@ -630,19 +619,13 @@ options:
                 type: bool
                 aliases: [encryptedState]
           attestation:
-            description:
-              - Starts the VM only after its owner has attested the platform. Has no fields; write C({}).
-              - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
+            description: Starts the VM only after its owner has attested the platform. Has no fields; write C({}).
             type: dict
           session:
-            description:
-              - Session blob of the owner, base64-encoded.
-              - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
+            description: Session blob of the owner, base64-encoded.
             type: str
           dh_cert:
-            description:
-              - Diffie-Hellman certificate of the owner, base64-encoded.
-              - Needs KubeVirt 1.1 or later; earlier releases drop it without a word.
+            description: Diffie-Hellman certificate of the owner, base64-encoded.
             type: str
             aliases: [dhCert]
       snp:

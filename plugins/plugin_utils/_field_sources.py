@@ -154,9 +154,9 @@ class _Expansion:
         if not self._sets_defaults:
             return self._applied(None, None)
         template = self._canonical(self.own)
-        failed = expansion.fill(template, instancetype, preference, KubeVirt(self._release))
-        if failed is not None:
-            self.problem = failed.error
+        problem = expansion.fill(template, instancetype, preference, KubeVirt(self._release))
+        if problem is not None:
+            self.problem = problem
             return {}
         return _leaves(template)
 

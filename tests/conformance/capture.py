@@ -124,7 +124,7 @@ def same_content(first: Json, second: Json, release: Release, role: Role | None 
     """Whether two ControllerRevisions contain specs with the same meaning; metadata and scope do not count."""
     manifests = []
     for entry in (first, second):
-        decoded = decode.decode(entry, release, role)
+        decoded = decode.decode(entry, release)
         if decoded.manifest is None:
             return Problem(decoded.error or "unexpected type: <nil>")
         manifests.append(decoded.manifest)

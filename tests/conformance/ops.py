@@ -102,7 +102,7 @@ def _requirements(given: Json, version: Release = NEWEST) -> Json:
 
 def _spread(given: Json, version: Release = NEWEST) -> Json:
     try:
-        error = topology.spread_indivisible(*_specs(given, version), version)
+        error = topology.spread_indivisible(*_specs(given, version))
     except Panic as panic:
         return _panic(panic)
     return {"ok": True} if error is None else {"ok": False, "field": error.field, "error": error.message}
@@ -112,8 +112,7 @@ def _expand(given: Json, version: Release = NEWEST) -> Json:
     expanded = expand.expand(given["vm"], _cluster(given, version))
     if expanded.error is None:
         return {"vm": expanded.vm}
-    error = _error(expanded.error)
-    return {**error, "conflicts": list(expanded.conflicts)} if expanded.conflicts else error
+    return _error(expanded.error)
 
 
 def _expand_endpoint(given: Json) -> Json:
@@ -167,8 +166,8 @@ def _revision(given: Json, version: Release = NEWEST) -> Json:
     return {"revision": revision.controller_revision(given["vm"], given["object"], version)}
 
 
-def _revision_name(given: Json, version: Release = NEWEST) -> Json:
-    name = naming.name(*(given[key] for key in ("vmName", "resourceName", "resourceUID", "generation")), version)
+def _revision_name(given: Json, _version: Release = NEWEST) -> Json:
+    name = naming.name(*(given[key] for key in ("vmName", "resourceName", "resourceUID", "generation")))
     # Only the current version is written.
     return {"name": name.replace(f"-{naming.VERSION}", f"-{given['resourceVersion']}")}
 
@@ -193,7 +192,7 @@ def _decode_as(given: Json, version: Release) -> Json:
     read = decode.spec(given["revision"], role, version)
     if read.error is not None:
         return {"error": read.error}
-    held = decode.decode(given["revision"], version, role).manifest
+    held = decode.decode(given["revision"], version).manifest
     assert held is not None and read.spec is not None
     return {"kind": held["kind"], "spec": revision.as_written(read.spec)}
 

@@ -26,9 +26,10 @@ def convert(template: Any, object_labels: bool = False) -> dict[str, Any]:
     Raises ConversionError.
     """
     source = _with_texts("Template", template)
-    problem = go_json.type_error("Template", source)
-    if problem:
-        raise ConversionError(f"error decoding Template: {problem}")
+    try:
+        schema.canonical("Template", {**source, "objects": None})
+    except FieldError as error:
+        raise ConversionError(f"error decoding Template: {error}") from None
     objects = source.get("objects") or []
     if len(objects) != 1:
         raise ConversionError(f"template must contain exactly one object, found {len(objects)}")

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from .._resolver.api import go_json, release_schema
+from .._resolver.api import go_json, release_schema, schema
+from .._resolver.api.errors import FieldError, go_reason
 from .._resolver.api.fields.domain import ENUMS
 from .._resolver.api.name_rules import nearest
 from .._resolver.api.release import NEWEST, Release
@@ -54,9 +55,10 @@ def _convert(expression: str, value: Any, path: str, unknown: list[str]) -> None
         return
     kind = _KINDS[type(value)]
     if expression in _READS_JSON:
-        problem = go_json.type_error(expression, as_read(expression, value))
-        if problem:
-            raise _Failed(problem)
+        try:
+            schema.check_value(expression, as_read(expression, value))
+        except FieldError as error:
+            raise _Failed(go_reason(error)) from None
     elif expression == "Time":
         _check_time(value)
     elif expression in TYPES:
@@ -111,6 +113,9 @@ def as_read(expression: str, value: Any) -> Any:
     expression = bare(expression)
     if isinstance(value, list) and expression.startswith("[]"):
         return [as_read(expression[2:], entry) for entry in value]
+    if isinstance(value, float) and value == 0 and INTEGERS.get(expression, (0, 0))[0] < 0:
+        # Go reads -0 as a signed number only.
+        return 0
     if not isinstance(value, dict):
         return value
     if expression.startswith("map[string]"):

@@ -39,7 +39,7 @@ def settings(before: KubeVirt, after: KubeVirt) -> list[dict[str, Any]]:
         "captured_revisions": tuple(
             "status" if kubevirt.release.captures_in_status else "spec" for kubevirt in (before, after)
         ),
-        "reads_alpha_revisions": (bool(before.release.old_revisions), bool(after.release.old_revisions)),
+        "reads_alpha_revisions": (before.release.reads_old_revisions, after.release.reads_old_revisions),
         "required_gates": (sorted(required(before.release)), sorted(required(after.release))),
     }
     return [
@@ -69,7 +69,7 @@ def steps(
 
 
 def _vm_steps(vms: Sequence[VMChange], before: KubeVirt, after: KubeVirt) -> Iterable[Step | None]:
-    unreadable = before.release.old_revisions and not after.release.old_revisions
+    unreadable = before.release.reads_old_revisions and not after.release.reads_old_revisions
     yield from _change_steps(
         _VMS,
         vms,

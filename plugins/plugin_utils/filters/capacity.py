@@ -54,7 +54,7 @@ def _resources(
     source = Source(labels_of(migrates_from)) if migrates_from is not None else None
     cluster = _kubevirt(kubevirt, release)
     instancetype, preference, template = parts(vm, overrides, objects, release)
-    problem = expand.fill_new(template, instancetype, preference, cluster)
+    problem = expand.fill(template, instancetype, preference, cluster)
     if problem is not None:
         raise FilterError(problem.message)
     own = metadata_of(vm)

@@ -47,11 +47,6 @@ def test_list_gives_a_list() -> None:
     assert answers[1]["manifest"]["spec"]["cpu"] == {"preferredCPUTopology": "cores"}
 
 
-def test_no_replacement_that_the_release_does_not_know() -> None:
-    assert modernize(PREFERENCE, kubevirt_version="1.3")["changes"] == []
-    assert modernize(PREFERENCE, kubevirt_version="v1.4.0")["changes"] != []
-
-
 @pytest.mark.parametrize(
     ("value", "version", "message"),
     [
@@ -65,13 +60,13 @@ def test_no_replacement_that_the_release_does_not_know() -> None:
         (
             VM,
             1.6,
-            "modernize: kubevirt_version: 1.6 is not a version of KubeVirt; write 1.0 or later, such as 1.6 or v1.6.2,"
+            "modernize: kubevirt_version: 1.6 is not a version of KubeVirt; write 1.4 or later, such as 1.6 or v1.6.2,"
             " in quotes",
         ),
         (
             VM,
             "0.58",
-            "modernize: kubevirt_version: KubeVirt 0.58 is not supported; write 1.0 or later, such as 1.6 or v1.6.2",
+            "modernize: kubevirt_version: KubeVirt 0.58 is not supported; write 1.4 or later, such as 1.6 or v1.6.2",
         ),
     ],
 )

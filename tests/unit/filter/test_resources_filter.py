@@ -29,13 +29,6 @@ def kubevirt(version: str = "", **configuration: Any) -> dict[str, Any]:
     return {"spec": {"configuration": configuration}, "status": {"observedKubeVirtVersion": version}}
 
 
-def test_results_depend_on_the_kubevirt_version() -> None:
-    spread = {"cpu": {"preferredCPUTopology": "spread"}}
-    now = load("resources")(vm(), LARGE, spread)
-    old = load("resources")(vm(), LARGE, spread, kubevirt_version="1.3")
-    assert (now["guest"]["vcpus"], old["guest"]["vcpus"]) == (4, 1)
-
-
 def test_resources_in_a_cluster() -> None:
     ratio = kubevirt(developerConfiguration={"cpuAllocationRatio": 4})
     assert load("resources")(vm(), LARGE, kubevirt=ratio)["pod"]["cpu"] == "1005m"

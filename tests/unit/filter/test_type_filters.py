@@ -89,15 +89,8 @@ def test_fitting_refuses_invalid_input(value: Any, options: dict[str, Any], resu
 SPREAD = {"cpu": {"preferredCPUTopology": "spread"}}
 
 
-def test_fitting_depends_on_the_release() -> None:
-    odd = [instancetype("odd", 3, "1Gi")]
-    assert load("fitting")(odd, SPREAD) == []
-    # A name that it does not know is not looked at.
-    assert names(load("fitting")(odd, SPREAD, kubevirt_version="1.3")) == ["odd"]
-    # Nor is a field, which is no demand then.
-    plain, picky = instancetype("b", 1, "1Gi"), instancetype("a", 1, "1Gi", schedulerName="own")
-    assert names(load("fitting")([plain, picky])) == ["b", "a"]
-    assert names(load("fitting")([plain, picky], kubevirt_version="1.0")) == ["a", "b"]
+def test_fitting_instancetypes_are_divisible() -> None:
+    assert load("fitting")([instancetype("odd", 3, "1Gi")], SPREAD) == []
 
 
 @pytest.mark.parametrize(

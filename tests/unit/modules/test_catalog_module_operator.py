@@ -101,11 +101,6 @@ def test_deploys_after_virt_operator_has_deleted(run: Run) -> None:
             "virt-operator has not deleted its 1 objects within 0 seconds; check that it",
         ),
         (
-            cluster(True, version="v1.3.0"),
-            "enable",
-            "KubeVirt before 1.4 has no spec.configuration.commonInstancetypes",
-        ),
-        (
             cluster(True, **{"app.kubernetes.io/managed-by": "hco-operator"}),
             "disable",
             "the HyperConverged operator reverts changes of the KubeVirt kubevirt; set"
@@ -151,10 +146,3 @@ def test_catalog_info_reports_who_deploys(run: Run) -> None:
     store = cluster(True)
     store.answers["GET", KUBEVIRTS] = forbidden("kubevirts.kubevirt.io")
     assert run("catalog_info", store, scope="cluster")[OPTION]["enabled"] is None
-
-
-@pytest.mark.parametrize(("gates", "enabled"), [([], False), (["CommonInstancetypesDeploymentGate"], True)])
-def test_older_releases_have_a_gate(run: Run, gates: list[str], enabled: bool) -> None:
-    store = cluster(None, version="v1.3.0")
-    store.lists[KUBEVIRTS][0]["spec"]["configuration"] = {"developerConfiguration": {"featureGates": gates}}
-    assert run("catalog_info", store, scope="cluster")[OPTION]["enabled"] is enabled

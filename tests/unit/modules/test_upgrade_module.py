@@ -72,7 +72,7 @@ def test_another_release_and_another_catalog(run: Run) -> None:
 @pytest.mark.parametrize(
     ("version", "message"),
     [
-        ("1.99", "this collection does not know KubeVirt 1.99; write 1.0 to 1.9, or a patch of these"),
+        ("1.99", "this collection does not know KubeVirt 1.99; write 1.4 to 1.9, or a patch of these"),
         ("1.8.3", "1.8.3 is older than v1.8.4, which the cluster runs, and KubeVirt has no downgrade; write a later"),
         ("1.8", "1.8 is older than v1.8.4"),
     ],

@@ -234,23 +234,3 @@ def capacity(**lists: Any) -> Store:
             **lists,
         }
     )
-
-
-def test_smallest_instancetype_that_some_node_lets_run(run: Run) -> None:
-    options = {"workload": "fedora", "preflight_placement": "strict"}
-    result = declared(run, capacity(), **options)["result"]
-    assert result["choice"]["instancetype"] == named("u1.large") and result["will_run"]["fits"]
-    assert "node" in result["choice"]["rejected"]["u1.small"]
-    assert declared(run, capacity(), workload="fedora")["result"]["choice"]["instancetype"] == named("u1.small")
-
-
-def test_quota_that_lets_none_run(run: Run) -> None:
-    cluster = capacity()
-    result = declared(run, cluster, workload="fedora", preflight_quota="strict")
-    assert (
-        result["failed"]
-        and result["msg"].startswith("preflight_quota: shop/web: ResourceQuota team")
-        and not cluster.writes
-    )
-    result = declared(run, capacity(), workload="fedora", preflight_quota="warn")
-    assert result["changed"] and result["result"]["choice"]["instancetype"] == named("u1.small")

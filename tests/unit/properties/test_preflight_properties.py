@@ -36,8 +36,6 @@ from vm_strategies import PREFERENCE, TYPE, VMS, WORLDS
 
 Manifest = dict[str, Any]
 RELEASES = [
-    "1.3.0",
-    "1.3.1",
     "1.4.0",
     "1.5.0",
     "1.5.1",

@@ -26,7 +26,7 @@ def vm_resources(vm: InspectedVM) -> Result:
             return {"problem": _missing(role.matcher, part)}
     template = schema.canonical("VirtualMachineInstanceTemplateSpec", vm.vm["spec"].get("template"))
     specs = captured.get(INSTANCETYPE), captured.get(PREFERENCE)
-    problem = expand.fill_new(template, *specs, vm.kubevirt)
+    problem = expand.fill(template, *specs, vm.kubevirt)
     if problem is not None:
         return {"problem": problem.message}
     metadata = {**template["metadata"], "name": vm.name, "namespace": vm.namespace}

@@ -160,7 +160,7 @@ def _render(
     uid: str = "",
     source: Source | None = None,
 ) -> RenderedVM:
-    problem = expand.fill_new(template, instancetype, preference, env.kubevirt)
+    problem = expand.fill(template, instancetype, preference, env.kubevirt)
     if problem is not None:
         raise NoPod(problem.message)
     name, namespace = str(vm_metadata.get("name") or ""), str(vm_metadata.get("namespace") or "")

@@ -13,7 +13,7 @@ from ..._resolver.api.writers import REVERTED, beside
 from ..._resolver.catalog.labels import MANAGED_BY_LABEL, architecture_of, is_deployed
 from ..._resolver.catalog.lost_fields import LostFields, find_lost_fields, release_of, spec_schema
 from ..._resolver.catalog.versions import fitting_version, version_names
-from ..._resolver.kubevirt.config.cluster import DEPLOYMENT, DEPLOYMENT_SINCE, deploys_instancetypes
+from ..._resolver.kubevirt.config.cluster import DEPLOYMENT, deploys_instancetypes
 from ..client.errors import ApiError, RequestFailed, TaskFailed, optional
 from ..client.pool import Backoff
 from ..client.session import Session
@@ -166,9 +166,9 @@ def _refusal(reason: object) -> TaskFailed:
 
 def _set(session: Session, enabled: bool, settings: WriteSettings, warnings: list[str]) -> None:
     """Sets the field of the KubeVirt object; in check mode by a dry run."""
-    live, release = kubevirt_object(session), kubevirt(session).release
-    if live is None or not release.has(DEPLOYMENT_SINCE):
-        raise _refusal(f"KubeVirt before {DEPLOYMENT_SINCE} has no spec.configuration.{DEPLOYMENT}; set it to keep")
+    live = kubevirt_object(session)
+    if live is None:
+        raise _refusal("the cluster has no KubeVirt object, or you may not read it; set it to keep")
     metadata = live["metadata"]
     if (metadata.get("labels") or {}).get(MANAGED_BY_LABEL) == _HYPERCONVERGED:
         raise _refusal(

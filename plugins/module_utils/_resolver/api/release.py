@@ -26,28 +26,18 @@ class Release(NamedTuple):
     version: (major, minor, patch).
 
     CPU topology:
-    unknown_topologies: names from later releases. A preference with one gives a single vCPU.
-    spreads_single_vcpu: a single vCPU is spread too, which leaves no socket.
-    spread_rest_message: virt-api's message if vCPUs do not divide; "" for the message with numbers.
-    spread_needs_instancetype: a spread without an instancetype crashes virt-api.
 
     Conflicts:
     any_memory_conflicts: any `memory` of a VM conflicts, even an empty one.
     conflict_cause: virt-api's message for one path. conflict_list: virt-controller's message for {paths}.
-    expand_conflict: expand-spec's message; "" for conflict_list.
 
     Preferences:
-    overrides_boot_settings: preferredUseBiosSerial and preferredUseSecureBoot override the VM.
-    masquerades_any_interface: preferredInterfaceMasquerade ignores the interface's binding and network.
-    gives_every_disk_an_io_thread: preferredDiskDedicatedIoThread ignores the bus.
     leaves_empty_machine: a machine preference without a type adds a machine without a type.
     creates_panic_device: preferredPanicDeviceModel adds a panic device, instead of only setting the model of existing
     ones.
 
     Requirements:
     vm_memory_counts: a VM's own guest memory counts instead of the instancetype's.
-    names_spread_by_across: `across` decides what a spread provides, instead of cores and sockets.
-    checks_requirements_first: the VM is checked as written, before anything is applied to it.
 
     Webhooks:
     refuses_unknown_objects: a VM with a missing instancetype or preference is rejected, instead of only not started.
@@ -56,27 +46,18 @@ class Release(NamedTuple):
     {matcher}, and the type of the cause.
     infers_from_snapshots: a VolumeSnapshot as the source of a volume may have labels of instancetype and preference.
     takes_architecture_of_sources: the VM gets the architecture in the label of a DataSource.
-    storage_class_fields: the fields of a data volume template that get the preference's storage class.
-    checks_topology_names: preferences with unknown topologies are rejected, deprecated names cause a warning.
-    checks_spread_options: preferences with impossible spread options are rejected.
     warns_of_launch_security: an instancetype's launch security is deprecated.
 
     Expand:
-    expand_sets_defaults: expand-spec also sets the cluster's defaults.
     requests_guest_memory: the defaults set requests.memory.
-    finding_needs_kind: the matchers (fields of a VM's spec) whose empty kind is rejected.
 
     Revisions:
-    revision_name: of {vm}, {object}, {version}, {uid}, {generation}.
-    labels_revisions: a new revision has the labels of its object.
     captures_in_status: the VM's status names the captured revision, instead of the matcher.
     crashes_without_matcher: virt-controller crashes when a VM starts whose status names the captured revision of a
     matcher that it no longer has; patches of 2026 do not (KubeVirt issue 16071).
     checks_captured_name: a captured revision counts only if labelled with the matcher's name.
     storing_needs_kind: no revision is stored for a matcher without kind.
-    old_revisions: how revisions of v1alpha1 and v1alpha2 are read: "" not at all; "strict", specs only if all their
-    fields are known; "lenient", the known fields.
-    upgrades_revisions: revisions of older versions are created again.
+    reads_old_revisions: revisions of v1alpha1 and v1alpha2 are read.
     serves_old_versions: instancetypes and preferences may be written as v1alpha1 and v1alpha2.
 
     Running guests:
@@ -90,25 +71,14 @@ class Release(NamedTuple):
 
     version: Version
 
-    unknown_topologies: frozenset[str] = frozenset()
-    spreads_single_vcpu: bool = False
-    spread_rest_message: str = ""
-    spread_needs_instancetype: bool = False
-
     any_memory_conflicts: bool = False
     conflict_cause: str = "VM field(s) {path} conflicts with selected instance type"
     conflict_list: str = "VM field(s) {paths} conflicts with selected instance type"
-    expand_conflict: str = ""
 
-    overrides_boot_settings: bool = False
-    masquerades_any_interface: bool = False
-    gives_every_disk_an_io_thread: bool = False
     leaves_empty_machine: bool = False
     creates_panic_device: bool = True
 
     vm_memory_counts: bool = True
-    names_spread_by_across: bool = True
-    checks_requirements_first: bool = False
 
     refuses_unknown_objects: bool = False
     sets_matcher_kind: bool = False
@@ -116,23 +86,15 @@ class Release(NamedTuple):
     named_and_inferred_type: str = "FieldValueNotSupported"
     infers_from_snapshots: bool = True
     takes_architecture_of_sources: bool = True
-    storage_class_fields: tuple[str, ...] = ("pvc", "storage")
-    checks_topology_names: bool = True
-    checks_spread_options: bool = True
     warns_of_launch_security: bool = True
 
-    expand_sets_defaults: bool = True
     requests_guest_memory: bool = False
-    finding_needs_kind: frozenset[str] = frozenset()
 
-    revision_name: str = "{vm}-{object}-{version}-{uid}-{generation}"
-    labels_revisions: bool = True
     captures_in_status: bool = True
     crashes_without_matcher: bool = False
     checks_captured_name: bool = True
     storing_needs_kind: bool = False
-    old_revisions: str = ""
-    upgrades_revisions: bool = True
+    reads_old_revisions: bool = False
     serves_old_versions: bool = False
 
     updates_live_by_default: bool = True
@@ -154,8 +116,6 @@ class Release(NamedTuple):
 
 NEWEST: Final = Release((1, 9, 0))
 
-_SHORT_TOPOLOGIES: Final = frozenset(("sockets", "cores", "threads", "spread", "any"))
-
 # Differences before a release, newest first: a release takes all rows above it, and later rows win.
 _BEFORE: Final[Mapping[str, Mapping[str, Any]]] = {
     "1.9.0": {
@@ -175,7 +135,7 @@ _BEFORE: Final[Mapping[str, Mapping[str, Any]]] = {
         "named_and_inferred_type": "FieldValueNotFound",
         "takes_architecture_of_sources": False,
         "storing_needs_kind": True,
-        "old_revisions": "strict",
+        "reads_old_revisions": True,
         "replaces_volumes": True,
     },
     # 1.6.2 removed the requests of memory, 1.6.3 restored them, 1.6.4 removed them again.
@@ -197,42 +157,9 @@ _BEFORE: Final[Mapping[str, Mapping[str, Any]]] = {
         "captures_in_status": False,
         "crashes_without_matcher": False,
     },
-    "1.4.0": {
-        "unknown_topologies": _SHORT_TOPOLOGIES,
-        "conflict_list": "VM field conflicts with selected Instancetype: {paths}",
-        "checks_topology_names": False,
-        "expand_conflict": "cannot expand instancetype to VM",
-    },
-    "1.3.1": {
-        "expand_sets_defaults": False,
-        "requests_guest_memory": False,
-        "finding_needs_kind": frozenset(("preference",)),
-    },
-    "1.3.0": {
-        "spreads_single_vcpu": True,
-        "spread_rest_message": "Instancetype CPU Guest is not divisible by PreferSpreadSocketToCoreRatio",
-        "gives_every_disk_an_io_thread": True,
-        "names_spread_by_across": False,
-        "checks_spread_options": False,
-        "revision_name": "{vm}-{object}-{uid}-{generation}",
-        "old_revisions": "lenient",
-        "upgrades_revisions": False,
-    },
-    "1.2.0": {"spread_needs_instancetype": True},
-    "1.1.0": {
-        "unknown_topologies": _SHORT_TOPOLOGIES | {"preferSpread", "preferAny"},
-        "conflict_cause": "VM field conflicts with selected Instancetype",
-        "masquerades_any_interface": True,
-    },
-    "1.0.1": {
-        "overrides_boot_settings": True,
-        "checks_requirements_first": True,
-        "storage_class_fields": ("pvc",),
-        "labels_revisions": False,
-    },
 }
 
-_OLDEST: Final = (1, 0, 0)
+_OLDEST: Final = (1, 4, 0)
 _VERSION: Final = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?(?:[-+].*)?")
 
 
@@ -240,9 +167,9 @@ def parse_release(version: str) -> Release:
     """The release for a text such as ``1.6``, ``v1.6.2`` or ``v1.4.0-rc.1``.
 
     Without a patch number it is the first of its minor version. Releases after the newest known one behave like that.
-    Raises UnknownRelease for other texts and for releases before 1.0.
+    Raises UnknownRelease for other texts and for releases before 1.4.
     """
-    remedy = "write 1.0 or later, such as 1.6 or v1.6.2"
+    remedy = "write 1.4 or later, such as 1.6 or v1.6.2"
     try:
         parsed = _version(version)
     except ValueError:
@@ -302,3 +229,7 @@ def differences(before: Mapping[str, Mapping[str, Any]], version: Version) -> di
         if version < _version(release):
             result.update(row)
     return result
+
+
+OLDEST: Final = _release(_OLDEST)
+"""The oldest supported release."""

@@ -45,6 +45,11 @@ def canonical(type_name: str, value: dict[str, Any] | None) -> dict[str, Any]:
     return result
 
 
+def check_value(expression: str, value: Any) -> None:
+    """Raises FieldError for a value of another type than the expression, such as `Quantity` or `[]string`."""
+    _reader(expression, True, _CANONICAL)[1](value)
+
+
 def declared(type_name: str, value: dict[str, Any]) -> dict[str, Any]:
     """Like canonical, but adds nothing and keeps unknown fields: what a manifest declares, in the API's spelling.
 

@@ -76,13 +76,13 @@ def spec_schema(definition: Manifest, version: str) -> Manifest | None:
 def release_of(schemas: Mapping[Role, Manifest]) -> Release:
     """The newest release whose fields are all in the schemas.
 
-    schemas: by role; with a single role the result is less precise. 1.2 has the same fields as 1.1, and 1.5 as 1.4.
+    schemas: by role; with a single role the result is less precise. 1.5 has the same fields as 1.4.
     """
     introduced: dict[str, bool] = {}
     for role, openapi in schemas.items():
         for since, served in _versioned_fields(role.spec_type, openapi, frozenset()):
             introduced[since] = introduced.get(since, True) and served
-    best = "1.0"
+    best = "1.4"
     for since in sorted(introduced, key=lambda text: tuple(int(part) for part in text.split("."))):
         if not introduced[since]:
             return release.parse_release(best)

@@ -100,7 +100,7 @@ def _preference(draft: Modernization, spec: Manifest) -> None:
 def _topology(draft: Modernization, spec: Manifest) -> None:
     before = (spec.get("cpu") or {}).get("preferredCPUTopology")
     after = topology.preferred(spec) if before is not None else ""
-    if before in (None, after) or not after or after in draft.release.unknown_topologies:
+    if before in (None, after) or not after:
         return
     spec["cpu"]["preferredCPUTopology"] = after
     path = "spec.cpu.preferredCPUTopology"

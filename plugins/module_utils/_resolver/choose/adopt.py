@@ -337,8 +337,7 @@ class _AdoptedVM(NamedTuple):
         parts = [name for name in (SOCKETS, CORES, THREADS) if cpu.get(name, 1) > 1]
         if len(parts) > 1 or parts == [SOCKETS] or PREFERENCE.matcher_of(self.vm) is not None:
             return remedy
-        unknown = self.cluster.release.unknown_topologies
-        name = next(name for name, part in NAMES.items() if part == parts[0] and name not in unknown)
+        name = next(name for name, part in NAMES.items() if part == parts[0])
         # Whatever its topology, a VM with an instancetype has sockets.
         others += [] if SOCKETS in cpu else [f"{_CPU}.{SOCKETS}"]
         accepting = f" and {self._accepting(others)}" if others else ""

@@ -88,7 +88,7 @@ def _misfit(instancetype: Manifest, preference: Spec, spec: Spec, release: Relea
     if spec is None:
         spec = {"architecture": (preference or {}).get("requirements", {}).get("architecture", "")}
     try:
-        misfit = topology.spread_indivisible(instancetype, preference, release) or requirements.unmet(
+        misfit = topology.spread_indivisible(instancetype, preference) or requirements.unmet(
             instancetype, preference, spec, release
         )
     except Panic as panic:

@@ -49,12 +49,12 @@ def too_long(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Iterator[
         new = live is None or role.matcher_in(live).get("name") != chosen
         field = f"spec.{role.matcher}.name"
         yield from _line(field, f"{shown(chosen)} as a label of its revision", len(chosen), LONGEST_LABEL, new)
-        if len(naming.name(name, chosen, _UID, _LARGEST, cluster.release)) <= LONGEST_SUBDOMAIN:
+        if len(naming.name(name, chosen, _UID, _LARGEST)) <= LONGEST_SUBDOMAIN:
             # Whatever the generation, so that the object need not be read.
             continue
         manifest = find.live(vm, role, cluster.objects, cluster.release).manifest or {}
         generation = (manifest.get("metadata") or {}).get("generation") or 1
-        revision = naming.name(name, chosen, _UID, generation, cluster.release)
+        revision = naming.name(name, chosen, _UID, generation)
         fields = f"metadata.name, {field}"
         yield from _line(fields, f"the name of its {role.matcher}'s revision", len(revision), LONGEST_SUBDOMAIN, new)
 

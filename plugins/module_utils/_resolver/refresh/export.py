@@ -121,9 +121,9 @@ def _as_v1beta1(captured: Manifest, role: Role, release: Release) -> Manifest | 
 
     A revision of v1beta1 stays unchanged, including fields of a newer KubeVirt.
     """
-    decoded = decode.decode(captured, release, role)
+    decoded = decode.decode(captured, release)
     if decoded.error is not None:
-        decoded = decode.decode(captured, READS_ALPHA, role)
+        decoded = decode.decode(captured, READS_ALPHA)
     if decoded.manifest is None:
         return Problem(decoded.error or f"the revision {captured['metadata']['name']} is empty")
     if captured["data"].get("apiVersion") == API_VERSION:

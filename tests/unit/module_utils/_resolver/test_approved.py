@@ -167,13 +167,13 @@ def test_modernized_manifests_are_approved() -> None:
 
 @pytest.mark.parametrize("name", [name for name in OPTIONS if name in FILTERS])
 def test_filter_results_of_vms_are_approved(name: str) -> None:
-    """Each entry of the file is a VM's name and a filter's answer, and that of KubeVirt 1.3 where it is another."""
+    """Each entry of the file is a VM's name and a filter's answer, and that of KubeVirt 1.4 where it is another."""
     results: dict[str, Any] = {}
     for machine in (item for item in OBJECTS if item["kind"] == "VirtualMachine"):
-        now, old = (answer(name, machine, version) for version in (None, "1.3"))
+        now, old = (answer(name, machine, version) for version in (None, "1.4"))
         results[machine["metadata"]["name"]] = now
         if old != now:
-            results[f"{machine['metadata']['name']} in 1.3"] = old
+            results[f"{machine['metadata']['name']} in 1.4"] = old
     approved.check(f"filter_{name}.json", shown(results))
 
 

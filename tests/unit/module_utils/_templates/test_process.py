@@ -96,34 +96,31 @@ def vm(spec: Any = None, **metadata: Any) -> dict[str, Any]:
         ),
         (
             vm({"template": {"spec": {"volumes": [{"name": "a", "containerDisk": 5}]}}}),
-            "json: cannot unmarshal number into Go struct field Volume.volumes.VolumeSource.containerDisk of type"
-            " v1.ContainerDiskSource",
+            "volumes[0].containerDisk: expected an object, found 5",
         ),
         (
             vm({"template": {"spec": {"terminationGracePeriodSeconds": "x", "hostname": 5}}}),
-            "json: cannot unmarshal number into Go struct field VMISpecAlias.hostname of type string",
+            "hostname: expected a string, found 5",
         ),
         (
             vm({"template": {"spec": {"domain": {"cpu": {"cores": -0.0}}}}}),
-            "json: cannot unmarshal number -0 into Go struct field CPU.domain.cpu.cores of type uint32",
+            "domain.cpu.cores: expected a whole number, found -0.0",
         ),
         (vm({"template": {"spec": {"terminationGracePeriodSeconds": -0.0}}}), None),
         (
             vm({"template": {"spec": {"Domain": {"CPU": {"Cores": "2"}}}}}),
-            "json: cannot unmarshal string into Go struct field CPU.domain.cpu.cores of type uint32",
+            "domain.cpu.cores: expected a whole number, found '2'",
         ),
-        (vm({"template": {"spec": []}}), "json: cannot unmarshal array into Go value of type v1.VMISpecAlias"),
+        (vm({"template": {"spec": []}}), "expected an object, found a list"),
         (
             vm({"template": {"spec": {"networks": [{"pod": []}]}}}),
-            "json: cannot unmarshal array into Go struct field Network.networks.NetworkSource.pod of type"
-            " v1.PodNetworkAlias",
+            "networks[0].pod: expected an object, found a list",
         ),
         (
             vm({"template": {"spec": {"volumes": [{"memoryDump": {"claimName": 1}}]}}}),
-            "json: cannot unmarshal number into Go struct field MemoryDumpVolumeSource.volumes.VolumeSource.memoryDump"
-            ".PersistentVolumeClaimVolumeSource.PersistentVolumeClaimVolumeSource.claimName of type string",
+            "volumes[0].memoryDump.claimName: expected a string, found 1",
         ),
     ],
 )
-def test_first_error_is_worded_like_go(value: dict[str, Any], message: str | None) -> None:
+def test_first_error_of_a_conversion(value: dict[str, Any], message: str | None) -> None:
     assert conversion_error("VirtualMachine", value) == message

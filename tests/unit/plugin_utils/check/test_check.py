@@ -361,11 +361,11 @@ def test_releases_and_configurations(check: Check) -> None:
         "apiVersion": "instancetype.kubevirt.io/v1beta1",
         "kind": "VirtualMachineClusterPreference",
         "metadata": {"name": "p"},
-        "spec": {"firmware": {"preferredEfi": {"persistent": True}}},
+        "spec": {"preferredArchitecture": "amd64"},
     }
-    code, lines = check({"p.yaml": preference}, "--kubevirt-version", "1.0.1")
+    code, lines = check({"p.yaml": preference}, "--kubevirt-version", "1.4.1")
     assert code == 0 and lines[0] == (
-        "p.yaml:7: warning: VirtualMachineClusterPreference p: spec.firmware.preferredEfi: KubeVirt 1.0 does not know"
+        "p.yaml:6: warning: VirtualMachineClusterPreference p: spec.preferredArchitecture: KubeVirt 1.4 does not know"
         " the field and drops it; remove it, or upgrade KubeVirt [lost-field]"
     )
     tpm = vm(template={"domain": {"devices": {"tpm": {"persistent": True}}, "memory": {"guest": "1Gi"}}})
@@ -629,7 +629,7 @@ def test_a_malformed_kubevirt(check: Check, capsys: pytest.CaptureFixture[str], 
         ([".", "--kubevirt-version", ""], "error: --kubevirt-version: '' is not a version"),
         (
             [".", "--kubevirt-version", "1.10"],
-            "error: --kubevirt-version: this collection does not know KubeVirt 1.10; write 1.0 to 1.9",
+            "error: --kubevirt-version: this collection does not know KubeVirt 1.10; write 1.4 to 1.9",
         ),
         ([".", "--objects", "none"], "error: none: no such file"),
         (["vm.yaml", "--kubevirt", "vm.yaml"], "error: --kubevirt: vm.yaml has no KubeVirt object; kubectl get"),

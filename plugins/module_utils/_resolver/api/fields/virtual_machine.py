@@ -13,7 +13,7 @@ _MATCHER = {
     "kind": "string",
     "revisionName": "string",
     "inferFromVolume": "string",
-    "inferFromVolumeFailurePolicy": ("*string", {"since": "1.1"}),
+    "inferFromVolumeFailurePolicy": "*string",
 }
 _CLOUD_INIT = {
     "secretRef": "*LocalObjectReference",
@@ -143,7 +143,7 @@ TYPES: dict[str, dict[str, Any]] = {
     "AccessCredentialSecretSource": {"secretName": "string!"},
     "SSHPublicKeyAccessCredentialPropagationMethod": {
         "configDrive": "*ConfigDriveSSHPublicKeyAccessCredentialPropagation",
-        "noCloud": ("*NoCloudSSHPublicKeyAccessCredentialPropagation", {"since": "1.1"}),
+        "noCloud": "*NoCloudSSHPublicKeyAccessCredentialPropagation",
         "qemuGuestAgent": "*QemuGuestAgentSSHPublicKeyAccessCredentialPropagation",
     },
     "ConfigDriveSSHPublicKeyAccessCredentialPropagation": {},

@@ -87,7 +87,7 @@ def _preference(meta: dict[str, Any], spec: dict[str, Any], preference: dict[str
     pref_cpu.cpu_features(preference, spec)
     pref_devices.devices(preference, spec, release)
     features.features(preference, spec)
-    firmware.firmware(preference, spec, release)
+    firmware.firmware(preference, spec)
     machine.machine(preference, spec, release)
     clock.clock(preference, spec)
     metadata.subdomain(preference, spec)

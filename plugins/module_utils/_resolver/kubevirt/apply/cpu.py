@@ -33,7 +33,7 @@ def cpu(
             _set(target, field, copy(instancetype_cpu[source]))
     if "maxSockets" in instancetype_cpu:
         _set(target, "maxSockets", instancetype_cpu["maxSockets"])
-    for field, count in zip(Topology._fields, topology(instancetype_cpu["guest"], preference, release)):
+    for field, count in zip(Topology._fields, topology(instancetype_cpu["guest"], preference)):
         _set(target, field, count)
     return []
 

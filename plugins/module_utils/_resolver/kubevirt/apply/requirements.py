@@ -82,13 +82,11 @@ _SPREAD_FIELDS = {
 
 def _counted_fields(preference: dict[str, Any], release: Release) -> tuple[tuple[str, ...], str] | None:
     """The fields of a VM's cpu that count for the preferred topology, and their name; None if nothing is checked."""
-    kind = topology.preferred(preference, release)
+    kind = topology.preferred(preference)
     if kind in (topology.SOCKETS, topology.CORES, topology.THREADS):
         return (kind,), kind
     if kind == topology.ANY:
         return ("cores", "sockets", "threads"), "cores, sockets and threads"
-    if kind == topology.SPREAD and not release.names_spread_by_across:
-        return ("cores", "sockets"), "cores and sockets"
     if kind == topology.SPREAD:
         across = topology.spread_of(preference).across
         return _SPREAD_FIELDS.get(across, ()), across

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from ...api.errors import Panic
-from ...api.release import NEWEST, Release
 
 SOCKETS: Final = "sockets"
 CORES: Final = "cores"
@@ -57,12 +56,12 @@ class SpreadError(NamedTuple):
     field: str
 
 
-def preferred(preference: dict[str, Any] | None, release: Release = NEWEST) -> str:
-    """The preferred topology by its short name; "" if the release does not know it."""
+def preferred(preference: dict[str, Any] | None) -> str:
+    """The preferred topology by its short name; "" for an unknown name."""
     name = ((preference or {}).get("cpu") or {}).get("preferredCPUTopology")
     if name is None:
         return SOCKETS
-    return NAMES.get(name, "") if name not in release.unknown_topologies else ""
+    return NAMES.get(name, "")
 
 
 def spread_of(preference: dict[str, Any]) -> Spread:
@@ -75,15 +74,15 @@ def spread_of(preference: dict[str, Any]) -> Spread:
     return Spread(int(ratio), SOCKETS_CORES if across is None else str(across))
 
 
-def topology(vcpus: int, preference: dict[str, Any] | None, release: Release = NEWEST) -> Topology:
+def topology(vcpus: int, preference: dict[str, Any] | None) -> Topology:
     """The guest's topology for an instancetype's vCPUs and a canonical preference spec.
 
     As in KubeVirt, the remainder of a spread is lost, and unknown names give one vCPU. The VM webhook rejects the
     former, the preference webhook the latter. Raises Panic for a ratio of 0.
     """
-    if vcpus == 1 and not release.spreads_single_vcpu:
+    if vcpus == 1:
         return Topology(1, 1, 1)
-    kind = preferred(preference, release)
+    kind = preferred(preference)
     if kind in (SOCKETS, ANY):
         return Topology(vcpus, 1, 1)
     if kind == CORES:
@@ -112,18 +111,12 @@ def _divisor(ratio: int) -> int:
     return ratio
 
 
-def spread_indivisible(
-    instancetype: dict[str, Any] | None, preference: dict[str, Any] | None, release: Release = NEWEST
-) -> SpreadError | None:
+def spread_indivisible(instancetype: dict[str, Any] | None, preference: dict[str, Any] | None) -> SpreadError | None:
     """The error if spreading the vCPUs leaves a remainder, as virt-api checks it (canonical specs or None).
 
     Raises Panic for a ratio of 0.
     """
-    if preference is None or preferred(preference, release) != SPREAD:
-        return None
-    if instancetype is None:
-        if release.spread_needs_instancetype:
-            raise Panic("a spread without an instancetype")
+    if instancetype is None or preference is None or preferred(preference) != SPREAD:
         return None
     vcpus = instancetype["cpu"]["guest"]
     ratio, across = spread_of(preference)
@@ -143,5 +136,5 @@ def spread_indivisible(
         )
     else:
         return None
-    message = release.spread_rest_message or f"{vcpus} vCPUs provided by the instance type are not divisible {by}"
+    message = f"{vcpus} vCPUs provided by the instance type are not divisible {by}"
     return SpreadError(message, "instancetype.spec.cpu.guest")

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from ...api import errors, quantity
 from ...api import release as releases
 from ...api.manifest import Manifest
-from ...api.release import NEWEST, Release
+from ...api.release import NEWEST, OLDEST, Release
 from ..find.lookup import Lookup
 from . import gates
 
@@ -279,28 +279,28 @@ def version_of(manifest: Manifest) -> str:
 
 
 def _release(version: str) -> tuple[Release, list[str]]:
-    newest = ".".join(map(str, NEWEST.version[:2]))
     if not version:
-        return NEWEST, [f"the cluster does not report its KubeVirt release, so the task assumes {newest}"]
+        return NEWEST, [f"the cluster does not report its KubeVirt release, so the task assumes {_text(NEWEST)}"]
     try:
         return releases.parse_release(version), []
     except releases.UnknownRelease:
-        return NEWEST, [
-            f"the cluster runs KubeVirt {version}, a release unknown to this collection, so the task assumes {newest}"
-        ]
+        text, assumed = "unknown to this collection", NEWEST
+        if releases.is_older(version, _text(OLDEST)):
+            text, assumed = "older than this collection supports", OLDEST
+        return assumed, [f"the cluster runs KubeVirt {version}, a release {text}, so the task assumes {_text(assumed)}"]
+
+
+def _text(release: Release) -> str:
+    """``1.9``"""
+    return ".".join(map(str, release.version[:2]))
 
 
 DEPLOYMENT: Final = "commonInstancetypesDeployment"
 """The field of `spec.configuration` that decides whether virt-operator deploys the common instancetypes."""
-DEPLOYMENT_SINCE: Final = "1.4"
-"""The first release with the field. From 1.1 on a feature gate decided."""
-_DEPLOYMENT_GATE: Final = "CommonInstancetypesDeploymentGate"
 
 
 def deploys_instancetypes(kubevirt: KubeVirt) -> bool | None:
     """Whether virt-operator deploys the common instancetypes; None if the configuration is unknown."""
     if kubevirt.assumption:
         return None
-    if not kubevirt.release.has(DEPLOYMENT_SINCE):
-        return kubevirt.has_gate(_DEPLOYMENT_GATE)
     return (kubevirt.settings.get(DEPLOYMENT) or {}).get("enabled") is not False

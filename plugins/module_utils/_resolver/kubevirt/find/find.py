@@ -94,7 +94,7 @@ def live(vm: Manifest, role: Role, lookup: Lookup, release: Release = NEWEST) ->
     if matcher is None:
         return LookupResult()
     kind = role.kind_of(matcher)
-    if kind is None or (not matcher.get("kind") and role.matcher in release.finding_needs_kind):
+    if kind is None:
         return LookupResult(error=unexpected_kind(role, matcher))
     return _get(lookup, kind, namespace_of(vm) if BY_NAME[kind].namespaced else "", matcher.get("name") or "")
 

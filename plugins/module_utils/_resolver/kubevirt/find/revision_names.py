@@ -54,9 +54,9 @@ def without_revisions(vm: Manifest, roles: Iterable[Role]) -> Manifest:
     return {**vm, "spec": spec, "status": status}
 
 
-def name(vm_name: str, object_name: str, uid: str, generation: int, release: Release = NEWEST) -> str:
+def name(vm_name: str, object_name: str, uid: str, generation: int) -> str:
     """The name of an object's revision for a VM. KubeVirt does not shorten it."""
-    return release.revision_name.format(vm=vm_name, object=object_name, version=VERSION, uid=uid, generation=generation)
+    return f"{vm_name}-{object_name}-{VERSION}-{uid}-{generation}"
 
 
 def owner_reference(vm: Manifest) -> Manifest:

@@ -36,7 +36,7 @@ def controller_revision(vm: Manifest, obj: Manifest, release: Release = NEWEST) 
     generation, uid, object_name = metadata.get("generation", 0), metadata.get("uid", ""), metadata.get("name", "")
     vm_metadata = vm.get("metadata") or {}
     meta = {
-        "name": name(vm_metadata.get("name") or "", object_name, uid, generation, release),
+        "name": name(vm_metadata.get("name") or "", object_name, uid, generation),
         "namespace": vm_metadata.get("namespace") or "",
         "labels": {
             GENERATION_LABEL: str(generation),
@@ -44,9 +44,7 @@ def controller_revision(vm: Manifest, obj: Manifest, release: Release = NEWEST) 
             NAME_LABEL: object_name,
             UID_LABEL: uid,
             VERSION_LABEL: VERSION,
-        }
-        if release.labels_revisions
-        else {},
+        },
         "ownerReferences": [owner_reference(vm)],
     }
     return {"metadata": schema.canonical("ObjectMeta", meta), "data": data, "revision": 0}

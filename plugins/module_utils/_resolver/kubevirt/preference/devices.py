@@ -38,7 +38,7 @@ def devices(preference: dict[str, Any], spec: dict[str, Any], release: Release =
     _panic_devices(preferred, target, release)
     _inputs(preferred, target)
     disks(preferred, target, release)
-    interfaces(preferred, target, spec.get("networks", []), release)
+    interfaces(preferred, target, spec.get("networks", []))
 
 
 def _disable_hotplug(preferred: dict[str, Any], target: dict[str, Any]) -> None:

@@ -33,7 +33,7 @@ def _disk_target(preferred: dict[str, Any], disk: dict[str, Any], release: Relea
     for source, field in _DISK_FIELDS:
         if source in preferred:
             disk.setdefault(field, copy(preferred[source]))
-    threaded = disk["disk"].get("bus") == "virtio" or release.gives_every_disk_an_io_thread
+    threaded = disk["disk"].get("bus") == "virtio"
     if threaded and "preferredDiskDedicatedIoThread" in preferred:
         disk.setdefault("dedicatedIOThread", preferred["preferredDiskDedicatedIoThread"])
 

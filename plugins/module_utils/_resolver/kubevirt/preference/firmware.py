@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...api.release import NEWEST, Release
 
-
-def firmware(preference: dict[str, Any], spec: dict[str, Any], release: Release = NEWEST) -> None:
+def firmware(preference: dict[str, Any], spec: dict[str, Any]) -> None:
     """The steps follow KubeVirt's order; each sees the choice of the step before."""
     preferred = preference.get("firmware")
     if preferred is None:
@@ -16,7 +14,7 @@ def firmware(preference: dict[str, Any], spec: dict[str, Any], release: Release 
     if preferred.get("preferredUseBios") and _unchosen(bootloader):
         bootloader["bios"] = {}
     if "preferredUseBiosSerial" in preferred and "bios" in bootloader:
-        _fill(bootloader["bios"], "useSerial", preferred["preferredUseBiosSerial"], release)
+        bootloader["bios"].setdefault("useSerial", preferred["preferredUseBiosSerial"])
     if "preferredEfi" in preferred and _unchosen(bootloader):
         # It overrides the deprecated fields below.
         bootloader["efi"] = dict(preferred["preferredEfi"])
@@ -24,12 +22,7 @@ def firmware(preference: dict[str, Any], spec: dict[str, Any], release: Release 
     if preferred.get("preferredUseEfi") and _unchosen(bootloader):
         bootloader["efi"] = {}
     if "preferredUseSecureBoot" in preferred and "efi" in bootloader:
-        _fill(bootloader["efi"], "secureBoot", preferred["preferredUseSecureBoot"], release)
-
-
-def _fill(target: dict[str, Any], field: str, value: bool, release: Release) -> None:
-    if field not in target or release.overrides_boot_settings:
-        target[field] = value
+        bootloader["efi"].setdefault("secureBoot", preferred["preferredUseSecureBoot"])
 
 
 def _unchosen(bootloader: dict[str, Any]) -> bool:

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ...api.release import NEWEST, Release
-
 _BINDINGS: Final = ("bridge", "slirp", "masquerade", "sriov", "macvtap", "passt", "passtBinding", "binding")
 
 
-def interfaces(
-    preferred: dict[str, Any], devices: dict[str, Any], networks: list[dict[str, Any]], release: Release = NEWEST
-) -> None:
+def interfaces(preferred: dict[str, Any], devices: dict[str, Any], networks: list[dict[str, Any]]) -> None:
     """Masquerade applies only to an interface without a binding on the pod network."""
     for interface in devices.get("interfaces", ()):
         if preferred.get("preferredInterfaceModel"):
             interface.setdefault("model", preferred["preferredInterfaceModel"])
         if "preferredInterfaceMasquerade" not in preferred:
-            continue
-        if release.masquerades_any_interface:
-            interface["masquerade"] = {}
             continue
         if any(binding in interface for binding in _BINDINGS):
             continue

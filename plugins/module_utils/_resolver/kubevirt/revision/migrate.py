@@ -88,14 +88,12 @@ class _Replacement(NamedTuple):
 def upgrade(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Writes:
     """The writes of virt-controller for a VM (plain manifest) and the objects in the cluster.
 
-    All revisions are created before the VM is patched, and deleted after it. Releases before 1.3 do nothing.
+    All revisions are created before the VM is patched, and deleted after it.
     """
     try:
         vm = release_schema.canonical("VirtualMachine", vm, release)
     except FieldError as error:
         return Writes(error=Problem(str(error), "BadRequest", 400))
-    if not release.upgrades_revisions:
-        return Writes()
     namespace = namespace_of(vm)
     created = CreatedRevisions(lookup)
     creates: list[Action] = []
@@ -138,7 +136,7 @@ def _upgrade(
         return not_found("ControllerRevision", captured)
     if naming.is_latest(original):
         return None
-    decoded = decode.decode(original, release, role)
+    decoded = decode.decode(original, release)
     if decoded.error is not None:
         return Problem(decoded.error)
     if decoded.manifest is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from ...api import release_schema
@@ -21,12 +20,10 @@ class Expanded(NamedTuple):
     """An expanded VM.
 
     vm: the canonical VM; None with an error.
-    conflicts: full paths of the VM's fields that its instancetype does not permit; the error names them too.
     """
 
     vm: Manifest | None = None
     error: Problem | None = None
-    conflicts: tuple[str, ...] = ()
 
 
 def expand(vm: Manifest, cluster: Cluster) -> Expanded:
@@ -51,46 +48,32 @@ def expand(vm: Manifest, cluster: Cluster) -> Expanded:
         return Expanded(error=problem)
     if template is None:
         return Expanded(error=Problem("the VirtualMachine has no template", PANIC))
-    failed = fill(template, instancetype.spec, preference.spec, cluster.kubevirt)
-    if failed is not None:
-        return failed
+    problem = fill(template, instancetype.spec, preference.spec, cluster.kubevirt)
+    if problem is not None:
+        return Expanded(error=problem)
     for role in ROLES:
         vm["spec"].pop(role.matcher, None)
         vm["status"].pop(role.reference, None)
     return Expanded(vm)
 
 
-def fill_new(
-    template: Manifest, instancetype: Manifest | None, preference: Manifest | None, kubevirt: KubeVirt
-) -> Problem | None:
-    """Like `fill`, for the VMI of a new VM: with the defaults that expand-spec leaves out."""
-    release = kubevirt.release
-    stores_request = release.requests_guest_memory or not release.expand_sets_defaults
-    creating = release._replace(expand_sets_defaults=True, requests_guest_memory=stores_request)
-    failed = fill(template, instancetype, preference, replace(kubevirt, release=creating))
-    return failed.error if failed is not None else None
-
-
 def fill(
     template: Manifest, instancetype: Manifest | None, preference: Manifest | None, kubevirt: KubeVirt
-) -> Expanded | None:
+) -> Problem | None:
     """Applies instancetype, preference and defaults to a VM's canonical template.
 
-    instancetype, preference: canonical specs or None. Returns the failure, after which the template is incomplete.
+    instancetype, preference: canonical specs or None. Returns a problem, after which the template is incomplete.
     """
     release = kubevirt.release
     spec = template["spec"]
-    if release.expand_sets_defaults:
-        defaults.add_disks_for_volumes(spec)
-        problem = defaults.add_network_interface(spec, kubevirt)
-        if problem is not None:
-            return Expanded(error=problem)
+    defaults.add_disks_for_volumes(spec)
+    problem = defaults.add_network_interface(spec, kubevirt)
+    if problem is not None:
+        return problem
     try:
         conflicts = applier.apply_in_place(template["metadata"], spec, instancetype, preference, release)
     except Panic as panic:
-        return Expanded(error=Problem(str(panic), PANIC))
+        return Problem(str(panic), PANIC)
     if conflicts:
-        message = release.expand_conflict or conflict.webhook_message(conflicts, release)
-        return Expanded(error=Problem(message, "BadRequest", 400), conflicts=tuple(conflict.paths(conflicts)))
-    problem = defaults.set_spec_defaults(spec, kubevirt) if release.expand_sets_defaults else None
-    return None if problem is None else Expanded(error=problem)
+        return Problem(conflict.webhook_message(conflicts, release), "BadRequest", 400)
+    return defaults.set_spec_defaults(spec, kubevirt)

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from ...api import go_json, release_schema
-from ...api.errors import FieldError
+from ...api import release_schema
+from ...api.errors import FieldError, go_reason
 from ...api.manifest import Manifest, labels_of
 from ...api.matcher import PREFERENCE, ROLES, Role, set_kinds
 from ...api.release import NEWEST, Release
@@ -43,7 +43,7 @@ def mutate(
             # Only its matchers are compared.
             before = release_schema.canonical("VirtualMachine", {"spec": stored.get("spec")}, release)
     except FieldError as error:
-        return Mutated(refusal=bad_request(go_json.type_error("VirtualMachine", vm) or str(error)))
+        return Mutated(refusal=bad_request(go_reason(error)))
     if canonical["metadata"].get("deletionTimestamp"):
         return Mutated(canonical)
     refusal = _check_matchers(canonical, before, release)
@@ -123,7 +123,7 @@ def _apply(preference: Manifest, vm: Manifest, release: Release) -> None:
     storage_class = preference.get("volumes", {}).get("preferredStorageClassName")
     if storage_class:
         for volume in vm["spec"].get("dataVolumeTemplates", ()):
-            for field in release.storage_class_fields:
+            for field in ("pvc", "storage"):
                 if field in volume["spec"]:
                     volume["spec"][field].setdefault("storageClassName", storage_class)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from ...api import go_json, release_schema
-from ...api.errors import FieldError, Panic
+from ...api import release_schema
+from ...api.errors import FieldError, Panic, go_reason
 from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, ROLE_OF_KIND, ROLES
 from ...api.release import NEWEST, Release
@@ -51,22 +51,22 @@ def _memory_causes(memory: Manifest) -> Iterator[Cause]:
 def preference(spec: Manifest, release: Release = NEWEST) -> Response:
     """The response to the canonical spec of a preference of either kind."""
     topology_name = spec.get("cpu", {}).get("preferredCPUTopology")
-    causes = list(_spread_causes(spec, release)) if release.checks_spread_options else []
-    if release.checks_topology_names and topology_name is not None and topology_name not in topology.NAMES:
+    causes = list(_spread_causes(spec))
+    if topology_name is not None and topology_name not in topology.NAMES:
         message = f"unknown preferredCPUTopology {topology_name}"
         causes.insert(0, Cause(INVALID, message, "spec.cpu.preferredCPUTopology"))
     if causes:
         return invalid(causes)
     short_name = topology.NAMES.get(topology_name)
-    if short_name != topology_name and release.checks_topology_names:
+    if short_name != topology_name:
         deprecated = f"PreferredCPUTopology {topology_name} is deprecated for removal in a future release"
         return allowed([f"{deprecated}, please use {short_name} instead"])
     return allowed()
 
 
-def _spread_causes(spec: Manifest, release: Release) -> Iterator[Cause]:
+def _spread_causes(spec: Manifest) -> Iterator[Cause]:
     """Spread options count only for a spread topology."""
-    if topology.preferred(spec, release) != topology.SPREAD:
+    if topology.preferred(spec) != topology.SPREAD:
         return
     ratio, across = topology.spread_of(spec)
     if across not in _ACROSS:
@@ -101,9 +101,6 @@ def virtual_machine(vm: Manifest, cluster: Cluster) -> Response:
         found = verdict(template, instancetype_spec, preference_spec, cluster.kubevirt)
     except Panic as panic:
         return crashed(str(panic), APPLY)
-    insufficient = None if found.unmet is None else _insufficient(found.unmet)
-    if insufficient is not None and release.checks_requirements_first:
-        return insufficient
     if found.spread is not None:
         return invalid([Cause(INVALID, found.spread.message, found.spread.field)], APPLY)
     if found.conflicts:
@@ -111,7 +108,7 @@ def virtual_machine(vm: Manifest, cluster: Cluster) -> Response:
         return invalid((Cause(INVALID, message, field) for message, field in described), APPLY)
     if found.problem is not None:
         return bad_request(found.problem.message, DEFAULTS)
-    return insufficient or allowed()
+    return allowed() if found.unmet is None else _insufficient(found.unmet)
 
 
 def _insufficient(requirement: Unmet) -> Response:
@@ -137,13 +134,10 @@ def verdict(
 ) -> Verdict:
     """Applies canonical specs and the defaults to a VM's canonical template. Raises Panic where KubeVirt panics."""
     release, metadata, spec = kubevirt.release, template["metadata"], template["spec"]
-    before = release.checks_requirements_first
-    unmet = requirements.unmet(instancetype_spec, preference_spec, spec, release) if before else None
-    spread = topology.spread_indivisible(instancetype_spec, preference_spec, release)
+    spread = topology.spread_indivisible(instancetype_spec, preference_spec)
     conflicts = applier.apply_in_place(metadata, spec, instancetype_spec, preference_spec, release)
     problem = defaults.set_spec_defaults(spec, kubevirt)
-    if not before:
-        unmet = requirements.unmet(instancetype_spec, preference_spec, spec, release)
+    unmet = requirements.unmet(instancetype_spec, preference_spec, spec, release)
     return Verdict(spread, tuple(conflicts), problem, unmet)
 
 
@@ -153,5 +147,5 @@ def validate(kind: str, manifest: Manifest, release: Release = NEWEST) -> Respon
     try:
         canonical = release_schema.canonical(role.kind, manifest, release)
     except FieldError as error:
-        return bad_request(go_json.type_error(role.kind, manifest, kind) or str(error))
+        return bad_request(go_reason(error))
     return (instancetype if role is INSTANCETYPE else preference)(canonical["spec"], release)

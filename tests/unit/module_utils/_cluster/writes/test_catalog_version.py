@@ -28,7 +28,7 @@ def kubevirt(version: str | None) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("release", "version"), [("v1.9.2", "v3"), ("v1.8.4", "v2"), ("v1.6.6", "v2"), ("v1.5.3", "v1"), ("v1.2.0", "v1")]
+    ("release", "version"), [("v1.9.2", "v3"), ("v1.8.4", "v2"), ("v1.6.6", "v2"), ("v1.5.3", "v1"), ("v1.4.0", "v1")]
 )
 def test_reported_release_chooses_the_version(release: str, version: str) -> None:
     store = Store({KUBEVIRTS: [kubevirt(release)]})

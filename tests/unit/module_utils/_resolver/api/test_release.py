@@ -17,7 +17,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Release,
     parse_release,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply import topology
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.defaults import (
     set_spec_defaults,
@@ -36,7 +35,6 @@ def flags(version: Release) -> dict[str, Any]:
         ("v1.6.2", (1, 6, 2)),
         ("1.4.0-rc.1", (1, 4, 0)),
         ("v1.5.2+build.7", (1, 5, 2)),
-        ("1.0", (1, 0, 0)),
     ],
 )
 def test_valid_versions(text: str, version: tuple[int, int, int]) -> None:
@@ -51,52 +49,52 @@ def test_releases_are_cached_and_future_versions_are_newest() -> None:
 @pytest.mark.parametrize("text", ["", "newest", "1", "1.6.2.1", "v", 1.6, None])
 def test_invalid_versions(text: Any) -> None:
     with pytest.raises(
-        release.UnknownRelease, match=r"is not a version of KubeVirt; write 1\.0 or later, .* in quotes"
+        release.UnknownRelease, match=r"is not a version of KubeVirt; write 1\.4 or later, .* in quotes"
     ):
         parse_release(text)
 
 
 @pytest.mark.parametrize("text", ["1.10", "v1.99.0", "9.9"])
 def test_a_user_names_a_known_release(text: str) -> None:
-    with pytest.raises(release.UnknownRelease, match=rf"does not know KubeVirt {text}; write 1\.0 to 1\.9, or a patch"):
+    with pytest.raises(release.UnknownRelease, match=rf"does not know KubeVirt {text}; write 1\.4 to 1\.9, or a patch"):
         release.parse_known_release(text)
     assert release.parse_known_release("v1.9.7") is NEWEST and release.parse_known_release("1.6").version == (1, 6, 0)
 
 
-def test_releases_before_1_0_are_not_supported() -> None:
-    with pytest.raises(release.UnknownRelease, match=r"KubeVirt v0\.59\.1 is not supported"):
-        parse_release("v0.59.1")
+def test_releases_before_1_4_are_not_supported() -> None:
+    with pytest.raises(release.UnknownRelease, match=r"KubeVirt v1\.3\.1 is not supported"):
+        parse_release("v1.3.1")
 
 
 def test_releases_differ_only_in_recorded_changes() -> None:
-    minors = [parse_release(f"1.{minor}") for minor in range(10)]
+    minors = [parse_release(f"1.{minor}") for minor in range(4, 10)]
     changed = [
         {name for name, value in flags(older).items() if value != flags(newer)[name]}
         for older, newer in zip(minors, minors[1:])
     ]
 
-    assert changed[8] == {
+    assert changed[4] == {
         "creates_panic_device",
         "infers_from_snapshots",
         "warns_of_launch_security",
     }
-    assert changed[7] == {
+    assert changed[3] == {
         "crashes_without_matcher",
         "keeps_restart_condition",
         "restarts_for_pod_network",
     }
-    assert changed[6] == {
+    assert changed[2] == {
         "any_memory_conflicts",
         "sets_matcher_kind",
         "named_and_inferred",
         "named_and_inferred_type",
         "storing_needs_kind",
         "takes_architecture_of_sources",
-        "old_revisions",
+        "reads_old_revisions",
         "replaces_volumes",
         "requests_guest_memory",
     }
-    assert changed[5] == {
+    assert changed[1] == {
         "vm_memory_counts",
         "checks_captured_name",
         "refuses_unknown_objects",
@@ -104,21 +102,19 @@ def test_releases_differ_only_in_recorded_changes() -> None:
         "updates_live_by_default",
         "stages_volumes",
     }
-    assert changed[4] == {
+    assert changed[0] == {
         "conflict_cause",
         "conflict_list",
         "leaves_empty_machine",
         "captures_in_status",
         "crashes_without_matcher",
     }
-    assert changed[1] == {"spread_needs_instancetype"}
 
 
 @pytest.mark.parametrize(
     ("version", "requests"),
     [
-        ("1.3.0", False),
-        ("1.3.1", True),
+        ("1.4.0", True),
         ("1.6.1", True),
         ("1.6.2", False),
         ("1.6.3", True),
@@ -135,23 +131,6 @@ def test_patch_releases_have_their_own_differences() -> None:
     assert parse_release("1.5.1").vm_memory_counts
     assert not parse_release("1.5.1").checks_captured_name
     assert parse_release("1.5.2").checks_captured_name
-    assert parse_release("1.0.0").overrides_boot_settings
-    assert not parse_release("1.0.1").overrides_boot_settings
-
-
-@pytest.mark.parametrize(
-    ("version", "name", "expected"),
-    [
-        ("1.0", "preferCores", (1, 4, 1)),
-        ("1.0", "preferAny", (1, 1, 1)),
-        ("1.1", "preferAny", (4, 1, 1)),
-        ("1.3", "cores", (1, 1, 1)),
-        ("1.4", "cores", (1, 4, 1)),
-        ("1.4", "preferCores", (1, 4, 1)),
-    ],
-)
-def test_unknown_topologies_give_one_vcpu(version: str, name: str, expected: tuple[int, int, int]) -> None:
-    assert topology.topology(4, {"cpu": {"preferredCPUTopology": name}}, parse_release(version)) == expected
 
 
 def test_memory_request_is_divided_by_overcommit() -> None:
@@ -174,17 +153,16 @@ INSTANCETYPE = {
 
 
 def test_unknown_fields_of_a_release_are_dropped() -> None:
-    spec = release_schema.canonical("VirtualMachineInstancetypeSpec", INSTANCETYPE, parse_release("1.2"))
+    spec = release_schema.canonical("VirtualMachineInstancetypeSpec", INSTANCETYPE, parse_release("1.4"))
 
     assert spec == {
-        "cpu": {"guest": 2},
+        "cpu": {"guest": 2, "maxSockets": 4},
         "memory": {"guest": "1Gi"},
         "gpus": [{"name": "a", "deviceName": ""}, {"name": "b", "deviceName": "x/y"}],
         "launchSecurity": {},
     }
-    unknown = release_schema.unknown("VirtualMachineInstancetypeSpec", INSTANCETYPE, parse_release("1.2"))
+    unknown = release_schema.unknown("VirtualMachineInstancetypeSpec", INSTANCETYPE, parse_release("1.4"))
     assert {field.path: field.value for field in unknown} == {
-        "cpu.maxSockets": 4,
         "gpus[0].claimName": "",
         "gpus[1].bogus": 1,
         "launchSecurity.snp": {},
@@ -203,13 +181,12 @@ def test_older_releases_write_empty_values() -> None:
 
 
 def test_unknown_fields_are_not_validated() -> None:
-    wrong = {"cpu": {"guest": 2, "maxSockets": "many"}, "memory": {"guest": "1Gi"}}
+    wrong = {"cpu": {"guest": 2}, "memory": {"guest": "1Gi"}, "launchSecurity": {"snp": 5}}
 
-    assert release_schema.canonical("VirtualMachineInstancetypeSpec", wrong, parse_release("1.2"))["cpu"] == {
-        "guest": 2
-    }
-    with pytest.raises(FieldError, match=r"cpu\.maxSockets"):
-        release_schema.canonical("VirtualMachineInstancetypeSpec", wrong, parse_release("1.3"))
+    spec = release_schema.canonical("VirtualMachineInstancetypeSpec", wrong, parse_release("1.4"))
+    assert spec["launchSecurity"] == {}
+    with pytest.raises(FieldError, match=r"launchSecurity\.snp"):
+        release_schema.canonical("VirtualMachineInstancetypeSpec", wrong, NEWEST)
 
 
 @pytest.mark.parametrize("wrong", [{"cpu": []}, {"gpus": {}}, {"gpus": [5]}, []])
@@ -217,7 +194,7 @@ def test_old_release_rejects_wrong_types_like_newest(wrong: Any) -> None:
     with pytest.raises(FieldError) as newest:
         schema.canonical("VirtualMachineInstancetypeSpec", wrong)
     with pytest.raises(FieldError) as old:
-        release_schema.canonical("VirtualMachineInstancetypeSpec", wrong, parse_release("1.2"))
+        release_schema.canonical("VirtualMachineInstancetypeSpec", wrong, parse_release("1.4"))
 
     assert str(old.value) == str(newest.value)
 

@@ -50,7 +50,7 @@ def by_name(documents: list[dict[str, Any]], version: str) -> dict[str, dict[str
 
 @pytest.mark.parametrize(
     ("kubevirt", "version"),
-    [("1.0", "v1.2.1"), ("1.3.9", "v1.2.1"), ("1.4.0", "v1.2.1"), ("1.4.1", "v1.2.1"), ("1.5.3", "v1.3.1")]
+    [("1.4.0", "v1.2.1"), ("1.4.1", "v1.2.1"), ("1.5.3", "v1.3.1")]
     + [("1.6.6", "v1.4.1"), ("1.7.4", "v1.5.1"), ("1.8.4", "v1.6.0"), ("1.9.0", "v1.7.0"), ("2.3", "v1.7.0")],
 )
 def test_the_builtin_version_for_a_release_of_kubevirt(kubevirt: str, version: str) -> None:
@@ -62,7 +62,7 @@ def test_the_builtin_version_for_a_release_of_kubevirt(kubevirt: str, version: s
 
 def test_a_version_without_kubevirt_supports_all_releases() -> None:
     documents = catalog({"kubevirt": "1.8"}, {})
-    assert fitting_version(documents, release.parse_release("1.0")) == "v3"
+    assert fitting_version(documents, release.parse_release("1.4")) == "v3"
     documents = [{"versions": {"v2": {"kubevirt": "1.9"}, "v1": {}}}]
     assert fitting_version(documents, release.parse_release("1.8")) == "v1"
 
@@ -144,7 +144,7 @@ def test_input_documents_are_not_modified() -> None:
         (
             {"v1": {"kubevirt": 1.9}},
             "versions.v1: kubevirt: 1.9 is not a version of KubeVirt;"
-            " write 1.0 or later, such as 1.6 or v1.6.2, in quotes",
+            " write 1.4 or later, such as 1.6 or v1.6.2, in quotes",
         ),
         ({"v1": {"without": ["x*"]}}, "versions.v1: without: nothing in the catalog matches 'x*'"),
         (

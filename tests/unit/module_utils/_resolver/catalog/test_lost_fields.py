@@ -64,8 +64,7 @@ def on(version: str, name: str) -> LostFields | None:
 
 @pytest.mark.parametrize(
     ("version", "result"),
-    [("1.0", "1.0"), ("1.1", "1.1"), ("1.2", "1.1"), ("1.3", "1.3"), ("1.4", "1.4"), ("1.5", "1.4"), ("1.6", "1.6")]
-    + [("1.7", "1.7"), ("1.8", "1.8"), ("1.9", "1.9")],
+    [("1.4", "1.4"), ("1.5", "1.4"), ("1.6", "1.6")] + [("1.7", "1.7"), ("1.8", "1.8"), ("1.9", "1.9")],
 )
 def test_release_is_derived_from_the_fields(version: str, result: str) -> None:
     assert release_of(cluster(version)).version == release.parse_release(result).version
@@ -73,15 +72,6 @@ def test_release_is_derived_from_the_fields(version: str, result: str) -> None:
 
 def test_everything_fits_the_newest_release() -> None:
     assert [name for name in catalog() if on("1.9", name)] == []
-
-
-@pytest.mark.parametrize("version", ["1.0", "1.2", "1.3"])
-def test_spread_gives_one_vcpu_before_1_4(version: str) -> None:
-    result = on(version, "centos.stream9.dpdk")
-    assert result is not None
-    assert result.vcpus == (8, 1)
-    assert "a VM with 8 vCPUs would get 1" in result.text
-    assert on("1.4", "centos.stream9.dpdk") is None
 
 
 def test_windows_loses_its_video_type_before_1_9() -> None:
@@ -164,16 +154,6 @@ def test_preference_without_valid_vm_has_no_effects(spec: dict[str, Any]) -> Non
 
 def preference(**spec: Any) -> dict[str, Any]:
     return {"kind": "VirtualMachineClusterPreference", "metadata": {"name": "a"}, "spec": spec}
-
-
-def test_preference_effects_use_a_sufficiently_large_vm() -> None:
-    required = {"cpu": {"guest": 16}, "memory": {"guest": "32Gi"}}
-    for requirements, vcpus in (({}, 4), (required, 16)):
-        spread = preference(cpu={"preferredCPUTopology": "cores"}, requirements=requirements)
-        result = find_lost_fields(spread, cluster("1.3")[PREFERENCE], release_of(cluster("1.3")))
-        assert result is not None
-        assert (result.vcpus, result.lost) == ((vcpus, 1), ())
-        assert result.text == f"a VM with {vcpus} vCPUs would get 1"
 
 
 def test_a_schema_without_spec_keeps_all_fields() -> None:

@@ -167,20 +167,6 @@ def test_fields_without_a_counterpart_are_errors(manifest: Manifest, message: st
     assert str(caught.value).startswith(message)
 
 
-def test_replacements_require_a_release_that_supports_them() -> None:
-    old = preference(
-        {
-            "cpu": {"preferredCPUTopology": "preferSpread"},
-            "preferSpreadSocketToCoreRatio": 4,
-            "firmware": {"preferredUseEfi": True},
-        }
-    )
-
-    assert modernize(old, parse_release("1.2")).changes == []
-    assert set(changed(modernize(old, parse_release("1.3")))) == {"spec.preferSpreadSocketToCoreRatio"}
-    assert modernize(old, parse_release("1.4")) == modernize(old)
-
-
 def test_launch_security_of_an_instancetype_remains() -> None:
     old = obj("VirtualMachineInstancetype", {**SMALL, "launchSecurity": {"sev": {}}})
 
@@ -352,7 +338,7 @@ def test_bare_captured_specs_are_read_through_1_6() -> None:
     spec = base64.b64encode(json.dumps(SMALL).encode()).decode()
     revision = {"data": {"apiVersion": "instancetype.kubevirt.io/v1alpha1", "spec": spec}}
 
-    for version in ("1.0", "1.3", "1.6"):
+    for version in ("1.4", "1.6"):
         assert decode.spec(revision, INSTANCETYPE, parse_release(version)).spec == {
             "cpu": {"guest": 4, "model": "", "dedicatedCPUPlacement": False, "isolateEmulatorThread": False},
             "memory": {"guest": "1Gi"},

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose import adopt
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.adopt import Adoption, Candidate
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
@@ -224,11 +224,6 @@ KEEP = "spec.cpu.preferredCPUTopology: cores and accept: [domain.cpu.sockets] to
             "set accept: [annotations, domain.cpu] to change the topology of its vCPUs, or use a preference with"
             " spec.cpu.preferredCPUTopology: cores and accept: [annotations, domain.cpu.sockets] to keep it",
         ),
-        (
-            {"cpu": {"cores": 2}},
-            {"release": parse_release("1.3")},
-            f"{TURN}, or use a preference with {KEEP}".replace("cores", "preferCores"),
-        ),
         ({"cpu": {"cores": 2}}, {"preferences": [CORES]}, "set accept: [domain.cpu.sockets]"),
         (
             {"cpu": {"sockets": 1, "cores": 1, "threads": 2}},
@@ -433,23 +428,12 @@ def test_vm_with_invalid_matchers_is_refused() -> None:
 OLD_CORES = preference("old.cores", cpu={"preferredCPUTopology": "preferCores"})
 
 
-def test_cluster_release_decides_the_meaning_of_topology() -> None:
-    """Up to KubeVirt 1.3 a topology is called otherwise, and one that is not known gives a single vCPU."""
-    machine = vm(cpu={"sockets": 1, "cores": 2, "threads": 1})
-    for version, name in (("1.9", "cores"), ("1.3", "old.cores")):
-        result = chosen(adopted(machine, [CORES, OLD_CORES], release=parse_release(version)))
-        assert (result.preference or {}).get("name") == name
-        assert (template(result)["domain"], result.differences) == ({"devices": {}}, ())
-
-
 def test_a_vm_keeps_its_own_preference() -> None:
     machine = vm(cpu={"sockets": 1, "cores": 2, "threads": 1})
     machine["spec"]["preference"] = {"kind": CLUSTER_PREFERENCE, "name": "cores"}
     result = chosen(adopted(machine))
     assert result.preference == result.vm["spec"]["preference"] == machine["spec"]["preference"]
     assert template(result) == {"domain": {"devices": {}}}
-    # There it would have a single vCPU.
-    assert adopted(machine, release=parse_release("1.3")).chosen is None
 
 
 def test_cluster_settings_apply_to_both_sides() -> None:

@@ -225,10 +225,10 @@ def test_annotations_of_vms_have_no_alias() -> None:
 
 
 def test_notes_of_a_field() -> None:
-    existing = {field.name: field for field in argument_spec.fields("FirmwarePreferences")}
+    existing = {field.name: field for field in argument_spec.fields("DevicePreferences")}
 
-    assert existing["preferredEfi"].since == "1.4"
-    assert existing["preferredUseBios"].since == ""
+    assert existing["preferredVideoType"].since == "1.9"
+    assert existing["preferredDiskBus"].since == ""
 
 
 def test_every_list_of_choices_is_in_use() -> None:

@@ -397,13 +397,13 @@ def test_cluster_settings_and_release_are_no_change() -> None:
     instance = running()
     instance["spec"]["domain"]["cpu"].update(cores=2)
     instance["spec"]["domain"]["devices"]["interfaces"][0] = {"name": "default", "masquerade": {}}
-    for release, vcpus in ((parse_release("1.9"), 2), (parse_release("1.3"), 1)):
+    for release in (parse_release("1.9"), parse_release("1.4")):
         settings = {"network": {"defaultNetworkInterface": "masquerade"}}
         cluster = Cluster(Objects([*TYPES, cores]), KubeVirt(release, settings))
         for present in (None, instance):
             result = foreseen(machine, machine, present, cluster)
             assert (result.needs, result.changes) == (NOTHING, ())
-            assert (result.guest_after or {})["vcpus"] == vcpus
+            assert (result.guest_after or {})["vcpus"] == 2
 
 
 def test_a_size_mismatch_considers_the_clusters_configuration() -> None:

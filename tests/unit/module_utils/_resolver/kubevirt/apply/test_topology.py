@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Panic
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import parse_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply import topology
 
 
@@ -24,14 +23,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 )
 def test_short_name_of_preferred_topology(preference: dict[str, Any] | None, short_name: str) -> None:
     assert topology.preferred(preference) == short_name
-
-
-def test_topology_name_of_later_release_is_unknown() -> None:
-    cores = {"cpu": {"preferredCPUTopology": "cores"}}
-    assert (topology.preferred(cores, parse_release("1.3")), topology.preferred(cores, parse_release("1.4"))) == (
-        "",
-        "cores",
-    )
 
 
 @pytest.mark.parametrize(
@@ -75,5 +66,3 @@ def test_spread_ratio_0_crashes_kubevirt(across: str) -> None:
 def test_spread_without_instancetype() -> None:
     preference = {"cpu": {"preferredCPUTopology": "preferSpread"}}
     assert topology.spread_indivisible(None, preference) is None
-    with pytest.raises(Panic, match=r"^a spread without an instancetype$"):
-        topology.spread_indivisible(None, preference, parse_release("1.1"))

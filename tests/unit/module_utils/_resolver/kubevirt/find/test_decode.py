@@ -1,4 +1,4 @@
-"""Contents of ControllerRevisions, and KubeVirt's messages if they cannot be read."""
+"""Contents of ControllerRevisions, and why they cannot be read."""
 
 from __future__ import annotations
 
@@ -18,51 +18,20 @@ FAILED = "failed to decode object in ControllerRevision: "
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ([], f"{FAILED}couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of"),
-        (True, f"{FAILED}couldn't get version/kind; json parse error: json: cannot unmarshal bool into Go value of"),
-        ({"kind": 1}, f"{FAILED}couldn't get version/kind; json parse error: json: cannot unmarshal number into Go"),
-        ({"kind": "X", "apiVersion": "a/b/c"}, f"{FAILED}unexpected GroupVersion string: a/b/c"),
-        ({"kind": "X", "apiVersion": "a/"}, f"{FAILED}Object 'apiVersion' is missing in '"),
-        ({}, f"{FAILED}Object 'Kind' is missing in '{{}}'"),
-        ({"z": "<&>", "a": "ü"}, f'{FAILED}Object \'Kind\' is missing in \'{{"a":"ü","z":"\\u003c\\u0026\\u003e"}}\''),
-        ({"kind": "Pod", "apiVersion": "v1"}, f'{FAILED}no kind "Pod" is registered for version "v1" in scheme "'),
-        (
-            {"kind": "VirtualMachineInstanceList", "apiVersion": "kubevirt.io/v1alpha3"},
-            "unexpected type in ControllerRevision: *v1.VirtualMachineInstanceList",
-        ),
+        ([], "data: expected an object, found []"),
+        (True, "data: expected an object, found True"),
+        ({}, "it holds a None of None, which KubeVirt does not read"),
+        ({"kind": ["X"], "apiVersion": "a/b"}, "it holds a ['X'] of a/b, which KubeVirt does not read"),
+        ({"kind": "Pod", "apiVersion": "v1"}, "it holds a Pod of v1, which KubeVirt does not read"),
     ],
 )
 def test_unreadable_data(data: Any, message: str) -> None:
-    decoded = decode.decode({"data": data})
-    assert decoded.manifest is None
-    assert decoded.error is not None
-    assert decoded.error.startswith(message)
-
-
-@pytest.mark.parametrize(
-    ("value", "json_type"), [("", None), (None, None), ([], "array"), ({}, "object"), (False, "bool"), (0, "number")]
-)
-@pytest.mark.parametrize("field", ["kind", "apiVersion"])
-def test_kind_or_version_of_wrong_type(field: str, value: Any, json_type: str | None) -> None:
-    error = str(decode.decode({"data": {"kind": "Pod", "apiVersion": "v1", field: value}}).error)
-    if json_type is None:
-        assert error.startswith(f"{FAILED}Object '{'Kind' if field == 'kind' else field}' is missing in ")
-    else:
-        assert error == (
-            f"{FAILED}couldn't get version/kind; json parse error: json: cannot unmarshal {json_type} into Go struct"
-            f" field .{field} of type string"
-        )
-
-
-@pytest.mark.parametrize(("data", "json_type"), [([], "array"), ("x", "string"), (True, "bool"), (1.5, "number")])
-def test_data_of_wrong_type(data: Any, json_type: str) -> None:
-    error = str(decode.decode({"data": data}).error)
-    assert f"json: cannot unmarshal {json_type} into Go value of type struct {{ APIVersion string " in error
+    assert decode.decode({"data": data}) == decode.Decoded(error=FAILED + message)
 
 
 def test_empty_revision_fails_only_for_its_spec() -> None:
     assert decode.decode({}) == decode.Decoded()
-    assert decode.spec({}, INSTANCETYPE).error == "unexpected type in ControllerRevision: <nil>"
+    assert decode.spec({}, INSTANCETYPE).error == "the ControllerRevision is empty"
 
 
 def test_wrong_type_names_its_field() -> None:
@@ -87,25 +56,18 @@ def test_unreadable_alpha_data() -> None:
     for text in ("", "{"):
         spec = base64.b64encode(text.encode()).decode()
         revision = {"data": {"apiVersion": "instancetype.kubevirt.io/v1alpha1", "spec": spec}}
-        assert "unexpected end of JSON input" in str(decode.decode(revision, parse_release("1.2"), INSTANCETYPE).error)
+        assert "it holds a None" in str(decode.decode(revision, parse_release("1.6")).error)
 
 
-@pytest.mark.parametrize(
-    ("spec", "json_type"), [("x", "string"), ([], "array"), (True, "bool"), (5, "number"), (1.5, "number")]
-)
-def test_alpha_object_with_spec_of_wrong_type(spec: Any, json_type: str) -> None:
-    data = {"apiVersion": "instancetype.kubevirt.io/v1alpha2", "kind": "VirtualMachineClusterPreference", "spec": spec}
-    assert str(decode.decode({"data": data}, parse_release("1.6")).error).endswith(
-        f"json: cannot unmarshal {json_type} into Go struct field VirtualMachineClusterPreference.spec of type"
-        " v1alpha2.VirtualMachinePreferenceSpec"
-    )
+def test_alpha_object_with_spec_of_wrong_type() -> None:
+    data = {"apiVersion": "instancetype.kubevirt.io/v1alpha2", "kind": "VirtualMachineClusterPreference", "spec": "x"}
+    assert str(decode.decode({"data": data}, parse_release("1.6")).error) == f"{FAILED}expected an object, found 'x'"
 
 
 def test_spec_without_object_gets_name_from_kubevirt() -> None:
     text = base64.b64encode(b'{"cpu": {"guest": 2}, "memory": {"guest": "1Gi"}}').decode()
     revision = {"data": {"apiVersion": "instancetype.kubevirt.io/v1alpha1", "spec": text}}
-    for version in ("1.2", "1.5"):
-        decoded = decode.decode(revision, parse_release(version), INSTANCETYPE)
-        assert decoded.manifest is not None
-        assert decoded.manifest["apiVersion"] == matcher.API_VERSION
-        assert decoded.manifest["metadata"]["name"] == "old-version-of-instancetype-object"
+    decoded = decode.decode(revision, parse_release("1.5"))
+    assert decoded.manifest is not None
+    assert decoded.manifest["apiVersion"] == matcher.API_VERSION
+    assert decoded.manifest["metadata"]["name"] == "old-version-of-instancetype-object"

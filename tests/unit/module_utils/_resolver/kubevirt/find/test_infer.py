@@ -235,9 +235,3 @@ def test_snapshot_labels_count_since_1_9() -> None:
         assert inferred(vm(DV_VOLUME), objects)
         failed = failure(vm(DV_VOLUME), objects, parse_release("1.8"))
         assert (failed.problem.message, failed.ignorable) == (message, True)
-
-
-def test_first_release_ignores_no_failure() -> None:
-    objects = Objects([obj("PersistentVolumeClaim", "disk")])
-    assert inferred(vm(policy="Ignore"), objects, parse_release("1.1"))
-    assert failure(vm(policy="Ignore"), objects, parse_release("1.0"))

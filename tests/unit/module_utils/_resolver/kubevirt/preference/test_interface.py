@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.preference import interface
 
@@ -26,12 +24,3 @@ def test_masquerade_applies_only_to_pod_network_without_binding() -> None:
     bridged, other, lost, plain = ({"name": name} for name in ("pod", "lan", "nowhere", "pod"))
     bridged["bridge"] = {}
     assert with_masquerade(bridged, other, lost, plain) == [bridged, other, lost, {"name": "pod", "masquerade": {}}]
-
-
-@pytest.mark.parametrize("at", ["1.0", "1.0.1"])
-def test_early_releases_masquerade_every_interface(at: str) -> None:
-    bridged = {"name": "lan", "bridge": {}}
-    assert with_masquerade(bridged, {"name": "pod"}, at=at) == [
-        {**bridged, "masquerade": {}},
-        {"name": "pod", "masquerade": {}},
-    ]

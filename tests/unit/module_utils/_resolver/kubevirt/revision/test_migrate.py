@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import parse_release
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
     PANIC,
     Objects,
@@ -15,7 +14,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     Create,
     Delete,
     PatchStatus,
-    Writes,
     upgrade,
 )
 
@@ -89,8 +87,3 @@ def test_error_names_field_of_wrong_type() -> None:
     error = upgrade({"metadata": {"name": "a"}, "spec": {"runStrategy": 1}}, Objects([])).error
     assert error is not None
     assert (error.code, error.message.partition(":")[0]) == (400, "spec.runStrategy")
-
-
-def test_releases_before_1_3_upgrade_nothing() -> None:
-    vm = {"metadata": {"name": "a"}, "spec": {"instancetype": {"name": "x", "revisionName": "old"}}}
-    assert upgrade(vm, Objects([]), parse_release("1.2")) == Writes()

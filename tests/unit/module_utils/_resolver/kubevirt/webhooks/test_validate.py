@@ -167,7 +167,6 @@ def test_missing_objects_are_refused_until_1_5() -> None:
 @pytest.mark.parametrize(
     ("version", "message"),
     [
-        ("1.0", "VM field conflicts with selected Instancetype"),
         ("1.4", "VM field spec.template.spec.domain.cpu.cores conflicts with selected instance type"),
         ("1.5", "VM field(s) spec.template.spec.domain.cpu.cores conflicts with selected instance type"),
     ],
@@ -175,19 +174,6 @@ def test_missing_objects_are_refused_until_1_5() -> None:
 def test_conflict_message_depends_on_release(version: str, message: str) -> None:
     refusal = response(vm({"cpu": {"cores": 1}}, instancetype={"name": "small"}), SMALL, release=parse_release(version))
     assert (refusal.message, refusal.causes[0].field) == (message, "spec.template.spec.domain.cpu.cores")
-
-
-def test_spread_check_depends_on_release() -> None:
-    spread = obj("VirtualMachineClusterPreference", "p", cpu={"preferredCPUTopology": "preferSpread"})
-    manifest = vm(instancetype={"name": "small"}, preference=NAMED)
-    assert response(manifest, SMALL, spread, release=parse_release("1.0")).allowed
-    older = response(manifest, SMALL, spread, release=parse_release("1.2"))
-    assert older.message == "Instancetype CPU Guest is not divisible by PreferSpreadSocketToCoreRatio"
-    assert response(manifest, SMALL, spread, release=parse_release("1.3")).message.startswith(
-        "3 vCPUs provided by the instance"
-    )
-    panic = response(vm(preference=NAMED), spread, release=parse_release("1.1"))
-    assert (panic.code, panic.stage) == (500, "apply")
 
 
 def test_memory_requirement_depends_on_release() -> None:
@@ -201,31 +187,6 @@ def test_memory_requirement_depends_on_release() -> None:
     assert response(no_guest_memory, demanding_preference, release=parse_release("1.5.1")).stage == "requirements"
 
 
-def test_first_release_checks_requirements_before_defaults() -> None:
-    manifest = vm(preference=NAMED)
-    first = response(manifest, DEMANDING_PREFERENCE, release=parse_release("1.0.0"))
-    assert "no CPU resources provided by VirtualMachine, preference requires 2 vCPU" in first.message
-    later = response(manifest, DEMANDING_PREFERENCE, release=parse_release("1.0.1"))
-    assert "insufficient CPU resources of 1 vCPU provided by VirtualMachine" in later.message
-    conflict = vm({"cpu": {"cores": 1}}, instancetype={"name": "small"}, preference=NAMED)
-    demanding = obj("VirtualMachineClusterPreference", "p", requirements={"cpu": {"guest": 8}})
-    assert response(conflict, SMALL, demanding, release=parse_release("1.0.0")).stage == "requirements"
-    assert response(conflict, SMALL, demanding, release=parse_release("1.0.1")).stage == "apply"
-    assert response(conflict, SMALL, DEMANDING_PREFERENCE, release=parse_release("1.0.0")).stage == "apply"
-
-
-def test_unknown_field_of_release_is_ignored() -> None:
-    instancetype = copy.deepcopy(SMALL)
-    instancetype["spec"]["nodeSelector"] = {"zone": "a"}
-    manifest = vm(instancetype={"name": "small"})
-    manifest["spec"]["template"]["spec"]["nodeSelector"] = {"zone": "b"}
-    assert response(manifest, instancetype, release=parse_release("1.0")).allowed
-    assert (
-        response(manifest, instancetype, release=parse_release("1.1")).causes[0].field
-        == "spec.template.spec.nodeSelector"
-    )
-
-
 def stored(kind: str, version: str, **spec: Any) -> Response:
     return validate.validate(kind, obj(kind, "p", **spec), parse_release(version))
 
@@ -233,16 +194,13 @@ def stored(kind: str, version: str, **spec: Any) -> Response:
 def test_instancetype_and_preference_webhooks_by_release() -> None:
     preference, instancetype = "VirtualMachinePreference", "VirtualMachineInstancetype"
     unknown, deprecated = {"preferredCPUTopology": "dice"}, {"preferredCPUTopology": "preferCores"}
-    assert stored(preference, "1.3", cpu=unknown).allowed
     assert stored(preference, "1.4", cpu=unknown).message == "unknown preferredCPUTopology dice"
-    assert stored(preference, "1.3", cpu=deprecated) == Response()
     assert stored(preference, "1.4", cpu=deprecated).warnings == (
         "PreferredCPUTopology preferCores is deprecated for removal in a future release, please use cores instead",
     )
 
     odd = {"preferredCPUTopology": "preferSpread", "spreadOptions": {"across": "Threads"}}
-    assert stored(preference, "1.2", cpu=odd).allowed
-    assert stored(preference, "1.3", cpu=odd).message == "across Threads is not supported"
+    assert stored(preference, "1.4", cpu=odd).message == "across Threads is not supported"
 
     guarded = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}, "launchSecurity": {"sev": {}}}
     assert stored(instancetype, "1.8", **guarded) == Response()
