@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from ..._cluster.client.errors import RequestFailed, reason_of
 from ..._cluster.client.pool import map_concurrently
 from ..._cluster.client.session import Session
-from ..._cluster.client.transport import USER_AGENT, tls_context, urllib3
+from ..._cluster.client.transport import USER_AGENT, urllib3, web_connections
 from ..._resolver.api.kinds import BY_NAME, Kind
 from .. import image
 from ..image import Content, ImageError, Reference, credentials, reference
@@ -42,17 +42,14 @@ class Registry:
     """
 
     def __init__(self, login: tuple[str, str] | None = None, certificates: str = "", insecure: bool = False) -> None:
-        try:
-            context = tls_context(ca_text=certificates or None, check=not insecure)
-        except ssl.SSLError as error:
-            raise RegistryError(f"the certificates for the registry cannot be read: {reason_of(error)}") from error
-        if certificates:
-            context.load_default_certs()
-        if insecure:
-            urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
         # A redirect leads to a storage that must not get the token; urllib3 drops it for another host.
         retries = urllib3.Retry(total=_REDIRECTS, connect=0, read=0, redirect=_REDIRECTS, status=0, other=0)
-        self._pool = urllib3.PoolManager(ssl_context=context, timeout=_TIMEOUT, retries=retries)
+        try:
+            self._pool = web_connections(
+                ca_text=certificates or None, check=not insecure, timeout=_TIMEOUT, retries=retries
+            )
+        except ssl.SSLError as error:
+            raise RegistryError(f"the certificates for the registry cannot be read: {reason_of(error)}") from error
         self._login = login
         self._schemes = ("https", "http") if insecure else ("https",)
         self._authorization = ""

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO, Final, NamedTuple
 
 from ..._cluster.client.errors import reason_of
 from ..._cluster.client.pool import raise_if_stopped
-from ..._cluster.client.transport import tls_context, urllib3
+from ..._cluster.client.transport import urllib3, web_connections
 
 _TIMEOUT: Final = 60
 # The proxy waits for CDI's upload server; on its synchronous path also for the processing.
@@ -46,10 +46,7 @@ class _ProgressReader:
 
 def connections(validate_certs: bool = True, ca_cert: str | None = None) -> Any:
     """A pool of connections that checks the proxy's certificate, if requested. Raises OSError for an unusable CA."""
-    if not validate_certs:
-        # The user requested it; urllib3 would warn for every request.
-        urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
-    return urllib3.PoolManager(ssl_context=tls_context(ca_cert, check=validate_certs), retries=False)
+    return web_connections(ca_cert, check=validate_certs, retries=False)
 
 
 def unreachable(pool: Any, url: str) -> str:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import base64
-import logging
 import os
 import re
-import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from ..._resolver.api.redaction import mask_secrets
 from ..._resolver.api.secret_texts import environment_secrets, kubeconfig_secrets
 from ..._resolver.api.tree import value_at
 from .errors import ConnectionFailed
+from .exec_plugins import loader_class
 
 try:
     import yaml
@@ -25,12 +23,7 @@ except ImportError:
 
 CREDENTIALS: Final = ("api_key", "username", "client_cert")
 """Options with which a host needs no kubeconfig."""
-# Seconds for which an exec plugin may run.
-_PLUGIN: Final = 60
 _MISSING_PLUGIN: Final = re.compile(r"No such file|[Pp]ermission denied|not found")
-_HANGS: Final = (
-    "{} did not end within {} s and was stopped; run it in a terminal to see what it waits for, or set api_key"
-)
 # What a path of a kubeconfig does not have.
 _CONTENT: Final = re.compile(r"\n|^\s*\{|^\s*(apiVersion|kind|clusters|contexts|users)\s*:")
 _NOT_A_PATH: Final = (
@@ -54,32 +47,6 @@ def name_of(options: dict[str, Any]) -> str:
     return f"kubeconfig {source or '(default)'}" if source is None or isinstance(source, str) else "kubeconfig"
 
 
-class Plugin(subprocess.Popen[str]):
-    """An exec plugin, which has an end, unless it can ask the user at a terminal."""
-
-    # The commands that hung. They are not tried again for each token and each object of a task.
-    _hung: ClassVar[list[list[str]]] = []
-
-    def __init__(self, command: list[str], **kwargs: Any) -> None:
-        self._command, self._seconds = command, None if kwargs.get("stdin") else _PLUGIN
-        if command in self._hung:
-            raise self._hangs()
-        super().__init__(command, **kwargs)
-
-    def communicate(self, input: str | None = None, timeout: float | None = None) -> tuple[str, str]:
-        try:
-            return super().communicate(input, timeout or self._seconds)
-        except subprocess.TimeoutExpired:
-            self.kill()
-            self.wait()
-            self._hung.append(self._command)
-            raise self._hangs() from None
-
-    def _hangs(self) -> ConnectionFailed:
-        # Its arguments may be secret.
-        return ConnectionFailed(_HANGS.format(self._command[0], _PLUGIN))
-
-
 def load(options: dict[str, Any], configuration: Any) -> None:
     """Reads the kubeconfig of a task's options into the official client's configuration.
 
@@ -93,10 +60,10 @@ def load(options: dict[str, Any], configuration: Any) -> None:
         raise ConnectionFailed(_NOT_A_PATH, final=True)
     if source is not None and not isinstance(source, (str, dict)):
         raise ConnectionFailed(f"kubeconfig: expected a path or a dictionary, found {_kind(source)}", final=True)
-    name, logged_errors = name_of(options), _logged_errors()
+    name = name_of(options)
     # An invalid file raises many types of errors: YAML errors, missing keys, wrong types, failing exec plugins.
     try:
-        _read(config, options, configuration)
+        failure = _read(config, options, configuration)
     except ConnectionFailed:
         raise
     except Exception as error:
@@ -104,9 +71,9 @@ def load(options: dict[str, Any], configuration: Any) -> None:
         reason = next(filter(None, map(_problem, contents)), "") or _hidden(_one_line(error), contents)
         raise ConnectionFailed(f"{name} cannot be used: {reason}") from error
     given = any(options.get(name) for name in CREDENTIALS)
-    if logged_errors and not (given or configuration.api_key or configuration.cert_file or configuration.username):
+    if failure and not (given or configuration.api_key or configuration.cert_file or configuration.username):
         contents = _contents(source)
-        reason = _hidden(_one_line(logged_errors[-1]), contents)
+        reason = _hidden(_one_line(failure), contents)
         hint = "".join(_install_hints(contents)) if _MISSING_PLUGIN.search(reason) else ""
         raise ConnectionFailed(f"{name}: the credential plugin returned no credentials: {reason}{hint}")
 
@@ -193,41 +160,49 @@ def _plugins(contents: list[Any]) -> Iterator[dict[str, Any]]:
                 yield plugin
 
 
-def _read(config: Any, options: dict[str, Any], configuration: Any) -> None:
+def _read(config: Any, options: dict[str, Any], configuration: Any) -> str:
+    """Reads the kubeconfig that counts. Returns why an exec plugin gave no credentials, or ""."""
     source, context = options.get("kubeconfig"), options.get("context")
     if isinstance(source, dict):
-        config.load_kube_config_from_dict(source, context=context, client_configuration=configuration)
-    elif source:
+        return _loaded(source, context, configuration)
+    if source:
         path = Path(source).expanduser()
         if path.is_dir():
             raise ConnectionFailed(f"kubeconfig {path}: is a directory; set kubeconfig to a file")
         if not path.is_file():
             raise ConnectionFailed(f"kubeconfig {path}: no such file; set kubeconfig or K8S_AUTH_KUBECONFIG")
-        config.load_kube_config(str(path), context=context, client_configuration=configuration)
-    elif not (options.get("host") and any(options.get(name) for name in CREDENTIALS)):
+        return _loaded(str(path), context, configuration)
+    if options.get("host") and any(options.get(name) for name in CREDENTIALS):
+        return ""
+    try:
+        return _loaded(config.KUBE_CONFIG_DEFAULT_LOCATION, context, configuration)
+    except config.ConfigException as error:
         try:
-            config.load_kube_config(context=context, client_configuration=configuration)
-        except config.ConfigException as error:
-            try:
-                config.load_incluster_config(client_configuration=configuration)
-            except config.ConfigException:
-                raise ConnectionFailed(
-                    f"no cluster is configured ({_one_line(error)}); set kubeconfig, or host and api_key, or"
-                    " K8S_AUTH_KUBECONFIG"
-                ) from error
+            config.load_incluster_config(client_configuration=configuration)
+        except config.ConfigException:
+            raise ConnectionFailed(
+                f"no cluster is configured ({_one_line(error)}); set kubeconfig, or host and api_key, or"
+                " K8S_AUTH_KUBECONFIG"
+            ) from error
+    return ""
 
 
-def _logged_errors() -> list[str]:
-    """Collects what the client logs: if an exec plugin fails, it continues without credentials.
-
-    The log of Ansible gets nothing of it, also later, when a token is renewed: it would contain what the plugin prints.
-    """
+def _loaded(source: Any, context: str | None, configuration: Any) -> str:
+    """Loads a kubeconfig as load_kube_config of the client does. source: its content, or paths."""
     from kubernetes.config import kube_config
 
-    messages: list[str] = []
     client: Any = kube_config
-    client.logging = SimpleNamespace(**{**vars(logging), "error": lambda text, *_values: messages.append(str(text))})
-    return messages
+    persister = None
+    if isinstance(source, str):
+        merger = client.KubeConfigMerger(source)
+        source, persister = merger.config, merger.save_changes
+    if source is None:
+        raise client.ConfigException("Invalid kube-config file. No configuration found.")
+    loader = loader_class()(
+        config_dict=source, active_context=context, config_base_path=None, config_persister=persister
+    )
+    loader.load_and_set(configuration)
+    return str(loader.failure)
 
 
 def _one_line(error: Exception | str) -> str:

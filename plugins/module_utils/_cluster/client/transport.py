@@ -6,12 +6,10 @@ import contextvars
 import http.client
 import io
 import ssl
-import subprocess
 import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -62,6 +60,26 @@ def tls_context(ca_file: str | None = None, ca_text: str | None = None, check: b
     if not check:
         context.verify_mode = ssl.CERT_NONE
     return context
+
+
+def web_connections(
+    ca_file: str | None = None, ca_text: str | None = None, check: bool = True, proxy: str = "", **options: Any
+) -> Any:
+    """A pool manager for servers other than the API server.
+
+    ca_file: the CAs that count instead of the system's. ca_text: PEM of CAs that count besides the system's.
+    check: the certificates. options: of urllib3's PoolManager. Raises OSError for unusable CAs, and urllib3's HTTPError
+    for an unusable proxy.
+    """
+    context = tls_context(ca_file, ca_text, check)
+    if ca_text:
+        context.load_default_certs()
+    if not check:
+        # The user requested it; urllib3 would warn for every request.
+        urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
+    if proxy:
+        return urllib3.ProxyManager(proxy, ssl_context=context, **options)
+    return urllib3.PoolManager(ssl_context=context, **options)
 
 
 def connections(configuration: Any, kubeconfig_name: str = "kubeconfig") -> Any:
@@ -204,11 +222,7 @@ def configure(options: dict[str, Any]) -> Any:
     inside a kubeconfig are written to files that only their owner can read; see forget_files.
     """
     from kubernetes.client import Configuration
-    from kubernetes.config import exec_provider
 
-    # The client starts plugins with this module of Python, also later, when a token expires.
-    provider: Any = exec_provider
-    provider.subprocess = SimpleNamespace(**{**vars(subprocess), "Popen": kubeconfig.Plugin})
     configuration = Configuration()
     before = set(_files())
     kubeconfig.load(options, configuration)

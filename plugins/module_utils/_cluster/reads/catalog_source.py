@@ -15,7 +15,7 @@ from ..._yaml_documents import LARGEST, documents
 from ..client.errors import TaskFailed, reason_of
 from ..client.files import write_file
 from ..client.pool import Backoff
-from ..client.transport import urllib3
+from ..client.transport import urllib3, web_connections
 
 RELEASES: Final = "https://github.com/kubevirt/common-instancetypes/releases/download"
 _CHECKSUMS: Final = "CHECKSUMS.sha256"
@@ -218,13 +218,14 @@ def _pool(url: str, sources: Sources) -> Any:
         raise TaskFailed(f"url: {url!r} is not a web address; write one that begins with https://")
     if sources.ca_cert and not os.access(sources.ca_cert, os.R_OK):
         raise TaskFailed(f"download_ca_cert: cannot read the file {sources.ca_cert}")
-    options: dict[str, Any] = {"ca_certs": sources.ca_cert} if sources.ca_cert else {}
     proxy = sources.proxy
     if not proxy and not proxy_bypass(parts.hostname):
         proxy = getproxies().get(parts.scheme, "")
     try:
-        return urllib3.ProxyManager(proxy, **options) if proxy else urllib3.PoolManager(**options)
-    except (urllib3.exceptions.HTTPError, OSError) as error:
+        return web_connections(sources.ca_cert or None, proxy=proxy)
+    except OSError as error:
+        raise TaskFailed(f"download_ca_cert: {sources.ca_cert} cannot be used: {reason_of(error)}") from error
+    except urllib3.exceptions.HTTPError as error:
         raise TaskFailed(f"download_proxy: {proxy!r} cannot be used: {reason_of(error)}") from error
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import kubeconfig as rules
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import exec_plugins
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ConnectionFailed
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.transport import (
     configure,
@@ -117,7 +117,7 @@ def test_hanging_exec_plugin_is_stopped_and_named(monkeypatch: pytest.MonkeyPatc
     alive = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
     command = tmp_path / "login"
     kubeconfig = with_plugin(command, f"exec sleep 1000 > {tmp_path}/alive", "--password=hunter2")
-    monkeypatch.setattr(rules, "_PLUGIN", 0.5)
+    monkeypatch.setattr(exec_plugins, "_SECONDS", 0.5)
     with pytest.raises(ConnectionFailed) as error:
         configure({"kubeconfig": kubeconfig})
     assert str(error.value) == (
@@ -127,7 +127,7 @@ def test_hanging_exec_plugin_is_stopped_and_named(monkeypatch: pytest.MonkeyPatc
     assert os.read(alive, 1) == b""
     os.close(alive)
     # Neither each object nor each renewal of the token waits for it again.
-    monkeypatch.setattr(rules, "_PLUGIN", 10_000)
+    monkeypatch.setattr(exec_plugins, "_SECONDS", 10_000)
     with pytest.raises(ConnectionFailed, match=f"{command} did not end"):
         configure({"kubeconfig": kubeconfig})
 
