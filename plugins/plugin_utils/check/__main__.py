@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from ...module_utils._cluster.client.files import write_file
 from ...module_utils._resolver.api import release as releases
 from ...module_utils._resolver.api.errors import bug_report
-from ...module_utils._resolver.api.matcher import key_of
+from ...module_utils._resolver.api.matcher import ObjectKey
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of, version_of
 from .._catalog_files import builtin_objects
@@ -112,7 +112,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     cluster_objects = [*catalog, *(entry.manifest for entry in besides.objects)]
     head = _read(options.path, stdin, kubevirt, options.namespace, cluster_objects)
     base = _read(options.base, b"", kubevirt, options.namespace, cluster_objects) if options.base else None
-    earlier = None if base is None else {key_of(entry.manifest): entry.manifest for entry in base.objects}
+    earlier = None if base is None else {ObjectKey.of(entry.manifest): entry.manifest for entry in base.objects}
     checks = [check for extension in _EXTENSIONS for check in extension.checks]
     findings = [
         *head.findings,

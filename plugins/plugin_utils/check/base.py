@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...module_utils._resolver.api.errors import FieldError, Panic
-from ...module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, key_of, references
+from ...module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, ObjectKey, references
 from ...module_utils._resolver.api.release_schema import canonical
 from ...module_utils._resolver.api.schema import equal
 from ...module_utils._resolver.choose.stored_choice import stored_choice
@@ -32,13 +32,13 @@ def compare(
     base_lookup, head_lookup: the objects of a revision and those of the cluster. A VM that is not halted is assumed to
     run as the base declares it.
     """
-    base_manifests = {key_of(entry.manifest): entry.manifest for entry in base}
+    base_manifests = {ObjectKey.of(entry.manifest): entry.manifest for entry in base}
     base_cluster = Cluster(base_lookup, kubevirt)
     # The base overrides the head, because VMs keep their captured revisions.
     head_cluster = Cluster(KnownObjects([*head_lookup.all, *base_lookup.all]), kubevirt)
     vms = [entry.manifest for entry in head if entry.manifest["kind"] == VM]
     for entry in head:
-        before = base_manifests.get(key_of(entry.manifest))
+        before = base_manifests.get(ObjectKey.of(entry.manifest))
         if before is None:
             continue
         try:
@@ -88,7 +88,7 @@ def _changed(entry: Declared, before: Manifest, vms: Sequence[Manifest], kubevir
     spec_before, spec_after = (
         canonical(role.spec_type, manifest.get("spec"), kubevirt.release) for manifest in (before, entry.manifest)
     )
-    users = sum(key_of(entry.manifest) in references(vm) for vm in vms)
+    users = sum(ObjectKey.of(entry.manifest) in references(vm) for vm in vms)
     if users and not equal(role.spec_type, spec_before, spec_after):
         message = f"{users} VM{'s' * (users != 1)} captured the object before the change; run refresh_revisions"
         yield entry.finding("changed-size", NOTE, "spec", message)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ...module_utils._resolver.api import release_schema, schema
 from ...module_utils._resolver.api.errors import FieldError, Panic
-from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ObjectKey, key_of
+from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ObjectKey
 from ...module_utils._resolver.api.name_rules import nearest, shown, subdomain
 from ...module_utils._resolver.api.release import NEWEST
 from ...module_utils._resolver.api.state import DEPRECATED, state_of
@@ -202,7 +202,7 @@ class _Evaluation:
         """Whether the issue is about an object that the VM does not have in the base."""
         if self.base is None:
             return False
-        before = self.base.get(key_of(future.vm))
+        before = self.base.get(ObjectKey.of(future.vm))
         live = None if before is None else admit(before, None, self.cluster).admitted
         return issue in preflight.state_issues(future.admitted or {}, live, self.cluster)
 

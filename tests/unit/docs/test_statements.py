@@ -12,12 +12,12 @@ import pytest
 import yaml
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.objects import output_of
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
     DeclareOutcome,
     Entry,
     KindHandler,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ObjectKey
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
 
@@ -74,7 +74,7 @@ def result_keys(module: str) -> set[str]:
 def test_results_of_any_object_are_documented(module: str) -> None:
     owners: dict[str, Any] = {"taken_from": ("kubectl",), "owners": {}}
     result = DeclareOutcome(
-        Entry("a", Key("A", "b", "a"), "present", {}, problem="x"), plan.APPLY, skip_reason="x", **owners
+        Entry("a", ObjectKey("A", "b", "a"), "present", {}, problem="x"), plan.APPLY, skip_reason="x", **owners
     )
     result.warn("x")
     returned = output_of(KindHandler(), result)

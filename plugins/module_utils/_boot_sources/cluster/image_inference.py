@@ -29,7 +29,7 @@ def infer_from_images(session: Session, results: Sequence[DeclareOutcome]) -> No
     inferences: dict[DeclareOutcome, list[ImageInference]] = {}
     for result in due:
         entry = result.entry
-        volumes = existing.get(entry.key.namespace or "", {})
+        volumes = existing.get(entry.key.namespace, {})
         questions = from_image.image_inferences(entry.manifest, result.live, volumes)
         if questions:
             inferences[result] = [
@@ -58,7 +58,7 @@ def _image_of_vm(session: Session, entry: Entry, image: Image) -> Image:
 def _existing_volumes(session: Session, due: list[DeclareOutcome]) -> dict[str, dict[str, Manifest]]:
     """The DataVolumes that the inference needs, by namespace and name."""
     volumes = {
-        (result.entry.key.namespace or "", name)
+        (result.entry.key.namespace, name)
         for result in due
         for name in from_image.existing_volumes(result.entry.manifest, result.live)
     }

@@ -8,13 +8,13 @@ from typing import Any, Final
 from zoneinfo import available_timezones
 
 from ..._cluster.client.session import Session
-from ..._cluster.reads.snapshot import Key
 from ..._cluster.writes.declare import declare
 from ..._cluster.writes.engine import UNKNOWN_IN_CHECK_MODE, WriteSettings
 from ..._cluster.writes.kind_handler import DeclareOutcome, Entry, Finding, KindHandler
 from ..._resolver.api.errors import Panic
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.manifest import Progress
+from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from .. import cdi_webhooks as admission
@@ -128,7 +128,7 @@ def declare_objects(
     entries = []
     for boot_source, manifest in due:
         metadata = manifest["metadata"]
-        key = Key(manifest["kind"], metadata["namespace"], metadata["name"])
+        key = ObjectKey(manifest["kind"], metadata["namespace"], metadata["name"])
         entries.append(Entry(boot_source.result.entry.label, key, state, manifest))
     results = declare(session, handler, entries, settings) if entries else []
     done = [(boot_source, result) for (boot_source, _manifest), result in zip(due, results)]

@@ -63,7 +63,7 @@ class Workloads:
         result.facts["choice"] = chosen
 
     def _choice(self, result: DeclareOutcome) -> Options:
-        namespace, options = result.entry.key.namespace or "", result.entry.options
+        namespace, options = result.entry.key.namespace, result.entry.options
         key = json.dumps({**options, "name": "", "namespace": namespace}, sort_keys=True, default=str)
         if key not in self._choices:
             sources, notes = (None, []) if options.get("boot") else self._data_sources(namespace)
@@ -75,7 +75,7 @@ class Workloads:
         return self._choices[key]
 
     def _resized(self, result: DeclareOutcome, stored: StoredChoice) -> Options:
-        namespace, preference = result.entry.key.namespace or "", stored.choice[PREFERENCE.matcher]
+        namespace, preference = result.entry.key.namespace, stored.choice[PREFERENCE.matcher]
         options = result.entry.options
         preferences = [
             manifest

@@ -71,7 +71,7 @@ def check_capacity(
         ]
         raise TaskFailed(f"{'; '.join(refusals)}. Nothing was sent", changed=False, results=outputs)
     for result in due:
-        result.facts["will_run"] = verdicts.get((result.entry.key.namespace or "", result.entry.key.name))
+        result.facts["will_run"] = verdicts.get((result.entry.key.namespace, result.entry.key.name))
 
 
 def _capacity(options: Options, session: Session, manifests: Iterable[Manifest]) -> _Capacity:

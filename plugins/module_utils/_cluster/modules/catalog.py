@@ -8,7 +8,7 @@ from typing import Any
 
 from ..._resolver.api.errors import CatalogError
 from ..._resolver.api.manifest import qualified_name
-from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES, ObjectKey, key_of
+from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES, ObjectKey
 from ..._resolver.catalog.bundle import bundle, version_of, with_catalog_labels
 from ..._resolver.catalog.matrix import compatibility_matrix, unsatisfied
 from ..._resolver.catalog.replacement import as_facts, replacements, unknown_replacements
@@ -306,8 +306,8 @@ def _upgrade(deployed: CatalogOutcome) -> Output:
         ],
         "gone": [
             {
-                **_key_fields(key_of(gone.live)),
-                "used_by": _users(deployed, key_of(gone.live)),
+                **_key_fields(ObjectKey.of(gone.live)),
+                "used_by": _users(deployed, ObjectKey.of(gone.live)),
                 "pruned": gone.keep_reason is None,
                 **({"keep_reason": gone.keep_reason} if gone.keep_reason else {}),
             }
@@ -322,7 +322,7 @@ def _users(deployed: CatalogOutcome, object_key: ObjectKey) -> list[str] | None:
 
 def _affected(vm: Manifest, object_keys: list[ObjectKey], drift: Drift, deployed: CatalogOutcome) -> Output:
     effect = drift.effect
-    removed = {key_of(gone.live) for gone in deployed.gone}
+    removed = {ObjectKey.of(gone.live) for gone in deployed.gone}
     return {
         "name": vm["metadata"]["name"],
         "namespace": vm["metadata"]["namespace"],

@@ -11,13 +11,13 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
 from ..._resolver.api.errors import FieldError
+from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.redaction import mask_secrets
 from ..._resolver.declare import plan
 from ..._resolver.declare.argument_spec import expand_shorthand, merge_options
 from ..._resolver.declare.option_checks import NOT_FINITE, not_finite, shape_problem
 from ..client.errors import TaskFailed
 from ..client.session import Session
-from ..reads.snapshot import Key
 from ..writes.declare import declare
 from ..writes.engine import WriteSettings
 from ..writes.kind_handler import DeclareOutcome, Entry, KindHandler, TaskNotes
@@ -127,7 +127,7 @@ class ObjectModule:
     def _entries(self, params: Params, task: TaskContext) -> list[Entry]:
         if params["name"] is not None:
             return [self._entry({name: params.get(name) for name in self.spec})]
-        first_index: dict[Key, int] = {}
+        first_index: dict[ObjectKey, int] = {}
         entries: list[Entry] = []
         for index, options in enumerate(self._validated(params, task)):
             entry = self._entry(options)
@@ -201,14 +201,14 @@ class ObjectModule:
 
     def _entry(self, options: Options) -> Entry:
         name, state = label(options), options["state"]
-        no_key = Key("", options.get("namespace"), options["name"])
+        no_key = ObjectKey("", options.get("namespace") or "", options["name"])
         if self.namespaced(options) and not options.get("namespace"):
             return Entry(name, no_key, state, {}, "namespace: required; set the namespace of the object")
         try:
             manifest = self.manifest(options)
         except FieldError as error:
             return Entry(name, no_key, state, {}, str(error))
-        key = Key(manifest["kind"], manifest["metadata"].get("namespace"), options["name"])
+        key = ObjectKey(manifest["kind"], manifest["metadata"].get("namespace") or "", options["name"])
         return Entry(name, key, state, manifest, options=options)
 
     def _outcome(

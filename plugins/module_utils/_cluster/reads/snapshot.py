@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.name_rules import nearest
 from ..client.errors import ApiError, optional
 from ..client.pool import map_concurrently
@@ -28,39 +29,21 @@ _NO_SUCH_API = 404
 _NAMESPACE = BY_NAME["Namespace"]
 
 
-class Key(NamedTuple):
-    """Identifies an object; namespace is None for cluster-wide kinds."""
-
-    kind: str
-    namespace: str | None
-    name: str
-
-    @classmethod
-    def of(cls, manifest: Manifest) -> Key:
-        return cls(manifest["kind"], manifest["metadata"].get("namespace"), manifest["metadata"]["name"])
-
-    @property
-    def path(self) -> str:
-        return BY_NAME[self.kind].path(self.namespace, self.name)
-
-    @property
-    def label(self) -> str:
-        """The name in messages."""
-        return f"{self.namespace}/{self.name}" if self.namespace else self.name
-
-
-def read(session: Session, keys: Iterable[Key]) -> dict[Key, dict[str, Any]]:
+def read(session: Session, keys: Iterable[ObjectKey]) -> dict[ObjectKey, dict[str, Any]]:
     """The live objects with these keys. A single key of a kind and namespace is one GET. Raises RequestFailed."""
-    groups: dict[tuple[str, str | None], set[Key]] = {}
+    groups: dict[tuple[str, str], set[ObjectKey]] = {}
     for key in keys:
         groups.setdefault(key[:2], set()).add(key)
 
-    def read_group(group: set[Key]) -> dict[Key, Manifest]:
+    def read_group(group: set[ObjectKey]) -> dict[ObjectKey, Manifest]:
         kind, namespace, name = next(iter(group))
         if len(group) == 1:
             item = session.get(BY_NAME[kind], namespace, name)
             return {} if item is None else dict.fromkeys(group, item)
-        live = {Key(kind, namespace, item["metadata"]["name"]): item for item in session.list(BY_NAME[kind], namespace)}
+        live = {
+            ObjectKey(kind, namespace, item["metadata"]["name"]): item
+            for item in session.list(BY_NAME[kind], namespace)
+        }
         return {key: live[key] for key in group if key in live}
 
     return {key: live for part in map_concurrently(read_group, groups.values()) for key, live in part.items()}

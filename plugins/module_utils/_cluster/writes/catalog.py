@@ -11,7 +11,7 @@ from ..._resolver.api import managed_fields as ownership
 from ..._resolver.api.errors import CatalogError, FieldError
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.manifest import namespaced_name
-from ..._resolver.api.matcher import ROLES, ObjectKey, key_of
+from ..._resolver.api.matcher import ROLES, ObjectKey
 from ..._resolver.catalog import deployment_effects as catalog_upgrade
 from ..._resolver.catalog.deployment_effects import changes as changes_of
 from ..._resolver.catalog.deployment_effects import predicted
@@ -27,7 +27,6 @@ from ..reads.catalog import CatalogUsers, labels
 from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
 from ..reads.revisions import instances
-from ..reads.snapshot import Key
 from .catalog_compatibility import check_fields, foreign_architectures
 from .declare import declare
 from .engine import WriteSettings
@@ -111,7 +110,7 @@ def deploy(
         deployed.limits = declare(session, *limits, settings)
     after = [manifest for manifest in map(_afterwards, deployed.results) if manifest is not None]
     pruned = {result.entry.key for result in deployed.pruned if result.changed}
-    stay = [gone.live for gone in deployed.gone if Key.of(gone.live) not in pruned]
+    stay = [gone.live for gone in deployed.gone if ObjectKey.of(gone.live) not in pruned]
     deployed.versions = _versions([*after, *stay], options["catalog"])
     return deployed
 
@@ -120,11 +119,11 @@ def _objects_afterwards(
     handler: _CatalogObjects, manifests: list[Manifest], deployed: CatalogOutcome
 ) -> dict[ObjectKey, Manifest]:
     """The cluster-wide objects that the cluster has after the run. Raises RequestFailed."""
-    live = [item for role in ROLES for item in handler.list(role.cluster_kind, None)]
-    objects = {key_of(manifest): manifest for manifest in (*live, *manifests)}
+    live = [item for role in ROLES for item in handler.list(role.cluster_kind, "")]
+    objects = {ObjectKey.of(manifest): manifest for manifest in (*live, *manifests)}
     for gone in deployed.gone:
         if gone.keep_reason is None:
-            del objects[key_of(gone.live)]
+            del objects[ObjectKey.of(gone.live)]
     return objects
 
 
@@ -144,20 +143,20 @@ def _entries(session: Session, options: Options, manifests: list[Manifest], depl
                 object_key: f"{text}; {others[object_key]}" for object_key, text in lost.items() if object_key in others
             }
         if options["on_lost_fields"] != "ignore":
-            deployed.warnings += [f"{key.kind} {Key(*key).label}: {text}" for key, text in lost.items()]
+            deployed.warnings += [f"{key.kind} {ObjectKey(*key).label}: {text}" for key, text in lost.items()]
     entries = [entry_of(manifest, options["state"]) for manifest in fitting]
-    return [replace(entry, problem=refused.get(key_of(entry.manifest))) for entry in entries]
+    return [replace(entry, problem=refused.get(ObjectKey.of(entry.manifest))) for entry in entries]
 
 
 class ListedObjects(KindHandler):
-    """list: (kind, namespace) → the live objects, listed once."""
+    """list: (kind, namespace, "" for all) → the live objects, listed once."""
 
     def __init__(self, session: Session) -> None:
         self.list = cache(lambda kind, namespace: session.list(BY_NAME[kind], namespace))
 
-    def read(self, session: Session, keys: Collection[Key]) -> dict[Key, Manifest]:
+    def read(self, session: Session, keys: Collection[ObjectKey]) -> dict[ObjectKey, Manifest]:
         places = {(key.kind, key.namespace) for key in keys}
-        objects = {Key.of(item): item for place in places for item in self.list(*place)}
+        objects = {ObjectKey.of(item): item for place in places for item in self.list(*place)}
         return {key: objects[key] for key in keys if key in objects}
 
 
@@ -185,7 +184,7 @@ def _predict_changes(
         return  # declare reports this for each object
     after: dict[ObjectKey, Manifest | None] = {}
     for entry in entries:
-        object_key, live = key_of(entry.manifest), live_by_key.get(entry.key)
+        object_key, live = ObjectKey.of(entry.manifest), live_by_key.get(entry.key)
         if live is None:
             deployed.new.append(object_key)
         elif handler.skip_reason(live) is None:
@@ -197,7 +196,7 @@ def _predict_changes(
             if changes:
                 deployed.changed[object_key] = changes
                 after[object_key] = {**entry.manifest, "spec": spec}
-    object_keys = [key_of(entry.manifest) for entry in entries]
+    object_keys = [ObjectKey.of(entry.manifest) for entry in entries]
     objects = _deployed(handler, options)
     deployed.gone = [
         RemovedObject(live) for live in catalog_upgrade.no_longer_declared(objects, object_keys, options["catalog"])
@@ -212,7 +211,7 @@ def _find_users(
     after: dict[ObjectKey, Manifest | None],
     options: Options,
 ) -> None:
-    keys = [*deployed.changed, *(key_of(gone.live) for gone in deployed.gone)]
+    keys = [*deployed.changed, *(ObjectKey.of(gone.live) for gone in deployed.gone)]
     try:
         deployed.used_by = {key: users.vms_using(key) for key in keys}
     except RequestFailed as error:
@@ -220,7 +219,7 @@ def _find_users(
         deployed.warnings.append(f"cannot tell which virtual machines use the changed and removed objects: {error}")
     for gone in deployed.gone:
         gone.keep_reason = _keep_reason(gone.live, deployed.used_by, options["prune"])
-        after[key_of(gone.live)] = None if gone.keep_reason is None else gone.live
+        after[ObjectKey.of(gone.live)] = None if gone.keep_reason is None else gone.live
     vms = {namespaced_name(vm): vm for used in (deployed.used_by or {}).values() for vm in used}
     in_order = [vms[key] for key in sorted(vms)]
     if in_order:
@@ -243,7 +242,7 @@ def _keep_reason(live: Manifest, used_by: dict[ObjectKey, list[Manifest]] | None
         return "prune is set to never"
     if prune == "unused" and used_by is None:
         return "cannot tell which virtual machines use the object"
-    users = (used_by or {}).get(key_of(live))
+    users = (used_by or {}).get(ObjectKey.of(live))
     return f"in use by {labels(users)}" if prune == "unused" and users else None
 
 
@@ -254,7 +253,7 @@ def _deployed(handler: _CatalogObjects, options: Options) -> list[Manifest]:
         for role in ROLES:
             kind = role.kind if namespace else role.cluster_kind
             try:
-                live += handler.list(kind, namespace or None)
+                live += handler.list(kind, namespace)
             except RequestFailed:
                 continue
     return [item for item in live if (item["metadata"].get("labels") or {}).get(CATALOG_LABEL) == options["catalog"]]
@@ -279,5 +278,5 @@ def _afterwards(result: DeclareOutcome) -> Manifest | None:
 
 
 def entry_of(manifest: Manifest, state: str) -> Entry:
-    key = Key.of(manifest)
+    key = ObjectKey.of(manifest)
     return Entry(key.label, key, state, manifest)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ..._resolver.api import release
 from ..._resolver.api.kinds import BY_NAME, Kind
-from ..._resolver.api.matcher import PREFERENCE, ROLE_OF_KIND, ROLES, ObjectKey, key_of
+from ..._resolver.api.matcher import PREFERENCE, ROLE_OF_KIND, ROLES, ObjectKey
 from ..._resolver.api.release import Release
 from ..._resolver.api.write import merge_patch
 from ..._resolver.api.writers import REVERTED, beside
@@ -57,7 +57,7 @@ def check_fields(
         schema = schemas.get(manifest["kind"])
         lost = find_lost_fields(manifest, schema, cluster_release) if schema is not None else None
         if lost is not None:
-            lost_fields.append((key_of(manifest), lost))
+            lost_fields.append((ObjectKey.of(manifest), lost))
         fitting.append(manifest if lost is None else lost.manifest)
     return fitting, lost_fields
 
@@ -66,7 +66,7 @@ def foreign_architectures(session: Session, manifests: list[Manifest]) -> dict[O
     """The preferences for another architecture than the cluster's, each with one line that says so."""
     ours = kubevirt(session).architecture
     preferences = [manifest for manifest in manifests if ROLE_OF_KIND[manifest["kind"]] is PREFERENCE]
-    architectures = {key_of(preference): architecture_of(preference) for preference in preferences}
+    architectures = {ObjectKey.of(preference): architecture_of(preference) for preference in preferences}
     return {
         key: f"the task deploys it without these fields, because it is for {architecture} and the cluster runs {ours}"
         for key, architecture in architectures.items()

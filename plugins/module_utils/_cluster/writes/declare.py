@@ -15,6 +15,7 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.manifest import Progress
+from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.redaction import redact
 from ..._resolver.api.write import apply, delete, json_patch, merge_patch
 from ..._resolver.api.writers import CREATED, REVERTED, Beside, beside, remedies, writer_of
@@ -24,7 +25,7 @@ from ..._resolver.declare.take_over import patch as taking_over
 from ..client.errors import ApiError, Cause, RequestFailed
 from ..client.pool import map_concurrently
 from ..client.session import Session
-from ..reads.snapshot import Key, missing_namespace
+from ..reads.snapshot import missing_namespace
 from ..reads.watch import WATCHES, wait_for, with_grace
 from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, WriteSettings, run_dry, run_writes, send
 from .kind_handler import NOT_PLANNED, DeclareOutcome, Entry, Finding, KindHandler
@@ -202,7 +203,7 @@ def _check_namespaces(session: Session, results: list[DeclareOutcome], settings:
     namespaces = {result.entry.key.namespace for result in results}
     # Only where nothing was found, which costs no request where there is something to delete.
     there = [result for result in results if result.live_before is not None or result.terminating is not None]
-    for namespace in namespaces - {None} - {result.entry.key.namespace for result in there}:
+    for namespace in namespaces - {""} - {result.entry.key.namespace for result in there}:
         due = [
             result
             for result in results
@@ -329,7 +330,7 @@ def _send_plan(session: Session, result: DeclareOutcome, force: bool) -> Iterato
     yield {**plan.merged(step, live), "metadata": metadata}
 
 
-def _take_over(session: Session, key: Key, step: Plan, live: Manifest) -> None:
+def _take_over(session: Session, key: ObjectKey, step: Plan, live: Manifest) -> None:
     """Transfers the fields of other managers to this field manager. A conflict is retried with the current object."""
     for retries in reversed(range(_ATTEMPTS)):
         typed = {**live, "apiVersion": BY_NAME[key.kind].api_version}
@@ -346,7 +347,7 @@ def _take_over(session: Session, key: Key, step: Plan, live: Manifest) -> None:
         live = current
 
 
-def _apply(session: Session, key: Key, manifest: Manifest, force: bool, live: Manifest) -> Manifest:
+def _apply(session: Session, key: ObjectKey, manifest: Manifest, force: bool, live: Manifest) -> Manifest:
     try:
         return send(session, apply(key.path, manifest, session.field_manager, force)) or {}
     except ApiError as error:

@@ -7,14 +7,14 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.manifest import Progress
-from ..._resolver.api.matcher import ROLES
+from ..._resolver.api.matcher import ROLES, ObjectKey
 from ..._resolver.kubevirt.find import revision_names as naming
 from ..._resolver.kubevirt.find.lookup import Problem
 from ..._resolver.preflight.references import claim_names, created_volumes, sole_owner
 from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.lookup import ClusterLookup
-from ..reads.snapshot import Key, read
+from ..reads.snapshot import read
 from ..reads.watch import wait_for
 
 Manifest = dict[str, Any]
@@ -105,7 +105,7 @@ def _without_owner(
         items = session.list(kind, namespace, True)
         owners = {item["metadata"]["name"]: owner for item in items if (owner := _owner(item))["name"] in names}
         # Another client may have created the VM since this task looked.
-        live = read(session, [Key(_VM.kind, namespace, owner["name"]) for owner in owners.values()])
+        live = read(session, [ObjectKey(_VM.kind, namespace or "", owner["name"]) for owner in owners.values()])
     except RequestFailed as error:
         return {} if error.code in (403, 404) else dict.fromkeys(names, str(error))
     uids = {vm["metadata"]["uid"] for vm in live.values()}

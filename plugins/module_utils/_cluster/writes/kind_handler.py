@@ -9,11 +9,12 @@ from typing import Any, Final, NamedTuple
 from ..._resolver.api import managed_fields as ownership
 from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.manifest import Progress
+from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from ..._resolver.guest.effect import GuestEffect
 from ..client.session import FIELD_MANAGER, Session
-from ..reads.snapshot import Key, read
+from ..reads.snapshot import read
 from .engine import WriteOutcome
 
 Manifest = dict[str, Any]
@@ -28,7 +29,7 @@ class Entry:
     """
 
     label: str
-    key: Key
+    key: ObjectKey
     state: str
     manifest: Manifest
     problem: str | None = None
@@ -114,7 +115,7 @@ class KindHandler:
 
     manager = FIELD_MANAGER
 
-    def read(self, session: Session, keys: Collection[Key]) -> dict[Key, Manifest]:
+    def read(self, session: Session, keys: Collection[ObjectKey]) -> dict[ObjectKey, Manifest]:
         """The live objects with these keys. Raises RequestFailed."""
         return read(session, keys)
 

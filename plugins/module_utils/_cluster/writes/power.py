@@ -14,6 +14,7 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
 from ..._resolver.api.manifest import Progress
+from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.write import merge_patch
 from ..._resolver.api.writers import REVERTED, beside
 from ..._resolver.declare import power as rules
@@ -26,7 +27,7 @@ from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
-from ..reads.snapshot import Key, read
+from ..reads.snapshot import read
 from ..reads.watch import wait_in_namespaces, with_grace
 from .engine import WriteOutcome, WriteSettings, run_writes, send
 
@@ -99,14 +100,14 @@ def _read(session: Session, results: list[PowerOutcome]) -> None:
     for namespace, members in namespaces.items():
         names = {result.name for result in members}
         try:
-            objects = read(session, [Key(kind.kind, namespace, name) for kind in (_VM, _VMI) for name in names])
+            objects = read(session, [ObjectKey(kind.kind, namespace, name) for kind in (_VM, _VMI) for name in names])
         except RequestFailed as error:
             for result in members:
                 result.failed = result.failed or str(error)
             continue
         for result in members:
-            result.vm = objects.get(Key(_VM.kind, namespace, result.name))
-            result.instance = objects.get(Key(_VMI.kind, namespace, result.name))
+            result.vm = objects.get(ObjectKey(_VM.kind, namespace, result.name))
+            result.instance = objects.get(ObjectKey(_VMI.kind, namespace, result.name))
 
 
 def _took_effect(session: Session, result: PowerOutcome) -> bool:

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.manifest import Progress
+from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.write import merge_patch
 from ..._resolver.declare import plan
 from ..._resolver.declare.power import RESTARTED, PowerRequest
@@ -40,7 +41,7 @@ from ..client.pool import Backoff, map_concurrently
 from ..client.session import Session
 from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
-from ..reads.snapshot import Key, read
+from ..reads.snapshot import read
 from ..reads.watch import state_until, wait_in_namespaces
 from .engine import WriteOutcome, WriteSettings, run_writes, send
 from .kind_handler import DeclareOutcome
@@ -122,7 +123,11 @@ def _warn_of_condition(outcome: WriteOutcome, vm: Manifest) -> None:
 
 
 def pending_effects(
-    session: Session, vms: list[Manifest], instances: dict[Key, Manifest] | None = None, *, unrequested: bool = True
+    session: Session,
+    vms: list[Manifest],
+    instances: dict[ObjectKey, Manifest] | None = None,
+    *,
+    unrequested: bool = True,
 ) -> list[GuestEffect | None]:
     """What the guests of VMs lack of earlier changes; None for a VM whose guest lacks nothing by the VM alone (see
     `may_lack_changes`), and for one whose VMI cannot be read.
@@ -149,8 +154,8 @@ def _pending(vm: Manifest, instance: Manifest, cluster: Cluster) -> GuestEffect:
     return guest_effect(vm, vm, instance, cluster)
 
 
-def _instance_key(vm: Manifest) -> Key:
-    return Key(_VMI.kind, vm["metadata"]["namespace"], vm["metadata"]["name"])
+def _instance_key(vm: Manifest) -> ObjectKey:
+    return ObjectKey(_VMI.kind, vm["metadata"]["namespace"], vm["metadata"]["name"])
 
 
 def waits_for_restart(result: DeclareOutcome) -> bool:
@@ -223,7 +228,7 @@ class DeclaredRestarts:
         self._with_outdated_guests(session, [result for result in due if not result.failed])
 
     def _with_outdated_guests(
-        self, session: Session, results: list[DeclareOutcome], instances: dict[Key, Manifest] | None = None
+        self, session: Session, results: list[DeclareOutcome], instances: dict[ObjectKey, Manifest] | None = None
     ) -> list[DeclareOutcome]:
         """The results whose guest needs a restart. Those of a guest that has everything get a warning."""
         needy = []
@@ -258,7 +263,7 @@ def _await_decisions(session: Session, results: list[DeclareOutcome], deadline: 
     After a new capture, KubeVirt reports the generation as observed before it has compared the VM with its guest. An
     expected condition that does not appear for long is not coming.
     """
-    members = {(str(result.entry.key.namespace), result.entry.key.name): result for result in results}
+    members = {(result.entry.key.namespace, result.entry.key.name): result for result in results}
 
     def probe(result: DeclareOutcome, live: Manifest | None) -> Progress:
         state, effect = state_until(observed, live, "virt-controller to look at the change"), result.effect

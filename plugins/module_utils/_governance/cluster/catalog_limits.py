@@ -8,7 +8,6 @@ from typing import Any, Final
 from ..._cluster.client.errors import RequestFailed
 from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
-from ..._cluster.reads.snapshot import Key
 from ..._cluster.writes.catalog import ListedObjects, entry_of
 from ..._cluster.writes.kind_handler import Entry, KindHandler
 from ..._resolver.api.errors import CatalogError
@@ -43,7 +42,7 @@ def plan_limits(
     controller = kubevirt(session).controller
     written = options["limits"] if options["state"] == "present" else []
     declared = {
-        Key.of(manifest): manifest
+        ObjectKey.of(manifest): manifest
         for limit in limits(written, objects.values())
         for manifest in policies(limit, options["catalog"], controller)
     }
@@ -60,11 +59,11 @@ def plan_limits(
     ]
 
 
-def _live_policies(handler: ListedObjects) -> dict[Key, Manifest]:
-    live: dict[Key, Manifest] = {}
+def _live_policies(handler: ListedObjects) -> dict[ObjectKey, Manifest]:
+    live: dict[ObjectKey, Manifest] = {}
     for kind in (POLICY, BINDING):
         try:
-            live.update({Key.of(item): item for item in handler.list(kind, None)})
+            live.update({ObjectKey.of(item): item for item in handler.list(kind, "")})
         except RequestFailed as error:
             if error.code == _NOT_FOUND:
                 raise CatalogError(f"limits: the cluster has no {kind}, which Kubernetes has since 1.30") from error

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from .kinds import BY_NAME
 from .manifest import Manifest
 
 LABEL_PREFIX: Final = "instancetype.kubevirt.io/default-"
@@ -113,10 +114,20 @@ class ObjectKey(NamedTuple):
     namespace: str
     name: str
 
+    @classmethod
+    def of(cls, manifest: Manifest) -> ObjectKey:
+        metadata = manifest["metadata"]
+        return cls(manifest["kind"], metadata.get("namespace") or "", metadata["name"])
 
-def key_of(manifest: Manifest) -> ObjectKey:
-    metadata = manifest["metadata"]
-    return ObjectKey(manifest["kind"], metadata.get("namespace") or "", metadata["name"])
+    @property
+    def path(self) -> str:
+        """The URL path of the object."""
+        return BY_NAME[self.kind].path(self.namespace, self.name)
+
+    @property
+    def label(self) -> str:
+        """The name in messages."""
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
 
 def references(vm: Manifest) -> list[ObjectKey]:

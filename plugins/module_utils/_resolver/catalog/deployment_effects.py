@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from ..api import managed_fields as ownership
 from ..api import release_schema, schema
 from ..api.manifest import Manifest, labels_of
-from ..api.matcher import ROLE_OF_KIND, ObjectKey, key_of, references
+from ..api.matcher import ROLE_OF_KIND, ObjectKey, references
 from ..api.release import Release
 from ..api.schema import equal
 from ..api.tree import copy, differences, leaves, put, take
@@ -48,7 +48,7 @@ def no_longer_declared(live: Iterable[Manifest], declared: Iterable[ObjectKey], 
     return [
         manifest
         for manifest in live
-        if labels_of(manifest).get(CATALOG_LABEL) == catalog and key_of(manifest) not in declared_keys
+        if labels_of(manifest).get(CATALOG_LABEL) == catalog and ObjectKey.of(manifest) not in declared_keys
     ]
 
 
@@ -115,10 +115,10 @@ def deployed(live: Iterable[Manifest], catalog: Iterable[Manifest]) -> dict[Obje
     Objects are removed if their catalog label is that of an object which the new version replaces.
     """
     live = list(live)
-    after: dict[ObjectKey, Manifest | None] = {key_of(manifest): manifest for manifest in catalog}
-    labels = {labels_of(manifest).get(CATALOG_LABEL) for manifest in live if key_of(manifest) in after}
+    after: dict[ObjectKey, Manifest | None] = {ObjectKey.of(manifest): manifest for manifest in catalog}
+    labels = {labels_of(manifest).get(CATALOG_LABEL) for manifest in live if ObjectKey.of(manifest) in after}
     for label in sorted(name for name in labels if name):
-        after.update({key_of(manifest): None for manifest in no_longer_declared(live, list(after), label)})
+        after.update({ObjectKey.of(manifest): None for manifest in no_longer_declared(live, list(after), label)})
     return after
 
 
@@ -126,7 +126,7 @@ def objects(
     live: Iterable[Manifest], replaced: Mapping[ObjectKey, Manifest | None], before: Release, after: Release
 ) -> list[ObjectChange]:
     """All objects in order. live: those of the cluster. after: see `deployed`."""
-    live_by_key = {key_of(manifest): manifest for manifest in live}
+    live_by_key = {ObjectKey.of(manifest): manifest for manifest in live}
     return [
         _object_change(
             object_key,

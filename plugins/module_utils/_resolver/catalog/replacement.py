@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ..api.manifest import Manifest
-from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ObjectKey, key_of
+from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ObjectKey
 from ..api.release import NEWEST, Release
 from ..api.state import ACTIVE, State, state_of
 from ..api.tree import copy, differences
@@ -37,7 +37,7 @@ def replacements(
     others: further objects that may be replacements.
     """
     objects = list(objects)
-    by_key = {key_of(manifest): manifest for manifest in (*others, *objects)}
+    by_key = {ObjectKey.of(manifest): manifest for manifest in (*others, *objects)}
     return [
         replacement(manifest, by_key.get(_replacement_key(manifest)), _counterparts(manifest, objects), release)
         for manifest in objects
@@ -63,7 +63,7 @@ def as_facts(replacement: Replacement) -> dict[str, Any]:
 def unknown_replacements(objects: Iterable[Manifest]) -> list[ObjectKey]:
     """The replacements that are not among the objects."""
     objects = list(objects)
-    keys = {key_of(manifest) for manifest in objects}
+    keys = {ObjectKey.of(manifest) for manifest in objects}
     named = {_replacement_key(manifest): None for manifest in objects if state_of(manifest).replacement}
     return [key for key in named if key not in keys]
 
@@ -121,14 +121,14 @@ def _pair(obj: Manifest, counterpart: Manifest) -> bool:
 
 
 def _counterparts(manifest: Manifest, objects: list[Manifest]) -> list[Manifest]:
-    kind, namespace, _name = key_of(manifest)
+    kind, namespace, _name = ObjectKey.of(manifest)
     return [
         item
         for item in objects
         if ROLE_OF_KIND[item["kind"]] is not ROLE_OF_KIND[kind]
-        and (not namespace or key_of(item).namespace in ("", namespace))
+        and (not namespace or ObjectKey.of(item).namespace in ("", namespace))
     ]
 
 
 def _replacement_key(manifest: Manifest) -> ObjectKey:
-    return key_of(manifest)._replace(name=state_of(manifest).replacement)
+    return ObjectKey.of(manifest)._replace(name=state_of(manifest).replacement)

@@ -29,7 +29,7 @@ class Templates(VMExtension):
         """Gives the entry the VM of its template. Raises FieldError and MissingObject."""
         entry = outcome.entry
         reference = entry.options[OPTION]
-        namespace, name = reference.get("namespace") or str(entry.key.namespace), reference["name"]
+        namespace, name = reference.get("namespace") or entry.key.namespace, reference["name"]
         template = self._template(namespace, name)
         templated = vm_from_template(template, entry.options, entry.manifest, outcome.live, secrets.token_hex())
         self.task.notes.secrets.update(templated.secrets)

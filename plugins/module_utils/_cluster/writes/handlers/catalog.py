@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...._resolver.api import managed_fields as ownership
-from ...._resolver.api.matcher import key_of
+from ...._resolver.api.matcher import ObjectKey
 from ...._resolver.api.release import Release
 from ...._resolver.catalog.deployment_effects import changes, predicted
 from ...._resolver.catalog.labels import CATALOG_LABEL, OPERATOR, is_deployed
@@ -64,7 +64,7 @@ class DeclaredTypeHandler(CatalogHandler):
         ):
             return []
         try:
-            vms = self.users.drifting(key_of(live))
+            vms = self.users.drifting(ObjectKey.of(live))
         except RequestFailed as error:
             return [Finding(f"cannot tell which virtual machines use the object: {error}", note=True)]
         text = f"{labels(vms)} will drift: they keep their captured revision until they are refreshed"
@@ -72,7 +72,7 @@ class DeclaredTypeHandler(CatalogHandler):
 
     def _use(self, result: DeclareOutcome) -> list[Finding]:
         try:
-            vms = self.users.vms_using(key_of(result.live)) if result.live is not None else []
+            vms = self.users.vms_using(ObjectKey.of(result.live)) if result.live is not None else []
         except RequestFailed as error:
             text = f"cannot tell whether virtual machines use the object: {error}; set force to delete it anyway"
             return [Finding(text)]

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...._resolver.api.managed_fields import Field
 from ...._resolver.api.manifest import Progress
-from ...._resolver.api.matcher import ROLES
+from ...._resolver.api.matcher import ROLES, ObjectKey
 from ...._resolver.declare import plan, virtual_machine
 from ...._resolver.declare.expanded_size import size_mismatch
 from ...._resolver.declare.plan import Plan
@@ -26,7 +26,7 @@ from ...client.errors import RequestFailed
 from ...client.session import Session
 from ...reads.kubevirt import kubevirt
 from ...reads.lookup import ClusterLookup
-from ...reads.snapshot import Key, read
+from ...reads.snapshot import read
 from ..deletion import await_dependents, await_old_dependents, retained_claims
 from ..kind_handler import DeclareOutcome, Finding, KindHandler, TaskNotes
 from ..restarts import DeclaredRestarts, pending_effects, waits_for_restart
@@ -59,7 +59,7 @@ class VirtualMachineHandler(KindHandler):
         self._extensions = [extension(task) for extension in extensions]
         self._checks = [check for extension in self._extensions for check in extension.checks]
         # Admission of changed VMs, until their effect is known.
-        self._admissions: dict[Key, AdmissionResult] = {}
+        self._admissions: dict[ObjectKey, AdmissionResult] = {}
 
     @property
     def _cluster(self) -> Cluster:
@@ -236,5 +236,5 @@ def _changes_spec(result: DeclareOutcome) -> bool:
     return step.action == plan.APPLY and bool(step.before.get("spec") or step.after.get("spec"))
 
 
-def _instance(result: DeclareOutcome) -> Key:
-    return Key(_VMI, result.entry.key.namespace, result.entry.key.name)
+def _instance(result: DeclareOutcome) -> ObjectKey:
+    return ObjectKey(_VMI, result.entry.key.namespace, result.entry.key.name)

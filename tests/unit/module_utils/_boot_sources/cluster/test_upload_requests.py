@@ -21,12 +21,12 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sour
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.pool import display
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import WriteSettings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
     DeclareOutcome,
     Entry,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ObjectKey
 from scripted_server import Store, session_with, status
 
 CLAIM = "/api/v1/namespaces/shop/persistentvolumeclaims"
@@ -69,7 +69,7 @@ def boot_source(folder: Path, **file_options: Any) -> BootSourceState:
     file = {"path": str(path), **defaults, **file_options}
     options = {"name": "golden", "namespace": "shop", "size": "1Gi", "upload": file}
     entry = Entry(
-        "", Key("", "shop", "golden"), "present", {}, options={**options, "upload_proxy": {"url": "http://p"}}
+        "", ObjectKey("", "shop", "golden"), "present", {}, options={**options, "upload_proxy": {"url": "http://p"}}
     )
     return BootSourceState(DeclareOutcome(entry), volume="golden")
 

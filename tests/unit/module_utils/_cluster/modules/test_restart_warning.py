@@ -9,7 +9,6 @@ import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.objects import ObjectModule
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.outcome import TaskContext
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.handlers.virtual_machine import (
     VirtualMachineHandler,
 )
@@ -18,6 +17,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.w
     Entry,
     TaskNotes,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ObjectKey
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import (
     LIVE,
@@ -31,7 +31,7 @@ WAITS = {"created": True, "conditions": [{"type": "RestartRequired", "status": "
 
 
 def result(name: str, effect: GuestEffect | None, action: str = plan.APPLY, status: Any = None) -> DeclareOutcome:
-    key = Key("VirtualMachine", "shop", name)
+    key = ObjectKey("VirtualMachine", "shop", name)
     live = {
         "metadata": {"name": name, "namespace": "shop"},
         "spec": {"runStrategy": "Always"},

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.declare import declare
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import WriteSettings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
@@ -16,6 +15,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.w
     Finding,
     KindHandler,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ObjectKey
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from scripted_server import Store, session_with, status
 
@@ -45,7 +45,7 @@ def manifest(name: str) -> Manifest:
 def check(
     store: Answer, *names: str, state: str = "present", handler: KindHandler = SIZES, **how: Any
 ) -> list[DeclareOutcome]:
-    entries = [Entry(f"shop/{name}", Key(KIND, "shop", name), state, manifest(name)) for name in names]
+    entries = [Entry(f"shop/{name}", ObjectKey(KIND, "shop", name), state, manifest(name)) for name in names]
     with session_with(store) as session:
         return declare(session, handler, entries, WriteSettings(check_mode=True, concurrency=1, **how))
 
@@ -171,7 +171,7 @@ def test_missing_objects_are_warnings_in_check_mode_only() -> None:
         (gone,) = check(empty(gone=answer), "gone", handler=finds)
         assert (gone.failed, len(gone.warnings)) == (None, count)
     with session_with(empty()) as session:
-        entry = Entry("shop/gone", Key(KIND, "shop", "gone"), "present", manifest("gone"))
+        entry = Entry("shop/gone", ObjectKey(KIND, "shop", "gone"), "present", manifest("gone"))
         (run,) = declare(session, finds, [entry], WriteSettings())
     assert (run.failed, run.warnings) == ("gone is not there", [])
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes import declare as declaring
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.declare import declare
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import WriteSettings
@@ -20,6 +19,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.w
     KindHandler,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.manifest import Progress
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ObjectKey
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from scripted_server import Store, forbidden, session_with, status
 
@@ -45,7 +45,7 @@ def manifest(name: str, namespace: str = "shop", guest: int = 1) -> Manifest:
 
 def entry(name: str, namespace: str = "shop", state: str = "present", **options: Any) -> Entry:
     created = manifest(name, namespace)
-    return Entry(f"{namespace}/{name}", Key(KIND, namespace, name), state, created, **options)
+    return Entry(f"{namespace}/{name}", ObjectKey(KIND, namespace, name), state, created, **options)
 
 
 def run(

@@ -11,7 +11,6 @@ from unittest import mock
 import pytest
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.revisions import inspect
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes import restarts
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import WriteSettings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
@@ -22,7 +21,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.w
     RevisionOutcome,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.revision_writes import change
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES, ObjectKey
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import (
     revision_store as revision,
@@ -221,7 +220,9 @@ def _settled(code: int) -> tuple[DeclareOutcome, int]:
     run(cluster, "never")
     cluster.code = code
     with session_with(cluster) as session:
-        result = DeclareOutcome(Entry("shop/db", Key("VirtualMachine", "shop", "db"), "present", {}), live=cluster.vm)
+        result = DeclareOutcome(
+            Entry("shop/db", ObjectKey("VirtualMachine", "shop", "db"), "present", {}), live=cluster.vm
+        )
         restarts.DeclaredRestarts(True, 16).run(session, [result], deadline=float("inf"))
     return result, cluster.restarts
 
@@ -311,7 +312,7 @@ def test_declared_vm_does_not_restart_guest_again() -> None:
     cluster = Stubborn()
     run(cluster)
     with session_with(cluster) as session:
-        entry = Entry("shop/db", Key("VirtualMachine", "shop", "db"), "present", {})
+        entry = Entry("shop/db", ObjectKey("VirtualMachine", "shop", "db"), "present", {})
         result = DeclareOutcome(entry, live=cluster.vm)
         restarts.DeclaredRestarts(True, 16).run(session, [result], deadline=float("inf"))
     assert (result.restart, result.failed, cluster.restarts) == (False, None, 1)
@@ -322,7 +323,7 @@ def test_declared_vm_restarts_guest_left_by_refresh() -> None:
     cluster = Stubborn()
     run(cluster, "never")
     with session_with(cluster) as session:
-        entry = Entry("shop/db", Key("VirtualMachine", "shop", "db"), "present", {})
+        entry = Entry("shop/db", ObjectKey("VirtualMachine", "shop", "db"), "present", {})
         result = DeclareOutcome(entry, live=cluster.vm)
         restarts.DeclaredRestarts(True, 16).run(session, [result], deadline=float("inf"))
     assert (result.restart, result.failed, cluster.restarts) == (True, None, 1)

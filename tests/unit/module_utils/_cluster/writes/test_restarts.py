@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes import restarts
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
     DeclareOutcome,
@@ -19,6 +18,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.w
     DeclaredRestarts,
     waits_for_restart,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ObjectKey
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import (
     LIVE,
@@ -80,7 +80,7 @@ class Cluster:
 
 def changed(cluster: Cluster, label: str, needs: str) -> DeclareOutcome:
     namespace, name = label.split("/")
-    entry = Entry(label, Key("VirtualMachine", namespace, name), "present", {})
+    entry = Entry(label, ObjectKey("VirtualMachine", namespace, name), "present", {})
     result = DeclareOutcome(
         entry, plan.APPLY, effect=GuestEffect(needs, requested=needs == RESTART), live=cluster.vm(label)
     )
@@ -180,7 +180,7 @@ def test_guest_that_could_not_restart_keeps_running() -> None:
     cluster = Cluster("shop/a-r")
     cluster.looked = True
     result = DeclareOutcome(
-        Entry("shop/a-r", Key("VirtualMachine", "shop", "a-r"), "present", {}), live=cluster.vm("shop/a-r")
+        Entry("shop/a-r", ObjectKey("VirtualMachine", "shop", "a-r"), "present", {}), live=cluster.vm("shop/a-r")
     )
     lost = {"type": "Failure", "status": "True", "reason": "FailedFindInstancetype"}
     (result.live or {})["status"]["conditions"].append(lost)
@@ -257,7 +257,7 @@ def test_no_request_without_guest_change_or_permission() -> None:
 def test_restart_pending_from_earlier_run_is_done() -> None:
     cluster = Cluster("shop/a-r")
     cluster.looked = True
-    entry = Entry("shop/a-r", Key("VirtualMachine", "shop", "a-r"), "present", {})
+    entry = Entry("shop/a-r", ObjectKey("VirtualMachine", "shop", "a-r"), "present", {})
     result = DeclareOutcome(entry, live=cluster.vm("shop/a-r"))
     assert (
         waits_for_restart(result)
@@ -302,7 +302,7 @@ class Replacing(Cluster):
 def test_guest_restarted_meanwhile_is_not_restarted_again(gone: bool, requests: int) -> None:
     cluster = Replacing(gone)
     result = DeclareOutcome(
-        Entry("shop/a-r", Key("VirtualMachine", "shop", "a-r"), "present", {}), live=cluster.vm("shop/a-r")
+        Entry("shop/a-r", ObjectKey("VirtualMachine", "shop", "a-r"), "present", {}), live=cluster.vm("shop/a-r")
     )
     settle(cluster, [result])
     assert (result.failed, result.restart, cluster.asked["shop restart"]) == (None, False, requests)
@@ -329,7 +329,7 @@ class Stopped(Cluster):
 def test_stopped_guest_is_neither_restarted_nor_awaited() -> None:
     cluster = Stopped()
     result = DeclareOutcome(
-        Entry("shop/a-r", Key("VirtualMachine", "shop", "a-r"), "present", {}), live=cluster.vm("shop/a-r")
+        Entry("shop/a-r", ObjectKey("VirtualMachine", "shop", "a-r"), "present", {}), live=cluster.vm("shop/a-r")
     )
     settle(cluster, [result])
     assert (result.failed, result.restart, cluster.restarted) == (None, False, [])

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.snapshot import Key
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.declare import declare
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import WriteSettings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.handlers.virtual_machine import (
@@ -22,6 +21,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.w
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.cluster.vm_extension import Governance
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.language import Limit
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.policy import policies
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ObjectKey
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import (
     LIVE,
     NOTHING,
@@ -100,7 +100,9 @@ def change(store: Store, *wanted: Manifest, restart: str = "never") -> list[Decl
         "preflight_placement": "off",
     }
     entries = [
-        Entry(f"shop/{vm['metadata']['name']}", Key("VirtualMachine", "shop", vm["metadata"]["name"]), "present", vm)
+        Entry(
+            f"shop/{vm['metadata']['name']}", ObjectKey("VirtualMachine", "shop", vm["metadata"]["name"]), "present", vm
+        )
         for vm in wanted or [declared(item, disk="ssd") for item in NUMBERS]
     ]
     with session_with(store) as session:

@@ -7,7 +7,6 @@ from typing import Any
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import managed_fields as ownership
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import (
     ObjectKey,
-    key_of,
     references,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
@@ -46,7 +45,7 @@ def vm(name: str, instancetype: str) -> dict[str, Any]:
 
 def test_obsolete_objects_are_no_longer_in_the_catalog() -> None:
     live = [size("a"), size("b"), size("c", catalog="other")]
-    assert no_longer_declared(live, [key_of(size("a"))], "acme") == [live[1]]
+    assert no_longer_declared(live, [ObjectKey.of(size("a"))], "acme") == [live[1]]
 
 
 def test_references_normalize_the_kind_of_the_matcher() -> None:
@@ -75,7 +74,7 @@ def test_another_spelling_is_no_change() -> None:
 
 def test_affected_vms_are_listed_with_their_changes() -> None:
     now = Cluster(Objects([size("a"), size("b")]), KubeVirt(NEWEST))
-    after = {key_of(size("a")): size("a", 2), key_of(size("c")): None}
+    after = {ObjectKey.of(size("a")): size("a", 2), ObjectKey.of(size("c")): None}
     vms = [vm("one", "a"), vm("two", "b"), vm("three", "c")]
     result = affected([(item, None) for item in vms], after, now)
     assert [(item["metadata"]["name"], object_keys) for item, object_keys, _drift in result] == [
