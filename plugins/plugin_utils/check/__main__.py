@@ -143,11 +143,13 @@ def _read(
         else:
             decided.append(result)
     objects = [result for result in decided if isinstance(result, Declared)]
-    labels = [
-        (result.label, result.location.file)
-        for result in decided
-        if isinstance(result, Declared) or (isinstance(result, Finding) and result.rule == "invalid" and result.label)
-    ]
+    labels = [(result.label, result.location.file) for result in objects]
+    # An object may have several findings, and still be judged without what is wrong.
+    judged = {result.location for result in objects}
+    for result in decided:
+        if isinstance(result, Finding) and result.rule == "invalid" and result.label and result.location not in judged:
+            judged.add(result.location)
+            labels.append((result.label, result.location.file))
     unchecked = [result for result in decided if isinstance(result, Unchecked)]
     findings = [*repository.findings, *(result for result in decided if isinstance(result, Finding))]
     findings += [result.finding for result in unchecked]

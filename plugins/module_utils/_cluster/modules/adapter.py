@@ -107,7 +107,7 @@ class _AnsibleModule(AnsibleModule):  # type: ignore[misc]
         if problem := _unreadable_number(self.params):
             _fail(mask_secrets(problem, self.secrets))
         self.params = self._module.prepare(self.params)
-        if problem := shape_problem(self.params, self.argument_spec):
+        if problem := shape_problem(self.params, self.argument_spec, AUTH):
             _fail(mask_secrets(problem, self.secrets))
         self._provided.update(self.params)
 

@@ -11,6 +11,7 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
 from ..._resolver.api.errors import FieldError
+from ..._resolver.api.every_error import every_error
 from ..._resolver.api.redaction import mask_secrets
 from ..._resolver.declare import plan
 from ..._resolver.declare.argument_spec import expand_shorthand, merge_options
@@ -206,8 +207,9 @@ class ObjectModule:
             return Entry(name, no_key, state, {}, "namespace: required; set the namespace of the object")
         try:
             manifest = self.manifest(options)
-        except FieldError as error:
-            return Entry(name, no_key, state, {}, str(error))
+        except FieldError:
+            problem = str(FieldError.joined(every_error(self.manifest, options)))
+            return Entry(name, no_key, state, {}, problem)
         key = Key(manifest["kind"], manifest["metadata"].get("namespace"), options["name"])
         return Entry(name, key, state, manifest, options=options)
 

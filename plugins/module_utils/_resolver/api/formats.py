@@ -88,20 +88,22 @@ def _percent(value: int) -> Fault | None:
 
 def _labels(value: dict[str, str]) -> Fault | None:
     for key, entry in value.items():
-        if reason := names.label_key(key):
-            return "", f"the key {shown(key)} {reason}; write a key such as team or example.com/team"
-        if reason := names.label_value(entry):
+        if not names.label_key(key) and (reason := names.label_value(entry)):
             return key, f"{shown(entry)} {reason}; write a value such as shop-1, or put the text into an annotation"
-    return None
+    return _keys(value, names.label_key, "team or example.com/team")
 
 
 def _annotations(value: dict[str, str]) -> Fault | None:
-    for key in value:
-        # The domain of an annotation's key may have capitals.
-        if reason := names.label_key(key.lower()):
-            return "", f"the key {shown(key)} {reason}; write a key such as example.com/owner"
+    # The domain of an annotation's key may have capitals.
+    if fault := _keys(value, lambda key: names.label_key(key.lower()), "example.com/owner"):
+        return fault
     length = sum(len(key.encode()) + len(entry.encode("utf-8", "replace")) for key, entry in value.items())
     return ("", f"annotations of {length} bytes exceed the limit of {_ANNOTATIONS}") if length > _ANNOTATIONS else None
+
+
+def _keys(value: dict[str, str], check: Callable[[str], str], example: str) -> Fault | None:
+    wrong = "; ".join(f"the key {shown(key)} {reason}" for key in value if (reason := check(key)))
+    return ("", f"{wrong}; write a key such as {example}") if wrong else None
 
 
 def _port(value: Any) -> Fault | None:
