@@ -9,6 +9,8 @@ from .errors import FieldError
 
 # Nobody reads more, and each needs another pass.
 _MOST: Final = 50
+# The words of an object that has none of several fields.
+_LACK: Final = "require"
 # What takes the place of a wrong value that no object can do without.
 _FILLERS: Final = {"name": "x", "metadata.name": "x"}
 
@@ -20,7 +22,7 @@ def every_error(check: Callable[[Any], object], value: Any) -> list[FieldError]:
         try:
             check(value)
         except FieldError as error:
-            new = [each for each in error.all if not _follows(each.path, found)]
+            new = [each for each in error.all if not _follows(each, found)]
             found += new
             rest = without(value, [each.path for each in new])
             path = error.path
@@ -36,9 +38,13 @@ def every_error(check: Callable[[Any], object], value: Any) -> list[FieldError]:
     return found
 
 
-def _follows(path: str, found: Iterable[FieldError]) -> bool:
+def _follows(new: FieldError, found: Iterable[FieldError]) -> bool:
     """Whether an error is only about the lack of a value that was wrong before; an option may have its own path."""
-    return any(path == error.path or path.endswith(f".{error.path}") for error in found)
+    path, lacks = new.path, _LACK in new.reason
+    return any(
+        path == error.path or path.endswith(f".{error.path}") or (lacks and error.path.startswith(f"{path}."))
+        for error in found
+    )
 
 
 def without(value: Any, paths: Iterable[str]) -> Any:

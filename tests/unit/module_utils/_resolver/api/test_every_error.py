@@ -78,11 +78,16 @@ def test_what_is_missing_hides_no_other_error() -> None:
 
 def test_the_lack_of_a_wrong_value_is_no_error() -> None:
     def check(value: Any) -> None:
-        for key in ("cpu", "spec.cpu"):
-            if value.get("cpu") != 1:
-                raise FieldError(key if "cpu" in value else "spec.cpu", "is wrong or missing")
+        if value.get("cpu") != 1:
+            raise FieldError("cpu" if "cpu" in value else "spec.cpu", "is wrong or missing")
+        if "disk" in value and not value["disk"]:
+            raise FieldError("disk", "requires one of url, blank")
+        if value.get("disk", {}).get("url") is not None:
+            raise FieldError("disk.url", "is wrong")
 
-    assert [error.path for error in every_error(check, {"cpu": 2})] == ["cpu"]
+    assert [error.path for error in every_error(check, {"cpu": 2, "disk": {"url": 1}})] == ["cpu"]
+    assert [error.path for error in every_error(check, {"cpu": 1, "disk": {"url": 1}})] == ["disk.url"]
+    assert [error.path for error in every_error(check, {"cpu": 1, "disk": {}})] == ["disk"]
 
 
 def test_the_number_of_errors_is_limited() -> None:
