@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
@@ -91,31 +92,53 @@ def without_secrets(findings: Iterable[Finding], documents: Iterable[tuple[Locat
 _STEP: Final = re.compile(r"[^.\[\]]+")
 
 
-def with_lines(findings: Iterable[Finding], texts: dict[str, bytes]) -> list[Finding]:
+def with_lines(
+    findings: Iterable[Finding], texts: dict[str, bytes], starts: dict[tuple[str, int], int]
+) -> list[Finding]:
     """The findings with the lines of their fields, or of the nearest parent in the file, ordered by file and line.
 
-    texts: the contents of the files; only files with findings are parsed.
+    texts: the contents of the files. starts: the first lines of their documents; only those with findings are parsed.
     """
-    nodes: dict[str, list[Any]] = {}
+    nodes: dict[tuple[str, int], Any] = {}
+    lines: dict[str, list[bytes]] = {}
     result = []
     for finding in findings:
         file = finding.location.file
         if finding.location.line:
             finding = finding._replace(line=finding.location.line)
         if not finding.line and finding.rule != "unreadable" and file in texts:
-            if file not in nodes:
-                loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-                nodes[file] = list(yaml.compose_all(texts[file], Loader=loader))
-            finding = finding._replace(line=_line(nodes[file], finding))
+            place = (file, finding.location.document)
+            start = starts.get(place, 1)
+            if place not in nodes:
+                if file not in lines:
+                    lines[file] = texts[file].splitlines(keepends=True)
+                nodes[place] = _node(_Lines(lines[file], start - 1))
+            finding = finding._replace(line=start - 1 + _line(nodes[place], finding) if nodes[place] else start)
         result.append(finding)
     order = {file: index for index, file in enumerate(texts)}
     return sorted(result, key=lambda finding: (order.get(finding.location.file, len(order)), finding.line))
 
 
-def _line(documents: list[Any], finding: Finding) -> int:
-    if finding.location.document >= len(documents):
-        return 0
-    node = documents[finding.location.document]
+def _node(lines: _Lines) -> Any:
+    """The first document in the lines; None if it cannot be parsed alone, such as one with tags of its own."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    with contextlib.suppress(yaml.YAMLError, UnicodeDecodeError):
+        return next(iter(yaml.compose_all(lines, Loader=loader)), None)
+    return None
+
+
+class _Lines:
+    """The lines from one on, as a file for YAML's parser, which reads no more than it needs."""
+
+    def __init__(self, lines: list[bytes], begin: int) -> None:
+        self._lines, self._next = lines, begin
+
+    def read(self, _size: int = -1) -> bytes:
+        self._next += 1
+        return self._lines[self._next - 1] if self._next <= len(self._lines) else b""
+
+
+def _line(node: Any, finding: Finding) -> int:
     line = int(node.start_mark.line)
     for step in (*finding.location.path, *_STEP.findall(finding.field)):
         if isinstance(node, yaml.SequenceNode) and str(step).isdigit() and int(step) < len(node.value):
