@@ -15,6 +15,7 @@ from typing import Any, Final
 from . import errors, quantity, schema
 from . import name_rules as names
 from .name_rules import shown
+from .redaction import is_hidden
 from .schema import Check, Checks
 from .unquoted import QUOTES
 
@@ -31,6 +32,8 @@ _NANO: Final = 10**9
 _LEAST_MEMORY: Final = 2**20
 # KubeVirt's limit for cloud-init data in a VM; larger data belong in a Secret.
 _CLOUD_INIT: Final = 2048
+# KubeVirt would accept it, and the guest would lose its data at the next start.
+_HIDDEN: Final = ("", "stands for a hidden value; write the value itself")
 # The limit for all keys and values together.
 _ANNOTATIONS: Final = 256 * 1024
 
@@ -132,10 +135,14 @@ def _amounts(value: dict[str, str]) -> Fault | None:
 
 
 def _cloud_init(value: str) -> Fault | None:
+    if is_hidden(value):
+        return _HIDDEN
     return _cloud_init_size(len(value.encode("utf-8", "surrogatepass")))
 
 
 def _cloud_init_base64(value: str) -> Fault | None:
+    if is_hidden(value):
+        return _HIDDEN
     # Go ignores line breaks in base64, and nothing else.
     text = value.replace("\r", "").replace("\n", "")
     try:
