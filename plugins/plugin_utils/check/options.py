@@ -14,7 +14,7 @@ from ...module_utils._cluster.modules.options import AUTH
 from ...module_utils._resolver.api import unquoted
 from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.every_error import every_error, without
-from ...module_utils._resolver.api.name_rules import nearest
+from ...module_utils._resolver.api.name_rules import nearest, similar
 from ...module_utils._resolver.declare.option_checks import own_name, shape_problems
 from .findings import ERROR, Finding
 from .sources import Source, entries
@@ -102,8 +102,9 @@ def misspelt(source: Source) -> Iterator[Finding]:
         spec = import_module(f"{_MODULES}.{name}").MODULE.argument_spec
         for option in options:
             if own_name(option, spec) not in spec:
-                hint = nearest(option, [known for known in spec if known not in AUTH])
-                message = f"unknown option of {name}{hint}"
+                own = [known for known in spec if known not in AUTH]
+                near = similar(option, own) or similar(option, AUTH)
+                message = f"unknown option of {name}{nearest(option, near or own)}"
                 yield Finding("invalid", ERROR, location, "", str(option), message)
 
 

@@ -119,8 +119,8 @@ Spec = dict[str, Any]
 
 
 def shape_problem(options: Options, spec: Spec, aside: Collection[str] = ()) -> str | None:
-    """All of `shape_problems` on one line, or None. aside: options that nobody means who
-    misspells another."""
+    """All of `shape_problems` on one line, or None. aside: options that come
+    after all others in suggestions."""
     problems = list(shape_problems(options, spec, aside=aside))
     more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
     return "; ".join(problems[:_SHOWN]) + more or None
@@ -139,7 +139,9 @@ def shape_problems(options: Options, spec: Spec, path: str = "", aside: Collecti
         if option is None:
             # Ansible passes its own settings together with the options.
             if not str(key).startswith("_ansible_"):
-                yield f"{place}: unknown option{names.nearest(key, [name for name in spec if name not in aside])}"
+                own = [name for name in spec if name not in aside]
+                near = names.similar(key, own) or names.similar(key, aside)
+                yield f"{place}: unknown option{names.nearest(key, near or own)}"
         elif option.get("type") == "dict":
             yield from _dictionary_problems(place, key, value, option)
         elif option.get("elements") == "dict":

@@ -112,12 +112,19 @@ def keys_for_start(vm: Manifest, live: Manifest | None = None) -> list[LookupKey
         return []
 
 
-def missing_references(vm: Manifest, objects: Lookup, live: Manifest | None = None) -> Iterator[str]:
-    """One line for each object that does not exist. What the user may not read counts as existing."""
+def missing_references(
+    vm: Manifest, objects: Lookup, live: Manifest | None = None, lister: Lister = lambda _kind, _namespace: []
+) -> Iterator[str]:
+    """One line for each object that does not exist. What the user may not read counts as existing.
+
+    live: see `references`. lister: for suggestions.
+    """
     for reference in references(vm, live):
         if all(objects.get(kind, reference.namespace, reference.name) is None for kind in reference.kinds):
+            close = similar(reference.name, map(name_of, lister(reference.kinds[0], reference.namespace)))
+            hint = f"did you mean {join_or(close)}?" if close else "create it before the VM starts"
             place = f" in the namespace {reference.namespace}" if reference.namespace else ""
-            yield f"{reference.path}: no {reference.kinds[0]} {reference.name}{place}; create it before the VM starts"
+            yield f"{reference.path}: no {reference.kinds[0]} {reference.name}{place}; {hint}"
 
 
 def _named_objects(item: Manifest, sources: _Sources) -> Iterator[tuple[str, tuple[str, ...], str]]:

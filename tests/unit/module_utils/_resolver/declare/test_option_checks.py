@@ -186,3 +186,11 @@ def test_five_problems_are_shown() -> None:
 
 def test_own_name_of_an_alias() -> None:
     assert [own_name(key, SPEC) for key in ("memory", "ram", "other")] == ["memory", "memory", "other"]
+
+
+def test_options_of_the_object_are_suggested_first() -> None:
+    assert shape_problem({"nam": 1}, {**SPEC, "nama": {}}, ["nama"]) == "nam: unknown option; did you mean name?"
+    assert shape_problem({"usernam": 1}, {**SPEC, "username": {}}, ["username"]) == (
+        "usernam: unknown option; did you mean username?"
+    )
+    assert "username" not in str(shape_problem({"serie": 1}, {**SPEC, "username": {}}, ["username"]))

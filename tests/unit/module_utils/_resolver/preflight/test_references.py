@@ -84,6 +84,9 @@ def test_missing_storage_classes_of_new_disks(field: str) -> None:
     message = f"{path}: no StorageClass gone; create it before the VM starts"
     assert list(missing_references(machine, NOTHING)) == [message]
     assert list(missing_references(machine, existing("StorageClass", "gone", ""))) == []
+    near = existing("StorageClass", "gome", "")
+    (line,) = missing_references(machine, near, None, lambda kind, namespace: [{"metadata": {"name": "gone1"}}])
+    assert line == f"{path}: no StorageClass gone; did you mean gone1?"
     # The disk of a live VM exists, or has been reported.
     assert list(missing_references(machine, NOTHING, machine)) == []
     assert [tuple(key)[:3] for key in keys_for_start(machine)] == [("StorageClass", "", "gone")]
