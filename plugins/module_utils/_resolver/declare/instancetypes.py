@@ -102,16 +102,16 @@ def instancetype(options: Options) -> dict[str, Any]:
         canonical_quantity("memory.guest", memory)
     manifest = _manifest(INSTANCETYPE, options)
     if options.get("state") != "absent":
-        for part, example in (("cpu", "2"), ("memory", "4Gi")):
-            if "guest" not in manifest["spec"].get(part, {}):
-                raise FieldError(f"spec.{part}.guest", f"required in an instancetype, for example {example}")
-        if manifest["spec"]["cpu"]["guest"] < 1:
+        if manifest["spec"].get("cpu", {}).get("guest", 1) < 1:
             raise FieldError("spec.cpu.guest", "0 is too small; write 1 or more")
         for field in ("gpus", "hostDevices"):
             for index, device in enumerate(manifest["spec"].get(field) or []):
                 for key in ("name", "deviceName"):
                     if not device.get(key):
                         raise FieldError(f"spec.{field}[{index}].{key}", "required for a device")
+        for part, example in (("cpu", "2"), ("memory", "4Gi")):
+            if "guest" not in manifest["spec"].get(part, {}):
+                raise FieldError(f"spec.{part}.guest", f"required in an instancetype, for example {example}")
     return manifest
 
 
