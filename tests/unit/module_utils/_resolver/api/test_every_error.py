@@ -76,7 +76,7 @@ def test_what_is_missing_hides_no_other_error() -> None:
     ]
 
 
-def test_the_lack_of_a_wrong_value_is_no_error() -> None:
+def test_lack_of_a_wrong_value_is_no_error() -> None:
     def check(value: Any) -> None:
         if value.get("cpu") != 1:
             raise FieldError("cpu" if "cpu" in value else "spec.cpu", "is wrong or missing")
