@@ -19,6 +19,7 @@ LARGEST: Final = 16 * 2**20
 _MOST_REPEATED: Final = 500_000
 _DEEPEST: Final = 64
 _DECIMAL: Final = re.compile(r"-?(0|[1-9][0-9]*)", re.ASCII)
+_TEXT: Final = "tag:yaml.org,2002:str"
 _MERGE: Final = "tag:yaml.org,2002:merge"
 _TAGS: Final = frozenset(
     f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "timestamp", "map", "seq")
@@ -123,6 +124,8 @@ class _Reader:
         tag = event.tag
         if tag is None or tag == "!":
             tag = self._tag(yaml.ScalarNode, event.value, event.implicit)
+        if tag == _TEXT:
+            return event.value  # as most are
         if tag == _MERGE:
             return _MERGE
         if tag not in _TAGS:

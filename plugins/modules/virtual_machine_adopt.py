@@ -145,7 +145,10 @@ results:
       returned: when it can be adopted
       sample: [domain.cpu.sockets, domain.memory.guest, "domain.devices.disks[0].disk.bus"]
     manifest:
-      description: The rewritten manifest, without status and without secrets such as cloud-init data.
+      description:
+        - The rewritten manifest, without status, for Git.
+        - In the place of a secret such as cloud-init data it has a text that begins with C((hidden). Write the value
+          there; M(virtshape.instancetypes.virtual_machine) and the playbook C(check) refuse a manifest with that text.
       type: dict
       returned: when it can be adopted
     needs:

@@ -31,7 +31,7 @@ from ._catalog_files import builtin_objects
 from ._filters import one_line
 from ._manifest_checks import check_types
 from .check import sources
-from .check.findings import Location
+from .check.findings import Lines, Location
 from .check.sources import UsageError
 
 Manifest = dict[str, Any]
@@ -55,12 +55,23 @@ class _Report(NamedTuple):
     """The report.
 
     rows: of VMs and templates. notes: about fields that stay, and objects of a catalog that cannot be converted.
-    files: path below the output → documents.
+    files: path below the output → documents. texts, starts: of the files that were read, see `check.sources`.
     """
 
     rows: list[_Row]
     notes: list[str]
     files: dict[Path, list[Any]]
+    texts: dict[str, bytes]
+    starts: dict[tuple[str, int], int]
+    lines: Lines
+
+    def place(self, location: Location, field: str = "") -> str:
+        """``old.yml:12``"""
+        return f"{location.file}:{self.lines.of(location, field)}"
+
+    def note(self, location: Location, label: str, field: str, text: str) -> None:
+        """Adds a note about a field of an object."""
+        self.notes.append(f"note: {self.place(location, field)}: {label}: {f'{field}: ' if field else ''}{text}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -99,25 +110,26 @@ def _parser() -> argparse.ArgumentParser:
 
 def _report(options: argparse.Namespace, stdin: bytes) -> _Report:
     release = _release(options.kubevirt_version)
-    report = _Report([], [], {})
+    texts: dict[str, bytes] = {}
+    starts: dict[tuple[str, int], int] = {}
+    report = _Report([], [], {}, texts, starts, Lines(texts, starts))
     read = _read(report, options.path, stdin, options.output)
     others = _read(report, options.objects, b"", None)
-    own, besides = (
-        [manifest for _file, document in part for manifest in _objects(document)] for part in (read, others)
-    )
+    objects = [item for _file, source in (*read, *others) for item in sources.manifests([source])]
     builtin = builtin_objects(release) if options.catalog == "builtin" else []
-    catalog = [*_current(report, [*own, *besides], release), *builtin]
-    presets = [manifest for manifest in (*own, *besides) if manifest["kind"] == PRESET]
+    catalog = [*_current(report, objects, release), *builtin]
+    presets = [item.manifest for item in objects if item.manifest["kind"] == PRESET]
     # A catalog of another series is no reason to change VMs that have their own CPU and memory.
     origin = Sources(
         presets, catalog if any(ROLE_OF_KIND.get(item["kind"]) is INSTANCETYPE for item in catalog) else None
     )
     changed: set[Path] = set()
-    for file, document in read:
-        for manifest in _objects(document) or [document]:
+    for file, source in read:
+        items = [(item.location, item.manifest) for item in sources.manifests([source])]
+        for location, manifest in items or [source]:
             new = manifest
             if _is_ours(manifest):
-                new = _converted(report, manifest, origin, release)
+                new = _converted(report, location, manifest, origin, release)
                 changed |= {file} if new != manifest else set()
             report.files.setdefault(file, []).append(new)
     if not report.rows:
@@ -132,22 +144,24 @@ def _release(version: str | None) -> Release:
         raise UsageError(f"--kubevirt-version: {error}") from None
 
 
-def _read(report: _Report, paths: Sequence[str], stdin: bytes, output: str | None) -> list[tuple[Path, Any]]:
+def _read(report: _Report, paths: Sequence[str], stdin: bytes, output: str | None) -> list[tuple[Path, sources.Source]]:
     """(path below the output, document) of all documents, without those of an earlier output. Raises UsageError.
 
     Files in a folder that cannot be read, such as templates, are noted.
     """
-    read: list[tuple[Path, Any]] = []
+    read: list[tuple[Path, sources.Source]] = []
     origins: dict[Path, str] = {}
     earlier = Path(output).resolve() if output else None
     for path in paths:
         repository = sources.read([path], stdin)
+        report.texts.update(repository.texts)
+        report.starts.update(repository.starts)
         for finding in repository.findings:
             if finding.level == "error":
                 raise UsageError(f"{finding.location.file}:{finding.line}: {finding.message}")
-            report.notes.append(f"note: {finding.location.file}: not read: {finding.message}")
-        for location, document in repository.sources:
-            file = Path(location.file)
+            report.notes.append(f"note: {finding.location.file}:{finding.line}: not read: {finding.message}")
+        for source in repository.sources:
+            location, file = source.location, Path(source.location.file)
             if earlier is not None and earlier in file.resolve().parents:
                 continue
             below = file.relative_to(path) if Path(path).is_dir() else Path(file.name)
@@ -158,27 +172,23 @@ def _read(report: _Report, paths: Sequence[str], stdin: bytes, output: str | Non
             )
             if origins.setdefault(target, location.file) != location.file:
                 raise UsageError(f"{location.file} and {origins[target]} would be the same file; name their folder")
-            read.append((target, document))
+            read.append((target, source))
     return read
-
-
-def _objects(document: Any) -> list[Manifest]:
-    """The manifests in a document: itself, or the items of a List."""
-    return [item.manifest for item in sources.manifests([sources.Source(Location(""), document)])]
 
 
 def _is_ours(manifest: Any) -> bool:
     return isinstance(manifest, dict) and (manifest.get("kind") in _GUESTS or manifest.get("kind") in _CATALOG)
 
 
-def _current(report: _Report, manifests: Iterable[Manifest], release: Release) -> Iterator[Manifest]:
+def _current(report: _Report, objects: Iterable[sources.SourceManifest], release: Release) -> Iterator[Manifest]:
     """The instancetypes and preferences in the current API."""
-    for manifest in manifests:
+    for location, manifest, _problem in objects:
         if manifest["kind"] in _CATALOG:
             try:
                 yield _checked(manifest, Sources(), release).manifest
             except FieldError as error:
-                report.notes.append(f"note: {_label(manifest)}: not converted: {one_line(error)}")
+                place = report.place(location, error.path)
+                report.notes.append(f"note: {place}: {_label(manifest)}: not converted: {one_line(error)}")
 
 
 def _checked(manifest: Manifest, origin: Sources, release: Release) -> Modernization:
@@ -192,7 +202,7 @@ def _checked(manifest: Manifest, origin: Sources, release: Release) -> Moderniza
     return convert(manifest, origin, release)
 
 
-def _converted(report: _Report, manifest: Manifest, origin: Sources, release: Release) -> Manifest:
+def _converted(report: _Report, location: Location, manifest: Manifest, origin: Sources, release: Release) -> Manifest:
     """The new manifest. Adds a row for a VM or a template."""
     guest = manifest["kind"] in _GUESTS
     label = _label(manifest)
@@ -200,16 +210,16 @@ def _converted(report: _Report, manifest: Manifest, origin: Sources, release: Re
         conversion = _checked(manifest, origin, release)
     except FieldError as error:
         if guest:
-            report.rows.append(_Row((label, "-", "-", "-", "-", f"not converted: {one_line(error)}"), True))
+            reason = f"not converted: {report.place(location, error.path)}: {one_line(error)}"
+            report.rows.append(_Row((label, "-", "-", "-", "-", reason), True))
         return manifest
     if guest and (conversion.manifest["kind"] != TEMPLATE or conversion.remaining):
         report.rows.append(_row(label, conversion))
-    report.notes.extend(
-        f"note: {label}: {change.path}: {_successor(change)}{change.note}"
-        for change in conversion.changes
-        if change.path.startswith(PARAMETERS)
-    )
-    report.notes.extend(f"note: {label}: {remaining.path}: {remaining.note}" for remaining in conversion.remaining)
+    for change in conversion.changes:
+        if change.path.startswith(PARAMETERS):
+            report.note(location, label, change.path, f"{_successor(change)}{change.note}")
+    for remaining in conversion.remaining:
+        report.note(location, label, remaining.path, remaining.note)
     return _declared(conversion.manifest) if conversion.manifest != manifest else manifest
 
 

@@ -66,6 +66,14 @@ def clones(vm: Manifest, live: Manifest | None, objects: Lookup) -> Iterator[Clo
             yield Clone(source.path, content.kind, content.namespace, content.name, _consumer(vm, namespace))
 
 
+def named_clones(vm: Manifest, live: Manifest | None) -> Iterator[Clone]:
+    """The same as far as the VM itself says, before any source has been read: a DataSource may lead elsewhere."""
+    namespace = namespace_of(vm)
+    for source in new_sources(vm, live):
+        if source.namespace != namespace:
+            yield Clone(*source, _consumer(vm, namespace))
+
+
 def may_not_clone(clone: Clone) -> str:
     """The line about a missing right."""
     consumer, namespace = clone.consumer, clone.namespace

@@ -33,7 +33,8 @@ from .._resolver.choose.suggestions import named
 from .source import matchers
 
 DEFAULT_LABEL: Final = "instancetypes.virtshape.io/default"
-"""The label, with the value "true", of the instancetypes to prefer where a request means several."""
+"""The label, with the value "true", of the objects to prefer where a request means several."""
+_REMEDY: Final = f"or label the one to prefer {DEFAULT_LABEL}=true"
 # The class of the published catalogs for workloads that ask for nothing else.
 GENERAL_PURPOSE: Final = "general.purpose"
 # Annotations of published preferences: a name for users, and words separated by commas.
@@ -131,7 +132,9 @@ def resolve(request: WorkloadRequest, available: AvailableObjects, release: Rele
         raise Rejected(f"size: {name_of(preference)} cannot have {sizes.described}: {why}")
     same = _preferred([item for item in fits if rank(item, release) == rank(fits[0], release)])
     if len(same) > 1:
-        raise Rejected(f"size: {_several(same, INSTANCETYPE)} are equally small; name a size, or set instancetype")
+        raise Rejected(
+            f"size: {_several(same, INSTANCETYPE)} are equally small; name a size, set instancetype, {_REMEDY}"
+        )
     return Choice(
         _path(source) if source is not None else "",
         preference,
@@ -180,10 +183,10 @@ def _preference(workload: str, available: AvailableObjects) -> tuple[Manifest, s
 
 
 def _only(preferences: list[Manifest], workload: str) -> Manifest:
+    preferences = _preferred(preferences)
     if len(preferences) > 1:
-        raise Rejected(
-            f"workload: {shown(workload)} means several preferences: {_several(preferences, PREFERENCE)}; choose one"
-        )
+        choices = _several(preferences, PREFERENCE)
+        raise Rejected(f"workload: {shown(workload)} means several preferences: {choices}; choose one, {_REMEDY}")
     return preferences[0]
 
 
@@ -225,9 +228,10 @@ def _source(
 
 
 def _only_source(data_sources: list[Manifest]) -> Manifest:
+    data_sources = _preferred(data_sources)
     if len(data_sources) > 1:
         choices = _shortened(sorted(_path(data_source) for data_source in data_sources))
-        raise Rejected(f"boot: several DataSources would do: {choices}; set boot.data_source to one")
+        raise Rejected(f"boot: several DataSources would do: {choices}; set boot.data_source to one, {_REMEDY}")
     return data_sources[0]
 
 
@@ -275,36 +279,47 @@ def _sizes(request: WorkloadRequest, available: AvailableObjects, release: Relea
         described += f" with at least {' and '.join(bounds)}"
     if request.size is not None and len(large := _preferred(large)) > 1:
         choices = _several(large, INSTANCETYPE)
-        raise Rejected(f"size: {shown(request.size)} means several instancetypes: {choices}; set instancetype to one")
+        raise Rejected(
+            f"size: {shown(request.size)} means several instancetypes: {choices}; set instancetype to one, {_REMEDY}"
+        )
     return _Sizes(large, too_small, described)
 
 
-def _preferred(instancetypes: list[Manifest]) -> list[Manifest]:
+def _preferred(manifests: list[Manifest]) -> list[Manifest]:
     """Those that a company prefers; all if there are none."""
-    return [item for item in instancetypes if labels_of(item).get(DEFAULT_LABEL) == "true"] or instancetypes
+    return [item for item in manifests if labels_of(item).get(DEFAULT_LABEL) == "true"] or manifests
 
 
 def _chosen_class(performance: str | None, classes: Mapping[str, list[Manifest]]) -> str:
     if not classes:
         raise MissingObject("size: there are no instancetypes; deploy a catalog")
+    remedy = f"or label the instancetypes of the one to prefer {DEFAULT_LABEL}=true"
     if performance is None:
-        if GENERAL_PURPOSE in classes or len(classes) == 1:
-            return GENERAL_PURPOSE if GENERAL_PURPOSE in classes else next(iter(classes))
-        raise Rejected(
-            f"performance: no instancetype has the class {GENERAL_PURPOSE}; choose {_shortened(sorted(classes))}"
-        )
+        if GENERAL_PURPOSE in classes:
+            return GENERAL_PURPOSE
+        preferred = _preferred_classes(classes, list(classes))
+        if len(preferred) == 1:
+            return preferred[0]
+        choices = _shortened(sorted(preferred))
+        raise Rejected(f"performance: no instancetype has the class {GENERAL_PURPOSE}; choose {choices}, {remedy}")
     matching = (
         [performance] if performance in classes else [name for name in classes if name.partition(".")[0] == performance]
     )
+    matching = _preferred_classes(classes, matching)
     if len(matching) > 1:
-        raise Rejected(
-            f"performance: {shown(performance)} means several classes; choose {_shortened(sorted(matching))}"
-        )
+        choices = _shortened(sorted(matching))
+        raise Rejected(f"performance: {shown(performance)} means several classes; choose {choices}, {remedy}")
     if not matching:
         raise Rejected(
             f"performance: no instancetype has the class {shown(performance)}; choose {_shortened(sorted(classes))}"
         )
     return matching[0]
+
+
+def _preferred_classes(classes: Mapping[str, list[Manifest]], names: list[str]) -> list[str]:
+    """The classes of instancetypes that a company prefers; all if there are none."""
+    labelled = [name for name in names if any(labels_of(item).get(DEFAULT_LABEL) == "true" for item in classes[name])]
+    return labelled or names
 
 
 def _suitable(

@@ -6,6 +6,7 @@ python -m ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -40,6 +41,8 @@ _EXTENSIONS: Final[tuple[CheckExtension, ...]] = (
 CLEAN, FINDINGS, UNUSABLE = 0, 1, 2
 """The exit codes: no findings at the threshold; some; the check failed."""
 
+# Allocations before a collection of the youngest generation, and how many of them before the next older ones'.
+_COLLECTIONS: Final = (100_000, 50, 1000)
 _SEVERITY: Final = ("note", "warning", "error")
 
 
@@ -47,7 +50,7 @@ class _Objects(NamedTuple):
     """objects: in the paths. labels: of these, and of those whose form is wrong, with their files.
 
     unchecked: the kinds of those that cannot be judged. lookup: the objects of the paths and of the cluster. texts: the
-    files. findings: about the form of files and objects. sources: the documents.
+    files. findings: about the form of files and objects. sources: the documents. starts: their first lines.
     """
 
     objects: list[Declared]
@@ -57,11 +60,14 @@ class _Objects(NamedTuple):
     texts: dict[str, bytes]
     findings: list[Finding]
     sources: list[sources.Source]
+    starts: dict[tuple[str, int], int]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the check and returns an exit code."""
     options = _parser().parse_args(arguments)
+    # Trees, which reference counting frees: the collector would walk those of thousands of VMs again and again.
+    gc.set_threshold(*_COLLECTIONS)
     try:
         report = check(options, sys.stdin.buffer.read() if sources.STDIN in options.path else b"")
         text = reports.FORMATS[options.format](report)
@@ -122,7 +128,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
         findings += extension.findings([*besides.sources, *head.sources], head.objects, head.lookup, kubevirt)
     if base is not None:
         findings += bases.compare(base.objects, base.lookup, head.objects, head.lookup, kubevirt)
-    findings = with_lines(without_secrets(findings, head.sources), head.texts)
+    findings = with_lines(without_secrets(findings, head.sources), head.texts, head.starts)
     if not head.labels and not any(finding.level == ERROR for finding in findings):
         nothing = "nothing checked: found no VM, instancetype or preference that the check can judge; check the paths"
         findings.append(Finding("unchecked", WARNING, Location(options.path[0]), "", "", nothing))
@@ -155,18 +161,20 @@ def _read(
         else:
             decided.append(result)
     found = [result for result in decided if isinstance(result, Declared)]
-    labels = [
-        (result.label, result.location.file)
-        for result in decided
-        if isinstance(result, Declared) or (isinstance(result, Finding) and result.rule == "invalid" and result.label)
-    ]
+    labels = [(result.label, result.location.file) for result in found]
+    # An object may have several findings, and still be judged without what is wrong.
+    judged = {result.location for result in found}
+    for result in decided:
+        if isinstance(result, Finding) and result.rule == "invalid" and result.label and result.location not in judged:
+            judged.add(result.location)
+            labels.append((result.label, result.location.file))
     unchecked = [result for result in decided if isinstance(result, Unchecked)]
     findings = [*repository.findings, *(result for result in decided if isinstance(result, Finding))]
     findings += [result.finding for result in unchecked]
     # A declared object overrides a known object of the same name.
     lookup = objects.KnownObjects([*besides, *(entry.manifest for entry in found)])
     kinds = [*(result.kind for result in unchecked), *objects.unreadable_kinds(repository)]
-    return _Objects(found, labels, kinds, lookup, repository.texts, findings, repository.sources)
+    return _Objects(found, labels, kinds, lookup, repository.texts, findings, repository.sources, repository.starts)
 
 
 def _objects_in(source: sources.SourceManifest) -> Iterator[sources.SourceManifest]:

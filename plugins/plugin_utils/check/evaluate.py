@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from ...module_utils._resolver.api import release_schema, schema
 from ...module_utils._resolver.api.errors import FieldError, Panic
-from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ObjectKey
+from ...module_utils._resolver.api.every_error import every_error, without
+from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES, ObjectKey
 from ...module_utils._resolver.api.name_rules import nearest, shown, subdomain
 from ...module_utils._resolver.api.release import NEWEST
 from ...module_utils._resolver.api.state import DEPRECATED, state_of
@@ -29,6 +31,11 @@ from .objects import ELSEWHERE, STORAGE, VM, Declared, KnownObjects
 
 Manifest = dict[str, Any]
 
+# What a VM gets from its instancetype and preference.
+_GUEST: Final = tuple(
+    f"spec.template.spec.domain.{part}" for part in ("cpu", "memory", "resources", "firmware", "features", "machine")
+)
+_OWNERS: Final = "metadata.ownerReferences"
 _OWNER: Final = ("apiVersion", "kind", "name", "uid")
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 WARN: Final = "warn"
@@ -73,35 +80,43 @@ class _Evaluation:
         self.release, self.level = kubevirt.release, VALIDATION[validation]
 
     def findings(self, entry: Declared) -> Iterator[Finding]:
+        """All errors of an object at once: what has none of its own is judged without the fields that have one."""
         manifest, kind = entry.manifest, entry.manifest["kind"]
         spec_type = "VirtualMachineSpec" if kind == VM else ROLE_OF_KIND[kind].spec_type
         yield from self._lost_fields(entry)
-        invalid = _invalid(manifest)
-        if invalid is not None:
-            yield entry.finding("invalid", ERROR, invalid.path, invalid.reason)
+        errors = every_error(_check_form, manifest)
+        if not isinstance(manifest.get("spec"), dict):
+            errors.append(FieldError("spec", "missing; write the object's spec"))
+        if not isinstance(manifest.get("spec"), dict) or not isinstance(manifest.get("metadata"), dict):
+            yield from (entry.finding("invalid", ERROR, error.path, error.reason) for error in errors)
             return
-        problem = _implausible(manifest, spec_type)
+        problems = _implausible(manifest, spec_type)
+        wrong_types = {error.path for error in every_error(partial(_check_types, spec_type), manifest)}
+        errors += [problem for problem in problems if problem.path in wrong_types]
+        problems = [problem for problem in problems if problem.path not in wrong_types]
+        wrong = [*entry.wrong, *(_OWNERS if error.path.startswith(_OWNERS) else error.path for error in errors)]
+        yield from (
+            entry.finding("invalid", ERROR, error.path, error.reason)
+            for error in errors
+            if not _concerns(error.path, entry.wrong)
+        )
+        mended = without(manifest, wrong)
+        findings: list[Finding] = []
         try:
-            if problem is not None:
-                # The rules apply to values of the right types.
-                schema.canonical(spec_type, manifest["spec"])
-            findings = list(self._of_webhooks(entry))
+            findings += self._of_webhooks(entry._replace(manifest=mended))
         except (FieldError, Panic):
-            if problem is None:
+            if not wrong and not problems:
                 raise
-            yield entry.finding("invalid", ERROR, problem.path, problem.reason)
-            return
-        if problem is not None:
-            refused = any(finding.rule == "refused" for finding in findings)
-            starts = kind == VM and run_strategy(manifest) not in (HALTED, "Manual")
-            rule, level = ("invalid", ERROR) if refused else ("never-starts", ERROR if starts else WARNING)
-            yield entry.finding(rule, level, problem.path, problem.reason)
-            # Some messages of the server have no indexes.
-            fields = (problem.path, re.sub(r"\[\d+]", "", problem.path))
-            findings = [
-                finding for finding in findings if finding.field not in fields and finding.rule != "never-starts"
-            ]
-        yield from findings
+        refused = any(finding.rule == "refused" for finding in findings)
+        starts = kind == VM and run_strategy(mended) not in (HALTED, "Manual")
+        rule, level = ("invalid", ERROR) if refused else ("never-starts", ERROR if starts else WARNING)
+        yield from (entry.finding(rule, level, problem.path, problem.reason) for problem in problems)
+        # Some messages of the server have no indexes.
+        fields = {field for problem in problems for field in (problem.path, _plain(problem.path))}
+        for finding in findings:
+            follows = finding.rule == "never-starts" and (wrong or problems)
+            if not (follows or finding.field in fields or _concerns(finding.field, wrong)):
+                yield finding._replace(label=entry.label)
 
     def _of_webhooks(self, entry: Declared) -> Iterator[Finding]:
         """Findings of the API server's and KubeVirt's webhooks."""
@@ -112,9 +127,25 @@ class _Evaluation:
         )
         for cause in causes:
             yield entry.finding("refused", ERROR, cause.field, cause.message)
-        if any(cause.type in (FORBIDDEN, REQUIRED) for cause in causes):
-            # The rules apply to an object of the right form.
+        forms = [cause.field for cause in causes if cause.type in (FORBIDDEN, REQUIRED)]
+        if "spec.template" in forms:
             return
+        if forms:
+            entry = entry._replace(manifest={**manifest, "spec": schema.canonical(spec_type, spec)})
+        try:
+            others = list(self._of_rules(entry))
+        except (FieldError, Panic):
+            if not forms:
+                raise
+            return
+        # The rules apply to what has the right form.
+        for finding in others:
+            if not forms or not (finding.rule == "never-starts" or _concerns(finding.field, forms)):
+                yield finding
+
+    def _of_rules(self, entry: Declared) -> Iterator[Finding]:
+        """Findings of KubeVirt's webhooks."""
+        manifest, kind = entry.manifest, entry.manifest["kind"]
         if kind == VM:
             yield from self._of_vm(entry)
             return
@@ -172,6 +203,21 @@ class _Evaluation:
             yield entry.finding("replacement", NOTE, "metadata.annotations", message)
 
     def _of_vm(self, entry: Declared) -> Iterator[Finding]:
+        """Findings about a VM. KubeVirt stops at a wrong matcher; what does not depend on it is judged all the same."""
+        findings = list(self._of_admission(entry))
+        yield from findings
+        errors = [finding for finding in findings if finding.level == ERROR and finding.field]
+        matchers = [f"spec.{role.matcher}" for role in ROLES]
+        wrong = [matcher for matcher in matchers if any(_concerns(finding.field, [matcher]) for finding in errors)]
+        if wrong:
+            rest = self._of_vm(entry._replace(manifest=without(entry.manifest, wrong)))
+            certain = (finding for finding in rest if finding.level == ERROR and finding.rule != "never-starts")
+            for finding in certain:
+                known = any(finding[:-1] == other[:-1] for other in findings)
+                if finding.field and not known and not _concerns(finding.field, _GUEST):
+                    yield finding
+
+    def _of_admission(self, entry: Declared) -> Iterator[Finding]:
         future = admit(entry.manifest, None, self.cluster)
         issues = preflight.issues(future, None, self.cluster, self.lookup.listed, self.checks)
         for issue in issues:
@@ -226,39 +272,53 @@ def _change(change: dict[str, Any]) -> str:
     return f"{change['field']} {before} -> {after}"
 
 
-def _invalid(manifest: Manifest) -> FieldError | None:
-    """What every API server rejects of an object's form and metadata."""
-    metadata, spec = manifest.get("metadata"), manifest.get("spec")
+def _concerns(field: str, wrong: Iterable[str]) -> bool:
+    """Whether a field is among those that are wrong, in one or around one."""
+    return bool(field) and any(_meet(field, path) or _meet(field, _plain(path)) for path in wrong)
+
+
+def _meet(one: str, other: str) -> bool:
+    """Whether one of two paths is the other, or leads to it."""
+    shorter, longer = sorted((one, other), key=len)
+    return longer.startswith(shorter) and longer[len(shorter) :][:1] in ("", ".", "[")
+
+
+def _plain(path: str) -> str:
+    """A path without indexes."""
+    return re.sub(r"\[\d+]", "", path)
+
+
+def _check_form(manifest: Manifest) -> None:
+    """Raises FieldError for what every API server rejects of an object's metadata."""
+    metadata = manifest.get("metadata")
     if not isinstance(metadata, dict) or not metadata.get("name"):
-        return FieldError("metadata.name", "missing; write a name such as web-1")
-    if not isinstance(spec, dict):
-        return FieldError("spec", "missing; write the object's spec")
+        raise FieldError("metadata.name", "missing; write a name such as web-1")
+    gated({"metadata": metadata}, True)
     prefix = metadata.get("generateName")
-    try:
-        gated({"metadata": metadata}, True)
-    except FieldError as error:
-        return error
     if prefix and (not isinstance(prefix, str) or subdomain(f"{prefix}x")):
-        return FieldError("metadata.generateName", f"{shown(prefix)} is not the beginning of a name; write web-")
+        raise FieldError("metadata.generateName", f"{shown(prefix)} is not the beginning of a name; write web-")
     owners, created = metadata.get("ownerReferences"), metadata.get("creationTimestamp")
+    if isinstance(created, str) and not _TIME.match(created):
+        raise FieldError("metadata.creationTimestamp", f"{shown(created)} is not a time; remove it")
     if owners is not None and not isinstance(owners, list):
-        return FieldError("metadata.ownerReferences", "expected a list; remove it")
+        raise FieldError(_OWNERS, "expected a list; remove it")
     for index, owner in enumerate(owners or []):
         for field in _OWNER:
             if not isinstance(owner, dict) or not owner.get(field):
-                return FieldError(f"metadata.ownerReferences[{index}].{field}", "missing; remove the owner")
-    if isinstance(created, str) and not _TIME.match(created):
-        return FieldError("metadata.creationTimestamp", f"{shown(created)} is not a time; remove it")
-    return None
+                raise FieldError(f"{_OWNERS}[{index}].{field}", "missing; remove the owner")
 
 
-def _implausible(manifest: Manifest, spec_type: str) -> FieldError | None:
-    """An error in a spec that the API server may accept."""
+def _check_types(spec_type: str, manifest: Manifest) -> None:
+    """Raises FieldError, unless a spec has the API's types."""
     try:
-        gated({"spec": manifest["spec"]}, True, spec_type)
+        schema.canonical(spec_type, manifest["spec"])
     except FieldError as error:
-        return error
-    return None
+        raise error.with_parent("spec") from error
+
+
+def _implausible(manifest: Manifest, spec_type: str) -> list[FieldError]:
+    """The errors in a spec, which the API server may accept."""
+    return every_error(lambda value: gated({"spec": value["spec"]}, True, spec_type), {"spec": manifest["spec"]})
 
 
 def _split_field(text: str) -> tuple[str, str]:

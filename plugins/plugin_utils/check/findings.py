@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 import yaml
@@ -91,33 +92,69 @@ def without_secrets(findings: Iterable[Finding], documents: Iterable[tuple[Locat
 _STEP: Final = re.compile(r"[^.\[\]]+")
 
 
-def with_lines(findings: Iterable[Finding], texts: dict[str, bytes]) -> list[Finding]:
+def with_lines(
+    findings: Iterable[Finding], texts: Mapping[str, bytes], starts: Mapping[tuple[str, int], int]
+) -> list[Finding]:
     """The findings with the lines of their fields, or of the nearest parent in the file, ordered by file and line.
 
-    texts: the contents of the files; only files with findings are parsed.
+    texts: the contents of the files. starts: the first lines of their documents; only those with findings are parsed.
     """
-    nodes: dict[str, list[Any]] = {}
+    lines = Lines(texts, starts)
     result = []
     for finding in findings:
-        file = finding.location.file
         if finding.location.line:
             finding = finding._replace(line=finding.location.line)
-        if not finding.line and finding.rule != "unreadable" and file in texts:
-            if file not in nodes:
-                loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-                nodes[file] = list(yaml.compose_all(texts[file], Loader=loader))
-            finding = finding._replace(line=_line(nodes[file], finding))
+        elif not finding.line and finding.rule != "unreadable":
+            finding = finding._replace(line=lines.of(finding.location, finding.field))
         result.append(finding)
     order = {file: index for index, file in enumerate(texts)}
     return sorted(result, key=lambda finding: (order.get(finding.location.file, len(order)), finding.line))
 
 
-def _line(documents: list[Any], finding: Finding) -> int:
-    if finding.location.document >= len(documents):
-        return 0
-    node = documents[finding.location.document]
+class Lines:
+    """The lines of fields in files; see `with_lines`."""
+
+    def __init__(self, texts: Mapping[str, bytes], starts: Mapping[tuple[str, int], int]) -> None:
+        self._texts, self._starts = texts, starts
+        self._lines: dict[str, list[bytes]] = {}
+        self._nodes: dict[tuple[str, int], Any] = {}
+
+    def of(self, location: Location, field: str) -> int:
+        """The line of a field of an object, or of the nearest parent in the file; 0 for an unknown file."""
+        if location.file not in self._texts:
+            return 0
+        place = location.file, location.document
+        start = self._starts.get(place, 1)
+        if place not in self._nodes:
+            if location.file not in self._lines:
+                self._lines[location.file] = self._texts[location.file].splitlines(keepends=True)
+            self._nodes[place] = _node(_Lines(self._lines[location.file], start - 1))
+        node = self._nodes[place]
+        return start if node is None else start - 1 + _line(node, (*location.path, *_STEP.findall(field)))
+
+
+def _node(lines: _Lines) -> Any:
+    """The first document in the lines; None if it cannot be parsed alone, such as one with tags of its own."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    with contextlib.suppress(yaml.YAMLError, UnicodeDecodeError):
+        return next(iter(yaml.compose_all(lines, Loader=loader)), None)
+    return None
+
+
+class _Lines:
+    """The lines from one on, as a file for YAML's parser, which reads no more than it needs."""
+
+    def __init__(self, lines: list[bytes], begin: int) -> None:
+        self._lines, self._next = lines, begin
+
+    def read(self, _size: int = -1) -> bytes:
+        self._next += 1
+        return self._lines[self._next - 1] if self._next <= len(self._lines) else b""
+
+
+def _line(node: Any, steps: Iterable[str | int]) -> int:
     line = int(node.start_mark.line)
-    for step in (*finding.location.path, *_STEP.findall(finding.field)):
+    for step in steps:
         if isinstance(node, yaml.SequenceNode) and str(step).isdigit() and int(step) < len(node.value):
             node = node.value[int(step)]
             line = node.start_mark.line

@@ -7,11 +7,12 @@ from typing import Any, Final, NamedTuple
 
 from ...module_utils._resolver.api import unquoted
 from ...module_utils._resolver.api.errors import CatalogError, FieldError
+from ...module_utils._resolver.api.every_error import every_error, without
 from ...module_utils._resolver.api.kinds import EXISTING
 from ...module_utils._resolver.api.matcher import API_VERSION, ROLE_OF_KIND
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.catalog.bundle import bundle
-from ...module_utils._resolver.catalog.modernize import VM_API_VERSION, VM_API_VERSIONS, modernize
+from ...module_utils._resolver.catalog.modernize import VM_API_VERSION, VM_API_VERSIONS, Modernization, modernize
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
 from ...module_utils._resolver.kubevirt.find.decode import API_VERSIONS
 from ...module_utils._resolver.kubevirt.find.lookup import Objects, Problem
@@ -38,13 +39,19 @@ _UNCHECKED_KINDS: Final = (
 _CATALOG_KEYS: Final = ("series", "families")
 # The end of the API groups of the checked kinds; other groups have kinds of the same names.
 _GROUP: Final = "kubevirt.io/"
+# Without these, nothing can be said about an object.
+_PARTS: Final = ("apiVersion", "kind", "metadata", "metadata.name", "spec")
 
 
 class Declared(NamedTuple):
-    """An object of a repository in the current API version, and its location."""
+    """An object of a repository in the current API version, and its location.
+
+    wrong: the fields with errors that are reported already; the manifest does not have them.
+    """
 
     location: Location
     manifest: Manifest
+    wrong: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -142,23 +149,29 @@ def declared(source: SourceManifest, release: Release, namespace: str) -> Iterat
         return
     manifest = _with_namespace(manifest, namespace)
     entry = Declared(location, manifest)
-    if yaml_problem := unquoted.problem(manifest):
-        yield entry.finding("invalid", ERROR, *yaml_problem)
+    errors = [FieldError(*yaml_problem) for yaml_problem in unquoted.problems(manifest)]
+    errors += every_error(check_types, without(manifest, [error.path for error in errors]))
+    if any(error.path in _PARTS for error in errors):
+        yield from (entry.finding("invalid", ERROR, error.path, error.reason) for error in errors)
         return
-    try:
-        check_types(manifest)
-    except FieldError as error:
-        yield entry.finding("invalid", ERROR, error.path, error.reason)
-        return
+    manifest = without(manifest, [error.path for error in errors])
     unserved = _unserved(manifest, release)
+    modern: Modernization | None
     try:
         modern = modernize(manifest, release)
-    except FieldError as error:
+    except FieldError:
         if kind == VM and manifest.get("spec") is not None and not unserved:
             # The server's own rules find it, and what else is wrong.
-            yield Declared(location, {**manifest, "apiVersion": VM_API_VERSION})
-        else:
-            yield entry.finding("invalid", ERROR, error.path, error.reason)
+            yield from (entry.finding("invalid", ERROR, error.path, error.reason) for error in errors)
+            yield Declared(location, {**manifest, "apiVersion": VM_API_VERSION}, tuple(error.path for error in errors))
+            return
+        errors += every_error(lambda value: modernize(value, release), manifest)
+        try:
+            modern = modernize(without(manifest, [error.path for error in errors]), release)
+        except FieldError:
+            modern = None
+    yield from (entry.finding("invalid", ERROR, error.path, error.reason) for error in errors)
+    if modern is None or any(error.path in _PARTS for error in errors):
         return
     if unserved:
         yield entry.finding("refused", ERROR, "apiVersion", unserved)
@@ -169,7 +182,7 @@ def declared(source: SourceManifest, release: Release, namespace: str) -> Iterat
         yield entry.finding("deprecated", WARNING, change.path, f"{change.note.rstrip('.')}; {instead}")
     for remaining in modern.remaining:
         yield entry.finding("deprecated", WARNING, remaining.path, remaining.note)
-    yield Declared(location, modern.manifest)
+    yield Declared(location, modern.manifest, tuple(error.path for error in errors))
 
 
 def unreadable_kinds(repository: Repository) -> Iterator[str]:

@@ -55,13 +55,14 @@ class Repository(NamedTuple):
     """The files of a repository.
 
     sources: the documents of all YAML and JSON files. inventories: the files that may be inventories in INI format.
-    texts: file → its bytes. findings: about unreadable files.
+    texts: file → its bytes. findings: about unreadable files. starts: (file, number of a document) → its first line.
     """
 
     sources: list[Source]
     inventories: list[str]
     texts: dict[str, bytes]
     findings: list[Finding]
+    starts: dict[tuple[str, int], int]
 
 
 def read(paths: Iterable[str], stdin: bytes = b"") -> Repository:
@@ -70,7 +71,7 @@ def read(paths: Iterable[str], stdin: bytes = b"") -> Repository:
     The path ``-`` is standard input. A named file must be readable. In folders, templates (Helm charts or Jinja) are
     not YAML and cause a warning. Raises UsageError for a path that does not exist.
     """
-    repository = Repository([], [], {}, [])
+    repository = Repository([], [], {}, [], {})
     for path in paths:
         if path == STDIN:
             _add(repository, STDIN_NAME, stdin, ERROR)
@@ -134,6 +135,7 @@ def _add(repository: Repository, file: str, content: bytes, level: str) -> None:
         repository.findings.append(Finding("unreadable", level, Location(file), "", "", message, line))
         return
     repository.sources.extend(Source(Location(file, document.number), document.content) for document in contents)
+    repository.starts.update({(file, document.number): document.line for document in contents})
 
 
 def entries(

@@ -11,17 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-from ansible.module_utils.errors import UnsupportedError
 from ansible.module_utils.parsing.convert_bool import boolean
 
-from ...module_utils._resolver.api import unquoted
-from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
-from ...module_utils._resolver.api.name_rules import nearest
 from ...module_utils._resolver.declare import instancetypes as declare
 from ...module_utils._resolver.declare.argument_spec import expand_shorthand, merge_options
-from ...module_utils._resolver.declare.option_checks import shape_problems
+from ...module_utils._resolver.declare.option_checks import own_name
 from ...module_utils._resolver.declare.virtual_machine import reconcile
 from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
 from ...module_utils._resolver.declare.vm.options import EXCLUSIVE, SPEC
@@ -29,12 +24,13 @@ from ...module_utils._yaml_documents import TextError, documents
 from .findings import ERROR, NOTE, Finding, Location, Unchecked
 from .hosts import Host
 from .objects import VM, Declared
+from .options import COLLECTION, errors_in, first, misspelt
+from .options import Spec as OptionSpec
 from .sources import Source, SourceManifest, entries, kinds_in, manifests
 
 Options = dict[str, Any]
 Manifest = dict[str, Any]
 
-_COLLECTION: Final = "virtshape.instancetypes."
 _TEMPLATED: Final = ("{{", "{%")
 _TEMPLATE: Final = "has a template"
 _NOT_CHECKED: Final = ", so the object is not checked; run the playbook with --check against a cluster"
@@ -42,6 +38,8 @@ _SECRET: Final = "has a value encrypted with Ansible Vault"
 _STRINGS: Final = ("name", "namespace")
 # These options do not affect the checks, and may contain secrets and file names.
 _UNCHECKED_OPTIONS: Final = ("access_credentials", "cloud_init")
+# Options that say nothing about the guest.
+_APART: Final = ("name", "namespace", "labels", "annotations", "node_selector", "tolerations", "run_strategy")
 # Replaces a templated name or namespace.
 _PLACEHOLDER: Final = "templated"
 
@@ -67,6 +65,10 @@ class _Module(NamedTuple):
     manifest: Callable[[Options], Options]
     exclusive: Sequence[tuple[str, ...]] = ()
 
+    @property
+    def as_spec(self) -> OptionSpec:
+        return OptionSpec(self.spec, self.exclusive, self.manifest)
+
 
 _VIRTUAL_MACHINE: Final = _Module("virtual_machines", SPEC, virtual_machine, EXCLUSIVE)
 _MODULES: Final = {
@@ -80,11 +82,12 @@ _ROLE_DEFAULTS: Final = "virtual_machines_defaults"
 
 
 class TaskObject(NamedTuple):
-    """The options of an object, and its location."""
+    """The options of an object, and its location. wrong: the fields with errors that are reported already."""
 
     module: _Module
     location: Location
     options: Options
+    wrong: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -101,12 +104,13 @@ class TaskObject(NamedTuple):
 
 def declared(source: Source, namespace: str) -> Iterator[Declared | Finding | Unchecked | TaskObject]:
     """The objects that an Ansible document declares; VMs as their options. namespace: the default for VMs."""
+    yield from misspelt(source)
     for location, key, value, variables in entries(source.location, source.content, _declares):
         if key == _ROLE_LIST:
             task = {_VIRTUAL_MACHINE.plural: value, "defaults": variables.get(_ROLE_DEFAULTS)}
             found = _of_task(_VIRTUAL_MACHINE, location, task, ())
         else:
-            module = _MODULES[key.removeprefix(_COLLECTION)]
+            module = _MODULES[key.removeprefix(COLLECTION)]
             found = _of_task(module, location, value, (module.plural,))
         for entry in found:
             yield from _declared(entry, namespace)
@@ -114,7 +118,7 @@ def declared(source: Source, namespace: str) -> Iterator[Declared | Finding | Un
 
 def _declares(_location: Location, key: str, value: Any) -> bool:
     """Whether the entry is a task of a module, or the variable of the role."""
-    name = str(key).removeprefix(_COLLECTION)
+    name = str(key).removeprefix(COLLECTION)
     if name in _MODULES and name != key and isinstance(value, dict):
         return True
     return key == _ROLE_LIST and isinstance(value, list)
@@ -173,48 +177,36 @@ def _declared(entry: TaskObject, namespace: str) -> Iterator[Declared | Finding 
         if why:
             yield entry.finding("unchecked", NOTE, name, f"{why}, so the option is not checked")
             del options[name]
-    if yaml_problem := unquoted.problem(options):
-        yield entry.finding("invalid", ERROR, *yaml_problem)
-        return
-    problems = list(shape_problems(options, entry.module.spec))
-    if not problems:
-        validator = ArgumentSpecValidator(entry.module.spec, mutually_exclusive=entry.module.exclusive)
-        result = validator.validate(options)
-        problems = [_words(error, entry.module.spec) for error in result.errors]
-        options = result.validated_parameters
-    if problems:
-        yield from (entry.finding("invalid", ERROR, "", problem) for problem in problems)
-        return
     is_vm = entry.module is _VIRTUAL_MACHINE
+    found = errors_in(options, entry.module.as_spec)
+    yield from (entry.finding("invalid", ERROR, error.path, error.reason) for error in found.errors)
+    if found.options is None or any(_decides(field, entry.module.spec) for field in found.fields):
+        return
+    options = found.options
     if is_vm:
         options["namespace"] = options.get("namespace") or namespace
-    try:
-        manifest = entry.module.manifest(options)
-    except FieldError as error:
-        yield entry.finding("invalid", ERROR, error.path, error.reason)
-        return
+    manifest = entry.module.manifest(options)
+    wrong = tuple(found.fields)
     entry = entry._replace(options=options)
     if options.get("from_template") is not None:
         message = "the cluster decides on the VM; run the playbook with --check against a cluster"
         yield entry.unchecked("from_template", message)
     elif is_vm:
-        yield entry
+        yield entry._replace(wrong=wrong)
     else:
-        yield Declared(entry.location, manifest)
+        yield Declared(entry.location, manifest, wrong)
 
 
 def virtual_machine_of(entry: TaskObject) -> Declared:
     """The VM that the options declare. Raises FieldError."""
     # As for a new VM, which gets a run strategy.
-    return Declared(entry.location, reconcile(entry.module.manifest(entry.options), None, "").manifest)
+    return Declared(entry.location, reconcile(entry.module.manifest(entry.options), None, "").manifest, entry.wrong)
 
 
-def _words(error: Exception, spec: Options) -> str:
-    if not isinstance(error, UnsupportedError):
-        return str(error)
-    # Ansible's error is the unknown option, followed by the known ones.
-    name = str(error).partition(".")[0]
-    return f"{name}: unknown option{nearest(name, spec)}"
+def _decides(field: str, spec: Options) -> bool:
+    """Whether other errors may follow from an error in the field of an option: it says what the guest has."""
+    name = own_name(first(field), spec)
+    return name in spec and name not in _APART
 
 
 def task_manifests(location: Location, content: Any) -> Iterator[SourceManifest]:

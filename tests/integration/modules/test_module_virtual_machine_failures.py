@@ -124,12 +124,29 @@ ABSENT: dict[str, tuple[dict[str, Any], str]] = {
     ),
 }
 
+# The same of disks that the VM creates: what they are declared with.
+BLANK: dict[str, Any] = {"blank": True, "size": "1Gi", "storage_class": "gone"}
+WITHOUT_CLASS: dict[str, tuple[dict[str, Any], str]] = {
+    "class": (BLANK, "create the StorageClass gone, or delete the VM and name another one"),
+    "class-and-modes": (
+        {**BLANK, "access_modes": ["ReadWriteOnce"], "volume_mode": "Block"},
+        'storageclass.storage.k8s.io "gone" not found; create the StorageClass gone',
+    ),
+}
+
 
 def test_waits_end_for_absent_objects(run: Run, shop: str) -> None:
     """They do not appear by themselves, no more than a missing disk: the wait ends long before its timeout."""
     entries = [vm(name, preference=None, spec={"template": {"spec": spec}}) for name, (spec, _words) in ABSENT.items()]
+    entries += [
+        vm(name, preference=None, volumes=[{"name": "data", "import": disk}])
+        for name, (disk, _words) in WITHOUT_CLASS.items()
+    ]
     late = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True, wait_timeout=3600)
     result = by_name(late["results"])
-    assert [name for name in ABSENT if not result[name]["failed"]] == []
-    messages = {name: result[name]["msg"] for name in ABSENT}
-    assert {name: messages[name] for name, (_spec, words) in ABSENT.items() if words not in messages[name]} == {}
+    absent = ABSENT | WITHOUT_CLASS
+    assert [name for name in absent if not result[name]["failed"]] == []
+    messages = {name: result[name]["msg"] for name in absent}
+    assert {name: messages[name] for name, (_spec, words) in absent.items() if words not in messages[name]} == {}
+    warned = "spec.dataVolumeTemplates[0].spec.storage.storageClassName: no StorageClass gone"
+    assert warned in str(late["warnings"])

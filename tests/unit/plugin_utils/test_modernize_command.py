@@ -70,11 +70,12 @@ def test_parameters_that_go_have_a_note(tmp_path: Path, capsys: pytest.CaptureFi
     own["apiVersion"] = "instancetype.kubevirt.io/v1beta1"
     (tmp_path / "own.yml").write_text(yaml.safe_dump(own))
     _code, lines, _error = run_command(capsys, str(tmp_path), "--catalog", "none")
+    place = f"{tmp_path}/old.yml:1"
     assert lines[2:-1] == [
-        "note: Template a: spec.parameters[RNG]: Removed. Only fields that the instancetype or the preference provides"
-        " referred to it.",
-        "note: Template a: spec.parameters[MEMORY]: Replaced by spec.parameters[INSTANCETYPE], whose default is own."
-        " The instancetype gives the VM its size, so users choose an instancetype.",
+        f"note: {place}: Template a: spec.parameters[RNG]: Removed. Only fields that the instancetype or the"
+        " preference provides referred to it.",
+        f"note: {place}: Template a: spec.parameters[MEMORY]: Replaced by spec.parameters[INSTANCETYPE], whose"
+        " default is own. The instancetype gives the VM its size, so users choose an instancetype.",
     ]
 
 
@@ -96,8 +97,9 @@ def test_invalid_object_stays_while_others_are_converted(tmp_path: Path, capsys:
     (tmp_path / "old.yml").write_text(f"{template('a', '2Gi')}---\n{bad}")
     (tmp_path / "rendered.yml").write_text("{{ no }} yaml: {{ at all }}")
     code, lines, _error = run_command(capsys, str(tmp_path), "--output", str(tmp_path / "new"))
-    assert code == 1 and "not converted: spec: spec.virtualMachine: references undefined parameter NAEM" in lines[2]
-    assert "rendered.yml: not read: " in lines[3]
+    place = f"{tmp_path}/old.yml:{template('a', '2Gi').count(chr(10)) + 2}"
+    assert code == 1 and f"not converted: {place}: spec: spec.virtualMachine: references undefined" in lines[2]
+    assert "rendered.yml:1: not read: " in lines[3]
     documents = list(yaml.safe_load_all((tmp_path / "new" / "old.yml").read_text()))
     assert [item["kind"] for item in documents] == ["VirtualMachineTemplate", "Template"]
 

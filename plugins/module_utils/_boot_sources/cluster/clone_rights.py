@@ -13,6 +13,7 @@ from .. import source
 from ..source import Consumer
 from ..unusable_sources import Clone, is_snapshot
 
+_CLAIM = "PersistentVolumeClaim"
 _REVIEW = Kind("SubjectAccessReview", "authorization.k8s.io", "v1", "subjectaccessreviews", False)
 
 
@@ -24,6 +25,10 @@ class CloneRights:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._refused: dict[Clone, bool] = {}
+
+    def gather_all(self, clones: Iterable[Clone]) -> None:
+        """Asks, concurrently, for the rights to all sources of the namespaces of these."""
+        self._ask(dict.fromkeys(map(_of_all, clones)))
 
     def gather(self, clones: Iterable[Clone]) -> None:
         """Asks about these, concurrently."""
@@ -58,7 +63,8 @@ def _question(clone: Clone) -> Clone:
 
 def _of_all(clone: Clone) -> Clone:
     """The question about all sources of the namespace."""
-    return clone._replace(path="", name="")
+    kind = clone.kind if is_snapshot(clone) else _CLAIM
+    return clone._replace(path="", kind=kind, name="")
 
 
 def may_clone(session: Session, consumer: Consumer, namespace: str, name: str, *, snapshot: bool) -> bool:

@@ -9,7 +9,7 @@ from ..._cluster.client.session import Session
 from ..._cluster.writes.kind_handler import DeclareOutcome, Finding
 from ..._cluster.writes.vm_extension import VMExtension, VMTask, complete_each
 from ..issues import boot_source_issues
-from ..unusable_sources import clones, may_not_clone
+from ..unusable_sources import clones, may_not_clone, named_clones
 from .clone_rights import CloneRights
 from .disks import grow_disks, judge_disks
 from .image_inference import infer_from_images
@@ -31,6 +31,9 @@ class BootSources(VMExtension):
         if all(outcome.entry.problem is None for outcome in outcomes):
             infer_from_images(self.task.session, outcomes)
             judge_disks(self.task.session, self.task.lookup, outcomes)
+
+    def first_reads(self, planned: Sequence[tuple[DeclareOutcome, Manifest]]) -> None:
+        self._clone_rights.gather_all(clone for outcome, vm in planned for clone in named_clones(vm, outcome.live))
 
     def prepare_findings(self, planned: Sequence[tuple[DeclareOutcome, Manifest]]) -> None:
         self._clone_rights.gather(

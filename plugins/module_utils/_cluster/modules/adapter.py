@@ -107,7 +107,7 @@ class _AnsibleModule(AnsibleModule):  # type: ignore[misc]
         if problem := _unreadable_number(self.params):
             _fail(mask_secrets(problem, self.secrets))
         self.params = self._module.prepare(self.params)
-        if problem := shape_problem(self.params, self.argument_spec):
+        if problem := shape_problem(self.params, self.argument_spec, AUTH):
             _fail(mask_secrets(problem, self.secrets))
         self._provided.update(self.params)
 
@@ -131,7 +131,11 @@ class _AnsibleModule(AnsibleModule):  # type: ignore[misc]
 
 
 def _run_task(ansible: _AnsibleModule, module: Module, provided: dict[str, Any]) -> None:
-    problem = option_checks.option_problem(ansible.params)
+    options = ansible.params
+    if module.unchecked and options.get("state") != "absent":
+        # A module that declares objects reports the name with what else is wrong.
+        options = {**options, "name": None}
+    problem = option_checks.option_problem(options)
     if problem:
         ansible.fail_json(msg=problem)
     if MISSING:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME
 from ..._resolver.api.matcher import ROLES
-from ..._resolver.api.redaction import own_annotations, redact
+from ..._resolver.api.redaction import own_annotations, redact, to_fill_in
 from ..._resolver.api.tree import without_secrets
 from ..._resolver.api.writers import without_marks, writer_of
 from ..._resolver.choose.adopt import Candidate
@@ -150,19 +150,20 @@ def _pair(candidate: Candidate) -> Result:
 
 
 def _manifest(vm: Result, live: Result) -> Result:
-    """The VM as a manifest for users and for Git, without secrets and without what a writer such as Argo CD adds."""
+    """The VM as a manifest for users and for Git, without what a writer such as Argo CD adds. Secrets are to be filled
+    in.
+    """
     writer = writer_of(live)
     source = vm["metadata"] if writer is None else without_marks(vm["metadata"], writer)
     metadata = {part: source[part] for part in ("name", "namespace", "labels") if source.get(part)}
     own = own_annotations(source)
     if own:
         metadata["annotations"] = own
-    shown, _same = redact(vm["spec"], vm["spec"])
     return {
         "apiVersion": BY_NAME["VirtualMachine"].api_version,
         "kind": "VirtualMachine",
         "metadata": metadata,
-        "spec": shown,
+        "spec": to_fill_in(vm["spec"]),
     }
 
 

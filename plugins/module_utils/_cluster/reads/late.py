@@ -6,17 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, Kind
-from ..._resolver.api.manifest import Progress
-from ..._resolver.preflight.references import claim_names
+from ..._resolver.api.manifest import Progress, name_of
+from ..._resolver.preflight.references import claim_names, storage_class_of, templates_of
 from ..client.errors import optional
 from ..client.session import Session
 from .snapshot import EVENT, POD
 
 Manifest = dict[str, Any]
 
-# A kubelet's reasons and words for a pod that needs an object which does not exist.
+# Reasons and words about a pod, by a kubelet, or a claim, by Kubernetes or CDI, that needs what does not exist.
 _NOT_MOUNTED = frozenset({"FailedMount", "FailedCreatePodSandBox"})
-_ABSENT = ("not found", "cannot find")
+_NOT_PROVISIONED = frozenset({"ErrClaimNotValid", "FailedBinding", "ProvisioningFailed"})
+_ABSENT = ("not found", "cannot find", "no storage class", "no storageClass")
+_CLAIMS = ("DataVolume", "PersistentVolumeClaim")
 # What a VM waits for, beside pods.
 _KINDS = ("DataVolume", "PersistentVolumeClaim", "VirtualMachineInstance")
 _LAUNCHER_LABEL = "kubevirt.io=virt-launcher"
@@ -114,20 +116,43 @@ def _listed(session: Session, kind: Kind, namespace: str, **query: str) -> dict[
     return {item["metadata"]["name"]: item for item in optional(lambda: session.list(kind, namespace, **query), [])}
 
 
-def absent_objects(session: Session, namespace: str, names: Iterable[str]) -> dict[str, str]:
-    """The newest event about the pod of each of these VMs that says that a Secret, a ConfigMap or a network does not
-    exist. One LIST; empty if the user may not list events.
+def absent_objects(session: Session, namespace: str, items: Mapping[str, Manifest | None]) -> dict[str, str]:
+    """The newest event about the pod or a disk of each of these VMs that says that an object does not exist: a Secret,
+    a ConfigMap, a network or a StorageClass. One LIST; empty if the user may not list events.
+
+    items: VMs or DataVolumes by name; None for one that does not exist.
     """
-    newest: dict[str, Manifest] = {}
-    wanted = set(names)
+    owners = {claim: name for name, item in items.items() if item is not None for claim in _claims_of(item)}
+    newest: dict[tuple[str, str, str], Manifest] = {}
     for event in sorted(optional(lambda: session.list(EVENT, namespace), []), key=_last_time):
-        if (event.get("involvedObject") or {}).get("kind") == "Pod":
-            newest.update({name: event for name in _names_of(event) if name in wanted})
-    return {
-        name: f"{_event_text(event)}; create it"
-        for name, event in newest.items()
-        if event.get("reason") in _NOT_MOUNTED and any(words in str(event.get("message")) for words in _ABSENT)
-    }
+        about = event.get("involvedObject") or {}
+        subject = str(about.get("name"))
+        if about.get("kind") == "Pod":
+            newest.update({("Pod", name, ""): event for name in _names_of(event) if name in items})
+        elif about.get("kind") in _CLAIMS and subject in owners:
+            newest[about["kind"], owners[subject], subject] = event
+    found: dict[str, str] = {}
+    for (kind, name, claim), event in newest.items():
+        reasons = _NOT_PROVISIONED if claim else _NOT_MOUNTED
+        if event.get("reason") in reasons and any(words in str(event.get("message")) for words in _ABSENT):
+            where = f"{kind} {claim}: " if claim and claim != name else ""
+            remedy = _remedy(items[name] or {}, claim) if claim else "create it"
+            found.setdefault(name, f"{where}{_event_text(event)}; {remedy}")
+    return found
+
+
+def _claims_of(item: Manifest) -> list[str]:
+    return [name_of(item)] if item.get("kind") == "DataVolume" else claim_names(item)
+
+
+def _remedy(item: Manifest, claim: str) -> str:
+    """What to do about a claim for which no volume can be provisioned."""
+    volumes = [item] if item.get("kind") == "DataVolume" else templates_of(item)
+    named = (storage_class_of(volume)[1] for volume in volumes if name_of(volume) == claim)
+    owner = "DataVolume" if item.get("kind") == "DataVolume" else "VM"
+    if storage_class := next(named, ""):
+        return f"create the StorageClass {storage_class}, or delete the {owner} and name another one"
+    return f"mark a StorageClass as the default, or delete the {owner} and name one"
 
 
 def newest_events(session: Session, namespace: str, names: Iterable[str]) -> dict[str, list[str]]:

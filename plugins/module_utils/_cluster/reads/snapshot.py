@@ -18,7 +18,7 @@ EVENT = Kind("Event", "", "v1", "events", True)
 POD = Kind("Pod", "", "v1", "pods", True)
 QUOTA = Kind("ResourceQuota", "", "v1", "resourcequotas", True)
 NETWORK = BY_NAME["NetworkAttachmentDefinition"]
-STORAGE_CLASS = Kind("StorageClass", "storage.k8s.io", "v1", "storageclasses", False)
+STORAGE_CLASS = BY_NAME["StorageClass"]
 # The default for VMs comes before the default of Kubernetes.
 _DEFAULT_ANNOTATIONS: Final = (
     "storageclass.kubevirt.io/is-default-virt-class",

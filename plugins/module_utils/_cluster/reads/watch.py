@@ -18,6 +18,7 @@ from .late import absent_objects, blockers, late_text, newest_events
 
 Manifest = dict[str, Any]
 
+_VOLUME = "DataVolume"
 _VM = "VirtualMachine"
 # So many watches at the same time, each of which is a thread and a connection; further namespaces take their turns.
 WATCHES = 64
@@ -102,12 +103,13 @@ def wait_for(
 
     deadline: when the timeout ends, if it has begun before.
     A late object fails with what it waits for, its conditions and its newest events; a VM also with the DataVolumes,
-    claims, VMI and pod that are not ready. A VM whose pod needs an object that does not exist ends after two looks,
-    like one without its disk. metadata_only: `probe` needs only the metadata. explain: whether to read what
+    claims, VMI and pod that are not ready. A VM whose pod or disk needs an object that does not exist ends after two
+    looks, like one without its disk. metadata_only: `probe` needs only the metadata. explain: whether to read what
     keeps late objects; a caller that may go on without them need not.
     """
     is_vm = explain and kind.kind == _VM
-    looks = partial(absent_objects, session, namespace) if is_vm and namespace and not metadata_only else None
+    needs_others = explain and kind.kind in (_VM, _VOLUME) and not metadata_only
+    looks = partial(absent_objects, session, namespace) if needs_others and namespace else None
     wait = _Wait(names, probe, time.monotonic() + timeout if deadline is None else deadline, looks)
     try:
         while True:
@@ -137,9 +139,9 @@ class _Wait:
         names: Iterable[str],
         probe: Probe,
         deadline: float,
-        absent: Callable[[Iterable[str]], Mapping[str, str]] | None = None,
+        absent: Callable[[Mapping[str, Manifest | None]], Mapping[str, str]] | None = None,
     ) -> None:
-        """absent: for the names of late objects, what does not exist and will not appear by itself."""
+        """absent: late objects by name → what they need that does not exist and will not appear by itself."""
         self.open = dict.fromkeys(names, Progress())
         self.ended: dict[str, WaitResult] = {}
         self.last: dict[str, Manifest | None] = dict.fromkeys(self.open)
@@ -157,7 +159,7 @@ class _Wait:
         """Ends the wait for objects that two looks in a row have found to need the same absent object."""
         if self._absent is None or time.monotonic() < self._look_at:
             return
-        before, self._seen = self._seen, self._absent(list(self.open))
+        before, self._seen = self._seen, self._absent({name: self.last[name] for name in self.open})
         for name, reason in self._seen.items():
             if name in self.open and before.get(name) == reason:
                 self._end(name, reason)

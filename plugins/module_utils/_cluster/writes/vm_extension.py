@@ -55,8 +55,14 @@ class VMExtension:
         """Why the cluster would not run a VM; None if it would, or if the task does not ask."""
         return None
 
+    def first_reads(self, planned: Sequence[tuple[DeclareOutcome, Manifest]]) -> None:
+        """Reads what the findings need and the VMs themselves name, at the same time as the objects that VMs name.
+
+        planned: outcomes with their VMs.
+        """
+
     def prepare_findings(self, planned: Sequence[tuple[DeclareOutcome, Manifest]]) -> None:
-        """Reads at once what the findings need. planned: outcomes with their VMs."""
+        """Reads at once what else the findings need. planned: as for `first_reads`."""
 
     def findings(self, outcome: DeclareOutcome, vm: Manifest, admitted: Manifest | None) -> list[Finding]:
         """Findings about a VM to be written. admitted: the VM after admission; None if KubeVirt refuses it."""

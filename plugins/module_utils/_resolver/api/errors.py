@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterable, Sequence
 from typing import Final
+
+# The number of errors that a message names.
+_SHOWN: Final = 5
 
 
 class FieldError(ValueError):
     """A value that its field does not accept.
 
     path: the field, such as ``spec.template.spec.domain.cpu.cores``; complete in the outermost caller. reason: what is
-    wrong, without the path.
+    wrong, without the path. more: the other errors of the same object, if they are known.
     """
 
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(f"{path}: {reason}" if path else reason)
+    def __init__(self, path: str, reason: str, more: Iterable[FieldError] = ()) -> None:
         self.path = path
         self.reason = reason
+        self.all: tuple[FieldError, ...] = (self, *more)
+        lines = [str(error) for error in self.all[1:]]
+        others = "".join(f"; {line}" for line in lines[: _SHOWN - 1])
+        rest = f"; and {len(self.all) - _SHOWN} more" if len(self.all) > _SHOWN else ""
+        super().__init__((f"{path}: {reason}" if path else reason) + others + rest)
 
     def with_parent(self, parent: str) -> FieldError:
         """The same error with the parent's path in front; list indexes (`[0]`) follow without a dot."""
         joint = "" if not self.path or self.path.startswith("[") else "."
-        return FieldError(f"{parent}{joint}{self.path}", self.reason)
+        return FieldError(
+            f"{parent}{joint}{self.path}", self.reason, [error.with_parent(parent) for error in self.all[1:]]
+        )
+
+    @classmethod
+    def joined(cls, errors: Sequence[FieldError]) -> FieldError:
+        """Errors of one object as one."""
+        return cls(errors[0].path, errors[0].reason, errors[1:])
 
 
 class QuantityError(ValueError):

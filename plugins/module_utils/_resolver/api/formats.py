@@ -15,6 +15,7 @@ from typing import Any, Final
 from . import errors, quantity, schema
 from . import name_rules as names
 from .name_rules import shown
+from .redaction import is_hidden
 from .schema import Check, Checks
 from .unquoted import QUOTES
 
@@ -31,6 +32,8 @@ _NANO: Final = 10**9
 _LEAST_MEMORY: Final = 2**20
 # KubeVirt's limit for cloud-init data in a VM; larger data belong in a Secret.
 _CLOUD_INIT: Final = 2048
+# KubeVirt would accept it, and the guest would lose its data at the next start.
+_HIDDEN: Final = ("", "stands for a hidden value; write the value itself")
 # The limit for all keys and values together.
 _ANNOTATIONS: Final = 256 * 1024
 
@@ -88,20 +91,22 @@ def _percent(value: int) -> Fault | None:
 
 def _labels(value: dict[str, str]) -> Fault | None:
     for key, entry in value.items():
-        if reason := names.label_key(key):
-            return "", f"the key {shown(key)} {reason}; write a key such as team or example.com/team"
-        if reason := names.label_value(entry):
+        if not names.label_key(key) and (reason := names.label_value(entry)):
             return key, f"{shown(entry)} {reason}; write a value such as shop-1, or put the text into an annotation"
-    return None
+    return _keys(value, names.label_key, "team or example.com/team")
 
 
 def _annotations(value: dict[str, str]) -> Fault | None:
-    for key in value:
-        # The domain of an annotation's key may have capitals.
-        if reason := names.label_key(key.lower()):
-            return "", f"the key {shown(key)} {reason}; write a key such as example.com/owner"
+    # The domain of an annotation's key may have capitals.
+    if fault := _keys(value, lambda key: names.label_key(key.lower()), "example.com/owner"):
+        return fault
     length = sum(len(key.encode()) + len(entry.encode("utf-8", "replace")) for key, entry in value.items())
     return ("", f"annotations of {length} bytes exceed the limit of {_ANNOTATIONS}") if length > _ANNOTATIONS else None
+
+
+def _keys(value: dict[str, str], check: Callable[[str], str], example: str) -> Fault | None:
+    wrong = "; ".join(f"the key {shown(key)} {reason}" for key in value if (reason := check(key)))
+    return ("", f"{wrong}; write a key such as {example}") if wrong else None
 
 
 def _port(value: Any) -> Fault | None:
@@ -130,10 +135,14 @@ def _amounts(value: dict[str, str]) -> Fault | None:
 
 
 def _cloud_init(value: str) -> Fault | None:
+    if is_hidden(value):
+        return _HIDDEN
     return _cloud_init_size(len(value.encode("utf-8", "surrogatepass")))
 
 
 def _cloud_init_base64(value: str) -> Fault | None:
+    if is_hidden(value):
+        return _HIDDEN
     # Go ignores line breaks in base64, and nothing else.
     text = value.replace("\r", "").replace("\n", "")
     try:

@@ -62,6 +62,7 @@ BY_NAME: dict[str, Kind] = {
         Kind("ServiceAccount", "", "v1", "serviceaccounts", True),
         Kind("NetworkAttachmentDefinition", "k8s.cni.cncf.io", "v1", "network-attachment-definitions", True),
         Kind("PriorityClass", "scheduling.k8s.io", "v1", "priorityclasses", False),
+        Kind("StorageClass", "storage.k8s.io", "v1", "storageclasses", False),
         Kind("DataVolume", *_CDI, "datavolumes", True),
         Kind("DataSource", *_CDI, "datasources", True),
         Kind("DataImportCron", *_CDI, "dataimportcrons", True),
@@ -71,5 +72,7 @@ BY_NAME: dict[str, Kind] = {
     )
 }
 
-EXISTING: Final = frozenset({"ConfigMap", "ServiceAccount", "NetworkAttachmentDefinition", "PriorityClass"})
+EXISTING: Final = frozenset(
+    {"ConfigMap", "ServiceAccount", "NetworkAttachmentDefinition", "PriorityClass", "StorageClass"}
+)
 """The kinds whose contents do not matter here, only whether the objects exist."""

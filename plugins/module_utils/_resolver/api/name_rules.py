@@ -24,6 +24,10 @@ _LONGEST_PORT: Final = 15
 # A message shows only the beginning of a value, which suffices to find it.
 _MAX_SHOWN: Final = 60
 _MAX_CHOICES: Final = 20
+# By difflib: "serie" and "size", or "hostname" and "name", have 0.67.
+_SIMILAR: Final = 0.75
+# The least length of what counts as the beginning of a name.
+_BEGINNING: Final = 3
 # Thousands of entries share namespaces, keys and values.
 _CACHE_SIZE: Final = 4096
 
@@ -56,15 +60,24 @@ def nearest(name: Any, known_names: Iterable[Any], prefix: str = "") -> str:
     Options and fields count as similar (`dedicated_cpu_placement`, `dedicatedCPUPlacement`).
     prefix: what all names begin with, which says nothing about their similarity.
     """
+    known = list(known_names)
+    if close := similar(name, known, prefix):
+        return f"; did you mean {' or '.join(close)}?"
+    if 0 < len(known) <= _MAX_CHOICES:
+        return f"; choose from {', '.join(map(str, known))}"
+    return "; check the spelling"
+
+
+def similar(name: Any, known_names: Iterable[Any], prefix: str = "") -> list[str]:
+    """At most two known names that somebody may have meant who wrote a name. See `nearest`."""
     from difflib import get_close_matches
 
     spelled = {_plain(str(entry).removeprefix(prefix)): str(entry) for entry in known_names}
-    close = [spelled[match] for match in get_close_matches(_plain(str(name).removeprefix(prefix)), spelled, 2)]
-    if close:
-        return f"; did you mean {' or '.join(close)}?"
-    if 0 < len(spelled) <= _MAX_CHOICES:
-        return f"; choose from {', '.join(spelled.values())}"
-    return "; check the spelling"
+    wanted = _plain(str(name).removeprefix(prefix))
+    close = get_close_matches(wanted, spelled, 2, _SIMILAR)
+    swapped = [entry for entry in spelled if sorted(entry) == sorted(wanted)]
+    begun = [entry for entry in spelled if len(wanted) >= _BEGINNING and entry.startswith(wanted)]
+    return [spelled[match] for match in dict.fromkeys([*close, *swapped, *begun])][:2]
 
 
 def _plain(name: Any) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from .secret_texts import LAST_APPLIED, QUERY, SECRET, USER_INFO, is_value, logins
 
 HIDDEN: Final = "(hidden)"
+_FILL_IN: Final = "(hidden: write the value here, as kubectl get vm -o yaml shows it)"
 # As Ansible writes it.
 _MASK: Final = "********"
 _CHANGED: Final = "(hidden, another value)"
@@ -34,6 +35,16 @@ def redact(before: Any, after: Any) -> tuple[Any, Any]:
     old_secrets = _secrets(before)
     text = HIDDEN if before == after or not old_secrets else _CHANGED
     return _hide(before, HIDDEN), _hide(after, text, old_secrets)
+
+
+def to_fill_in(value: Any) -> Any:
+    """A value with texts in the place of secrets that say to fill them in; see `is_hidden`."""
+    return _hide(value, _FILL_IN) if _may_hide(value) else value
+
+
+def is_hidden(text: str) -> bool:
+    """Whether a text stands for a hidden value."""
+    return text in (HIDDEN, _FILL_IN, _CHANGED, _MASK)
 
 
 def _hides(owner: dict[str, Any], key: str) -> bool:

@@ -41,37 +41,83 @@ class Field(NamedTuple):
 
 def fields(expression: str, value: Any, release: Release = NEWEST, path: str = "") -> Iterator[Field]:
     """The fields of a value at every depth, except inside of unknown ones, with paths such as ``gpus[0].claimName``."""
-    if not isinstance(value, (dict, list)):
-        return
-    type_name = schema.bare(expression)
+    # Thousands of VMs have hundreds of fields each, so a field takes as few steps as possible.
+    remaining = list(_fields_of(schema.bare(expression), value, release, path))[::-1]
+    while remaining:
+        field = remaining.pop()
+        yield field
+        if field.expression and isinstance(field.value, (dict, list)):
+            remaining += list(_fields_of(field.expression, field.value, release, field.path))[::-1]
+
+
+def _fields_of(expression: str, value: Any, release: Release, path: str) -> Iterator[Field]:
+    """The fields of an object, or the entries of a list. expression: without marks."""
+    if isinstance(value, dict):
+        if expression in schema.TYPES:
+            known = _known_fields(expression, release)
+            prefix = f"{path}." if path else ""
+            for name, entry in value.items():
+                yield Field(f"{prefix}{name}", expression, name, entry, known.get(name, ""))
+    elif isinstance(value, list) and expression.startswith("[]"):
+        below = schema.bare(expression[2:])
+        for index, entry in enumerate(value):
+            yield Field(f"{path}[{index}]", expression, f"[{index}]", entry, below)
+
+
+@cache
+def _known_fields(type_name: str, release: Release) -> dict[str, str]:
+    """The fields of a type that a release knows, and their types."""
     later = _later_fields(type_name, release)
-    for name, entry, below in _entries(expression, value):
-        field_path = path + (name if name.startswith("[") or not path else f".{name}")
-        known = "" if name in later else schema.bare(below)
-        yield Field(field_path, type_name, name, entry, known)
-        if known:
-            yield from fields(known, entry, release, field_path)
+    return {
+        name: schema.bare(schema.field_type(declaration))
+        for name, declaration in schema.TYPES[type_name].items()
+        if name not in later
+    }
 
 
 def unknown(expression: str, value: Any, release: Release, path: str = "") -> Iterator[Field]:
     """The fields that the release does not know."""
-    return (field for field in fields(expression, value, release, path) if not field.expression)
+    return iter(_unknown(schema.bare(expression), value, release, path))
+
+
+def _unknown(expression: str, value: Any, release: Release, path: str) -> list[Field]:
+    """See `unknown`. expression: without marks. Only what contains others is followed."""
+    found: list[Field] = []
+    if isinstance(value, dict) and expression in schema.TYPES:
+        known = _known_fields(expression, release)
+        for name, entry in value.items():
+            below = known.get(name)
+            if below is None:
+                found.append(Field(f"{path}.{name}" if path else name, expression, name, entry, ""))
+            elif entry and isinstance(entry, (dict, list)):
+                found += _unknown(below, entry, release, f"{path}.{name}" if path else name)
+    elif isinstance(value, list) and expression.startswith("[]"):
+        below = schema.bare(expression[2:])
+        if below in schema.TYPES or below.startswith("[]"):
+            for index, entry in enumerate(value):
+                found += _unknown(below, entry, release, f"{path}[{index}]")
+    return found
 
 
 def without_unknown_fields(expression: str, value: Any, release: Release) -> Any:
     """The value without unknown fields. A value of a wrong shape stays, for schema.canonical to reject."""
-    if not isinstance(value, (dict, list)):
-        return value
-    later = _later_fields(schema.bare(expression), release)
-    kept = (
-        (name, without_unknown_fields(below, entry, release))
-        for name, entry, below in _entries(expression, value)
-        if below and name not in later
-    )
-    if isinstance(value, dict) and schema.bare(expression) in schema.TYPES:
-        return dict(kept)
-    if isinstance(value, list) and schema.bare(expression).startswith("[]"):
-        return [entry for _name, entry in kept]
+    return _without_unknown(schema.bare(expression), value, release) if isinstance(value, (dict, list)) else value
+
+
+def _without_unknown(expression: str, value: Any, release: Release) -> Any:
+    """See `without_unknown_fields`. expression: without marks. value: an object or a list."""
+    if isinstance(value, dict) and expression in schema.TYPES:
+        known = _known_fields(expression, release)
+        return {
+            name: _without_unknown(known[name], entry, release) if isinstance(entry, (dict, list)) else entry
+            for name, entry in value.items()
+            if name in known
+        }
+    if isinstance(value, list) and expression.startswith("[]"):
+        below = schema.bare(expression[2:])
+        return [
+            _without_unknown(below, entry, release) if isinstance(entry, (dict, list)) else entry for entry in value
+        ]
     return value
 
 
@@ -82,13 +128,28 @@ def missing_fields(expression: str, value: Any, release: Release, path: str, sca
     truth values are required: by KubeVirt's CustomResourceDefinitions, but not by virt-api, whose OpenAPI has defaults
     for them.
     """
-    for field in (Field(path, "", "", value, expression), *fields(expression, value, release, path)):
-        if field.value is None and field.name.startswith("["):
-            yield field.path
-        if isinstance(field.value, dict):
-            for name, scalar in _required(field.expression, release):
-                if field.value.get(name) is None and (scalars or not scalar):
-                    yield f"{field.path}.{name}"
+    yield from _missing(schema.bare(expression), value, release, path, scalars)
+
+
+def _missing(expression: str, value: Any, release: Release, path: str, scalars: bool) -> list[str]:
+    """See `missing_fields`. expression: without marks."""
+    found: list[str] = []
+    if isinstance(value, dict) and expression in schema.TYPES:
+        for name, scalar in _required(expression, release):
+            if value.get(name) is None and (scalars or not scalar):
+                found.append(f"{path}.{name}")
+        known = _known_fields(expression, release)
+        for name, entry in value.items():
+            if name in known and isinstance(entry, (dict, list)):
+                found += _missing(known[name], entry, release, f"{path}.{name}", scalars)
+    elif isinstance(value, list) and expression.startswith("[]"):
+        below = schema.bare(expression[2:])
+        for index, entry in enumerate(value):
+            if entry is None:
+                found.append(f"{path}[{index}]")
+            elif isinstance(entry, (dict, list)):
+                found += _missing(below, entry, release, f"{path}[{index}]", scalars)
+    return found
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from .name_rules import shown
@@ -47,9 +48,14 @@ def number_problem(value: Any) -> str:
 
 
 def problem(value: Any) -> tuple[str, str] | None:
-    """The first key or number in a value that YAML reads as something else than what is written.
+    """The first of `problems`, or None."""
+    return next(problems(value), None)
 
-    Its path and what is wrong, or None. The value may contain itself or repeated parts, because of YAML's aliases.
+
+def problems(value: Any) -> Iterator[tuple[str, str]]:
+    """The keys and numbers in a value that YAML reads as something else than what is written.
+
+    Their paths and what is wrong. The value may contain itself or repeated parts, because of YAML's aliases.
     """
     for place, part in scan(value):
         if part.__class__ is str:
@@ -57,10 +63,9 @@ def problem(value: Any) -> tuple[str, str] | None:
         if isinstance(part, dict):
             for key in part:
                 if key.__class__ is not str and (reason := key_problem(key)):
-                    return path_of((place, key) if isinstance(key, UnquotedKey) else place), reason
+                    yield path_of((place, key) if isinstance(key, UnquotedKey) else place), reason
         elif isinstance(part, UnquotedNumber):
-            return path_of(place), number_problem(part)
-    return None
+            yield path_of(place), number_problem(part)
 
 
 def _kind(value: Any) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any, Final
 
 from ..api import formats, quantity, state
 from ..api import name_rules as names
 from ..api.errors import FieldError, QuantityError
+from ..api.every_error import every_error
 from ..api.manifest import Manifest, Options
 from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, Role
 from ..api.name_rules import shown
@@ -41,14 +43,16 @@ _INTERFACE: Final = re.compile(rf"{re.escape(_TEMPLATE)}domain\.devices\.interfa
 def validated(type_name: str, manifest: Manifest, options: Options) -> Manifest:
     """The manifest in the API's spelling, without empty parts, if a cluster may accept it.
 
-    options: the source of the manifest; `accept_unknown_fields` permits unknown fields. Raises FieldError with the
-    path of the option if known.
+    options: the source of the manifest; `accept_unknown_fields` permits unknown fields. Raises FieldError with all
+    errors, and the paths of their options if known.
     """
     check_name(options)
+    check = partial(formats.checked, type_name, accept_unknown=bool(options.get("accept_unknown_fields")))
     try:
-        return formats.checked(type_name, manifest, bool(options.get("accept_unknown_fields")))
+        return check(manifest)
     except FieldError as error:
-        raise FieldError(_option_path(error.path, options), error.reason) from error
+        errors = [FieldError(_option_path(each.path, options), each.reason) for each in every_error(check, manifest)]
+        raise FieldError.joined(errors) from error
 
 
 def check_name(options: Options) -> None:
@@ -98,16 +102,16 @@ def instancetype(options: Options) -> dict[str, Any]:
         canonical_quantity("memory.guest", memory)
     manifest = _manifest(INSTANCETYPE, options)
     if options.get("state") != "absent":
-        for part, example in (("cpu", "2"), ("memory", "4Gi")):
-            if "guest" not in manifest["spec"].get(part, {}):
-                raise FieldError(f"spec.{part}.guest", f"required in an instancetype, for example {example}")
-        if manifest["spec"]["cpu"]["guest"] < 1:
+        if manifest["spec"].get("cpu", {}).get("guest", 1) < 1:
             raise FieldError("spec.cpu.guest", "0 is too small; write 1 or more")
         for field in ("gpus", "hostDevices"):
             for index, device in enumerate(manifest["spec"].get(field) or []):
                 for key in ("name", "deviceName"):
                     if not device.get(key):
                         raise FieldError(f"spec.{field}[{index}].{key}", "required for a device")
+        for part, example in (("cpu", "2"), ("memory", "4Gi")):
+            if "guest" not in manifest["spec"].get(part, {}):
+                raise FieldError(f"spec.{part}.guest", f"required in an instancetype, for example {example}")
     return manifest
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import math
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api import name_rules as names
@@ -115,14 +118,15 @@ def oversized(value: Any, most: int = 500_000) -> str | None:
 Spec = dict[str, Any]
 
 
-def shape_problem(options: Options, spec: Spec) -> str | None:
-    """All of `shape_problems` on one line, or None."""
-    problems = list(shape_problems(options, spec))
+def shape_problem(options: Options, spec: Spec, aside: Collection[str] = ()) -> str | None:
+    """All of `shape_problems` on one line, or None. aside: options that come
+    after all others in suggestions."""
+    problems = list(shape_problems(options, spec, aside=aside))
     more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
     return "; ".join(problems[:_SHOWN]) + more or None
 
 
-def shape_problems(options: Options, spec: Spec, path: str = "") -> Iterator[str]:
+def shape_problems(options: Options, spec: Spec, path: str = "", aside: Collection[str] = ()) -> Iterator[str]:
     """What is wrong with the names of options, and with the shape of their values, each with its path.
 
     A dictionary without suboptions may be nested DEEPEST levels deep. Ansible rejects such values too, but without the
@@ -135,11 +139,14 @@ def shape_problems(options: Options, spec: Spec, path: str = "") -> Iterator[str
         if option is None:
             # Ansible passes its own settings together with the options.
             if not str(key).startswith("_ansible_"):
-                yield f"{place}: unknown option{names.nearest(key, spec)}"
+                own = [name for name in spec if name not in aside]
+                near = names.similar(key, own) or names.similar(key, aside)
+                yield f"{place}: unknown option{names.nearest(key, near or own)}"
         elif option.get("type") == "dict":
             yield from _dictionary_problems(place, key, value, option)
         elif option.get("elements") == "dict":
-            items = value if isinstance(value, list) else [value]
+            # Ansible splits a text at commas.
+            items = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else [value]
             for index, entry in enumerate(items):
                 yield from _dictionary_problems(f"{place}[{index}]", "", entry, option)
         elif option.get("type") in ("int", "float") and not_finite(value) is not None:
@@ -152,12 +159,15 @@ def shape_problems(options: Options, spec: Spec, path: str = "") -> Iterator[str
 
 def _dictionary_problems(where: str, key: str, value: Any, option: Spec) -> Iterator[str]:
     inner = option.get("options") or {}
+    if isinstance(value, str):
+        parsed = _parsed(value)
+        value = value if parsed is None else parsed
     if isinstance(value, dict) and inner:
         yield from shape_problems(value, inner, f"{where}.")
     elif isinstance(value, dict):
         if reason := _too_deep(where, value):
             yield reason
-    elif not _is_readable(value):
+    elif value is not None:
         yield _not_a_dictionary(where, key, value, inner)
 
 
@@ -181,9 +191,24 @@ def _too_deep(where: str, value: Any) -> str | None:
     return f"{where}: is nested more than {DEEPEST} levels deep; no KubeVirt object is"
 
 
-def _is_readable(value: Any) -> bool:
-    """Whether the value is None, or text that Ansible may parse as a dictionary."""
-    return value is None or (isinstance(value, str) and bool(set(value) & set("{=")))
+def _parsed(text: str) -> dict[str, Any] | None:
+    """The dictionary that Ansible makes of a text: of JSON, of a Python literal, or of `key=value`; None if of none."""
+    try:
+        if not text.startswith("{"):
+            words = shlex.shlex(text, posix=True, punctuation_chars=False)
+            words.whitespace, words.whitespace_split, words.commenters = ", ", True, ""
+            return dict(word.split("=", 1) for word in words) if "=" in text else None
+        value = _literal(text)
+    except (ValueError, SyntaxError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _literal(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return ast.literal_eval(text)
 
 
 def _not_a_dictionary(where: str, key: str, value: Any, inner: Spec) -> str:

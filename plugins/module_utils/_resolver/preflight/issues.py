@@ -222,7 +222,8 @@ def _admitted_issues(
     if missing:
         return [*names, *missing]
     # Somebody else may still create what must exist before the VM starts.
-    later = [Issue(text, certain=False, missing=True) for text in missing_references(vm, cluster.objects)]
+    absent = missing_references(admitted, cluster.objects, live, lister)
+    later = [Issue(text, certain=False, missing=True) for text in absent]
     further = [issue for check in checks for issue in check(vm, live, cluster.objects)]
     return [*names, *_validation_issues(admitted, live, cluster, lister), *later, *further]
 

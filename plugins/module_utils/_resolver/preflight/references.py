@@ -64,8 +64,11 @@ class Reference(NamedTuple):
     name: str
 
 
-def references(vm: Manifest) -> Iterator[Reference]:
-    """The objects that a VM needs at its start and does not create itself, in the order of the VM's fields."""
+def references(vm: Manifest, live: Manifest | None = None) -> Iterator[Reference]:
+    """The objects that a VM needs at its start and does not create itself.
+
+    live: the live VM; what only its existing DataVolumes needed may be gone.
+    """
     own = namespace_of(vm)
     spec = (vm["spec"].get("template") or {}).get("spec") or {}
     own_volumes = created_volumes(vm)
@@ -77,6 +80,12 @@ def references(vm: Manifest) -> Iterator[Reference]:
                     yield Reference(f"{_TEMPLATE}.{field}[{index}].{path}", kinds, namespace or own, rest)
     if spec.get("priorityClassName"):
         yield Reference(f"{_TEMPLATE}.priorityClassName", ("PriorityClass",), "", spec["priorityClassName"])
+    existing = created_volumes(live or {})
+    for index, template in enumerate(templates_of(vm)):
+        field, name = storage_class_of(template)
+        if name and name_of(template) not in existing:
+            path = f"spec.dataVolumeTemplates[{index}].spec.{field}.storageClassName"
+            yield Reference(path, ("StorageClass",), "", name)
 
 
 def created_volumes(vm: Manifest) -> set[str]:
@@ -95,7 +104,7 @@ def keys_for_start(vm: Manifest, live: Manifest | None = None) -> list[LookupKey
             *(LookupKey(*source[1:], namespace) for source in new_sources(vm, live)),
             *(
                 LookupKey(kind, reference.namespace, reference.name, namespace)
-                for reference in references(vm)
+                for reference in references(vm, live)
                 for kind in reference.kinds
             ),
         ]
@@ -103,12 +112,19 @@ def keys_for_start(vm: Manifest, live: Manifest | None = None) -> list[LookupKey
         return []
 
 
-def missing_references(vm: Manifest, objects: Lookup) -> Iterator[str]:
-    """One line for each object that does not exist. What the user may not read counts as existing."""
-    for reference in references(vm):
+def missing_references(
+    vm: Manifest, objects: Lookup, live: Manifest | None = None, lister: Lister = lambda _kind, _namespace: []
+) -> Iterator[str]:
+    """One line for each object that does not exist. What the user may not read counts as existing.
+
+    live: see `references`. lister: for suggestions.
+    """
+    for reference in references(vm, live):
         if all(objects.get(kind, reference.namespace, reference.name) is None for kind in reference.kinds):
+            close = similar(reference.name, map(name_of, lister(reference.kinds[0], reference.namespace)))
+            hint = f"did you mean {join_or(close)}?" if close else "create it before the VM starts"
             place = f" in the namespace {reference.namespace}" if reference.namespace else ""
-            yield f"{reference.path}: no {reference.kinds[0]} {reference.name}{place}; create it before the VM starts"
+            yield f"{reference.path}: no {reference.kinds[0]} {reference.name}{place}; {hint}"
 
 
 def _named_objects(item: Manifest, sources: _Sources) -> Iterator[tuple[str, tuple[str, ...], str]]:
@@ -155,6 +171,13 @@ def missing_sources(vm: Manifest, live: Manifest | None, objects: Lookup, lister
 def templates_of(vm: Manifest) -> list[Manifest]:
     """The templates of a VM's DataVolumes."""
     return (vm.get("spec") or {}).get("dataVolumeTemplates") or []
+
+
+def storage_class_of(template: Manifest) -> tuple[str, str]:
+    """The field of a DataVolume that describes its claim, and the StorageClass that it names; "" for none."""
+    spec = template.get("spec") or {}
+    field = "pvc" if spec.get("pvc") else "storage"
+    return field, str((spec.get(field) or {}).get("storageClassName") or "")
 
 
 def size_of(template: Manifest) -> str:

@@ -1,7 +1,7 @@
 """Starts, stops and inspects a cluster.
 
 A cluster is up to seven processes: `control-plane` (etcd, kube-apiserver, kube-controller-manager and kube-scheduler),
-KubeVirt's `virt-api` and `virt-controller`, `cdi`, the simulated `node`, the `supervisor` of these four, and
+KubeVirt's `virt-api` and `virt-controller`, `cdi`, the simulated `node`, the `supervisor` of all these, and
 `fault-proxy`. They outlive the launcher; later launchers find them by their records.
 """
 
@@ -50,6 +50,7 @@ from local_cluster.parts import (
 )
 from local_cluster.paths import Layout, is_label, read_json, write_json
 
+_POLL = 0.2  # seconds
 _GIVE_UP_ON_LAUNCHER = 45.0  # seconds until a launcher that ignores SIGTERM is killed
 
 Progress = Callable[[str], None]
@@ -156,7 +157,7 @@ class _Cluster:
         if not self.state:
             return "it was not started"
         running = self.running()
-        for part in (*self.parts(), *([SUPERVISOR] if VIRT_API in self.parts() else [])):
+        for part in (*self.parts(), SUPERVISOR):
             if part not in running:
                 return f"{TITLES[part]} does not run"
         ca = self.layout.pki / "ca.crt"
@@ -202,6 +203,7 @@ def start(
     layout.create()
     with _locked(layout, starting=True):
         cluster = _Cluster(layout)
+        mended = _mended(cluster, settings, progress, timeout)
         reason = _start_reason(cluster, settings, programs)
         if not reason:
             for part in programs.parts():
@@ -229,7 +231,25 @@ def start(
         cluster = _Cluster(layout)
         adjusted = _adjust(cluster, settings, adjustments, timeout)
     seconds = round(time.monotonic() - began, 1)
-    return _result(cluster, changed=bool(reason or adjusted), reason=reason, state="running", seconds=seconds)
+    changed = bool(reason or mended or adjusted)
+    return _result(cluster, changed=changed, reason=reason or mended, state="running", seconds=seconds)
+
+
+def _mended(cluster: _Cluster, settings: Settings, progress: Progress, timeout: float) -> str:
+    """Bring back a supervisor that has ended, and wait for the parts that it starts again, so that no other part is
+    started again. Return what was wrong; "" if nothing was, or if that does not help.
+    """
+    reason = began = cluster.unhealthy_reason()
+    running = cluster.running()
+    if cluster.state and running and SUPERVISOR not in running:
+        progress(f"{TITLES[SUPERVISOR]} does not run; starting it again")
+        supervisor.resume(cluster.layout, kubevirt_start.environment(settings))
+        reason = cluster.unhealthy_reason()
+    deadline = time.monotonic() + min(timeout, supervisor.BECOMES_READY)
+    while reason and supervisor.is_at_work(cluster.layout) and time.monotonic() < deadline:
+        time.sleep(_POLL)
+        reason = cluster.unhealthy_reason()
+    return "" if reason else began
 
 
 def _adjust(
@@ -406,9 +426,12 @@ def _start_parts(
     used: dict[str, int] = {}
     progress("starting etcd, kube-apiserver and kube-controller-manager")
     used[CONTROL_PLANE] = _start_control_plane(layout, cluster, settings, programs, progress, timeout)
+    commands = {CONTROL_PLANE: _control_plane_command(layout, programs.control_plane())}
     api = _api(layout, used[CONTROL_PLANE])
     if settings.kubevirt:
-        used |= kubevirt_start.start(layout, settings, programs, api, progress, timeout)
+        own_ports, own_commands = kubevirt_start.start(layout, settings, programs, api, progress, timeout)
+        used |= own_ports
+        commands |= own_commands
     control_plane.start_controllers_file(layout).touch(mode=0o600)
     if settings.faults:
         used[FAULT_PROXY] = with_free_port(
@@ -430,6 +453,7 @@ def _start_parts(
             "kubernetes_version": api.version(),
         },
     )
+    supervisor.start(layout, commands, used[CONTROL_PLANE], kubevirt_start.environment(settings))
 
 
 def _start_control_plane(
@@ -466,11 +490,10 @@ def _run_control_plane(layout: Layout, port: int, settings: Settings, binary: Pa
     }
     for user, path in users.items():
         pki.write_kubeconfig(layout.pki, path, context=f"local-cluster-{settings.name}", server=server, user=user)
-    config_file = layout.run / "control-plane.json"
-    write_json(config_file, control_plane.config(layout, port, schedules=bool(settings.nodes)))
+    write_json(_control_plane_config(layout), control_plane.config(layout, port, schedules=bool(settings.nodes)))
     control_plane.start_controllers_file(layout).unlink(missing_ok=True)
     processes.spawn(
-        [str(binary), str(config_file)],
+        _control_plane_command(layout, binary),
         record_as=layout.process(CONTROL_PLANE),
         log=layout.log(CONTROL_PLANE),
         cwd=layout.run,
@@ -479,6 +502,14 @@ def _run_control_plane(layout: Layout, port: int, settings: Settings, binary: Pa
         env=without_proxy({"GOGC": "200", **os.environ}),
     )
     wait_until(_api(layout, port).is_ready, layout, CONTROL_PLANE, timeout)
+
+
+def _control_plane_config(layout: Layout) -> Path:
+    return layout.run / "control-plane.json"
+
+
+def _control_plane_command(layout: Layout, binary: Path) -> list[str]:
+    return [str(binary), str(_control_plane_config(layout))]
 
 
 def _run_fault_proxy(layout: Layout, port: int, api_port: int, settings: Settings, timeout: float) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from local_cluster import control_plane, installation, kubevirt, ports, processes, supervisor
+from local_cluster import control_plane, installation, kubevirt, ports, processes
 from local_cluster.api import ApiServer, responds
 from local_cluster.build import ProgramSet
 from local_cluster.parts import (
@@ -53,16 +53,17 @@ def start(
     api: ApiServer,
     progress: Callable[[str], None],
     timeout: float,
-) -> dict[str, int]:
-    """Install and start all parts of KubeVirt. Return their ports.
+) -> tuple[dict[str, int], dict[str, list[str]]]:
+    """Install and start all parts of KubeVirt. Return their ports and command lines.
 
     settings: see `cluster.Settings`. timeout: seconds for each part. If another process takes a port meanwhile, all
     parts start again on others.
     """
     for attempt in range(PORT_ATTEMPTS):
         chosen = dict(zip((*OF_KUBEVIRT, UPLOAD_PROXY), ports.choose_several(len(OF_KUBEVIRT) + 1)))
+        attempted = _Start(layout, settings, programs, api, chosen, timeout)
         try:
-            _Start(layout, settings, programs, api, chosen, timeout).run(progress)
+            attempted.run(progress)
         except Ended:
             taken = any(port_was_taken(layout, part) for part in OF_KUBEVIRT)
             if not taken or attempt == PORT_ATTEMPTS - 1:
@@ -70,8 +71,15 @@ def start(
             for part in OF_KUBEVIRT:
                 processes.stop(layout.process(part), 0)
         else:
-            return {part: chosen[part] for part in OF_KUBEVIRT}
+            return {part: chosen[part] for part in OF_KUBEVIRT}, attempted.commands()
     raise AssertionError("unreachable: the last attempt returns or raises")
+
+
+def environment(settings: Any) -> dict[str, str]:
+    """The environment of the parts. settings: see `cluster.Settings`."""
+    # Fewer garbage collections, as for the control plane.
+    release = kubevirt.controller_environment(settings.kubevirt_version)
+    return without_proxy({"GOGC": "200", **kubevirt.environment(), **release})
 
 
 @dataclass(frozen=True)
@@ -104,7 +112,6 @@ class _Start:
         self.api.replace(installation.catalog(manifests[VIRT_API]), _OPERATOR[VIRT_API], self.timeout)
         self._wait(VIRT_CONTROLLER, lambda: bool(self.api.holder(installation.KUBEVIRT, "virt-controller")))
         self._wait(NODE, kubevirt.ready_file(self.layout).exists)
-        supervisor.start(self.layout, self._commands(), self.api.port, self._environment())
 
     def _install_accounts(self, manifests: Mapping[str, list[dict[str, Any]]]) -> None:
         self._apply(list(map(installation.namespace, (installation.KUBEVIRT, installation.CDI))), VIRT_API)
@@ -135,7 +142,7 @@ class _Start:
         self._apply([*objects, *installation.storage()], CDI)
         self.api.set_status(objects[0], installation.cdi_status(now))
 
-    def _commands(self) -> dict[str, list[str]]:
+    def commands(self) -> dict[str, list[str]]:
         """The command line of each part. Writes their configuration."""
         release, level = self.settings.kubevirt_version, self.settings.log_level
         folder, layout = self.programs.kubevirt(), self.layout
@@ -149,20 +156,15 @@ class _Start:
             NODE: kubevirt.node_command(node),
         }
 
-    def _environment(self) -> dict[str, str]:
-        release = self.settings.kubevirt_version
-        # Fewer garbage collections, as for the control plane.
-        return without_proxy({"GOGC": "200", **kubevirt.environment(), **kubevirt.controller_environment(release)})
-
     def _spawn(self, *parts: str) -> None:
-        commands, layout = self._commands(), self.layout
+        commands, layout = self.commands(), self.layout
         for part in parts:
             processes.spawn(
                 commands[part],
                 record_as=layout.process(part),
                 log=layout.log(part),
                 cwd=layout.run,
-                env=self._environment(),
+                env=environment(self.settings),
             )
 
     def _register(self, manifests: Mapping[str, list[dict[str, Any]]]) -> None:

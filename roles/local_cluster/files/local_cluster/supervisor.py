@@ -1,7 +1,7 @@
-"""Starts KubeVirt's, CDI's and the node's processes again when they end, as a Deployment and a DaemonSet would do.
+"""Starts the processes of a cluster again when they end, as a kubelet would do.
 
 It runs as a process of its own, from the end of a start until a stop: `python -m local_cluster.supervisor DIR`. Its
-log has one line for each restart, and `status` counts them.
+log has one line for each restart, and `status` counts them. A `start` brings back a supervisor that has ended itself.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ _POLL = 0.5  # seconds
 _FIRST_DELAY = 10.0
 _LONGEST_DELAY = 300.0
 _HEALTHY = 600.0  # seconds after which earlier restarts no longer count
+BECOMES_READY = 60.0
+"""The seconds in which a part that was started again may not answer yet."""
 
 
 def delay(restarts: int) -> float:
@@ -42,6 +44,11 @@ def start(layout: Layout, commands: Mapping[str, Sequence[str]], port: int, env:
     """
     write_json(_config(layout), {"commands": commands, "port": port})
     _counts(layout).unlink(missing_ok=True)
+    resume(layout, env)
+
+
+def resume(layout: Layout, env: Mapping[str, str]) -> None:
+    """Start the supervisor of a start again. env: as in `start`."""
     processes.spawn(
         [sys.executable, "-m", "local_cluster.supervisor", str(layout.root)],
         record_as=layout.process(SUPERVISOR),
@@ -49,6 +56,16 @@ def start(layout: Layout, commands: Mapping[str, Sequence[str]], port: int, env:
         cwd=layout.run,
         env=env,
     )
+
+
+def is_at_work(layout: Layout) -> bool:
+    """Whether a supervisor runs that is about to start a part, or has just done so."""
+    settings = read_json(_config(layout)) or {}
+    if processes.recorded(layout.process(SUPERVISOR)) is None:
+        return False
+    ended = any(processes.recorded(layout.process(part)) is None for part in settings.get("commands", ()))
+    recent = _now(-BECOMES_READY)
+    return ended or any(restart.get("last", "") > recent for restart in restarts(layout).values())
 
 
 def restarts(layout: Layout) -> dict[str, Any]:
@@ -101,7 +118,7 @@ class Supervisor:
     def _record(self, part: str, reason: str) -> None:
         counts = restarts(self._layout)
         count = counts.get(part, {}).get("count", 0) + 1
-        last = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        last = _now()
         text = reason or f"no reason in its log, {self._layout.log(part)}.1"
         write_json(_counts(self._layout), {**counts, part: {"count": count, "last": last, "reason": text}})
         self._log(f"{TITLES[part]} ended and was started again, restart {count}: {text}")
@@ -127,8 +144,13 @@ def _start_part(layout: Layout, part: str, command: Sequence[str], port: int) ->
 
 
 def _log(line: str) -> None:
-    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    print(f"{now} {line}", flush=True)
+    print(f"{_now()} {line}", flush=True)
+
+
+def _now(seconds: float = 0) -> str:
+    """The time in these seconds, in RFC 3339."""
+    time_ = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds)
+    return time_.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def main(root: str) -> None:

@@ -65,12 +65,16 @@ SOURCES = [
 ]
 
 
-def choose(workload: str, sources: Any = None, types: Any = None, refused: Any = None, **request: Any) -> Choice:
-    return resolve(
-        WorkloadRequest(workload, **request),
-        AvailableObjects(PREFERENCES, TYPES if types is None else types, sources, refused or {}),
-        NEWEST,
-    )
+def choose(
+    workload: str,
+    sources: Any = None,
+    types: Any = None,
+    refused: Any = None,
+    preferences: Any = PREFERENCES,
+    **request: Any,
+) -> Choice:
+    available = AvailableObjects(preferences, TYPES if types is None else types, sources, refused or {})
+    return resolve(WorkloadRequest(workload, **request), available, NEWEST)
 
 
 def answer(choice: Choice) -> tuple[str, str, str]:
@@ -121,7 +125,11 @@ def test_choice_has_reasons_and_alternatives() -> None:
 @pytest.mark.parametrize(
     ("request_", "error"),
     [
-        ({"workload": "rhel"}, "workload: 'rhel' means several preferences: rhel.8, rhel.9; choose one"),
+        (
+            {"workload": "rhel"},
+            "workload: 'rhel' means several preferences: rhel.8, rhel.9; choose one, or label the one to prefer"
+            " instancetypes.virtshape.io/default=true",
+        ),
         (
             {"workload": "fedroa"},
             "workload: no preference and no DataSource is named 'fedroa'; did you mean fedora?",
@@ -200,6 +208,45 @@ def test_default_label_settles_an_ambiguous_size() -> None:
         choose("fedora", types=types, size="medium")
     with pytest.raises(Rejected, match="equally small"):
         choose("fedora", types=types)
+
+
+def labelled(manifest: dict[str, Any]) -> dict[str, Any]:
+    labels = {**manifest["metadata"].get("labels", {}), DEFAULT_LABEL: "true"}
+    return {**manifest, "metadata": {**manifest["metadata"], "labels": labels}}
+
+
+@pytest.mark.parametrize(
+    ("request_", "objects", "chosen"),
+    [
+        (
+            {"workload": "os"},
+            {"preferences": [preference("os.a", "os"), preference("os.b", "os")], "sources": None},
+            ("", "os.b", "u1.nano"),
+        ),
+        (
+            {"workload": "fedora"},
+            {"sources": [data_source("a/fedora", preference="fedora"), data_source("b/fedora", preference="fedora")]},
+            ("b/fedora", "fedora", "u1.small"),
+        ),
+        (
+            {"workload": "fedora", "performance": "dedicated"},
+            {"types": [instancetype("a.x", 1, "2Gi", "dedicated.a"), instancetype("b.x", 1, "4Gi", "dedicated.b")]},
+            ("", "fedora", "b.x"),
+        ),
+        (
+            {"workload": "fedora"},
+            {"types": [instancetype("a.x", 1, "2Gi", "web"), instancetype("b.x", 1, "4Gi", "db")]},
+            ("", "fedora", "b.x"),
+        ),
+    ],
+)
+def test_default_label_settles_what_else_is_ambiguous(
+    request_: dict[str, Any], objects: dict[str, Any], chosen: tuple[str, str, str]
+) -> None:
+    with pytest.raises(Rejected, match=re.escape(f"to prefer {DEFAULT_LABEL}=true")):
+        choose(**request_, **objects)
+    last = {name: [*values[:-1], labelled(values[-1])] for name, values in objects.items() if values}
+    assert answer(choose(**request_, **{**objects, **last})) == chosen
 
 
 def test_size_in_several_series_is_ambiguous() -> None:

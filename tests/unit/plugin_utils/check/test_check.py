@@ -421,7 +421,7 @@ def test_tasks_and_variables(check: Check) -> None:
     assert (code, lines) == (
         1,
         [
-            "tasks.yml:8: error: virtual machine wrong: memry: unknown option; did you mean memory? [invalid]",
+            "tasks.yml:9: error: virtual machine wrong: memry: unknown option; did you mean memory? [invalid]",
             "tasks.yml:10: error: VirtualMachine templated/other: spec.instancetype.name:"
             ' virtualmachineclusterinstancetypes.instancetype.kubevirt.io "u1.huge" not found; did you mean u1.large,'
             " u1.xlarge or u1.8xlarge? [not-found]",
@@ -577,13 +577,17 @@ def test_unquoted_yaml_values_are_reported(check: Check) -> None:
     catalog = "series:\n  a: {sizes: {no: {cpu: 2, memory: 4Gi}}}\n"
     _code, lines = check({"others.yml": others, "vm.yaml": SURPRISES, "task.yml": task, "catalog.yml": catalog})
     assert lines == [
+        "vm.yaml:2: error: VirtualMachine default/a: spec: missing; write the object's spec [invalid]",
         "vm.yaml:7: error: VirtualMachine default/a: metadata.labels.no: the key no is false in YAML; put it in quotes"
         " [invalid]",
+        "vm.yaml:12: error: VirtualMachine default/b: spec.running: RunStrategy must be specified [refused]",
         "vm.yaml:15: error: VirtualMachine default/b: spec.template.spec.domain.cpu.cores: 010 is 8 in YAML; write 8 or"
         ' "010" [invalid]',
+        "vm.yaml:15: error: VirtualMachine default/b: spec.template.spec.domain.devices:"
+        " spec.template.spec.domain.devices in body is required [refused]",
         'task.yml:1: error: instancetype a: cpu.guest: 0x10 is 16 in YAML; write 16 or "0x10" [invalid]',
         "catalog.yml:2: error: series.a.sizes.no: the key no is false in YAML; put it in quotes [invalid]",
-        "3 objects checked for KubeVirt 1.9: 4 errors",
+        "3 objects checked for KubeVirt 1.9: 7 errors",
     ]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from ...._resolver.api.managed_fields import Field
@@ -23,6 +24,7 @@ from ...._resolver.preflight.lost_objects import power_problem
 from ...._resolver.preflight.object_keys import keys_for_admission, keys_for_guest
 from ...._resolver.preflight.references import keys_for_start
 from ...client.errors import RequestFailed
+from ...client.pool import map_concurrently
 from ...client.session import Session
 from ...reads.kubevirt import kubevirt
 from ...reads.lookup import ClusterLookup
@@ -87,13 +89,15 @@ class VirtualMachineHandler(KindHandler):
     def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
         cluster = self._cluster
         vms = [plan.merged(result.planned, result.live) for result in planned]
-        keys = (
+        keys = dict.fromkeys(
             key
             for result, vm in zip(planned, vms)
             for key in (*keys_for_admission(vm, cluster.release), *keys_for_start(vm, result.live))
         )
-        self._lookup.gather(dict.fromkeys(keys))
         pairs = list(zip(planned, vms))
+        reads: list[Callable[[], None]] = [partial(self._lookup.gather, keys)]
+        reads += [partial(extension.first_reads, pairs) for extension in self._extensions]
+        map_concurrently(lambda read: read(), reads)
         for extension in self._extensions:
             extension.prepare_findings(pairs)
         assumption = [Finding(cluster.kubevirt.assumption, note=True)] if cluster.kubevirt.assumption else []

@@ -141,9 +141,12 @@ def _volumes(volumes: list[Spec], path: str) -> Iterator[Cause]:
 def _choices(spec: Spec) -> Iterator[Cause]:
     """Causes with virt-api's message. Its paths have no indexes."""
     for field in release_schema.fields(_VM, spec, path="spec"):
-        choices, path = _CHOICES.get((field.type_name, field.name), ()), _INDEX.sub("", field.path)
+        choices = _CHOICES.get((field.type_name, field.name))
+        if choices is None:
+            continue
+        path = _INDEX.sub("", field.path)
         for item in field.value if isinstance(field.value, list) else [field.value]:
-            if choices and item is not None and item not in choices:
+            if item is not None and item not in choices:
                 yield Cause(NOT_SUPPORTED, f"{path} in body should be one of [{' '.join(choices)}]", path)
 
 

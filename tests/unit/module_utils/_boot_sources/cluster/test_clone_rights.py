@@ -6,7 +6,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sour
     CloneRights,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.source import Consumer
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.unusable_sources import Clone
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.unusable_sources import (
+    Clone,
+    named_clones,
+)
 from scripted_server import Store, session_with, status
 
 
@@ -32,6 +35,27 @@ def test_missing_right_is_asked_for_each_source() -> None:
         assert len(store.asked) == 6
         assert rights.refused(_clone("a")) and rights.refused(_clone("b"))
     assert len(store.asked) == 6
+
+
+def test_rights_are_asked_before_sources_are_read() -> None:
+    """A pair of namespaces takes one question, whatever the kinds and names of the sources."""
+    templates = [
+        {"metadata": {"name": name}, "spec": {"sourceRef": {"kind": "DataSource", "namespace": "golden", "name": name}}}
+        for name in "ab"
+    ]
+    templates.append({"metadata": {"name": "c"}, "spec": {"source": {"pvc": {"namespace": "golden", "name": "c"}}}})
+    vm = {
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"dataVolumeTemplates": templates, "template": {"spec": {}}},
+    }
+    store = Store({}, {("POST", "/subjectaccessreviews"): (201, {"status": {"allowed": True}})})
+    with session_with(store) as session:
+        rights = CloneRights(session)
+        rights.gather_all(named_clones(vm, None))
+        assert len(store.asked) == 1
+        assert not rights.refused(_clone("a"))
+    assert len(store.asked) == 1
+    assert list(named_clones(vm, vm)) == []
 
 
 def test_unanswered_question_refuses_nothing() -> None:

@@ -152,5 +152,41 @@ def test_absent_objects_by_the_newest_event() -> None:
         pod_event("vmi", "FailedMount", missing, "2026-01-01T00:00:02Z", "VirtualMachineInstance"),
     ]
     with session_with(Store({f"{CORE}/events": events})) as session:
-        found = absent_objects(session, "shop", ["web", "db", "slow", "vmi"])
+        found = absent_objects(session, "shop", dict.fromkeys(["web", "db", "slow", "vmi"]))
     assert found == {"web": f"FailedMount: {missing}; create it"}
+
+
+def with_disk(name: str, **storage: Any) -> dict[str, Any]:
+    templates = [{"metadata": {"name": f"{name}-data"}, "spec": {"storage": storage}}]
+    volumes = [{"name": "data", "dataVolume": {"name": f"{name}-data"}}]
+    spec = {"dataVolumeTemplates": templates, "template": {"spec": {"volumes": volumes}}}
+    return {"kind": "VirtualMachine", "metadata": {"name": name, "namespace": "shop"}, "spec": spec}
+
+
+def disk_event(name: str, kind: str, reason: str, message: str) -> dict[str, Any]:
+    return {**pod_event(name, reason, message, ""), "involvedObject": {"kind": kind, "name": f"{name}-data"}}
+
+
+def test_absent_storage_classes_by_events_of_disks() -> None:
+    items = {name: with_disk(name, storageClassName="gone") for name in ("web", "db", "slow")}
+    items |= {"none": with_disk("none"), "bs-data": {**with_disk("bs"), "kind": "DataVolume"}}
+    items["bs-data"] |= {"metadata": {"name": "bs-data"}, "spec": {"pvc": {"storageClassName": "gone"}}}
+    invalid, absent = "no storageClass to choose profile", 'storageclass.storage.k8s.io "gone" not found'
+    events = [
+        disk_event("web", "DataVolume", "ErrClaimNotValid", invalid),
+        disk_event("db", "PersistentVolumeClaim", "ProvisioningFailed", absent),
+        disk_event("slow", "PersistentVolumeClaim", "ProvisioningFailed", "the disk array is full"),
+        disk_event("none", "PersistentVolumeClaim", "FailedBinding", "no storage class is set"),
+        disk_event("bs", "DataVolume", "ErrClaimNotValid", invalid),
+        disk_event("other", "DataVolume", "ErrClaimNotValid", invalid),
+    ]
+    with session_with(Store({f"{CORE}/events": events})) as session:
+        found = absent_objects(session, "shop", items)
+    create = "create the StorageClass gone, or delete the"
+    assert found == {
+        "web": f"DataVolume web-data: ErrClaimNotValid: {invalid}; {create} VM and name another one",
+        "db": f"PersistentVolumeClaim db-data: ProvisioningFailed: {absent}; {create} VM and name another one",
+        "none": "PersistentVolumeClaim none-data: FailedBinding: no storage class is set; mark a StorageClass as the"
+        " default, or delete the VM and name one",
+        "bs-data": f"ErrClaimNotValid: {invalid}; {create} DataVolume and name another one",
+    }

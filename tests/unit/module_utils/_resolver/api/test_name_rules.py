@@ -53,6 +53,10 @@ def test_shown_values_are_one_short_line() -> None:
         ("x", ["cores", "sockets"], "; choose from cores, sockets"),
         ("x", [f"field{number}" for number in range(21)], "; check the spelling"),
         ("x", [], "; check the spelling"),
+        ("wbe", ["web", "a"], "; did you mean web?"),
+        ("mac", ["name", "macAddress"], "; did you mean macAddress?"),
+        ("serie", ["username", "size"], "; choose from username, size"),
+        ("hostname", ["name", "state"], "; choose from name, state"),
     ],
 )
 def test_nearest_suggests_similar_names(name: str, known_names: list[str], message: str) -> None:

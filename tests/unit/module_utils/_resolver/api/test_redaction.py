@@ -5,8 +5,10 @@ from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.redaction import (
     HIDDEN,
+    is_hidden,
     mask_secrets,
     redact,
+    to_fill_in,
     without_logins,
 )
 from growth import growth
@@ -23,6 +25,13 @@ def test_secrets_are_hidden_and_a_change_still_shows() -> None:
     assert before != after
     assert before["volumes"][0]["cloudInitNoCloud"]["networkData"] == HIDDEN
     assert after["volumes"][0]["cloudInitNoCloud"]["networkData"] == HIDDEN
+
+
+def test_hidden_values_are_to_be_filled_in() -> None:
+    shown = to_fill_in(volumes("secret"))["volumes"][0]["cloudInitNoCloud"]
+    assert shown["userData"].startswith("(hidden: write the value here") and is_hidden(shown["userData"])
+    assert is_hidden(HIDDEN) and not is_hidden("secret")
+    assert to_fill_in({"name": "web"}) == {"name": "web"}
 
 
 def test_the_same_secret_shows_no_change() -> None:

@@ -321,8 +321,9 @@ MISTAKES = {
     ],
     "instancetype web.S: name: 'web.S' must consist of a-z, 0-9, '-' and '.', with a letter or digit at both ends and "
     "around each dot; write a name such as web-1": [{"series": {"web": {"sizes": {"S": {"cpu": 1, "memory": "1Gi"}}}}}],
-    "families.acme.preferences.acme: unknown key 'requires.cpus'; "
-    "did you mean requires.cpu or requires.architecture?": [preference(requires={"cpus": 1})],
+    "families.acme.preferences.acme: unknown key 'requires.cpus'; did you mean requires.cpu?": [
+        preference(requires={"cpus": 1})
+    ],
     "families.acme.preferences.acme: requires: expected an object, found 2; write it as key: value": [
         preference(requires=2)
     ],

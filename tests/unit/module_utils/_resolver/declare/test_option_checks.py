@@ -91,9 +91,19 @@ SPEC: dict[str, Any] = {
         ({"disks": [{"source": {}}, {"source": "x"}]}, "disks[1].source: expected a dictionary, found text"),
         ({"disks": "root"}, "disks[0]: expected a dictionary, found text"),
         ({"volumes": ["root"]}, "volumes[0]: expected a dictionary, found 'root'; write {name: ...}"),
+        # Ansible makes a dictionary of these, or reports the text without the option.
+        ({"memory": "guest=4Gi, swop=x"}, "memory.swop: unknown option; did you mean swap?"),
+        ({"memory": '{"gest": "4Gi"}'}, "memory.gest: unknown option; did you mean guest?"),
+        ({"memory": "{'guest': '4Gi'}"}, None),
+        ({"memory": "{guest: 4Gi}"}, "memory: expected a dictionary, found '{guest: 4Gi}'; write memory: {guest: ...}"),
+        ({"memory": "{1}"}, "memory: expected a dictionary, found '{1}'; write memory: {guest: ...}"),
+        ({"memory": "guest=4Gi x"}, "memory: expected a dictionary, found 'guest=4Gi x'; write memory: {guest: ...}"),
+        ({"login": "{name: root"}, "login: expected a dictionary, found text"),
+        ({"volumes": "name=a, nam=b"}, "volumes[1].nam: unknown option; did you mean name?"),
+        ({"volumes": ["{name: a}"]}, "volumes[0]: expected a dictionary, found '{name: a}'; write {name: ...}"),
     ],
 )
-def test_dictionary_options_reject_other_types(options: dict[str, Any], message: str) -> None:
+def test_dictionary_options_reject_other_types(options: dict[str, Any], message: str | None) -> None:
     assert shape_problem(options, SPEC) == message
 
 
@@ -176,3 +186,11 @@ def test_five_problems_are_shown() -> None:
 
 def test_own_name_of_an_alias() -> None:
     assert [own_name(key, SPEC) for key in ("memory", "ram", "other")] == ["memory", "memory", "other"]
+
+
+def test_options_of_the_object_are_suggested_first() -> None:
+    assert shape_problem({"nam": 1}, {**SPEC, "nama": {}}, ["nama"]) == "nam: unknown option; did you mean name?"
+    assert shape_problem({"usernam": 1}, {**SPEC, "username": {}}, ["username"]) == (
+        "usernam: unknown option; did you mean username?"
+    )
+    assert "username" not in str(shape_problem({"serie": 1}, {**SPEC, "username": {}}, ["username"]))

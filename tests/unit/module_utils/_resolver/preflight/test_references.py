@@ -73,6 +73,25 @@ def test_missing_networks_and_priority_classes() -> None:
     ]
 
 
+@pytest.mark.parametrize("field", ["storage", "pvc"])
+def test_missing_storage_classes_of_new_disks(field: str) -> None:
+    templates = [
+        {"metadata": {"name": "static"}, "spec": {field: {"storageClassName": ""}}},
+        {"metadata": {"name": "data"}, "spec": {field: {"storageClassName": "gone"}}},
+    ]
+    machine = {**vm(), "spec": {"dataVolumeTemplates": templates, "template": {"spec": {}}}}
+    path = f"spec.dataVolumeTemplates[1].spec.{field}.storageClassName"
+    message = f"{path}: no StorageClass gone; create it before the VM starts"
+    assert list(missing_references(machine, NOTHING)) == [message]
+    assert list(missing_references(machine, existing("StorageClass", "gone", ""))) == []
+    near = existing("StorageClass", "gome", "")
+    (line,) = missing_references(machine, near, None, lambda kind, namespace: [{"metadata": {"name": "gone1"}}])
+    assert line == f"{path}: no StorageClass gone; did you mean gone1?"
+    # The disk of a live VM exists, or has been reported.
+    assert list(missing_references(machine, NOTHING, machine)) == []
+    assert [tuple(key)[:3] for key in keys_for_start(machine)] == [("StorageClass", "", "gone")]
+
+
 def test_created_and_optional_objects_may_be_missing() -> None:
     disk, claim = {"name": "a", "dataVolume": {"name": "x"}}, {"name": "b", "persistentVolumeClaim": {"claimName": "x"}}
     optional = {"name": "c", "configMap": {"name": "m", "optional": True}}

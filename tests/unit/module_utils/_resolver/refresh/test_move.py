@@ -217,7 +217,7 @@ def test_rollback_without_its_revision_is_refused() -> None:
 @pytest.mark.parametrize(
     ("patch", "problem"),
     [
-        ({"spec": {"domian": {}}}, "spec.domian: this KubeVirt has no such field; did you mean domain or subdomain?"),
+        ({"spec": {"domian": {}}}, "spec.domian: this KubeVirt has no such field; did you mean domain?"),
         ({"machine": {"type": "q35"}}, "machine: this KubeVirt has no such field"),
         ({"spec": {"volumes": []}}, "spec.volumes: a patch would replace the whole list"),
         ({"spec": {"domain": {"machine": "q35"}}}, "spec.domain.machine: "),

@@ -1,0 +1,117 @@
+"""All errors in the options of a task at once, and misspelt names in the tasks of this collection's modules."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any, Final, NamedTuple
+
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from ...module_utils._cluster.modules.options import AUTH
+from ...module_utils._resolver.api import unquoted
+from ...module_utils._resolver.api.errors import FieldError
+from ...module_utils._resolver.api.every_error import every_error, without
+from ...module_utils._resolver.api.name_rules import nearest, similar
+from ...module_utils._resolver.declare.option_checks import own_name, shape_problems
+from .findings import ERROR, Finding
+from .sources import Source, entries
+
+Options = dict[str, Any]
+
+COLLECTION: Final = "virtshape.instancetypes."
+_REQUIRED: Final = "required"
+_MODULES: Final = f"{__name__.partition('.plugin_utils.')[0]}.modules"
+
+
+class Spec(NamedTuple):
+    """The options of an object. options: their argument spec. exclusive: groups that exclude each other.
+
+    manifest: options → manifest; raises FieldError.
+    """
+
+    options: Options
+    exclusive: Sequence[tuple[str, ...]]
+    manifest: Callable[[Options], Options]
+
+
+class Errors(NamedTuple):
+    """Errors in the options of an object.
+
+    fields: where the errors are, also if an error itself does not say so. options: validated, without these fields;
+    None if nothing can be said about them.
+    """
+
+    errors: list[FieldError]
+    fields: list[str]
+    options: Options | None
+
+
+def errors_in(options: Options, spec: Spec) -> Errors:
+    """All errors in the options of an object."""
+    errors = [FieldError(*yaml_problem) for yaml_problem in unquoted.problems(options)]
+    rest = without(options, [error.path for error in errors])
+    for problem in shape_problems(rest, spec.options):
+        path, _colon, message = problem.partition(": ")
+        errors.append(FieldError(path, message))
+    fields = [error.path for error in errors]
+    touched = {first(field) for field in fields}
+    rest = {
+        name: value
+        for name, value in without(rest, fields).items()
+        # A key that is no identifier is quoted in a path; of a text that is a dictionary, nothing can be removed.
+        if own_name(name, spec.options) in spec.options and not (name in touched and isinstance(value, str))
+    }
+    # Ansible does not say which option a message is about.
+    refused = {name: _validated({name: rest[name]}, spec).error_messages for name in rest}
+    for name, messages in refused.items():
+        # What an option lacks may be what is misspelt.
+        errors += [FieldError("", text) for text in messages if not (name in touched and _REQUIRED in text)]
+    fields += [name for name, messages in refused.items() if messages]
+    result = _validated({name: value for name, value in rest.items() if not refused[name]}, spec)
+    if result.error_messages:
+        return Errors([*errors, *(FieldError("", message) for message in result.error_messages)], fields, None)
+    found = [
+        error
+        for error in every_error(spec.manifest, result.validated_parameters)
+        if not any(f".{field}." in f".{error.path}." for field in fields)
+    ]
+    paths = [error.path for error in found]
+    return Errors([*errors, *found], [*fields, *paths], without(result.validated_parameters, paths))
+
+
+def first(path: str) -> str:
+    """The option that a path begins with."""
+    return path.partition(".")[0].partition("[")[0]
+
+
+def _validated(options: Options, spec: Spec) -> Any:
+    return ArgumentSpecValidator(spec.options, mutually_exclusive=spec.exclusive).validate(options)
+
+
+def misspelt(source: Source) -> Iterator[Finding]:
+    """The names of modules and of their options that the tasks of a document misspell."""
+    for location, key, options, _task in entries(source.location, source.content, _is_task):
+        name = key.removeprefix(COLLECTION)
+        if name not in _module_names():
+            message = f"this collection has no module {name}{nearest(name, _module_names())}"
+            yield Finding("invalid", ERROR, location, "", "", message)
+            continue
+        spec = import_module(f"{_MODULES}.{name}").MODULE.argument_spec
+        for option in options:
+            if own_name(option, spec) not in spec:
+                own = [known for known in spec if known not in AUTH]
+                near = similar(option, own) or similar(option, AUTH)
+                message = f"unknown option of {name}{nearest(option, near or own)}"
+                yield Finding("invalid", ERROR, location, "", str(option), message)
+
+
+@cache
+def _module_names() -> list[str]:
+    return sorted(module.name for module in pkgutil.iter_modules(import_module(_MODULES).__path__))
+
+
+def _is_task(_location: object, key: Any, value: Any) -> bool:
+    return isinstance(key, str) and key.startswith(COLLECTION) and isinstance(value, dict)
