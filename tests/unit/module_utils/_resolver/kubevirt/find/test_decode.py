@@ -60,23 +60,9 @@ def test_data_of_wrong_type(data: Any, json_type: str) -> None:
     assert f"json: cannot unmarshal {json_type} into Go value of type struct {{ APIVersion string " in error
 
 
-def test_empty_revision_fails_only_for_its_spec() -> None:
-    assert decode.decode({}) == decode.Decoded()
-    assert decode.spec({}, INSTANCETYPE).error == "unexpected type in ControllerRevision: <nil>"
-
-
 def test_wrong_type_names_its_field() -> None:
     data = {"apiVersion": matcher.API_VERSION, "kind": "VirtualMachineInstancetype", "spec": {"cpu": {"guest": "two"}}}
     assert str(decode.decode({"data": data}).error).startswith(f"{FAILED}spec.cpu.guest: ")
-
-
-def test_decoded_spec_is_a_copy() -> None:
-    spec = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
-    data = {"apiVersion": matcher.API_VERSION, "kind": "VirtualMachineInstancetype", "spec": spec}
-    decoded = decode.spec({"data": data}, INSTANCETYPE)
-    assert decoded.spec == spec
-    decoded.spec["cpu"]["guest"] = 9
-    assert spec["cpu"] == {"guest": 1}
 
 
 def test_unreadable_alpha_data() -> None:
@@ -88,24 +74,3 @@ def test_unreadable_alpha_data() -> None:
         spec = base64.b64encode(text.encode()).decode()
         revision = {"data": {"apiVersion": "instancetype.kubevirt.io/v1alpha1", "spec": spec}}
         assert "unexpected end of JSON input" in str(decode.decode(revision, parse_release("1.2"), INSTANCETYPE).error)
-
-
-@pytest.mark.parametrize(
-    ("spec", "json_type"), [("x", "string"), ([], "array"), (True, "bool"), (5, "number"), (1.5, "number")]
-)
-def test_alpha_object_with_spec_of_wrong_type(spec: Any, json_type: str) -> None:
-    data = {"apiVersion": "instancetype.kubevirt.io/v1alpha2", "kind": "VirtualMachineClusterPreference", "spec": spec}
-    assert str(decode.decode({"data": data}, parse_release("1.6")).error).endswith(
-        f"json: cannot unmarshal {json_type} into Go struct field VirtualMachineClusterPreference.spec of type"
-        " v1alpha2.VirtualMachinePreferenceSpec"
-    )
-
-
-def test_spec_without_object_gets_name_from_kubevirt() -> None:
-    text = base64.b64encode(b'{"cpu": {"guest": 2}, "memory": {"guest": "1Gi"}}').decode()
-    revision = {"data": {"apiVersion": "instancetype.kubevirt.io/v1alpha1", "spec": text}}
-    for version in ("1.2", "1.5"):
-        decoded = decode.decode(revision, parse_release(version), INSTANCETYPE)
-        assert decoded.manifest is not None
-        assert decoded.manifest["apiVersion"] == matcher.API_VERSION
-        assert decoded.manifest["metadata"]["name"] == "old-version-of-instancetype-object"
