@@ -21,6 +21,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     warnings,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.options import SPEC
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.volumes import generated_name
 from ansible_collections.virtshape.instancetypes.plugins.modules import virtual_machine
 
 
@@ -33,6 +34,25 @@ def refused(**options: Any) -> str:
     with pytest.raises(FieldError) as error:
         manifest({"name": "a", **options})
     return str(error.value)
+
+
+def test_generated_names_depend_only_on_the_vm() -> None:
+    blank = {"volumes": [{"import": {"blank": True, "size": "1Gi"}}, {"import": {"blank": True, "size": "1Gi"}}]}
+    names = [volume["name"] for volume in vmi(**blank)["volumes"]]
+    assert names == [volume["name"] for volume in vmi(**blank)["volumes"]]
+    others = [volume["name"] for volume in vmi(**{**blank, "name": "b"})["volumes"]]
+    assert len({*names, *others}) == 4
+    assert generated_name("x", "a", "bc") != generated_name("x", "ab", "c")
+
+
+def test_data_volume_is_named_after_vm_and_volume() -> None:
+    source = {"blank": True, "size": "1Gi"}
+    result = manifest({"name": "a", "volumes": [{"name": "root", "import": source}]})["spec"]
+    assert result["dataVolumeTemplates"][0]["metadata"] == {"name": "a-root"}
+    assert result["template"]["spec"]["volumes"] == [{"name": "root", "dataVolume": {"name": "a-root"}}]
+    assert vmi(volumes=[{"name": "root", "import": {**source, "name": "own"}}])["volumes"][0]["dataVolume"] == {
+        "name": "own"
+    }
 
 
 def test_storage_of_an_import() -> None:
@@ -124,6 +144,12 @@ def test_other_addresses_are_errors(url: str) -> None:
     assert refused(boot={"url": url}).startswith("boot.url: must begin with one of http://, ")
 
 
+def test_volumes_of_the_template_can_be_inferred_from() -> None:
+    template = {"spec": {"volumes": [{"name": "root", "persistentVolumeClaim": {"claimName": "c"}}]}}
+    spec = manifest({"name": "a", "template": template, "instancetype": {"infer": "required"}})["spec"]
+    assert spec["instancetype"] == {"inferFromVolume": "root"}
+
+
 def test_inference_can_use_an_existing_data_volume() -> None:
     options = {"infer_from_volume": "root"}
     spec = manifest({"name": "a", "volumes": [{"data_volume": "root"}], "preference": options})["spec"]
@@ -196,6 +222,11 @@ def test_the_users_own_cloud_init_volume_stays() -> None:
     assert len(vmi(access_credentials=[credential])["volumes"]) == 1
 
 
+def test_user_data_in_clear_text() -> None:
+    result = vmi(cloud_init={"user_data": "x", "network_data": "y", "type": "configdrive"})["volumes"][0]
+    assert result == {"name": "cloudinitdisk", "cloudInitConfigDrive": {"userData": "x", "networkData": "y"}}
+
+
 def test_networks() -> None:
     spec = vmi(
         networks=[
@@ -262,6 +293,13 @@ def test_input_options_are_not_modified() -> None:
     assert manifest(options) == manifest(options)
     warnings(options)
     assert options == before
+
+
+def test_naming_a_volume_without_labels_is_an_error() -> None:
+    volumes = [{"name": "disk", "container_disk": "x"}]
+    assert refused(volumes=volumes, preference={"infer_from_volume": "disk"}).startswith(
+        "preference.infer: 'disk' is neither a PVC nor a DataVolume"
+    )
 
 
 @pytest.mark.parametrize(
