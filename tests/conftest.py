@@ -1,6 +1,6 @@
 """What all tests share: where they find the collection, and the one cluster of an integration run.
 
-The collection is imported by its full name through a link in .cache, as Ansible finds it.
+The collection is imported through a link in .cache, as Ansible finds it; see plugins_by_path.py for short names.
 
 Tests that need a cluster run on the one that K8S_AUTH_KUBECONFIG or KUBECONFIG names, which may have the real
 KubeVirt; without one, on a local cluster that the first test starts and the end of the run removes.
@@ -48,6 +48,9 @@ sys.path[:0] = [str(COLLECTIONS), str(ROLE_FILES), str(CHECKOUT / "tests")]
 from docker_registry import PROGRAM, DockerRegistry, docker_registry  # noqa: E402
 from given_cluster import FEATURES, look  # noqa: E402
 from loopback_registry import LoopbackRegistry, loopback_registry  # noqa: E402
+from plugins_by_path import install  # noqa: E402
+
+install()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -20,13 +20,14 @@ from chaos_support import Shop
 from fleet_support import Fleet
 
 SIZE = int(os.environ.get("VIRTSHAPE_TEST_FLEET", "12"))
-KILLS = [1, pytest.param(int(os.environ.get("VIRTSHAPE_TEST_KILLS", "3")), marks=pytest.mark.nightly("more kills"))]
+KILLS = [1, int(os.environ.get("VIRTSHAPE_TEST_KILLS", "3"))]
 SEED = int(os.environ.get("VIRTSHAPE_TEST_SEED", "1"))
 
 # A run is killed at one of so many requests, of which there are 4 before its first batch and some 10 a batch.
 REQUESTS = 35
 
 
+@pytest.mark.nightly("kills at random requests")
 @pytest.mark.parametrize("kills", KILLS)
 def test_refresh_killed_at_random_requests(shop: Shop, tmp_path: Path, kills: int) -> None:
     print(f"{SIZE} VMs, {kills} kills, seed {SEED}")

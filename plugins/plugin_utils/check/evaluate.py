@@ -104,10 +104,11 @@ class _Evaluation:
         findings: list[Finding] = []
         try:
             findings += self._of_webhooks(entry._replace(manifest=mended))
+            refused = any(finding.rule == "refused" for finding in findings)
         except (FieldError, Panic):
             if not wrong and not problems:
                 raise
-        refused = any(finding.rule == "refused" for finding in findings)
+            refused = True
         starts = kind == VM and run_strategy(mended) not in (HALTED, "Manual")
         rule, level = ("invalid", ERROR) if refused else ("never-starts", ERROR if starts else WARNING)
         yield from (entry.finding(rule, level, problem.path, problem.reason) for problem in problems)

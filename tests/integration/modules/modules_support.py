@@ -90,7 +90,7 @@ def wait_until(done: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 60
     while not done():
         assert time.monotonic() < deadline, "it has not come to that"
-        time.sleep(0.5)
+        time.sleep(0.1)
 
 
 def by_name(results: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:

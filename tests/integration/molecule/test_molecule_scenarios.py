@@ -16,9 +16,8 @@ from kubernetes import client, config
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 SCENARIOS = sorted(path.parent.name for path in (CHECKOUT / "extensions" / "molecule").glob("*/molecule.yml"))
-# The scenario that users copy runs each day.
-FURTHER = pytest.mark.nightly("a further scenario of Molecule")
-MARKS: dict[str, Any] = {"default": (), "boot_sources": (pytest.mark.needs("cdi_here"), FURTHER)}
+EACH = pytest.mark.nightly("a scenario of Molecule; tests of roles run its parts each day")
+MARKS: dict[str, Any] = {"boot_sources": (pytest.mark.needs("cdi_here"), EACH)}
 STEPS = ["destroy", "create", "prepare", "converge", "idempotence", "side_effect", "verify", "destroy"]
 
 
@@ -68,7 +67,7 @@ def test_moved_recipes_are_in_the_ansible_section() -> None:
 
 @pytest.mark.parametrize(
     "scenario",
-    [pytest.param(name, marks=MARKS.get(name, FURTHER)) for name in SCENARIOS],
+    [pytest.param(name, marks=MARKS.get(name, EACH)) for name in SCENARIOS],
 )
 def test_scenario_passes_and_cleans_a_given_cluster(cluster: Path, tmp_path: Path, scenario: str) -> None:
     assert executed(molecule("test", scenario, tmp_path / "state", cluster), scenario) == STEPS
@@ -78,7 +77,7 @@ def test_scenario_passes_and_cleans_a_given_cluster(cluster: Path, tmp_path: Pat
     assert not [name for name in left if name.startswith(f"molecule-{scenario.replace('_', '-')}-")]
 
 
-@FURTHER
+@EACH
 @pytest.mark.own_cluster
 def test_scenario_starts_and_removes_its_own_cluster(tmp_path: Path, launch: Callable[..., Any]) -> None:
     state = tmp_path / "state"

@@ -13,8 +13,10 @@ from ansible_environment import surroundings
 
 from fleet_support import flat
 
+SENT = pytest.mark.nightly("test_direct_execution compares both ways each day")
 
-@pytest.mark.parametrize("direct", [True, False], ids=["direct", "sent"])
+
+@pytest.mark.parametrize("direct", [True, pytest.param(False, marks=SENT)], ids=["direct", "sent"])
 def test_the_role_shows_the_warning_of_the_module(cluster: Path, namespace: str, tmp_path: Path, direct: bool) -> None:
     # With a maximum, so that its memory takes a restart whether or not guests can migrate.
     sizes = [

@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+from virt_api.answer import Answer
 
 Manifest = dict[str, Any]
 
-VALIDATORS = ("virtualmachine-validator.kubevirt.io", "virtualmachineinstances-create-validator.kubevirt.io")
 _DENIED = re.compile(r'admission webhook "([^"]+)" denied the request: ')
-
-
-class Answer(NamedTuple):
-    """stored: the object as it would be stored, None if it is refused. code: of HTTP. webhook: that refuses it, "" for
-    kube-apiserver itself. messages: of the whole refusal, then of each cause, each on one line."""
-
-    stored: Manifest | None
-    code: int = 201
-    webhook: str = ""
-    messages: tuple[str, ...] = ()
-
-    def says(self, text: str) -> bool:
-        """Whether a message of ours tells what the server does."""
-        return any(message in text for message in self.messages)
 
 
 def ask(session: Session, manifest: Manifest, changes: bool = False) -> Answer:
@@ -51,4 +37,5 @@ def ask(session: Session, manifest: Manifest, changes: bool = False) -> Answer:
         denied = _DENIED.match(error.message)
         messages = [error.message[denied.end() if denied else 0 :], *(cause.message for cause in error.causes)]
         words = tuple(" ".join(message.split()) for message in messages)
-        return Answer(None, error.code, denied[1] if denied else "", words)
+        fields = tuple(cause.field for cause in error.causes)
+        return Answer(None, error.code, denied[1] if denied else "", words, fields)

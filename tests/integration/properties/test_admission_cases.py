@@ -1,48 +1,25 @@
-"""What is said of VMs at the limits of what KubeVirt admits is what the running one answers, of any release."""
+"""What is said of VMs at the limits of what KubeVirt admits is what the running one answers, of any release.
+
+These cases need no configuration; test_recorded_answers.py asks a configurable KubeVirt for all.
+"""
 
 from __future__ import annotations
 
-import pytest
+from asked import asked, asked_pods
 
-from admission_agreement import check_agrees, findings_agree, start_failure_agrees
-from admission_cases import CASES
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.kubevirt import kubevirt
+from virt_api.agreement import all_disagreements, pod_disagreements
+from virt_api.cases import ALL
+from virt_api.pods import PODS
 
-# What needs another configuration is asked in test_admission_configured.py.
-PLAIN = {name: case for name, case in CASES.items() if not case.configuration}
-VMS = [name for name, case in PLAIN.items() if case.kind == "VirtualMachine"]
-VMIS = [name for name in PLAIN if name not in VMS]
-
-# Releases that refuse it for another reason than here, all the same.
-OTHER_REASONS = {
-    "old passt": ("1.4", "1.5", "1.6", "1.7"),
-    "interface sriov down": ("1.4",),
-    "gpus by claim and by name": ("1.6", "1.7"),
-    # Later patches of it give both reasons.
-    "maxGuest on arm64": ("1.6",),
-}
-# Accepted by the first patches of a release.
-LATER_PATCHES = {"vmi amd64 watchdog": ("1.5",)}
+PLAIN = {name: case for name, case in ALL.items() if not case.configuration}
 
 
-def minor(session: Session) -> str:
-    return ".".join(map(str, kubevirt(session).release.version[:2]))
+def test_check_and_preflight_agree_with_the_server(session: Session) -> None:
+    known = dict.fromkeys(PLAIN, kubevirt(session))
+    assert all_disagreements(PLAIN, asked(session, PLAIN), known) == []
 
 
-@pytest.mark.parametrize("name", VMS)
-def test_check_mode_agrees_with_the_server(name: str, session: Session) -> None:
-    same_words = minor(session) not in OTHER_REASONS.get(name, ())
-    check_agrees(PLAIN[name], session, kubevirt(session), same_words)
-
-
-@pytest.mark.parametrize("name", VMS)
-def test_certain_findings_agree_with_the_server(name: str, session: Session) -> None:
-    if minor(session) not in OTHER_REASONS.get(name, ()):
-        findings_agree(PLAIN[name], session, kubevirt(session))
-
-
-@pytest.mark.parametrize("name", VMIS)
-def test_start_failures_of_admitted_vms_are_predicted(name: str, session: Session) -> None:
-    later_patch = minor(session) in LATER_PATCHES.get(name, ())
-    start_failure_agrees(PLAIN[name], session, kubevirt(session), later_patch)
+def test_pods_are_refused_as_foreseen(session: Session, namespace: str) -> None:
+    assert pod_disagreements(PODS, asked_pods(session, namespace, PODS), kubevirt(session)) == []

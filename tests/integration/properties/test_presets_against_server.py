@@ -13,8 +13,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._conversio
     convert,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.vmi import guest
-from answers import Answer, ask
+from answers import ask
 from preset_cases import CASES, CPU, GIB, PARTS, Case
+from virt_api.answer import Answer
 
 # The last preset that virt-api hears of.
 LAST = "the last one"

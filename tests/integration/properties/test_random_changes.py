@@ -29,7 +29,8 @@ VM, VMI, INSTANCETYPE, PREFERENCE = (
 CHANGES = int(os.environ.get("VIRTSHAPE_TEST_CHANGES", "40"))
 SEED = int(os.environ.get("VIRTSHAPE_TEST_SEED", "1"))
 # VMs of a task, and the changes of each.
-TOGETHER, ROUNDS = 20, 5
+TOGETHER = 20
+ROUNDS = min(5, -(-CHANGES // TOGETHER))
 TYPES = {"small": (1, "1Gi"), "two": (2, "1Gi"), "large": (1, "3Gi"), "both": (2, "2Gi")}
 PREFERENCES = {
     "cores": {"cpu": {"preferredCPUTopology": "cores"}},

@@ -23,7 +23,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.r
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
-from answers import Answer, ask
+from answers import ask
+from virt_api.answer import Answer
 from vm_strategies import VMS, WORLDS
 
 Manifest = dict[str, Any]

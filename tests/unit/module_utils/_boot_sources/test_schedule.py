@@ -8,7 +8,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sour
     ScheduleError,
     check_schedule,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Panic
 
 
 @pytest.mark.parametrize(
@@ -54,8 +53,3 @@ def test_invalid_schedules_raise(text: str, message: str) -> None:
     with pytest.raises(ScheduleError) as error:
         check_schedule(text, {"Europe/Berlin"})
     assert str(error.value) == message
-
-
-def test_parser_panics_for_a_zone_alone() -> None:
-    with pytest.raises(Panic):
-        check_schedule("TZ=UTC")

@@ -12,6 +12,25 @@ from pathlib import Path
 
 FOLDER = Path(__file__).with_name("approved")
 
+_PAGE = "a page of ours: its words are nobody else's, its figures those of fleet.json or catalog.json"
+_EXPANSIONS = "tests/integration/properties/test_approved_filters.py"
+ANSWERED = {
+    "filter_expand.json": f"virt-api: {_EXPANSIONS}",
+    "filter_infer.json": f"virt-api: {_EXPANSIONS}",
+    "filter_drift.json": f"made of two expansions, which virt-api answers: {_EXPANSIONS}",
+    "filter_explain.json": f"made of the expansion, which virt-api answers: {_EXPANSIONS}",
+    "filter_explain.txt": f"made of the expansion, which virt-api answers: {_EXPANSIONS}",
+    "filter_resources.json": "KubeVirt's code answers it of other VMs: tests/pod_resources/test_pod_vectors.py",
+    "modernize.json": "virt-api: tests/integration/properties/test_approved_filters.py",
+    "catalog.json": "made of requirements, which KubeVirt's own code answers: tests/conformance/test_vectors.py",
+    "fleet.json": "sums of given figures",
+    **dict.fromkeys(
+        ("catalog.html", "catalog.md", "catalog.svg", "fleet.html", "fleet_empty.html"),
+        _PAGE,
+    ),
+}
+"""Approved file → what answered the values in it, with the test that asks it."""
+
 
 def check(name: str, result: str) -> None:
     """Fails where the result is not the approved file of that name."""

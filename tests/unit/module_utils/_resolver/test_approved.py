@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.co
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.fleet import fleet, page
 from fleet_samples import DAYS, LABEL, captured, entry, part, vm
 
+TESTS = Path(__file__).parents[3]
 NOW = "2026-03-01T08:00:00Z"
 
 # A spread that does not go up, preferences that need both, one of them, or nothing.
@@ -190,3 +192,11 @@ def test_explain_table_is_approved() -> None:
     web = next(item for item in OBJECTS if item["metadata"]["name"] == "web")
     table = load("explain")(web, objects=OBJECTS, form="table")
     approved.check("filter_explain.txt", "\n".join([*table, ""]))
+
+
+def test_each_approved_file_names_what_answered_it() -> None:
+    files = {path.name for path in approved.FOLDER.iterdir() if not path.stem.endswith("_input")}
+    assert files == set(approved.ANSWERED)
+    for source in approved.ANSWERED.values():
+        _what, asks, test = source.partition(": tests/")
+        assert not asks or (TESTS / test).is_file(), source

@@ -7,7 +7,7 @@ from typing import Final
 
 from ..config.cluster import KubeVirt
 from . import cpu, devices, disks, firmware, guest, interfaces, networks, scheduling, virtual_machine, vmi_only, volumes
-from .rule import NOT_SUPPORTED, Cause, Rule, Spec
+from .rule import NOT_SUPPORTED, Cause, Rule, Spec, rules
 
 _NETWORK_RULES: Final[tuple[Rule, ...]] = (
     networks.single_pod_network,
@@ -100,9 +100,10 @@ def virtual_machine_causes(
     applied, stored: the VM's canonical spec with instancetype, preference and defaults in its template, and without.
     before: the stored VM's spec; None for a new VM.
     """
-    causes: list[Cause] = []
-    if before is None:
-        causes = list(_discontinued(stored["template"]["spec"], kubevirt))
+    causes = list(virtual_machine.data_source_groups(stored))
+    if before is None and not causes:
+        if rules(kubevirt.release).refuses_old_gates:
+            causes = list(_discontinued(stored["template"]["spec"], kubevirt))
         causes = causes or list(interfaces.discontinued(applied["template"]["spec"], "spec", kubevirt))
     causes = causes or list(_vm(applied, kubevirt))
     return causes or list(virtual_machine.data_volume_namespaces(stored, before, namespace))
@@ -125,7 +126,7 @@ def _vm(spec: Spec, kubevirt: KubeVirt) -> Iterator[Cause]:
     annotations = template["metadata"].get("annotations") or {}
     yield from devices.grace_annotations(template["spec"], annotations, f"{path}.metadata", kubevirt)
     yield from _apply(SPEC_RULES, template["spec"], f"{path}.spec", kubevirt)
-    yield from virtual_machine.data_volume_templates(spec)
+    yield from virtual_machine.data_volume_templates(spec, kubevirt)
     yield from virtual_machine.run_strategy(spec, kubevirt)
     if kubevirt.live_updates:
         yield from virtual_machine.live_updates(template["spec"], f"{path}.spec")

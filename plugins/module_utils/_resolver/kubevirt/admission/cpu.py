@@ -150,8 +150,6 @@ def _number_of_cpus(domain: Spec, path: str) -> Iterator[Cause]:
     requests, limits = (f"{path}.domain.resources.{kind}.cpu" for kind in ("requests", "limits"))
     cores, field = f"{path}.domain.cpu.cores", f"{path}.domain.cpu.dedicatedCpuPlacement"
     when = "when DedicatedCPUPlacement is true "
-    if requested == 0 and limit == 0 and vcpu_count == 0:
-        yield Cause(INVALID, f"either {requests} or {limits} or {cores} must be provided {when}", field)
     if requested > 0 and limit > 0 and requested != limit:
         yield Cause(INVALID, f"{requests} or {limits} must be equal {when}", field)
     if (requested > 0 or limit > 0) and vcpu_count > 0 and vcpu_count not in (requested, limit):

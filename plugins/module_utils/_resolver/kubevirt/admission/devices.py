@@ -163,6 +163,9 @@ def resource_claims(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause
     """validateCreationDRA."""
     if not rules(kubevirt.release).checks_devices:
         return
+    if not rules(kubevirt.release).claims_host_devices:
+        yield from _claims_of_gpus(spec, path, kubevirt)
+        return
     if rules(kubevirt.release).checks_claims:
         yield from _claims(spec.get("resourceClaims", ()), f"{path}.resourceClaims")
     requested: list[tuple[str, str, dict[Request, int]]] = []
@@ -181,6 +184,25 @@ def resource_claims(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause
             "vmi.spec.domain.devices.hostDevices"
         )
         yield Cause(INVALID, message, f"{path}.resourceClaims")
+
+
+def _claims_of_gpus(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
+    """validateCreationDRA of the releases that knew claims of GPUs only; their field has `spec` twice."""
+    gpus = spec["domain"]["devices"].get("gpus", ())
+    about, field = "vmi.spec.domain.devices.gpus", f"{path}.spec.domain.devices.gpus"
+    claimed = [gpu for gpu in gpus if _is_claimed(gpu)]
+    for gpu in gpus:
+        if not gpu.get("deviceName") and not _has_claim(gpu):
+            yield Cause(INVALID, f"{about} contains GPUs without deviceName", field)
+            return
+        if gpu.get("deviceName") and _has_claim(gpu):
+            yield Cause(INVALID, f"{about} contains GPUs with both deviceName and claimRequest", field)
+    if claimed and not kubevirt.has_gate("GPUsWithDRA"):
+        yield Cause(INVALID, f"{about} contains DRA enabled GPUs but feature gate is not enabled", field)
+    elif not {gpu.get("claimName") for gpu in claimed} <= {claim["name"] for claim in spec.get("resourceClaims", ())}:
+        yield Cause(
+            INVALID, f"vmi.spec.resourceClaims must specify all claims used in {about}", f"{path}.resourceClaims"
+        )
 
 
 def _claims(claims: list[Spec], path: str) -> Iterator[Cause]:

@@ -183,7 +183,7 @@ def boot_order(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
 
 
 def _missing_volume(disk: Spec, field: str, kubevirt: KubeVirt) -> Iterator[Cause]:
-    if "cdrom" not in disk:
+    if "cdrom" not in disk or not rules(kubevirt.release).empty_cdroms:
         yield Cause(INVALID, f"{field}.Name '{disk['name']}' not found.", f"{field}.name")
     elif not kubevirt.has_gate("DeclarativeHotplugVolumes"):
         message = "DeclarativeHotplugVolumes feature gate not enabled, cannot define an empty CD-ROM disk"

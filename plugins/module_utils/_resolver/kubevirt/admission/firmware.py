@@ -51,7 +51,8 @@ def acpi_tables(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
             continue
         volume = next((volume for volume in spec.get("volumes", ()) if volume["name"] == volume_name), None)
         if volume is None:
-            yield Cause(INVALID, f"{field} does not have a matching Volume.", f"{field}.{name}")
+            named = f"{field}.{name}" if rules(kubevirt.release).has_msdm else field
+            yield Cause(INVALID, f"{field} does not have a matching Volume.", named)
         elif "secret" not in volume:
             yield Cause(INVALID, f"{field} refers to Volume of unsupported type.", f"{field}.{name}")
 

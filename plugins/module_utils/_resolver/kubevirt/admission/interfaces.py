@@ -22,6 +22,8 @@ _DISCONTINUED: Final = {
     "passt": "Passt network binding has been discontinued since v1.3",
     "macvtap": "Macvtap network binding has been discontinued since v1.3",
 }
+_GATES: Final = {"passt": "Passt", "macvtap": "Macvtap"}
+"""Binding → the gate that it had before it was discontinued."""
 _RESERVED_MAC: Final = "02:00:00:00:00:00"
 # Six, eight or twenty bytes, as in Go's net.ParseMAC.
 _MAC_LENGTHS: Final = (6, 8, 20)
@@ -29,24 +31,26 @@ _MAX_MAC_LENGTH: Final = 6
 _PRIVATE_OPTIONS: Final = range(224, 255)
 
 
-def discontinued(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
+def discontinued(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateDiscontinuedBindings, when a VM or VMI is created."""
+    every = rules(kubevirt.release).discontinues_bindings
     for interface, field in _interfaces(spec, path):
         for binding, message in _DISCONTINUED.items():
-            if binding in interface:
+            if binding in interface and (every or binding not in _GATES):
                 yield Cause(INVALID, message, f"{field}.{binding}")
 
 
-def states(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
+def states(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateInterfaceStateValue."""
+    permitted = _STATES if rules(kubevirt.release).sets_links else _STATES[:1]
     default = next((network["name"] for network in spec.get("networks", ()) if _is_default(network)), None)
     for interface, field in _interfaces(spec, path):
         name, state = interface["name"], interface.get("state", "")
         about = f'"{name}" interface\'s state "{state}"'
-        if state and state not in _STATES:
+        if state and state not in permitted:
             message = f"logical {name} interface state value is unsupported: {state}"
             yield Cause(INVALID, message, f"{field}.state")
-        if "sriov" in interface and state in ("down", "up"):
+        elif "sriov" in interface and state in ("down", "up"):
             yield Cause(INVALID, f"{about} is not supported for SR-IOV NICs", f"{field}.state")
         if state == "absent" and "bridge" not in interface:
             yield Cause(INVALID, f"{about} is supported only for bridge binding", f"{field}.state")
@@ -68,6 +72,8 @@ def bindings(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
         if count != 1 and rules(kubevirt.release).needs_binding:
             message = "interface must have exactly one binding method or binding plugin"
             yield Cause(INVALID, f"logical {interface['name']} {message}", field)
+        if not rules(kubevirt.release).discontinues_bindings:
+            yield from _gated_bindings(interface, network_by_name.get(interface["name"], {}), field, kubevirt)
         if "masquerade" in interface and not on_pod:
             yield Cause(INVALID, "Masquerade interface only implemented with pod network", f"{field}.name")
         if "masquerade" in interface and interface.get("macAddress") == _RESERVED_MAC:
@@ -82,6 +88,17 @@ def bindings(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
             yield Cause(INVALID, "PasstBinding feature gate is not enabled", f"{field}.name")
         if "passtBinding" in interface and not on_pod:
             yield Cause(INVALID, "PasstBinding interface only implemented with pod network", f"{field}.name")
+
+
+def _gated_bindings(interface: Spec, network: Spec, field: str, kubevirt: KubeVirt) -> Iterator[Cause]:
+    """validatePasstBinding, validateMacvtapBinding of the releases that still had them."""
+    for binding, gate in _GATES.items():
+        if binding in interface and not kubevirt.has_gate(gate):
+            yield Cause(INVALID, f"{gate} feature gate is not enabled", f"{field}.name")
+    if "macvtap" in interface and "multus" not in network:
+        yield Cause(INVALID, "Macvtap interface only implemented with Multus network", f"{field}.name")
+    if "passt" in interface and "pod" not in network:
+        yield Cause(INVALID, "Passt interface only implemented with pod network", f"{field}.name")
 
 
 def unique_names(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
@@ -177,7 +194,7 @@ def ports(interface: Spec, on_pod: bool, field: str, kubevirt: KubeVirt) -> Iter
     if on_pod:
         yield from _names(interface.get("ports", ()), f"{field}.ports")
         for index, port in enumerate(interface.get("ports", ())):
-            yield from _port(port, f"{field}.ports[{index}]")
+            yield from _port(port, f"{field}.ports[{index}]", kubevirt)
     ranges = interface.get("portRanges")
     if ranges is None:
         return
@@ -206,11 +223,12 @@ def _names(ports: list[Spec], field: str) -> Iterator[Cause]:
         used.add(name)
 
 
-def _port(port: Spec, field: str) -> Iterator[Cause]:
+def _port(port: Spec, field: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateForwardPortNonZero, ...InRange, ...Protocol."""
     number = port.get("port", 0)
     if number == 0:
-        yield Cause(REQUIRED, "Port field is mandatory.", f"{field}.port")
+        own = rules(kubevirt.release).names_port_field
+        yield Cause(REQUIRED, "Port field is mandatory.", f"{field}.port" if own else field)
     elif number not in _PORTS:
         yield Cause(INVALID, "Port field must be in range 0 < x < 65536.", f"{field}.port")
     if port.get("protocol", "") not in ("", *_PROTOCOLS):

@@ -81,13 +81,18 @@ class AdmissionRules(NamedTuple):
     slash_in_machine: patterns of machine types also match a slash.
 
     Devices:
-    needs_binding: an interface must have a binding.
+    needs_binding: an interface must have a binding. discontinues_bindings: passt and macvtap no longer have gates.
+    refuses_old_gates: their gates make KubeVirt refuse VMs. sets_links: an interface's state may be up or down.
+    names_port_field: for a missing port, the cause names the port's own field.
+    empty_cdroms: a CD-ROM may have no volume. claims_host_devices: host devices may have claims, and all devices of a
+    kind have claims or none has.
     checks_sata_blocks: the block size of SATA disks is fixed.
     checks_devices: a GPU or host device must name a device or a claim. checks_claims: claims must be well-formed.
     checks_grace: GPUs of NVIDIA Grace have requirements. checks_filesystems: filesystems may need feature gates.
     reservation_setting: the configuration, in addition to the feature gate, permits persistent reservations.
 
-    wait_as_receiver: WaitAsReceiver is a run strategy. checks_architectures: VMIs have limits on amd64 and s390x, too.
+    wait_as_receiver: WaitAsReceiver is a run strategy. populates_externally: a DataVolume may have a dataSource only.
+    checks_architectures: VMIs have limits on amd64 and s390x, too.
     """
 
     page_size_field: str = "memory.hugepages.pageSize"
@@ -102,6 +107,12 @@ class AdmissionRules(NamedTuple):
     slash_in_machine: bool = False
 
     needs_binding: bool = True
+    discontinues_bindings: bool = True
+    refuses_old_gates: bool = True
+    sets_links: bool = True
+    names_port_field: bool = True
+    empty_cdroms: bool = True
+    claims_host_devices: bool = True
     checks_sata_blocks: bool = True
     checks_devices: bool = True
     checks_claims: bool = True
@@ -110,6 +121,7 @@ class AdmissionRules(NamedTuple):
     reservation_setting: bool = True
 
     wait_as_receiver: bool = True
+    populates_externally: bool = True
     checks_architectures: bool = True
 
 
@@ -118,11 +130,16 @@ _BEFORE: Final[Mapping[str, Mapping[str, Any]]] = {
     "1.9.0": {
         "tdx_needs_no_smm": False,
         "needs_binding": False,
+        "names_port_field": False,
         "checks_claims": False,
         "checks_grace": False,
         "reservation_setting": False,
     },
-    "1.8.0": {"page_size_field": "hugepages.size"},
+    "1.8.0": {
+        "page_size_field": "hugepages.size",
+        "discontinues_bindings": False,
+        "claims_host_devices": False,
+    },
     "1.7.0": {"one_launch_security": False, "checks_sata_blocks": False, "names_guest_memory": False},
     "1.6.0": {
         "checks_devices": False,
@@ -131,10 +148,14 @@ _BEFORE: Final[Mapping[str, Mapping[str, Any]]] = {
         "bare_launch_security": False,
         "checks_secure_execution": False,
         "wait_as_receiver": False,
+        "empty_cdroms": False,
     },
     "1.5.0": {
         "io_threads_policies": ("shared", "auto"),
         "checks_acpi": False,
+        "refuses_old_gates": False,
+        "sets_links": False,
+        "populates_externally": False,
         "checks_filesystems": False,
         "checks_architectures": False,
     },

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -43,7 +44,7 @@ def metadata(meta: dict[str, Any], path: str, kubevirt: KubeVirt, reserved_label
     ):
         if annotations.get(annotation) and not kubevirt.has_gate(gate):
             entry = f"{field}.{annotation}"
-            message = f"{feature} feature gate is not enabled in kubevirt-kubevirt, invalid entry {entry}"
+            message = f"{feature} feature gate is not enabled in kubevirt-config, invalid entry {entry}"
             yield Cause(INVALID, message, field)
 
 
@@ -84,14 +85,25 @@ def run_strategy(vm: Spec, kubevirt: KubeVirt) -> Iterator[Cause]:
         yield Cause(INVALID, f"Invalid RunStrategy ({strategy})", "spec.runStrategy")
 
 
-def data_volume_templates(vm: Spec) -> Iterator[Cause]:
+def data_source_groups(vm: Spec) -> Iterator[Cause]:
+    """KubeVirt's defaults write `apiGroup: null` where it is missing, which the CRD refuses. vm: the VM's spec."""
+    for index, template in enumerate(vm.get("dataVolumeTemplates", ())):
+        spec = template.get("spec") or {}
+        for target, source in itertools.product(("pvc", "storage"), ("dataSource", "dataSourceRef")):
+            reference = (spec.get(target) or {}).get(source)
+            if reference is not None and reference.get("apiGroup") is None:
+                field = f"spec.dataVolumeTemplates[{index}].spec.{target}.{source}.apiGroup"
+                yield Cause(INVALID, f'Invalid value: "null": {field} in body must be of type string: "null"', field)
+
+
+def data_volume_templates(vm: Spec, kubevirt: KubeVirt) -> Iterator[Cause]:
     """ValidateDataVolumeTemplate. vm: the VM's spec."""
     sources = (("persistentVolumeClaim", "claimName"), ("dataVolume", "name"))
     volumes = vm["template"]["spec"].get("volumes", ())
     used = {volume[source].get(key) for volume in volumes for source, key in sources if volume.get(source)}
     for index, template in enumerate(vm.get("dataVolumeTemplates", ())):
         field = f"spec.dataVolumeTemplate[{index}]"
-        cause = _data_volume(template, field)
+        cause = _data_volume(template, field, rules(kubevirt.release).populates_externally)
         if cause is not None:
             yield cause
         elif template["metadata"].get("name", "") not in used:
@@ -99,7 +111,7 @@ def data_volume_templates(vm: Spec) -> Iterator[Cause]:
             yield Cause(REQUIRED, message, field)
 
 
-def _data_volume(template: Spec, field: str) -> Cause | None:
+def _data_volume(template: Spec, field: str, populates_externally: bool) -> Cause | None:
     """validateDataVolume."""
     spec = template.get("spec") or {}
     if not template["metadata"].get("name"):
@@ -113,7 +125,7 @@ def _data_volume(template: Spec, field: str) -> Cause | None:
     if external and ("source" in spec or "sourceRef" in spec):
         message = "External population is incompatible with Source and SourceRef"
         return Cause(INVALID, message, f"{field}.source")
-    if not external and "source" not in spec and "sourceRef" not in spec:
+    if not (external and populates_externally) and "source" not in spec and "sourceRef" not in spec:
         message = "Data volume should have either Source, SourceRef, or be externally populated"
         return Cause(INVALID, message, f"{field}.source.sourceRef")
     if "source" in spec and len(spec["source"]) != 1:

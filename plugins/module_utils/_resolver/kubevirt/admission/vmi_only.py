@@ -18,16 +18,12 @@ _WATCHDOGS: Final = {AMD64: ("I6300ESB", "amd64 only supports"), S390X: ("Diag28
 
 
 def mapped(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateVirtualMachineInstanceSpecVolumeDisks: every volume must be mapped."""
+    """validateVirtualMachineInstanceSpecVolumeDisks. KubeVirt adds a disk for a volume that is not mapped."""
     devices = spec["domain"]["devices"]
     disks = {disk["name"] for disk in devices.get("disks", ())}
     filesystems = {filesystem["name"] for filesystem in devices.get("filesystems", ())}
     for index, volume in enumerate(spec.get("volumes", ())):
         field, name = f"{path}.domain.volumes[{index}]", volume["name"]
-        if "memoryDump" in volume:
-            continue
-        if name not in disks | filesystems:
-            yield Cause(INVALID, f"{field}.name '{name}' not found.", f"{field}.name")
         if "containerPath" in volume:
             yield from _container_path(volume, name in disks, name in filesystems, field)
 
@@ -79,8 +75,7 @@ def hyperv(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
 
 
 def _vmx(features: list[Spec], field: str) -> Iterator[Cause]:
-    if not features:
-        yield Cause(REQUIRED, "vmx cpu feature is required when evmcs is set", field)
+    """validateHypervFeatures: KubeVirt adds vmx, but leaves another policy as it is."""
     for index, feature in enumerate(features):
         if feature["name"] == "vmx" and feature.get("policy") != "require":
             message = "vmx cpu feature has to be set to require policy"

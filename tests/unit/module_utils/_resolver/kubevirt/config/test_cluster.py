@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config import gates
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
+    KubeVirt,
     kubevirt_of,
 )
 
@@ -14,7 +17,7 @@ DECLARED, REQUESTED, NETWORKS = "DeclarativeHotplugVolumes", "HotplugVolumes", "
 
 
 @pytest.mark.parametrize(
-    ("version", "gates", "expected"),
+    ("version", "developer", "expected"),
     [
         ("1.9.0", {}, True),
         ("1.9.0", {"disabledFeatureGates": [DECLARED]}, False),
@@ -25,13 +28,13 @@ DECLARED, REQUESTED, NETWORKS = "DeclarativeHotplugVolumes", "HotplugVolumes", "
         ("1.8.4", {"featureGates": [DECLARED]}, True),
     ],
 )
-def test_declared_volumes_are_plugged_in(version: str, gates: dict[str, Any], expected: bool) -> None:
-    manifest = {"spec": {"configuration": {"developerConfiguration": gates}}}
+def test_declared_volumes_are_plugged_in(version: str, developer: dict[str, Any], expected: bool) -> None:
+    manifest = {"spec": {"configuration": {"developerConfiguration": developer}}}
     assert kubevirt_of(manifest, version).plugs_volumes is expected
 
 
 @pytest.mark.parametrize(
-    ("version", "gates", "expected"),
+    ("version", "opened", "expected"),
     [
         ("1.9.0", [], True),
         ("1.8.4", [], False),
@@ -40,6 +43,23 @@ def test_declared_volumes_are_plugged_in(version: str, gates: dict[str, Any], ex
         ("1.7.0", [NETWORKS], False),
     ],
 )
-def test_networks_of_running_guests_change(version: str, gates: list[str], expected: bool) -> None:
-    manifest = {"spec": {"configuration": {"developerConfiguration": {"featureGates": gates}}}}
+def test_networks_of_running_guests_change(version: str, opened: list[str], expected: bool) -> None:
+    manifest = {"spec": {"configuration": {"developerConfiguration": {"featureGates": opened}}}}
     assert kubevirt_of(manifest, version).changes_networks is expected
+
+
+def test_malformed_configuration_raises_value_error() -> None:
+    with pytest.raises(ValueError, match="malformed"):
+        KubeVirt(release.NEWEST, {"permittedHostDevices": "x"}).check()
+
+
+def test_closed_gates_depend_on_release() -> None:
+    def closed(version: str, *opened: str) -> frozenset[str]:
+        spec = {"configuration": {"developerConfiguration": {"featureGates": list(opened)}}}
+        return kubevirt_of({"spec": spec}, version).closed_gates
+
+    assert closed("1.9.0") == closed("1.8.0") == frozenset()
+    assert closed("1.7.4") == closed("1.6.6") == {gates.MULTI_ARCHITECTURE}
+    assert closed("1.7.4", gates.MULTI_ARCHITECTURE) == frozenset()
+    assert closed("1.5.3") == {gates.MULTI_ARCHITECTURE, gates.PERSISTENT_STATE, gates.REFERENCE_POLICY}
+    assert kubevirt_of(None, "1.7.4", "no right").closed_gates == {gates.MULTI_ARCHITECTURE}

@@ -39,15 +39,6 @@ def test_wrong_type_names_its_field() -> None:
     assert str(decode.decode({"data": data}).error).startswith(f"{FAILED}spec.cpu.guest: ")
 
 
-def test_decoded_spec_is_a_copy() -> None:
-    spec = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
-    data = {"apiVersion": matcher.API_VERSION, "kind": "VirtualMachineInstancetype", "spec": spec}
-    decoded = decode.spec({"data": data}, INSTANCETYPE)
-    assert decoded.spec == spec
-    decoded.spec["cpu"]["guest"] = 9
-    assert spec["cpu"] == {"guest": 1}
-
-
 def test_unreadable_alpha_data() -> None:
     data = {"apiVersion": "instancetype.kubevirt.io/v1alpha2", "kind": "VirtualMachineInstancetype"}
     decoded = decode.decode({"data": {**data, "spec": {"cpu": {"guest": "two"}}}}, parse_release("1.6"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import pytest
@@ -49,54 +48,6 @@ def response(
     )
 
 
-def preference(**spec: Any) -> Response:
-    kind = "VirtualMachinePreference"
-    return validate.validate(kind, obj(kind, "p", **spec))
-
-
-def test_inputs_stay_unchanged() -> None:
-    manifest, objects = vm(instancetype={"name": "small"}), [copy.deepcopy(SMALL)]
-    before = copy.deepcopy(manifest)
-    assert response(manifest, *objects).allowed
-    assert (manifest, objects) == (before, [SMALL])
-
-
-def test_order_of_validation_steps() -> None:
-    demanding_preference = obj(
-        "VirtualMachineClusterPreference",
-        "p",
-        cpu={"preferredCPUTopology": "spread"},
-        requirements={"cpu": {"guest": 8}},
-    )
-    slirp = {"network": {"defaultNetworkInterface": "slirp"}}
-    matchers = {"instancetype": {"name": "small"}, "preference": {"name": "p"}}
-    cores = {"cpu": {"cores": 1}}
-
-    spread = response(vm(cores, **matchers), SMALL, demanding_preference, settings=slirp)
-    assert (spread.stage, spread.causes[0].field) == ("apply", "instancetype.spec.cpu.guest")
-    del demanding_preference["spec"]["cpu"]
-    conflicts = response(vm(cores, **matchers), SMALL, demanding_preference, settings=slirp)
-    assert (conflicts.stage, conflicts.causes[0].field) == ("apply", "spec.template.spec.domain.cpu.cores")
-    assert response(vm(**matchers), SMALL, demanding_preference, settings=slirp).stage == "defaults"
-    assert response(vm(**matchers), SMALL, demanding_preference).stage == "requirements"
-
-
-def test_default_architecture_is_that_of_cluster() -> None:
-    demanding_preference = obj("VirtualMachineClusterPreference", "p", requirements={"architecture": "arm64"})
-    manifest = vm(preference={"name": "p"})
-    assert not response(manifest, demanding_preference).allowed
-    assert response(manifest, demanding_preference, architecture="arm64").allowed
-
-
-def test_captured_revision_overrides_live_object() -> None:
-    manifest = vm({"cpu": {"model": "host-model"}}, instancetype={"name": "small", "revisionName": "r"})
-    captured = copy.deepcopy(SMALL)
-    captured["spec"]["cpu"]["model"] = "host-passthrough"
-    data = {"apiVersion": "instancetype.kubevirt.io/v1beta1", **captured}
-    revision = {"kind": "ControllerRevision", "metadata": {"name": "r", "namespace": "web"}, "data": data}
-    assert response(manifest, SMALL, revision).causes[0].field == "spec.template.spec.domain.cpu.model"
-
-
 def test_deleted_vm_is_allowed() -> None:
     manifest = vm({"cpu": {"cores": 1}}, instancetype={"name": "small"})
     assert not response(manifest, SMALL).allowed
@@ -113,26 +64,6 @@ def test_crash_of_kubevirt_is_a_refusal() -> None:
     refused = response(vm(instancetype={"name": "small"}, preference={"name": "p"}), SMALL, zero)
     assert refused.reason == "InternalError"
     assert response(vm(template=None)).code == 500
-
-
-def test_causes_beyond_ten_are_counted() -> None:
-    annotations = {f"k{number:02}": "1" for number in range(11)}
-    instancetype = copy.deepcopy(SMALL)
-    instancetype["spec"]["annotations"] = dict.fromkeys(annotations, "2")
-    manifest = vm(instancetype={"name": "small"})
-    manifest["spec"]["template"]["metadata"] = {"annotations": annotations}
-    refused = response(manifest, instancetype)
-    assert len(refused.causes) == 10
-    assert refused.message.endswith(", and 1 more validation errors")
-
-
-@pytest.mark.parametrize("topology", ["spread", "preferSpread"])
-def test_cores_threads_spread_needs_ratio_of_two(topology: str) -> None:
-    cpu = {"preferredCPUTopology": topology, "spreadOptions": {"across": "CoresThreads"}}
-    assert preference(cpu=cpu, preferSpreadSocketToCoreRatio=2).allowed
-    refused = preference(cpu=cpu, preferSpreadSocketToCoreRatio=3)
-    assert [cause.field for cause in refused.causes] == ["spec.cpu.spreadOptions.ratio"]
-    assert refused.warnings == ()
 
 
 def test_unknown_kind_raises_key_error() -> None:
@@ -185,25 +116,3 @@ def test_memory_requirement_depends_on_release() -> None:
     no_guest_memory = vm({"memory": {"maxGuest": "4Gi"}}, preference={"name": "p"})
     assert response(no_guest_memory, demanding_preference, release=parse_release("1.5.0")).code == 500
     assert response(no_guest_memory, demanding_preference, release=parse_release("1.5.1")).stage == "requirements"
-
-
-def stored(kind: str, version: str, **spec: Any) -> Response:
-    return validate.validate(kind, obj(kind, "p", **spec), parse_release(version))
-
-
-def test_instancetype_and_preference_webhooks_by_release() -> None:
-    preference, instancetype = "VirtualMachinePreference", "VirtualMachineInstancetype"
-    unknown, deprecated = {"preferredCPUTopology": "dice"}, {"preferredCPUTopology": "preferCores"}
-    assert stored(preference, "1.4", cpu=unknown).message == "unknown preferredCPUTopology dice"
-    assert stored(preference, "1.4", cpu=deprecated).warnings == (
-        "PreferredCPUTopology preferCores is deprecated for removal in a future release, please use cores instead",
-    )
-
-    odd = {"preferredCPUTopology": "preferSpread", "spreadOptions": {"across": "Threads"}}
-    assert stored(preference, "1.4", cpu=odd).message == "across Threads is not supported"
-
-    guarded = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}, "launchSecurity": {"sev": {}}}
-    assert stored(instancetype, "1.8", **guarded) == Response()
-    assert stored(instancetype, "1.9", **guarded).warnings == (
-        "launchSecurity is deprecated and will be removed in a future release. Use preference instead.",
-    )

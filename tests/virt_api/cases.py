@@ -2,82 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-Fields = dict[str, Any]
-
-LONG = "a" * 64
-
-
-class Case(NamedTuple):
-    """kind: VirtualMachine or VirtualMachineInstance. fields: of the VMI spec, by dotted path. vm: fields of the VM's
-    spec. metadata: of the template, or of the VMI. configuration: `spec.configuration` of the KubeVirt object."""
-
-    kind: str
-    fields: Fields
-    vm: Fields
-    metadata: Fields
-    configuration: Fields
-
-    def manifest(self, namespace: str) -> dict[str, Any]:
-        """The object to be created."""
-        spec: Fields = {"domain": {"devices": {}, "memory": {"guest": "1Gi"}}}
-        for path, value in self.fields.items():
-            _set(spec, path, value)
-        metadata: Fields = {"name": "a", "namespace": namespace}
-        if self.kind == "VirtualMachineInstance":
-            body = {"metadata": {**self.metadata, **metadata}, "spec": spec}
-        else:
-            vm = {"runStrategy": "Halted", "template": {"metadata": self.metadata, "spec": spec}, **self.vm}
-            body = {"metadata": metadata, "spec": {name: value for name, value in vm.items() if value is not None}}
-        return {"apiVersion": "kubevirt.io/v1", "kind": self.kind, **body}
-
-
-def _set(spec: Fields, path: str, value: Any) -> None:
-    *parents, last = path.split(".")
-    for name in parents:
-        spec = spec.setdefault(name, {})
-    if value is None:
-        spec.pop(last, None)
-    else:
-        spec[last] = value
-
-
-def vm(fields: Fields | None = None, configuration: Fields | None = None, **given: Fields) -> Case:
-    return Case("VirtualMachine", fields or {}, given.get("vm", {}), given.get("metadata", {}), configuration or {})
-
-
-def vmi(fields: Fields | None = None, configuration: Fields | None = None, **given: Fields) -> Case:
-    return Case("VirtualMachineInstance", fields or {}, {}, given.get("metadata", {}), configuration or {})
-
-
-def pod(fields: Fields) -> Case:
-    """A VM that is to run, with a disk unless it names volumes."""
-    disk = {"name": "a", "containerDisk": {"image": "registry.example.com/disk:1"}}
-    return vm({"volumes": [disk], **fields}, vm={"runStrategy": "Always"})
-
-
-def gates(*names: str) -> Fields:
-    return {"developerConfiguration": {"featureGates": list(names)}}
-
-
-def volume(source: str, name: str = "v", **fields: Any) -> Fields:
-    return {"name": name, source: fields}
-
-
-def disk(**fields: Any) -> Fields:
-    """A disk beside a volume for it."""
-    claim = volume("persistentVolumeClaim", claimName="c")
-    return {"volumes": [claim], "domain.devices.disks": [{"name": "v", **fields}]}
-
-
-def interface(network: Fields | None = None, **fields: Any) -> Fields:
-    """An interface beside its network."""
-    return {
-        "networks": [{"name": "n", **({"pod": {}} if network is None else network)}],
-        "domain.devices.interfaces": [{"name": "n", **fields}],
-    }
-
+from virt_api.case import LONG, Case, Fields, disk, gates, interface, vm, vmi, volume
+from virt_api.rules import RULES
 
 MULTUS = {"multus": {"networkName": "x"}}
 CPU, MEMORY, DEVICES, FIRMWARE = "domain.cpu", "domain.memory", "domain.devices", "domain.firmware"
@@ -106,7 +34,7 @@ def data_volume(name: str = "d", **spec: Any) -> Fields:
 
 
 def with_data_volumes(*templates: Fields) -> Case:
-    return vm({"volumes": [volume("dataVolume", name="d")]}, vm={"dataVolumeTemplates": list(templates)})
+    return vm({"volumes": [{"name": "d", "dataVolume": {"name": "d"}}]}, vm={"dataVolumeTemplates": list(templates)})
 
 
 BLANK, STORAGE = {"source": {"blank": {}}}, {"storage": {"resources": {"requests": {"storage": "1Gi"}}}}
@@ -643,6 +571,12 @@ CASES: dict[str, Case] = {
     "data volume populated": with_data_volumes(
         data_volume(storage={**STORAGE["storage"], "dataSourceRef": {"kind": "x", "name": "y"}})
     ),
+    "data volume populated by a group": with_data_volumes(
+        data_volume(storage={**STORAGE["storage"], "dataSourceRef": {"apiGroup": "g", "kind": "x", "name": "y"}})
+    ),
+    "data volume populated by a group and with source": with_data_volumes(
+        data_volume(storage={**STORAGE["storage"], "dataSource": {"apiGroup": "g", "kind": "x", "name": "y"}}, **BLANK)
+    ),
     "data volume of another namespace": with_data_volumes(
         {"metadata": {"name": "d", "namespace": "other"}, "spec": {**BLANK, **STORAGE}}
     ),
@@ -712,27 +646,5 @@ CASES: dict[str, Case] = {
     "vmi sev annotation": vmi({"domain.launchSecurity": {"sev": {}}, **EFI}),
 }
 
-PODS: dict[str, Case] = {
-    "subdomain with a dot": pod({"subdomain": "a.b"}),
-    "subdomain too long": pod({"subdomain": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}),
-    "subdomain": pod({"subdomain": "a"}),
-    "no image": pod({"volumes": [{"name": "a", "containerDisk": {"image": ""}}]}),
-    "image with spaces": pod({"volumes": [{"name": "a", "containerDisk": {"image": " x "}}]}),
-    "GPU without a domain": pod({f"{DEVICES}.gpus": [{"name": "g", "deviceName": "A30"}]}),
-    "GPU with a space": pod({f"{DEVICES}.gpus": [{"name": "g", "deviceName": "nvidia.com/A 30"}]}),
-    "GPU of an upper-case domain": pod({f"{DEVICES}.gpus": [{"name": "g", "deviceName": "NVIDIA.com/A30"}]}),
-    "GPU": pod({f"{DEVICES}.gpus": [{"name": "g", "deviceName": "nvidia.com/A30"}]}),
-    "GPU of two slashes": pod({f"{DEVICES}.gpus": [{"name": "g", "deviceName": "nvidia.com/a/b"}]}),
-    "limit without a domain": pod({LIMITS: {"foo": "1"}}),
-    "limit with a space": pod({LIMITS: {"a b": "1"}}),
-    "half a device": pod({LIMITS: {"example.com/x": "0.5"}, REQUESTS: {"example.com/x": "500m"}}),
-    "request without a limit": pod({REQUESTS: {"example.com/x": "1"}}),
-    "request below the limit": pod({LIMITS: {"example.com/x": "2"}, REQUESTS: {"example.com/x": "1"}}),
-    "device": pod({LIMITS: {"example.com/x": "2k"}, REQUESTS: {"example.com/x": "2"}}),
-    "device as limit": pod({LIMITS: {"example.com/x": "1"}}),
-    "same in other words": pod({LIMITS: {"example.com/x": "1000"}, REQUESTS: {"example.com/x": "1k"}}),
-    "standard ones": pod({LIMITS: {"cpu": "1", "ephemeral-storage": "1Gi"}, REQUESTS: {"cpu": "500m"}}),
-    "request without a domain": pod({REQUESTS: {"foo": "1"}}),
-    "storage": pod({LIMITS: {"storage": "1"}}),
-}
-"""VMs that virt-api admits; kube-apiserver may refuse the pods that virt-controller makes of them."""
+ALL = {**CASES, **RULES}
+"""All that virt-api is asked."""

@@ -1,0 +1,53 @@
+"""The recorded answers to the cases of tests/virt_api are those of the running virt-api and virt-controller.
+
+``VIRTSHAPE_RECORD=1`` records them anew; with ``VIRTSHAPE_TEST_RELEASES=all`` those of all releases.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asked import ConfigurableKubeVirt, asked_configured, asked_pods
+
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from chosen_releases import ALL as ALL_RELEASES
+from local_cluster import versions
+from virt_api import answer
+from virt_api.answer import Recording, question_digest
+from virt_api.cases import ALL
+from virt_api.pods import PODS
+
+NEWEST, *OTHERS = versions.kubevirt()
+CHOSEN = OTHERS if ALL_RELEASES else OTHERS[-1:]
+
+
+@pytest.mark.own_cluster
+@pytest.mark.parametrize(
+    "release",
+    [NEWEST, *(pytest.param(name, marks=pytest.mark.nightly("another release of KubeVirt")) for name in CHOSEN)],
+)
+def test_recorded_answers_are_the_servers(launch: Callable[..., dict[str, Any]], tmp_path: Path, release: str) -> None:
+    where = ("--name", f"answers-{release.replace('.', '-')}", "--dir", str(tmp_path / "cluster"))
+    try:
+        kubeconfig = launch("start", "--kubevirt-version", release, *where)["kubeconfig"]
+        given = ask_all(Session({"kubeconfig": kubeconfig, "retry_timeout": 30}), release)
+    finally:
+        launch("stop", "--remove", *where, check=False)
+    if os.environ.get("VIRTSHAPE_RECORD"):
+        answer.save(given)
+    known = answer.load(release)
+    assert given.pods == known.pods
+    assert [name for name in ALL if answer.plain(given.answers[name]) != answer.plain(known.answers[name])] == []
+    assert given == known._replace(answers=given.answers)
+
+
+def ask_all(session: Session, release: str) -> Recording:
+    """The answers of a cluster to all cases."""
+    configuration = ConfigurableKubeVirt(session).configuration
+    digests = {name: question_digest(case) for name, case in {**ALL, **PODS}.items()}
+    pods = asked_pods(session, "default", PODS)
+    return Recording(release, configuration, asked_configured(session, ALL), pods, digests)
