@@ -11,9 +11,10 @@ from typing import Final, NamedTuple
 
 from .._resolver.api.errors import QuantityError
 from .._resolver.api.manifest import Manifest, name_of, namespace_of
+from .._resolver.api.matcher import ObjectKey
 from .._resolver.api.quantity import parse
 from .._resolver.kubevirt.find.lookup import Lookup
-from .._resolver.preflight.object_keys import LookupKey
+from .._resolver.preflight.object_keys import ObjectToRead
 from .._resolver.preflight.references import size_of, templates_of
 
 _CLAIM: Final = "PersistentVolumeClaim"
@@ -34,10 +35,14 @@ class SmallDisk(NamedTuple):
     storage_class: str
 
 
-def keys_for_sizes(vm: Manifest) -> Iterator[LookupKey]:
+def keys_for_sizes(vm: Manifest) -> Iterator[ObjectToRead]:
     """The claims that `small_disks` looks up."""
     namespace = namespace_of(vm)
-    return (LookupKey(_CLAIM, namespace, name_of(item), namespace) for item in templates_of(vm) if size_of(item))
+    return (
+        ObjectToRead(ObjectKey(_CLAIM, namespace, name_of(item)), namespace)
+        for item in templates_of(vm)
+        if size_of(item)
+    )
 
 
 def small_disks(vm: Manifest, objects: Lookup) -> Iterator[SmallDisk]:

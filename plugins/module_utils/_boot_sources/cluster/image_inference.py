@@ -11,7 +11,8 @@ from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.writes.kind_handler import DeclareOutcome, Entry
 from ..._resolver.api.errors import FieldError
-from ..._resolver.preflight.object_keys import LookupKey
+from ..._resolver.api.matcher import ObjectKey
+from ..._resolver.preflight.object_keys import ObjectToRead
 from .. import from_image
 from ..from_image import ImageInference
 from ..origin import Image
@@ -63,7 +64,9 @@ def _existing_volumes(session: Session, due: list[DeclareOutcome]) -> dict[str, 
         for name in from_image.existing_volumes(result.entry.manifest, result.live)
     }
     lookup = ClusterLookup(session)
-    lookup.gather(LookupKey("DataVolume", namespace, name, namespace) for namespace, name in sorted(volumes))
+    lookup.gather(
+        ObjectToRead(ObjectKey("DataVolume", namespace, name), namespace) for namespace, name in sorted(volumes)
+    )
     existing: dict[str, dict[str, Manifest]] = {}
     for namespace, name in volumes:
         volume = lookup.get("DataVolume", namespace, name)

@@ -12,8 +12,9 @@ from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.snapshot import list_if_permitted
 from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.choose.fitting import rejection_of_pair
-from ..._resolver.preflight.object_keys import LookupKey
+from ..._resolver.preflight.object_keys import ObjectToRead
 from .. import discovery, source
 from ..cdi_parsers import parse_checksum
 from ..discovery import BootSource, BootSourceFinding
@@ -130,7 +131,7 @@ def boot_sources(
 
 def _add_targets(session: Session, objects: dict[str, list[Manifest]], keys: list[discovery.Key]) -> None:
     lookup = ClusterLookup(session)
-    lookup.gather(LookupKey(kind, namespace, name, namespace) for kind, namespace, name in keys)
+    lookup.gather(ObjectToRead(ObjectKey(kind, namespace, name), namespace) for kind, namespace, name in keys)
     for kind, namespace, name in keys:
         live = lookup.get(kind, namespace, name)
         if isinstance(live, dict):

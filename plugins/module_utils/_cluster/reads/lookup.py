@@ -8,8 +8,9 @@ from functools import partial
 from typing import Any
 
 from ..._resolver.api.kinds import BY_NAME, EXISTING, Kind
+from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.kubevirt.find.lookup import Problem
-from ..._resolver.preflight.object_keys import LookupKey, further_keys
+from ..._resolver.preflight.object_keys import ObjectToRead, further_keys
 from ..client.errors import RequestFailed
 from ..client.pool import map_concurrently
 from ..client.session import Session
@@ -82,12 +83,13 @@ class ClusterLookup:
         listed = self._listed(_collection(kind, namespace))
         return listed if isinstance(listed, Problem) else None
 
-    def gather(self, keys: Iterable[LookupKey]) -> None:
+    def gather(self, needed: Iterable[ObjectToRead]) -> None:
         """Reads these objects and those to which they refer, concurrently. `get` then needs no request."""
-        pending, gathered = list(keys), set(keys)
+        pending = list(needed)
+        gathered = set(pending)
         while pending:
             self._read(pending)
-            after = [more for key in pending for more in further_keys(key, self._cached(key))]
+            after = [more for key in pending for more in further_keys(key, self._cached(key.key))]
             pending = [key for key in dict.fromkeys(after) if key not in gathered]
             gathered.update(pending)
 
@@ -95,9 +97,9 @@ class ClusterLookup:
         """Lists kinds in namespaces concurrently; later calls need no request."""
         map_concurrently(self._listed, {_collection(*collection): None for collection in collections})
 
-    def _read(self, keys: Iterable[LookupKey]) -> None:
+    def _read(self, needed: Iterable[ObjectToRead]) -> None:
         collections: dict[_Collection, set[str]] = {}
-        for key in keys:
+        for key, _vm_namespace, _fallback in needed:
             collection = _collection(key.kind, key.namespace)
             if collection not in self._lists and key.name not in self._objects.get(collection, ()):
                 collections.setdefault(collection, set()).add(key.name)
@@ -113,7 +115,7 @@ class ClusterLookup:
         """Whether one LIST costs less than this number of single reads."""
         return self._strict or collection[0] in _LISTED or reads > _SINGLE_READS
 
-    def _cached(self, key: LookupKey) -> Manifest | None:
+    def _cached(self, key: ObjectKey) -> Manifest | None:
         found = self.get(key.kind, key.namespace, key.name)
         return found if isinstance(found, dict) else None
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..api.errors import FieldError
 from ..api.kinds import BY_NAME
 from ..api.manifest import Manifest, data_volume_of, labels_of, namespace_of, template_specs, volume_of
-from ..api.matcher import ROLE_OF_KIND, ROLES, Role
+from ..api.matcher import ROLE_OF_KIND, ROLES, ObjectKey, Role
 from ..api.release import NEWEST, Release
 from ..guest.effect import Instance
 from ..kubevirt.find import revision_names as naming
@@ -17,21 +17,19 @@ from ..kubevirt.find import revision_names as naming
 _SOURCE_KINDS = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot", "dataSource": "DataSource"}
 
 
-class LookupKey(NamedTuple):
-    """An object to look up; namespace is "" for a cluster-wide kind.
+class ObjectToRead(NamedTuple):
+    """An object to look up for a VM.
 
-    vm_namespace: of the VM. fallback: for a captured revision, the kind, namespace and name of the object that
-    counts if the revision belongs to an object of another name.
+    vm_namespace: of the VM. fallback: for a captured revision, the object that counts if the revision belongs to an
+    object of another name.
     """
 
-    kind: str
-    namespace: str
-    name: str
+    key: ObjectKey
     vm_namespace: str
-    fallback: tuple[str, str, str] | None = None
+    fallback: ObjectKey | None = None
 
 
-def keys_for_admission(vm: Manifest, release: Release) -> list[LookupKey]:
+def keys_for_admission(vm: Manifest, release: Release) -> list[ObjectToRead]:
     """The objects that admission of a VM looks up first: its references, and the sources of its disks.
 
     vm: a plain manifest. There are none for a VM that does not match the schema, because it is rejected anyway.
@@ -45,7 +43,7 @@ def keys_for_admission(vm: Manifest, release: Release) -> list[LookupKey]:
         return []
 
 
-def keys_for_expansion(vm: Manifest, release: Release) -> list[LookupKey]:
+def keys_for_expansion(vm: Manifest, release: Release) -> list[ObjectToRead]:
     """The objects that the expansion of a VM looks up first: instancetype, preference, their revisions, and volumes to
     infer from.
     """
@@ -55,28 +53,30 @@ def keys_for_expansion(vm: Manifest, release: Release) -> list[LookupKey]:
         return []
 
 
-def keys_for_guest(vm: Manifest, instance: Instance, release: Release) -> list[LookupKey]:
+def keys_for_guest(vm: Manifest, instance: Instance, release: Release) -> list[ObjectToRead]:
     """The objects to look up to judge a VM's guest: its references, and the revision of the guest's start.
 
     instance: its VMI, see `guest.effect`.
     """
     status = instance.get("status") or {} if isinstance(instance, dict) else {}
     name = status.get("virtualMachineRevisionName")
-    started = [LookupKey("ControllerRevision", namespace_of(vm), str(name), namespace_of(vm))] if name else []
+    started = (
+        [ObjectToRead(ObjectKey("ControllerRevision", namespace_of(vm), str(name)), namespace_of(vm))] if name else []
+    )
     return [*keys_for_expansion(vm, release), *started]
 
 
-def further_keys(key: LookupKey, manifest: Manifest | None) -> list[LookupKey]:
+def further_keys(needed: ObjectToRead, manifest: Manifest | None) -> list[ObjectToRead]:
     """The objects to look up after an object, if it is a source of inference. manifest: None if it does not exist."""
-    if key.kind in ROLE_OF_KIND:
+    if needed.key.kind in ROLE_OF_KIND:
         return []
     try:
-        return list(_further_keys(key, manifest))
+        return list(_further_keys(needed, manifest))
     except (AttributeError, FieldError, KeyError, TypeError):
         return []
 
 
-def _references(vm: Manifest, release: Release) -> Iterator[LookupKey]:
+def _references(vm: Manifest, release: Release) -> Iterator[ObjectToRead]:
     vm_namespace = namespace_of(vm)
     for role in ROLES:
         matcher = role.matcher_of(vm)
@@ -88,70 +88,69 @@ def _references(vm: Manifest, release: Release) -> Iterator[LookupKey]:
         live = list(_object(role, str(matcher.get("name") or ""), role.kind_of(matcher), vm_namespace))
         reference = naming.referenced(vm, role, release)
         if reference.name:
-            fallback = live[0][:3] if live and not reference.pinned else None
-            yield LookupKey("ControllerRevision", vm_namespace, reference.name, vm_namespace, fallback)
+            fallback = live[0].key if live and not reference.pinned else None
+            yield ObjectToRead(ObjectKey("ControllerRevision", vm_namespace, reference.name), vm_namespace, fallback)
         else:
             yield from live
 
 
-def _volume(vm: Manifest, name: str, vm_namespace: str) -> Iterator[LookupKey]:
+def _volume(vm: Manifest, name: str, vm_namespace: str) -> Iterator[ObjectToRead]:
     volume = volume_of(vm, name)
     claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
     if claim:
-        yield LookupKey("PersistentVolumeClaim", vm_namespace, str(claim), vm_namespace)
+        yield ObjectToRead(ObjectKey("PersistentVolumeClaim", vm_namespace, str(claim)), vm_namespace)
         return
     data_volume, templates = data_volume_of(volume), template_specs(vm)
     if data_volume in templates:
         yield from _sources(templates[data_volume], vm_namespace)
     elif data_volume:
-        yield LookupKey("DataVolume", vm_namespace, data_volume, vm_namespace)
+        yield ObjectToRead(ObjectKey("DataVolume", vm_namespace, data_volume), vm_namespace)
 
 
-def _sources(spec: Manifest, vm_namespace: str) -> Iterator[LookupKey]:
+def _sources(spec: Manifest, vm_namespace: str) -> Iterator[ObjectToRead]:
     """The objects to which a DataVolume's spec refers."""
     yield from _origins(spec.get("source") or {}, vm_namespace)
     reference = spec.get("sourceRef") or {}
     if str(reference.get("kind") or "").lower() == "datasource" and reference.get("name"):
         namespace = reference.get("namespace")
-        yield LookupKey(
-            "DataSource", vm_namespace if namespace is None else str(namespace), str(reference["name"]), vm_namespace
-        )
+        place = vm_namespace if namespace is None else str(namespace)
+        yield ObjectToRead(ObjectKey("DataSource", place, str(reference["name"])), vm_namespace)
 
 
-def _origins(source: Manifest, vm_namespace: str) -> Iterator[LookupKey]:
+def _origins(source: Manifest, vm_namespace: str) -> Iterator[ObjectToRead]:
     for field, kind in _SOURCE_KINDS.items():
         origin = source.get(field)
         if origin and origin.get("name"):
-            yield LookupKey(kind, str(origin.get("namespace") or ""), str(origin["name"]), vm_namespace)
+            key = ObjectKey(kind, str(origin.get("namespace") or ""), str(origin["name"]))
+            yield ObjectToRead(key, vm_namespace)
 
 
-def _further_keys(key: LookupKey, manifest: Manifest | None) -> Iterator[LookupKey]:
+def _further_keys(needed: ObjectToRead, manifest: Manifest | None) -> Iterator[ObjectToRead]:
+    key, vm_namespace, fallback = needed
     if key.kind == "ControllerRevision":
-        if manifest is not None and key.fallback and labels_of(manifest).get(naming.NAME_LABEL) != key.fallback[2]:
-            yield LookupKey(*key.fallback, key.vm_namespace)
+        if manifest is not None and fallback and labels_of(manifest).get(naming.NAME_LABEL) != fallback.name:
+            yield ObjectToRead(fallback, vm_namespace)
         elif manifest is not None and key.name.startswith(naming.START):
             # The revision contains the VM's spec at that time, with the revisions of that time.
-            yield from _references(
-                {"metadata": {"namespace": key.vm_namespace}, "spec": manifest["data"]["spec"]}, NEWEST
-            )
+            yield from _references({"metadata": {"namespace": vm_namespace}, "spec": manifest["data"]["spec"]}, NEWEST)
         return
     if manifest is None:
         if key.kind == "DataVolume":
-            yield key._replace(kind="PersistentVolumeClaim")
+            yield needed._replace(key=key._replace(kind="PersistentVolumeClaim"))
         return
     labels = labels_of(manifest)
     for role in ROLES:
         name = labels.get(role.volume_label)
         if name:
             kind = role.kind_of({"kind": labels.get(role.volume_kind_label, "")})
-            yield from _object(role, str(name), kind, key.vm_namespace)
+            yield from _object(role, str(name), kind, vm_namespace)
     spec = manifest.get("spec") or {}
     if key.kind == "DataVolume":
         yield from _sources(spec, key.namespace)
     elif key.kind == "DataSource":
-        yield from _origins(spec.get("source") or {}, key.vm_namespace)
+        yield from _origins(spec.get("source") or {}, vm_namespace)
 
 
-def _object(role: Role, name: str, kind: str | None, vm_namespace: str) -> Iterator[LookupKey]:
+def _object(role: Role, name: str, kind: str | None, vm_namespace: str) -> Iterator[ObjectToRead]:
     if kind is not None and name:
-        yield LookupKey(kind, vm_namespace if BY_NAME[kind].namespaced else "", name, vm_namespace)
+        yield ObjectToRead(ObjectKey(kind, vm_namespace if BY_NAME[kind].namespaced else "", name), vm_namespace)

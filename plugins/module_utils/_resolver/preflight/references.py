@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from ..api.manifest import Manifest, claim_of, name_of, namespace_of
+from ..api.matcher import ObjectKey
 from ..choose.suggestions import Lister, join_or, similar
 from ..kubevirt.find.lookup import Lookup
-from .object_keys import LookupKey
+from .object_keys import ObjectToRead
 
 
 def claim_names(vm: Manifest) -> list[str]:
@@ -93,7 +94,7 @@ def created_volumes(vm: Manifest) -> set[str]:
     return {name_of(template) for template in templates_of(vm)}
 
 
-def keys_for_start(vm: Manifest, live: Manifest | None = None) -> list[LookupKey]:
+def keys_for_start(vm: Manifest, live: Manifest | None = None) -> list[ObjectToRead]:
     """The objects that `missing_references` and `missing_sources` look up. live: see `new_sources`.
 
     There are none for a VM that does not match the schema, because it is rejected anyway.
@@ -101,9 +102,9 @@ def keys_for_start(vm: Manifest, live: Manifest | None = None) -> list[LookupKey
     namespace = namespace_of(vm)
     try:
         return [
-            *(LookupKey(*source[1:], namespace) for source in new_sources(vm, live)),
+            *(ObjectToRead(ObjectKey(*source[1:]), namespace) for source in new_sources(vm, live)),
             *(
-                LookupKey(kind, reference.namespace, reference.name, namespace)
+                ObjectToRead(ObjectKey(kind, reference.namespace, reference.name), namespace)
                 for reference in references(vm, live)
                 for kind in reference.kinds
             ),

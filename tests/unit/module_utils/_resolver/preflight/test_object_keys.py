@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ObjectKey
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.object_keys import (
-    LookupKey,
+    ObjectToRead,
     further_keys,
     keys_for_admission,
     keys_for_expansion,
@@ -18,7 +19,7 @@ CLUSTER = "VirtualMachineClusterInstancetype"
 
 def keys_of(**spec: Any) -> list[tuple[str, str, str]]:
     vm = {"metadata": {"name": "web", "namespace": "shop"}, "spec": spec}
-    return [key[:3] for key in keys_for_admission(vm, NEWEST)]
+    return [needed.key for needed in keys_for_admission(vm, NEWEST)]
 
 
 def inferred(volume: dict[str, Any], *templates: dict[str, Any]) -> list[tuple[str, str, str]]:
@@ -59,35 +60,35 @@ def test_keys_of_a_templates_sources() -> None:
 def test_expansion_needs_no_sources_of_disks() -> None:
     template = {"spec": {"sourceRef": {"kind": "DataSource", "name": "os"}}}
     vm = {"metadata": {"namespace": "shop"}, "spec": {"dataVolumeTemplates": [template]}}
-    assert [key.kind for key in keys_for_admission(vm, NEWEST)] == ["DataSource"]
+    assert [needed.key.kind for needed in keys_for_admission(vm, NEWEST)] == ["DataSource"]
     assert keys_for_expansion(vm, NEWEST) == []
 
 
 def test_invalid_vms_have_no_keys() -> None:
     assert keys_for_admission({"spec": 5}, NEWEST) == keys_for_expansion({"spec": 5}, NEWEST) == []
-    assert further_keys(LookupKey("DataSource", "shop", "os", "shop"), {"metadata": 5}) == []
+    assert further_keys(ObjectToRead(ObjectKey("DataSource", "shop", "os"), "shop"), {"metadata": 5}) == []
 
 
 def test_further_keys_of_an_object() -> None:
-    source = LookupKey("DataSource", "images", "os", "shop")
+    source = ObjectToRead(ObjectKey("DataSource", "images", "os"), "shop")
     labels = {"instancetype.kubevirt.io/default-instancetype": "small"}
     spec = {"source": {"pvc": {"name": "gold", "namespace": "images"}}}
-    further = [key[:3] for key in further_keys(source, {"metadata": {"labels": labels}, "spec": spec})]
+    further = [needed.key for needed in further_keys(source, {"metadata": {"labels": labels}, "spec": spec})]
     assert further == [(CLUSTER, "", "small"), ("PersistentVolumeClaim", "images", "gold")]
-    volume = source._replace(kind="DataVolume")
-    assert [key[:3] for key in further_keys(volume, {"metadata": {}, "spec": {"sourceRef": {}}})] == []
-    assert [key[:3] for key in further_keys(volume, None)] == [("PersistentVolumeClaim", "images", "os")]
+    volume = source._replace(key=source.key._replace(kind="DataVolume"))
+    assert [needed.key for needed in further_keys(volume, {"metadata": {}, "spec": {"sourceRef": {}}})] == []
+    assert [needed.key for needed in further_keys(volume, None)] == [("PersistentVolumeClaim", "images", "os")]
     assert further_keys(source, None) == []
-    assert further_keys(source._replace(kind="PersistentVolumeClaim"), {"metadata": {}}) == []
-    assert further_keys(source._replace(kind=CLUSTER), None) == []
+    assert further_keys(source._replace(key=source.key._replace(kind="PersistentVolumeClaim")), {"metadata": {}}) == []
+    assert further_keys(source._replace(key=source.key._replace(kind=CLUSTER)), None) == []
 
 
 def test_fallback_of_a_revision_of_another_object() -> None:
-    revision = LookupKey("ControllerRevision", "shop", "pinned", "shop", fallback=(CLUSTER, "", "small"))
+    revision = ObjectToRead(ObjectKey("ControllerRevision", "shop", "pinned"), "shop", ObjectKey(CLUSTER, "", "small"))
     name = "instancetype.kubevirt.io/object-name"
     assert further_keys(revision, {"metadata": {"labels": {name: "small"}}}) == []
     assert further_keys(revision, {"metadata": {"labels": {name: "other"}}}) == [
-        LookupKey(CLUSTER, "", "small", "shop")
+        ObjectToRead(ObjectKey(CLUSTER, "", "small"), "shop")
     ]
     assert further_keys(revision, None) == []
 
@@ -95,17 +96,17 @@ def test_fallback_of_a_revision_of_another_object() -> None:
 def test_keys_for_guest() -> None:
     vm = {"metadata": {"name": "web", "namespace": "shop"}, "spec": {"instancetype": {"name": "small"}}}
     start = "revision-start-vm-1234-1"
-    assert [key[:3] for key in keys_for_guest(vm, {"status": {"virtualMachineRevisionName": start}}, NEWEST)] == [
+    assert [needed.key for needed in keys_for_guest(vm, {"status": {"virtualMachineRevisionName": start}}, NEWEST)] == [
         (CLUSTER, "", "small"),
         ("ControllerRevision", "shop", start),
     ]
-    assert [key[:3] for key in keys_for_guest(vm, {}, NEWEST)] == [(CLUSTER, "", "small")]
+    assert [needed.key for needed in keys_for_guest(vm, {}, NEWEST)] == [(CLUSTER, "", "small")]
 
 
 def test_further_keys_of_a_start_revision() -> None:
-    key = LookupKey("ControllerRevision", "shop", "revision-start-vm-1234-1", "shop")
+    key = ObjectToRead(ObjectKey("ControllerRevision", "shop", "revision-start-vm-1234-1"), "shop")
     spec = {"instancetype": {"name": "small", "revisionName": "pinned"}, "preference": {"name": "linux"}}
-    assert [key[:3] for key in further_keys(key, {"metadata": {}, "data": {"spec": spec}})] == [
+    assert [needed.key for needed in further_keys(key, {"metadata": {}, "data": {"spec": spec}})] == [
         ("ControllerRevision", "shop", "pinned"),
         ("VirtualMachineClusterPreference", "", "linux"),
     ]
