@@ -89,7 +89,7 @@ def test_missing_storage_classes_of_new_disks(field: str) -> None:
     assert line == f"{path}: no StorageClass gone; did you mean gone1?"
     # The disk of a live VM exists, or has been reported.
     assert list(missing_references(machine, NOTHING, machine)) == []
-    assert [tuple(key)[:3] for key in keys_for_start(machine)] == [("StorageClass", "", "gone")]
+    assert [needed.key for needed in keys_for_start(machine)] == [("StorageClass", "", "gone")]
 
 
 def test_created_and_optional_objects_may_be_missing() -> None:
@@ -114,7 +114,7 @@ def test_keys_for_start() -> None:
 def test_keys_for_start_name_sources_of_new_disks() -> None:
     template = {"metadata": {"name": "root"}, "spec": {"source": {"pvc": {"name": "x", "namespace": "golden"}}}}
     machine = {**vm(), "spec": {"dataVolumeTemplates": [template], "template": {"spec": {}}}}
-    assert [tuple(key)[:4] for key in keys_for_start(machine)] == [("PersistentVolumeClaim", "golden", "x", "shop")]
+    assert [needed[:2] for needed in keys_for_start(machine)] == [(("PersistentVolumeClaim", "golden", "x"), "shop")]
     assert keys_for_start(machine, machine) == []
     template["spec"] = "blank"
     assert keys_for_start(machine) == []
