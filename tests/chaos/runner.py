@@ -15,10 +15,10 @@ from multiprocessing.connection import Connection
 from typing import Any
 from unittest import mock
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes import restarts
 from fleet_support import flat
 from modules_support import MODULES, execute
+from plugins.module_utils._cluster.client import session
+from plugins.module_utils._cluster.writes import restarts
 
 Manifest = dict[str, Any]
 

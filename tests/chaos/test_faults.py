@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import session
 from chaos_support import TIMEOUT, WRITES, Shop, failures, names
+from plugins.module_utils._cluster.client import session
 
 COUNT = 6
 VMS = "virtualmachines"

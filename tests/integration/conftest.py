@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._cluster.client.session import Session
 
 sys.path.append(str(Path(__file__).parents[1] / "unit" / "support"))
 

@@ -12,9 +12,9 @@ from typing import Any
 from kubernetes import client, config, dynamic
 from kubernetes.utils.quantity import parse_quantity
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import differences
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.vmi import guest
 from modules_support import execute
+from plugins.module_utils._resolver.api.tree import differences
+from plugins.module_utils._resolver.kubevirt.vmi.vmi import guest
 
 Manifest = dict[str, Any]
 

@@ -14,16 +14,8 @@ import pytest
 import yaml
 from ansible.module_utils import basic
 
-from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import (
-    attributes,
-    auth,
-    declare,
-    instancetype_options,
-    preference_options,
-    selection,
-    writes,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.options import (
+from plugins.doc_fragments import attributes, auth, declare, instancetype_options, preference_options, selection, writes
+from plugins.module_utils._cluster.modules.options import (
     AUTH,
     CONCURRENCY,
     DRY_RUN,
@@ -34,9 +26,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.m
     SELECTION,
     WAIT,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.outcome import ON_FAILURE
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import argument_spec
+from plugins.module_utils._cluster.modules.outcome import ON_FAILURE
+from plugins.module_utils._resolver.api import schema
+from plugins.module_utils._resolver.declare import argument_spec
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 ALL = {

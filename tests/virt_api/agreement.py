@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from local_findings import causes, errors, issues
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from virt_api.answer import Answer, started
 from virt_api.case import Case
 

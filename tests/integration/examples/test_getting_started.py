@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from loopback_registry import LoopbackRegistry
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 from documented import CHECKOUT
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._resolver.api.kinds import BY_NAME
 
 PAGE = (CHECKOUT / "docs" / "getting_started.md").read_text()
 FILES = dict(re.findall(r"[Ss]ave this as `(\S+\.yml)`:\n\n```yaml\n(.*?)```", PAGE, re.DOTALL))

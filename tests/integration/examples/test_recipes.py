@@ -14,11 +14,11 @@ import pytest
 import yaml
 from ansible_environment import surroundings
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import write
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.vmi import guest
 from documented import CHECKOUT
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._resolver.api import write
+from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.kubevirt.vmi.vmi import guest
 
 sys.path.append(str(Path(__file__).parents[1] / "modules"))
 

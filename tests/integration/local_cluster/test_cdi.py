@@ -17,10 +17,10 @@ import urllib3
 from docker_registry import DockerRegistry
 from loopback_registry import LoopbackRegistry
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import write
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._cluster.client.errors import ApiError
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._resolver.api import write
+from plugins.module_utils._resolver.api.kinds import BY_NAME
 
 Manifest = dict[str, Any]
 Made = Callable[..., Manifest]

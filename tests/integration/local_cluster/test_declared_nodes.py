@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import write
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._resolver.api import write
+from plugins.module_utils._resolver.api.kinds import BY_NAME
 
 sys.path.append(str(Path(__file__).parents[1] / "modules"))
 

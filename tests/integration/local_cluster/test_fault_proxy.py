@@ -18,12 +18,9 @@ import pytest
 import urllib3
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import (
-    ApiError,
-    ConnectionFailed,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._cluster.client.errors import ApiError, ConnectionFailed
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._resolver.api.kinds import BY_NAME
 
 pytestmark = pytest.mark.own_cluster
 

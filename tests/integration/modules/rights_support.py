@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from kubernetes import client, config
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import write
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import Kind
 from modules_support import execute, vm
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._resolver.api import write
+from plugins.module_utils._resolver.api.kinds import Kind
 
 CHECKOUT = Path(__file__).parents[3]
 

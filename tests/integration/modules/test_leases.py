@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.lease import release, take
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._cluster.writes.lease import release, take
 
 
 @pytest.fixture

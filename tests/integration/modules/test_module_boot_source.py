@@ -12,10 +12,10 @@ import pytest
 from docker_registry import DockerRegistry
 from loopback_registry import LoopbackRegistry
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.pool import display
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 from modules_support import wait_until
+from plugins.module_utils._cluster.client.pool import display
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._resolver.api.kinds import BY_NAME
 
 Run = Callable[..., dict[str, Any]]
 AnyRegistry = LoopbackRegistry | DockerRegistry

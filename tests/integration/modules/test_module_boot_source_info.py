@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from loopback_registry import LoopbackRegistry
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._resolver.api.kinds import BY_NAME
 
 Run = Callable[..., dict[str, Any]]
 

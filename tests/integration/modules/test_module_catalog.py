@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from modules_support import by_name, server_side_apply, vm
+from plugins.module_utils._cluster.client.session import Session
 
 Run = Callable[..., dict[str, Any]]
 Definition = dict[str, Any]

@@ -8,16 +8,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.language import Limit
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.policy import (
-    BINDING,
-    POLICY,
-    policies,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME, Kind
 from modules_support import wait_until, warned
+from plugins.module_utils._cluster.client.errors import ApiError
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._governance.language import Limit
+from plugins.module_utils._governance.policy import BINDING, POLICY, policies
+from plugins.module_utils._resolver.api.kinds import BY_NAME, Kind
 
 Run = Callable[..., dict[str, Any]]
 Manifest = dict[str, Any]

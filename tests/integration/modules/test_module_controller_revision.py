@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import recapture
 from modules_support import vm
+from plugins.module_utils._resolver.refresh import recapture
 
 Run = Callable[..., dict[str, Any]]
 

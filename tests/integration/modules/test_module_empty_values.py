@@ -7,15 +7,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster import boot_source
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import (
-    INSTANCETYPE,
-    PREFERENCE,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import (
-    instancetypes as manifests,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.options import SPEC
+from plugins.module_utils._boot_sources.cluster import boot_source
+from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
+from plugins.module_utils._resolver.declare import instancetypes as manifests
+from plugins.module_utils._resolver.declare.vm.options import SPEC
 
 Run = Callable[..., dict[str, Any]]
 Path = tuple[str, ...]

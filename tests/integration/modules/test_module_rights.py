@@ -14,10 +14,10 @@ import yaml
 from kubernetes import client, config
 from loopback_registry import loopback_registry
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME, Kind
 from local_cluster import pki
+from plugins.module_utils._cluster.client.errors import ApiError
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._resolver.api.kinds import BY_NAME, Kind
 from rights_support import (
     CHECKOUT,
     TABLE,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from modules_support import vm
+from plugins.module_utils._cluster.client.session import Session
 
 Run = Callable[..., dict[str, Any]]
 

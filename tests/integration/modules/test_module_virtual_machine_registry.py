@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from loopback_registry import LoopbackRegistry
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.transport import USER_AGENT
+from plugins.module_utils._cluster.client.transport import USER_AGENT
 
 Run = Callable[..., dict[str, Any]]
 

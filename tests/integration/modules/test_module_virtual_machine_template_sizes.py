@@ -7,11 +7,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._conversion.template_bundles import (
-    Sources,
-    convert,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._conversion.template_bundles import Sources, convert
+from plugins.module_utils._resolver.api.release import NEWEST
 
 pytestmark = pytest.mark.needs("templates")
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.write import Write
 from modules_support import await_condition, by_name, claim_of, vm
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._resolver.api.write import Write
 
 Run = Callable[..., dict[str, Any]]
 

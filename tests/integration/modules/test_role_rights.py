@@ -17,7 +17,7 @@ import pytest
 import yaml
 from ansible_environment import surroundings
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.kinds import BY_NAME
 from rights_support import TABLE, Account, Atom, Play, all_but, atoms, granted, names_right, needed
 
 ROLES = [name for name in TABLE if name.startswith("roles/")]

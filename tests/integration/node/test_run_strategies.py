@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import write
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._cluster.client.errors import ApiError
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._resolver.api import write
+from plugins.module_utils._resolver.api.kinds import BY_NAME
 
 Manifest = dict[str, Any]
 VM, VMI = BY_NAME["VirtualMachine"], BY_NAME["VirtualMachineInstance"]

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.lease import release, take
 from awx_support import DownWatch, Template, credential
 from fleet_support import Fleet
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._cluster.writes.lease import release, take
 
 SLICES = 2
 SIZE = 4

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._resolver.api.kinds import BY_NAME
 
 CHECKOUT = Path(__file__).parents[3]
 MARK = "instancetype.kubevirt.io/default-"

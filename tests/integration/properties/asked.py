@@ -8,11 +8,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.kubevirt import KUBEVIRT
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 from answers import ask
 from modules_support import wait_until
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._cluster.reads.kubevirt import KUBEVIRT
+from plugins.module_utils._resolver.api.kinds import BY_NAME
 from virt_api.answer import Answer, merged, questions
 from virt_api.case import Case, vmi
 

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
+from plugins.module_utils._resolver.api import schema
 
 EMPTY: tuple[Any, ...] = ({}, [], "", None, 0, False)
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from asked import asked, asked_pods
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.kubevirt import kubevirt
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._cluster.reads.kubevirt import kubevirt
 from virt_api.agreement import all_disagreements, pod_disagreements
 from virt_api.cases import ALL
 from virt_api.pods import PODS

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
 from answers import ask
+from plugins.module_utils._cluster.client.errors import ApiError
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._resolver.api.kinds import BY_NAME
 
 Manifest = dict[str, Any]
 

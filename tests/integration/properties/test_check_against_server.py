@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from check_against_server import VALIDATION, compared, files
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.kubevirt import kubevirt
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._cluster.reads.kubevirt import kubevirt
 
 VM = "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nmetadata: {name: beside}\nspec: "
 MEMORY = "memory: {guest: 1Gi}"

@@ -16,14 +16,12 @@ from typing import Any
 import pytest
 from kubernetes import config, dynamic
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import managed_fields as ownership
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import (
-    instancetypes as manifests,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan, virtual_machine
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import manifest
 from empty_values import Case, cases
+from plugins.module_utils._resolver.api import managed_fields as ownership
+from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._resolver.declare import instancetypes as manifests
+from plugins.module_utils._resolver.declare import plan, virtual_machine
+from plugins.module_utils._resolver.declare.vm.manifest import manifest
 
 Manifest = dict[str, Any]
 Reconcile = Callable[[Manifest, "Manifest | None"], "tuple[Manifest, set[ownership.Field] | None]"]

@@ -17,16 +17,14 @@ from typing import Any
 import yaml
 from test_random_changes import CHANGES, INSTANCETYPE, PREFERENCE, PREFERENCES, SEED, TYPES, VM, VMI, drawn, made
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.kubevirt import kubevirt
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import Kind
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.revision_names import (
-    without_revisions,
-)
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._inventory import hosts
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.__main__ import main as check
 from modules_support import by_name, execute
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._cluster.reads.kubevirt import kubevirt
+from plugins.module_utils._resolver.api.kinds import Kind
+from plugins.module_utils._resolver.api.matcher import ROLES
+from plugins.module_utils._resolver.kubevirt.find.revision_names import without_revisions
+from plugins.plugin_utils._inventory import hosts
+from plugins.plugin_utils.check.__main__ import main as check
 
 Manifest = dict[str, Any]
 Needs = dict[str, str]

@@ -7,13 +7,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._conversion.template_bundles import (
-    Sources,
-    convert,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.vmi import guest
 from answers import ask
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._conversion.template_bundles import Sources, convert
+from plugins.module_utils._resolver.kubevirt.vmi.vmi import guest
 from preset_cases import CASES, CPU, GIB, PARTS, Case
 from virt_api.answer import Answer
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.kubevirt import kubevirt
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.vmi import guest
 from modules_support import by_name, execute
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._cluster.reads.kubevirt import kubevirt
+from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.kubevirt.vmi.vmi import guest
 
 Manifest = dict[str, Any]
 Result = dict[str, Any]

@@ -18,17 +18,17 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.kubevirt import kubevirt
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.checks import violations
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.language import Limit, limits
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.policy import limit_of, policies
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import CatalogError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._cluster.reads.kubevirt import kubevirt
+from plugins.module_utils._governance.checks import violations
+from plugins.module_utils._governance.language import Limit, limits
+from plugins.module_utils._governance.policy import limit_of, policies
+from plugins.module_utils._resolver.api.errors import CatalogError
+from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.matcher import ROLES
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
 
 Manifest = dict[str, Any]
 

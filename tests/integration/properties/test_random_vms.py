@@ -18,12 +18,12 @@ from hypothesis import HealthCheck, Phase, event, given, settings
 from hypothesis import strategies as st
 from local_findings import errors, issues
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.kubevirt import kubevirt
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from answers import ask
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._cluster.reads.kubevirt import kubevirt
+from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.matcher import ROLES
+from plugins.module_utils._resolver.declare import plan
 from virt_api.answer import Answer
 from vm_strategies import VMS, WORLDS
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from asked import ConfigurableKubeVirt, asked_configured, asked_pods
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from chosen_releases import ALL as ALL_RELEASES
 from local_cluster import versions
+from plugins.module_utils._cluster.client.session import Session
 from virt_api import answer
 from virt_api.answer import Recording, question_digest
 from virt_api.cases import ALL

@@ -12,7 +12,7 @@ import pytest
 from ansible.errors import AnsibleActionFail
 from ansible.parsing.dataloader import DataLoader
 
-from ansible_collections.virtshape.instancetypes.plugins.action.catalog import ActionModule
+from plugins.action.catalog import ActionModule
 
 TEXT = "kind: A\n---\nkind: B\n"
 DIGEST = hashlib.sha256(TEXT.encode()).hexdigest()

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import unified
+from plugins.plugin_utils._action import unified
 from scripted_server import Store, session_with, status
 
 CHECKOUT = Path(__file__).parents[3]

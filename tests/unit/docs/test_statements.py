@@ -11,15 +11,11 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.objects import output_of
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
-    DeclareOutcome,
-    Entry,
-    KindHandler,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ObjectKey
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
+from plugins.module_utils._cluster.modules.objects import output_of
+from plugins.module_utils._cluster.writes.kind_handler import DeclareOutcome, Entry, KindHandler
+from plugins.module_utils._resolver.api.matcher import ObjectKey
+from plugins.module_utils._resolver.declare import plan
+from plugins.module_utils._resolver.refresh import drift
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 PLUGINS = [path for kind in ("modules", "filter", "inventory") for path in (CHECKOUT / "plugins" / kind).glob("*.*")]

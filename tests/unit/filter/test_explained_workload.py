@@ -6,8 +6,8 @@ from typing import Any
 
 from loaded_filters import FILTERS
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.workload_options import apply_choice
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import manifest
+from plugins.module_utils._boot_sources.workload_options import apply_choice
+from plugins.module_utils._resolver.declare.vm.manifest import manifest
 
 
 def load(name: str) -> Any:

@@ -13,8 +13,8 @@ from ansible.errors import AnsibleError, AnsibleFilterError
 from jinja2.exceptions import UndefinedError
 from loaded_filters import FILTERS
 
-from ansible_collections.virtshape.instancetypes.plugins.filter import core
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _deferred_filters
+from plugins.filter import core
+from plugins.plugin_utils import _deferred_filters
 
 # Those of capabilities, where they are.
 VM_FILTERS = [name for name in ("expand", "explain", "resources") if name in FILTERS]

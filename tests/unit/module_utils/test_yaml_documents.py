@@ -7,12 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils import _yaml_documents
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._yaml_documents import (
-    LARGEST,
-    TextError,
-    documents,
-)
+from plugins.module_utils import _yaml_documents
+from plugins.module_utils._yaml_documents import LARGEST, TextError, documents
 
 CATALOG = Path(__file__).parents[3] / "roles" / "common_instancetypes" / "files" / "catalog"
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(

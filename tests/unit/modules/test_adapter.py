@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules import adapter
+from plugins.module_utils._cluster.modules import adapter
 from scripted_server import Store
 
 Run = Callable[..., dict[str, Any]]

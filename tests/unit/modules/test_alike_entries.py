@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules import objects
+from plugins.module_utils._cluster.modules import objects
 from scripted_server import Store
 
 Run = Callable[..., dict[str, Any]]

@@ -14,11 +14,8 @@ import pytest
 import yaml
 from ansible_environment import surroundings
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.matrix import (
-    INSTANCETYPE_FEATURES,
-    PREFERENCE_FEATURES,
-)
-from ansible_collections.virtshape.instancetypes.plugins.modules import catalog_info
+from plugins.module_utils._resolver.catalog.matrix import INSTANCETYPE_FEATURES, PREFERENCE_FEATURES
+from plugins.modules import catalog_info
 from scripted_server import Store
 
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1"

@@ -7,7 +7,7 @@ import importlib
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import auth, declare, writes
+from plugins.doc_fragments import auth, declare, writes
 
 PLUGINS = "ansible_collections.virtshape.instancetypes.plugins"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes import catalog_compatibility
+from plugins.module_utils._cluster.writes import catalog_compatibility
 from scripted_server import KUBEVIRTS, Store, forbidden, listed
 
 Run = Callable[..., dict[str, Any]]

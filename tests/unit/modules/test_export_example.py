@@ -11,7 +11,7 @@ from pathlib import Path
 import yaml
 from ansible_environment import surroundings
 
-from ansible_collections.virtshape.instancetypes.plugins.modules import virtual_machine_info
+from plugins.modules import virtual_machine_info
 
 SECRET = "s3cr3t"
 

@@ -8,7 +8,7 @@ from unittest import mock
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules import adapter, revision_rollout
+from plugins.module_utils._cluster.modules import adapter, revision_rollout
 from scripted_server import Store
 
 Run = Callable[..., dict[str, Any]]

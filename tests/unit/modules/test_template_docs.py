@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates import declared as vm_template
-from ansible_collections.virtshape.instancetypes.plugins.modules import virtual_machine_template
+from plugins.module_utils._templates import declared as vm_template
+from plugins.modules import virtual_machine_template
 
 
 def test_entry_and_task_options_are_documented() -> None:

@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.revision_store import (
-    controller_revision,
-)
+from plugins.module_utils._resolver.kubevirt.find.revision_store import controller_revision
 from scripted_server import Store, forbidden, status
 
 Run = Callable[..., dict[str, Any]]

@@ -9,11 +9,11 @@ import jinja2
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import source
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.image import reference
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.bundle import bundle
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.fitting import rejection_of_pair
+from plugins.module_utils._boot_sources import source
+from plugins.module_utils._boot_sources.image import reference
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.catalog.bundle import bundle
+from plugins.module_utils._resolver.choose.fitting import rejection_of_pair
 
 ROLES = Path(__file__).parents[3] / "roles"
 ROLE = ROLES / "boot_sources"

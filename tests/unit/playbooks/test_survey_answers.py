@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from ansible.parsing.dataloader import DataLoader
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.variables import survey
 from awx_rules import extra_vars_file, launch
+from plugins.plugin_utils.filters.variables import survey
 
 SURVEYS = sorted((Path(__file__).resolve().parents[3] / "playbooks" / "awx" / "surveys").glob("*.json"))
 # What AWX itself could not give to a job: YAML has another use for it.

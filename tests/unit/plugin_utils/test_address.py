@@ -7,12 +7,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._address import (
-    interface_address,
-    service_endpoint,
-    services_by_vmi,
-)
 from growth import growth
+from plugins.plugin_utils._address import interface_address, service_endpoint, services_by_vmi
 
 PORTS = [{"name": "shell", "port": 22}]
 REPORTED = [

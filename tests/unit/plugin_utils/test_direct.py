@@ -13,15 +13,10 @@ import pytest
 from ansible.errors import AnsibleActionFail
 from ansible.module_utils import basic
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.pool import display
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.outcome import (
-    Module,
-    Outcome,
-    Params,
-    TaskContext,
-)
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _action
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import ModuleAction
+from plugins.module_utils._cluster.client.pool import display
+from plugins.module_utils._cluster.modules.outcome import Module, Outcome, Params, TaskContext
+from plugins.plugin_utils import _action
+from plugins.plugin_utils._action import ModuleAction
 
 MODULE = "virtshape.instancetypes.lease"
 HERE = {"ansible_python_interpreter": sys.executable}

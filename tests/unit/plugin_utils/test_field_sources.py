@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release, release_schema
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _field_sources
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import FilterError
+from plugins.module_utils._resolver.api import release, release_schema
+from plugins.plugin_utils import _field_sources
+from plugins.plugin_utils._filters import FilterError
 
 LARGE = {"cpu": {"guest": 4}, "memory": {"guest": "8Gi"}}
 CPU = "spec.domain.cpu"

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.cluster.vm_resources import vm_resources
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _inventory
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._address import services_by_vmi
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._inventory import hosts
+from plugins.module_utils._capacity.cluster.vm_resources import vm_resources
+from plugins.module_utils._cluster.client.errors import ApiError
+from plugins.plugin_utils import _inventory
+from plugins.plugin_utils._address import services_by_vmi
+from plugins.plugin_utils._inventory import hosts
 from scripted_server import KUBEVIRT as INSTALLED
 from scripted_server import listed, session_with, status
 

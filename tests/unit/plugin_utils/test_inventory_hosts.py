@@ -5,11 +5,7 @@ from __future__ import annotations
 import pytest
 from ansible.errors import AnsibleParserError
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._inventory import (
-    check_options,
-    host_names,
-    host_variables,
-)
+from plugins.plugin_utils._inventory import check_options, host_names, host_variables
 
 VMS = [{"name": "web", "namespace": place, "uid": f"uid-{place}"} for place in ("shop", "office")]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import modernize
+from plugins.plugin_utils import modernize
 
 TEMPLATE = """\
 apiVersion: template.conversion.io/v1

@@ -12,20 +12,15 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 from objects import INSTANCETYPES, PREFERENCES, TEMPLATES
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose import adopt
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    Cluster,
-    KubeVirt,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import lookup
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import expand, vmi
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.defaults import (
-    set_vmi_defaults,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import validate
+from plugins.module_utils._resolver.api import schema
+from plugins.module_utils._resolver.api.matcher import ROLES
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.choose import adopt
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.find import lookup
+from plugins.module_utils._resolver.kubevirt.vmi import expand, vmi
+from plugins.module_utils._resolver.kubevirt.vmi.defaults import set_vmi_defaults
+from plugins.module_utils._resolver.kubevirt.webhooks import validate
 
 Spec = dict[str, Any]
 

@@ -10,17 +10,14 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 from objects import INSTANCETYPES, PREFERENCES, TEMPLATES
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply import applier
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    Cluster,
-    KubeVirt,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import lookup
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import expand
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils import _field_sources
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filters import FilterError
+from plugins.module_utils._resolver.api import schema
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.kubevirt.apply import applier
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.find import lookup
+from plugins.module_utils._resolver.kubevirt.vmi import expand
+from plugins.plugin_utils import _field_sources
+from plugins.plugin_utils._filters import FilterError
 
 Spec = dict[str, Any]
 

@@ -12,26 +12,15 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import Release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import copy
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    Cluster,
-    kubevirt_of,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.mutate import (
-    admission_cache_key,
-    admit,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import issues as preflight
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.object_keys import (
-    further_keys,
-    keys_for_admission,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.references import (
-    keys_for_start,
-)
+from plugins.module_utils._resolver.api.release import Release
+from plugins.module_utils._resolver.api.tree import copy
+from plugins.module_utils._resolver.declare import plan
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, kubevirt_of
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.webhooks.mutate import admission_cache_key, admit
+from plugins.module_utils._resolver.preflight import issues as preflight
+from plugins.module_utils._resolver.preflight.object_keys import further_keys, keys_for_admission
+from plugins.module_utils._resolver.preflight.references import keys_for_start
 from vm_strategies import PREFERENCE, TYPE, VMS, WORLDS
 
 Manifest = dict[str, Any]

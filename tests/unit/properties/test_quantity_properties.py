@@ -10,7 +10,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from objects import NUMBERS, QUANTITIES, SUFFIXES
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import errors, quantity
+from plugins.module_utils._resolver.api import errors, quantity
 
 UNITS = {
     "n": Fraction(1, 10**9),

@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import rollout
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.rollout import Limits, Rollout
+from plugins.module_utils._resolver.refresh import rollout
+from plugins.module_utils._resolver.refresh.rollout import Limits, Rollout
 
 # What a VM is like before the run: its decision, and whether it is down, restarts, and is broken for good.
 KINDS = {

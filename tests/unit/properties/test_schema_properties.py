@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from objects import objects
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
+from plugins.module_utils._resolver.api import schema
 
 NAMES = ("VirtualMachine", "VirtualMachineInstancetype", "VirtualMachinePreference")
 OBJECTS = st.sampled_from(NAMES).flatmap(lambda name: st.tuples(st.just(name), objects(name)))

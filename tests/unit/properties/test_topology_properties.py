@@ -8,12 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Panic
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.fields.domain import ENUMS
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply.topology import (
-    spread_indivisible,
-    topology,
-)
+from plugins.module_utils._resolver.api.errors import Panic
+from plugins.module_utils._resolver.api.fields.domain import ENUMS
+from plugins.module_utils._resolver.kubevirt.apply.topology import spread_indivisible, topology
 
 VCPUS = st.integers(1, 2**32 - 1)
 RATIOS = st.integers(1, 64)

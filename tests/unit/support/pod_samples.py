@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.environment import Environment
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release_schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import parse_release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from plugins.module_utils._capacity.pod.environment import Environment
+from plugins.module_utils._resolver.api import release_schema
+from plugins.module_utils._resolver.api.release import parse_release
+from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
 
 METADATA = {"name": "web", "namespace": "shop", "uid": "u"}
 

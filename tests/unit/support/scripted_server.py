@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._cluster.client.session import Session
 
 KUBEVIRTS = "/apis/kubevirt.io/v1/kubevirts"
 NAMESPACES = "/api/v1/namespaces"

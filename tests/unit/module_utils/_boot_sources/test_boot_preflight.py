@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import origin, preflight
+from plugins.module_utils._boot_sources import origin, preflight
 
 Manifest = dict[str, Any]
 

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cdi_parsers import (
-    ChecksumError,
-    UrlError,
-    parse_checksum,
-    scheme,
-)
+from plugins.module_utils._boot_sources.cdi_parsers import ChecksumError, UrlError, parse_checksum, scheme
 
 
 @pytest.mark.parametrize(

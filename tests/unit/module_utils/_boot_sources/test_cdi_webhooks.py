@@ -7,12 +7,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import data_volume
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cdi_webhooks import (
-    data_import_cron_refusal,
-    data_volume_refusal,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.snapshot import default_class
+from plugins.module_utils._boot_sources import data_volume
+from plugins.module_utils._boot_sources.cdi_webhooks import data_import_cron_refusal, data_volume_refusal
+from plugins.module_utils._cluster.reads.snapshot import default_class
 
 STORAGE = {"resources": {"requests": {"storage": "1Gi"}}}
 SECRET = {"secretRef": "s"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import discovery
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.discovery import BootSource
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.origin import Image
+from plugins.module_utils._boot_sources import discovery
+from plugins.module_utils._boot_sources.discovery import BootSource
+from plugins.module_utils._boot_sources.origin import Image
 
 Manifest = dict[str, Any]
 

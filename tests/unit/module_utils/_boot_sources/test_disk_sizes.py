@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import disk_sizes
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.disk_sizes import SmallDisk
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._boot_sources import disk_sizes
+from plugins.module_utils._boot_sources.disk_sizes import SmallDisk
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 
 PATH = "spec.dataVolumeTemplates[0]"
 

@@ -6,15 +6,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import from_image
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.image import Content
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.origin import Image
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.virtual_machine import reconcile
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import (
-    manifest,
-    warnings,
-)
+from plugins.module_utils._boot_sources import from_image
+from plugins.module_utils._boot_sources.image import Content
+from plugins.module_utils._boot_sources.origin import Image
+from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._resolver.declare.virtual_machine import reconcile
+from plugins.module_utils._resolver.declare.vm.manifest import manifest, warnings
 
 Manifest = dict[str, Any]
 

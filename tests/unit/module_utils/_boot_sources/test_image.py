@@ -8,12 +8,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import image
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.image import (
-    ImageError,
-    Reference,
-    labels,
-)
+from plugins.module_utils._boot_sources import image
+from plugins.module_utils._boot_sources.image import ImageError, Reference, labels
 
 DIGEST = f"sha256:{'a' * 64}"
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cdi_parsers import (
-    ScheduleError,
-    check_schedule,
-)
+from plugins.module_utils._boot_sources.cdi_parsers import ScheduleError, check_schedule
 
 
 @pytest.mark.parametrize(

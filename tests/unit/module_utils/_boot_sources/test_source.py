@@ -6,16 +6,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import cdi_webhooks as admission
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import source
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.source import (
-    Consumer,
-    parse_consumer,
-    refusal,
-    reviews,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.manifest import Progress
+from plugins.module_utils._boot_sources import cdi_webhooks as admission
+from plugins.module_utils._boot_sources import source
+from plugins.module_utils._boot_sources.source import Consumer, parse_consumer, refusal, reviews
+from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._resolver.api.manifest import Progress
 
 DIGEST = f"sha256:{'ab' * 32}"
 ONE_OF = "image or image_stream or url or pvc or snapshot or upload"

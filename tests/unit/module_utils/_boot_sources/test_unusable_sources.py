@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.source import Consumer
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.unusable_sources import (
+from plugins.module_utils._boot_sources.source import Consumer
+from plugins.module_utils._boot_sources.unusable_sources import (
     Clone,
     clones,
     is_snapshot,
     may_not_clone,
     unusable_sources,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 
 Manifest = dict[str, Any]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import upload
+from plugins.module_utils._boot_sources import upload
 
 CLAIM = {"name": "golden", "namespace": "shop"}
 

@@ -6,17 +6,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.workload_options import (
-    apply_choice,
-    request_of,
-    size_of,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.stored_choice import (
-    ANNOTATION,
-    stored_choice,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import manifest
+from plugins.module_utils._boot_sources.workload_options import apply_choice, request_of, size_of
+from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._resolver.choose.stored_choice import ANNOTATION, stored_choice
+from plugins.module_utils._resolver.declare.vm.manifest import manifest
 
 OPTIONS: dict[str, Any] = {
     "name": "web",

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.workload import (
+from plugins.module_utils._boot_sources.workload import (
     DEFAULT_LABEL,
     AvailableObjects,
     Choice,
     WorkloadRequest,
     resolve,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.fitting import Rejected
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_files import builtin_objects
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.choose.fitting import Rejected
+from plugins.plugin_utils._catalog_files import builtin_objects
 
 LABEL = "instancetype.kubevirt.io/"
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._conversion import presets
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._conversion import presets
+from plugins.module_utils._resolver.api.errors import FieldError
 from preset_cases import CASES, CPU, GIB, Case, requests
 
 

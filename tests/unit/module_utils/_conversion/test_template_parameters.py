@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._conversion.template_bundles import (
-    Sources,
-    convert,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.modernize import Modernization
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates import process
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_files import builtin_objects
+from plugins.module_utils._conversion.template_bundles import Sources, convert
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.catalog.modernize import Modernization
+from plugins.module_utils._templates import process
+from plugins.plugin_utils._catalog_files import builtin_objects
 
 CATALOG = builtin_objects(NEWEST)
 Manifest = dict[str, Any]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.checks import violations
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.language import Limit
+from plugins.module_utils._governance.checks import violations
+from plugins.module_utils._governance.language import Limit
 
 Manifest = dict[str, Any]
 UID = "0f9d6f5e-3c55-4d1e-9f53-5f2f0c1f7a11"

@@ -7,19 +7,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.language import (
-    Limit,
-    as_data,
-    limit_from_data,
-    limits,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.policy import (
-    LIMIT_ANNOTATION,
-    limit_of,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import CatalogError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_files import builtin_objects
+from plugins.module_utils._governance.language import Limit, as_data, limit_from_data, limits
+from plugins.module_utils._governance.policy import LIMIT_ANNOTATION, limit_of
+from plugins.module_utils._resolver.api.errors import CatalogError
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.plugin_utils._catalog_files import builtin_objects
 
 WITH_GPU = {
     "kind": "VirtualMachineClusterInstancetype",

@@ -13,15 +13,12 @@ from ansible.errors import AnsibleFilterError
 from loaded_filters import FILTERS
 
 import approved
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.matrix import (
-    as_data,
-    compatibility_matrix,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_matrix import html, markdown, svg
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.conversion import modernize
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.fleet import fleet, page
 from fleet_samples import DAYS, LABEL, captured, entry, part, vm
+from plugins.module_utils._resolver.catalog.matrix import as_data, compatibility_matrix
+from plugins.module_utils._resolver.catalog.objects import expand_catalog
+from plugins.plugin_utils._catalog_matrix import html, markdown, svg
+from plugins.plugin_utils.filters.conversion import modernize
+from plugins.plugin_utils.filters.fleet import fleet, page
 
 TESTS = Path(__file__).parents[3]
 NOW = "2026-03-01T08:00:00Z"

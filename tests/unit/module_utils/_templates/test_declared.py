@@ -6,13 +6,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates.declared import (
-    checkable,
-    findings,
-    manifest,
-    warnings,
-)
+from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._templates.declared import checkable, findings, manifest, warnings
 
 Manifest = dict[str, Any]
 

@@ -6,12 +6,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import manifest
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates.from_template import (
-    TemplatedVM,
-    vm_from_template,
-)
+from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._resolver.declare.vm.manifest import manifest
+from plugins.module_utils._templates.from_template import TemplatedVM, vm_from_template
 
 Manifest = dict[str, Any]
 

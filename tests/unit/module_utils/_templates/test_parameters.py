@@ -6,20 +6,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates.parameters import (
-    explicit_in,
-    generate,
-    generated_in,
-    pattern,
-    recovered,
-    texts,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates.substitution import (
-    escaped,
-    references,
-    substitute,
-)
+from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._templates.parameters import explicit_in, generate, generated_in, pattern, recovered, texts
+from plugins.module_utils._templates.substitution import escaped, references, substitute
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates.process import (
-    conversion_error,
-    process,
-)
+from plugins.module_utils._templates.process import conversion_error, process
 
 
 def test_a_number_that_is_no_float_is_refused() -> None:

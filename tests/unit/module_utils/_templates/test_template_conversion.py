@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates.conversion import convert
+from plugins.module_utils._templates.conversion import convert
 
 
 @pytest.mark.parametrize("metadata", [{}, {"labels": {"app": "old", "os": "linux"}}])

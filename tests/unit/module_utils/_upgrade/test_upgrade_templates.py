@@ -6,19 +6,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    Cluster,
-    kubevirt_of,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._upgrade.steps import steps
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._upgrade.vm import (
-    UpgradeChange,
-    UpgradeSide,
-    default_vm,
-    template_change,
-    upgrade_side,
-)
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, kubevirt_of
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._upgrade.steps import steps
+from plugins.module_utils._upgrade.vm import UpgradeChange, UpgradeSide, default_vm, template_change, upgrade_side
 
 Manifest = dict[str, Any]
 

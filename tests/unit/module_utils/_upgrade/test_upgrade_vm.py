@@ -7,24 +7,15 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.quota.check import QuotaObjects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import UnknownRelease
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.deployment_effects import (
-    ObjectChange,
-    deployed,
-    objects,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.labels import CATALOG_LABEL
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    Cluster,
-    KubeVirt,
-    at_release,
-    kubevirt_of,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.vmi import firmware_uuid
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._upgrade.steps import settings, steps
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._upgrade.vm import (
+from plugins.module_utils._capacity.quota.check import QuotaObjects
+from plugins.module_utils._resolver.api.release import UnknownRelease
+from plugins.module_utils._resolver.catalog.deployment_effects import ObjectChange, deployed, objects
+from plugins.module_utils._resolver.catalog.labels import CATALOG_LABEL
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt, at_release, kubevirt_of
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.vmi.vmi import firmware_uuid
+from plugins.module_utils._upgrade.steps import settings, steps
+from plugins.module_utils._upgrade.vm import (
     Admission,
     Admissions,
     VMChange,

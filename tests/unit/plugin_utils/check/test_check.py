@@ -13,12 +13,10 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    kubevirt_of,
-)
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import evaluate, objects
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.__main__ import main
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import Location
+from plugins.module_utils._resolver.kubevirt.config.cluster import kubevirt_of
+from plugins.plugin_utils.check import evaluate, objects
+from plugins.plugin_utils.check.__main__ import main
+from plugins.plugin_utils.check.findings import Location
 
 VALIDATED = Path(__file__).parents[3] / "conformance" / "vectors" / "validate" / "vm.json"
 Check = Callable[..., tuple[int, list[str]]]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.__main__ import main
+from plugins.plugin_utils.check.__main__ import main
 
 Check = Callable[..., tuple[int, list[str]]]
 

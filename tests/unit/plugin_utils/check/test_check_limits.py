@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.language import Limit
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.policy import policies
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.__main__ import main
+from plugins.module_utils._governance.language import Limit
+from plugins.module_utils._governance.policy import policies
+from plugins.plugin_utils.check.__main__ import main
 
 STANDARD = {"name": "standard", "namespaces": ["shop"], "series": ["u1"], "max_cpu": 1}
 REFUSED = "spec.instancetype.name: u1.large is not permitted here; choose from u1.medium, u1.micro, u1.nano, u1.small"

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.__main__ import main
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.templates import template_objects
+from plugins.plugin_utils.check.__main__ import main
+from plugins.plugin_utils.check.templates import template_objects
 
 Check = Callable[..., list[str]]
 

@@ -9,16 +9,9 @@ from xml.etree import ElementTree
 
 from sarif_pydantic import Sarif
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import __main__ as command
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import reports
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import (
-    ERROR,
-    NOTE,
-    RULES,
-    WARNING,
-    Finding,
-    Location,
-)
+from plugins.plugin_utils.check import __main__ as command
+from plugins.plugin_utils.check import reports
+from plugins.plugin_utils.check.findings import ERROR, NOTE, RULES, WARNING, Finding, Location
 
 PAGE = (Path(__file__).parents[4] / "docs" / "check.md").read_text()
 

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster.clone_rights import (
-    CloneRights,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.source import Consumer
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.unusable_sources import (
-    Clone,
-    named_clones,
-)
+from plugins.module_utils._boot_sources.cluster.clone_rights import CloneRights
+from plugins.module_utils._boot_sources.source import Consumer
+from plugins.module_utils._boot_sources.unusable_sources import Clone, named_clones
 from scripted_server import Store, session_with, status
 
 

@@ -9,15 +9,8 @@ from docker_registry import PROGRAM, DockerRegistry, docker_registry
 from loopback_registry import LoopbackRegistry, loopback_registry
 from tls_server import with_tls
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster.registry import (
-    Registry,
-    RegistryError,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.image import (
-    Content,
-    ImageError,
-    reference,
-)
+from plugins.module_utils._boot_sources.cluster.registry import Registry, RegistryError
+from plugins.module_utils._boot_sources.image import Content, ImageError, reference
 
 ENVIRONMENT = {"amd64": ["PATH=/bin", "A=1"], "arm64": ["A=2"]}
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tls_server import with_tls
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster import upload_proxy
+from plugins.module_utils._boot_sources.cluster import upload_proxy
 
 SIZE = 300_000
 

@@ -11,22 +11,15 @@ from unittest import mock
 import pytest
 import urllib3
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster import upload as act
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster import upload_proxy
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster.state import BootSourceState
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster.upload import (
-    UploadFailed,
-    UploadProgress,
-    upload,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.pool import display
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import WriteSettings
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
-    DeclareOutcome,
-    Entry,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ObjectKey
+from plugins.module_utils._boot_sources.cluster import upload as act
+from plugins.module_utils._boot_sources.cluster import upload_proxy
+from plugins.module_utils._boot_sources.cluster.state import BootSourceState
+from plugins.module_utils._boot_sources.cluster.upload import UploadFailed, UploadProgress, upload
+from plugins.module_utils._cluster.client.errors import ApiError
+from plugins.module_utils._cluster.client.pool import display
+from plugins.module_utils._cluster.writes.engine import WriteSettings
+from plugins.module_utils._cluster.writes.kind_handler import DeclareOutcome, Entry
+from plugins.module_utils._resolver.api.matcher import ObjectKey
 from scripted_server import Store, session_with, status
 
 CLAIM = "/api/v1/namespaces/shop/persistentvolumeclaims"

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.objects import (
-    Node,
-    PodInfo,
-    from_manifest,
-    node,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.state import ClusterState
+from plugins.module_utils._capacity.placement.objects import Node, PodInfo, from_manifest, node
+from plugins.module_utils._capacity.placement.state import ClusterState
 
 
 def node_of(

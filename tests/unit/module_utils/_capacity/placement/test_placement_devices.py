@@ -7,20 +7,11 @@ from typing import Any
 import pytest
 from placement_samples import node_of, pod_of
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.batch import Batch
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.demand import (
-    Demand,
-    DeviceObjects,
-    demand,
-    device_objects,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.devices import (
-    Allocator,
-    selected,
-    taken,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.fit import problem
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.state import ClusterState
+from plugins.module_utils._capacity.placement.batch import Batch
+from plugins.module_utils._capacity.placement.demand import Demand, DeviceObjects, demand, device_objects
+from plugins.module_utils._capacity.placement.devices import Allocator, selected, taken
+from plugins.module_utils._capacity.placement.fit import problem
+from plugins.module_utils._capacity.placement.state import ClusterState
 
 GPU = "gpu.example.com"
 DRIVER = f'device.driver == "{GPU}"'

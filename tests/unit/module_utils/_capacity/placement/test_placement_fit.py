@@ -7,13 +7,9 @@ from typing import Any
 import pytest
 from placement_samples import node_of, pod_of, state_of
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.batch import Batch
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.fit import (
-    eligible,
-    insufficient_resources,
-    problem,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.objects import (
+from plugins.module_utils._capacity.placement.batch import Batch
+from plugins.module_utils._capacity.placement.fit import eligible, insufficient_resources, problem
+from plugins.module_utils._capacity.placement.objects import (
     Node,
     claim_names,
     is_over,

@@ -7,14 +7,9 @@ from typing import Any
 import pytest
 from placement_samples import node_of, pod_of, state_of
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.batch import Batch
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.fit import problem
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.simulation import (
-    PlacementRequest,
-    migration_target,
-    running,
-    simulate,
-)
+from plugins.module_utils._capacity.placement.batch import Batch
+from plugins.module_utils._capacity.placement.fit import problem
+from plugins.module_utils._capacity.placement.simulation import PlacementRequest, migration_target, running, simulate
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 LAUNCHER = {"kubevirt.io": "virt-launcher"}

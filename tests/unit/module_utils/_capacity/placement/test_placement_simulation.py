@@ -6,18 +6,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.demand import device_objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.simulation import (
-    PlacementObjects,
-    placement,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    KubeVirt,
-    kubevirt_of,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._capacity.placement.demand import device_objects
+from plugins.module_utils._capacity.placement.simulation import PlacementObjects, placement
+from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._resolver.api.release import NEWEST, parse_release
+from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 
 NODE = {"metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "8", "pods": "9"}}}
 GPU = {

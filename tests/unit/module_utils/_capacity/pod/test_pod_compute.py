@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 from pod_samples import METADATA, make_env, spec_of
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.compute import (
-    compute,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.overhead import overhead
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import parse
+from plugins.module_utils._capacity.pod.compute import compute
+from plugins.module_utils._capacity.pod.overhead import overhead
+from plugins.module_utils._resolver.api.quantity import parse
 
 POOL = {"ioThreads": {"supplementalPoolThreadCount": 1}, "ioThreadsPolicy": "supplementalPool"}
 

@@ -7,14 +7,8 @@ from typing import Any
 import pytest
 from pod_samples import METADATA, make_env, spec_of
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.pod import (
-    Source,
-    Unrenderable,
-    target,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.scheduling import (
-    node_selector,
-)
+from plugins.module_utils._capacity.pod.pod import Source, Unrenderable, target
+from plugins.module_utils._capacity.pod.scheduling import node_selector
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 CROSS = ["CrossArchitectureVirtualization"]

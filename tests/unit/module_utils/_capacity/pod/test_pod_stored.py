@@ -6,9 +6,7 @@ from typing import Any
 
 from pod_samples import make_env, spec_of
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.resources import (
-    apply_vmi_webhook,
-)
+from plugins.module_utils._capacity.pod.resources import apply_vmi_webhook
 
 
 def stored(domain: Any = None, version: str = "1.9", env: Any = None, **spec: Any) -> tuple[Any, Any]:

@@ -8,12 +8,9 @@ from typing import Any
 import pytest
 from pod_samples import METADATA, make_env, spec_of
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.amounts import (
-    Container,
-    qos_class,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.pod import Pod, Unrenderable, pod
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import parse
+from plugins.module_utils._capacity.pod.amounts import Container, qos_class
+from plugins.module_utils._capacity.pod.pod import Pod, Unrenderable, pod
+from plugins.module_utils._resolver.api.quantity import parse
 
 DISK = {"name": "root", "containerDisk": {"image": "x/y:1"}}
 BOOT = {"firmware": {"kernelBoot": {"container": {"image": "x/kernel"}}}}

@@ -6,16 +6,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.environment import Environment
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.pod import Source
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.render import verdict
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.resources import resources
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    KubeVirt,
-    kubevirt_of,
-)
+from plugins.module_utils._capacity.pod.environment import Environment
+from plugins.module_utils._capacity.pod.pod import Source
+from plugins.module_utils._capacity.pod.render import verdict
+from plugins.module_utils._capacity.pod.resources import resources
+from plugins.module_utils._resolver.api import schema
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of
 
 GIB = 1 << 30
 

@@ -6,21 +6,14 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.render import (
-    MIGRATE,
-    RESTART,
-    by_namespace,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.quota.budget import from_manifest, usage
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.quota.check import (
-    QuotaObjects,
-    check_quotas,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from growth import growth
+from plugins.module_utils._capacity.pod.render import MIGRATE, RESTART, by_namespace
+from plugins.module_utils._capacity.quota.budget import from_manifest, usage
+from plugins.module_utils._capacity.quota.check import QuotaObjects, check_quotas
+from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 
 GUEST = {"domain": {"devices": {}, "memory": {"guest": "2Gi"}, "cpu": {"sockets": 1}}}
 AAQ = {"spec": {"namespaceSelector": {}}}

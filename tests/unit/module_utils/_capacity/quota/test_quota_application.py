@@ -7,20 +7,10 @@ from typing import Any
 import pytest
 from pod_samples import METADATA, make_env, spec_of
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.pod import pod
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.quota.application import (
-    application_quota,
-    calculator_of,
-    counted,
-    growth,
-    watches,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.quota.budget import (
-    QuotaItem,
-    from_pod,
-    usage,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import parse
+from plugins.module_utils._capacity.pod.pod import pod
+from plugins.module_utils._capacity.quota.application import application_quota, calculator_of, counted, growth, watches
+from plugins.module_utils._capacity.quota.budget import QuotaItem, from_pod, usage
+from plugins.module_utils._resolver.api.quantity import parse
 
 DEDICATED = "DedicatedVirtualResources"
 CPU = {"sockets": 2, "cores": 1, "threads": 2}

@@ -10,12 +10,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import exec_plugins
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ConnectionFailed
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.transport import (
-    configure,
-    connections,
-)
+from plugins.module_utils._cluster.client import exec_plugins
+from plugins.module_utils._cluster.client.errors import ConnectionFailed
+from plugins.module_utils._cluster.client.transport import configure, connections
 
 KUBECONFIG: dict[str, Any] = {
     "apiVersion": "v1",

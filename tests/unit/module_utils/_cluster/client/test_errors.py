@@ -6,11 +6,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import (
-    ApiError,
-    ConnectionFailed,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import kinds
+from plugins.module_utils._cluster.client.errors import ApiError, ConnectionFailed
+from plugins.module_utils._resolver.api import kinds
 
 VM = kinds.BY_NAME["VirtualMachine"]
 

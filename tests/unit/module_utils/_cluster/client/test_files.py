@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.files import write_file
+from plugins.module_utils._cluster.client.files import write_file
 
 
 @contextmanager

@@ -13,14 +13,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import session as sessions
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import (
-    ApiError,
-    ConnectionFailed,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.write import apply
+from plugins.module_utils._cluster.client import session as sessions
+from plugins.module_utils._cluster.client.errors import ApiError, ConnectionFailed
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.write import apply
 from scripted_server import session_with, status
 
 VM = BY_NAME["VirtualMachine"]

@@ -14,10 +14,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.transport import (
-    configure,
-    connections,
-)
+from plugins.module_utils._cluster.client.transport import configure, connections
 
 
 def pair() -> tuple[bytes, bytes]:

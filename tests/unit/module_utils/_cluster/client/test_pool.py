@@ -12,11 +12,8 @@ from unittest import mock
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import pool
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.pool import (
-    Stopped,
-    map_concurrently,
-)
+from plugins.module_utils._cluster.client import pool
+from plugins.module_utils._cluster.client.pool import Stopped, map_concurrently
 from scripted_server import session_with
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.pool import TokenBucket
+from plugins.module_utils._cluster.client.pool import TokenBucket
 
 
 class Clock:

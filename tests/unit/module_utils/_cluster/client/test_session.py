@@ -16,16 +16,13 @@ import pytest
 import yaml
 from tls_server import with_tls
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import session as module
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import (
-    ApiError,
-    ConnectionFailed,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.pool import TokenBucket
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import kinds
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.write import apply
 from local_cluster import pki
+from plugins.module_utils._cluster.client import session as module
+from plugins.module_utils._cluster.client.errors import ApiError, ConnectionFailed
+from plugins.module_utils._cluster.client.pool import TokenBucket
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._resolver.api import kinds
+from plugins.module_utils._resolver.api.write import apply
 
 VM = kinds.BY_NAME["VirtualMachine"]
 OK = (200, {}, b"{}")

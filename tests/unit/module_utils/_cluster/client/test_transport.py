@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client import transport
+from plugins.module_utils._cluster.client import transport
 
 
 @pytest.mark.parametrize("name", ["urllib3", "yaml", "kubernetes.client.rest"])

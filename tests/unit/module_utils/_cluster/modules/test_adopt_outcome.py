@@ -6,15 +6,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules import virtual_machine_adopt
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.outcome import TaskContext
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.adopt import AdoptOutcome
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.adopt import Adoption, Candidate
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import (
-    LIVE,
-    RESTART,
-    GuestEffect,
-)
+from plugins.module_utils._cluster.modules import virtual_machine_adopt
+from plugins.module_utils._cluster.modules.outcome import TaskContext
+from plugins.module_utils._cluster.writes.adopt import AdoptOutcome
+from plugins.module_utils._resolver.choose.adopt import Adoption, Candidate
+from plugins.module_utils._resolver.guest.effect import LIVE, RESTART, GuestEffect
 
 
 class Alone(AdoptOutcome):

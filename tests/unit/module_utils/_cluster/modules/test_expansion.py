@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.virtual_machine_info import (
-    expansions,
-)
+from plugins.module_utils._cluster.client.errors import ApiError
+from plugins.module_utils._cluster.modules.virtual_machine_info import expansions
 from scripted_server import listed, session_with, status
 
 KUBEVIRTS = "/apis/kubevirt.io/v1/kubevirts"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.outcome import failed_outcome
+from plugins.module_utils._cluster.modules.outcome import failed_outcome
 
 
 def failed(*reasons: str, every: bool = False, unchanged: int = 0) -> dict[str, Any]:

@@ -7,24 +7,13 @@ from unittest import mock
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.objects import ObjectModule
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.outcome import TaskContext
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.handlers.virtual_machine import (
-    VirtualMachineHandler,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
-    DeclareOutcome,
-    Entry,
-    TaskNotes,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ObjectKey
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import (
-    LIVE,
-    NOTHING,
-    RESTART,
-    GuestEffect,
-)
+from plugins.module_utils._cluster.modules.objects import ObjectModule
+from plugins.module_utils._cluster.modules.outcome import TaskContext
+from plugins.module_utils._cluster.writes.handlers.virtual_machine import VirtualMachineHandler
+from plugins.module_utils._cluster.writes.kind_handler import DeclareOutcome, Entry, TaskNotes
+from plugins.module_utils._resolver.api.matcher import ObjectKey
+from plugins.module_utils._resolver.declare import plan
+from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, GuestEffect
 
 REMEDY = "set restart: if_required"
 WAITS = {"created": True, "conditions": [{"type": "RestartRequired", "status": "True"}]}

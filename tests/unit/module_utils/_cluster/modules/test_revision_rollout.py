@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import TaskFailed
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules import revision_rollout
+from plugins.module_utils._cluster.client.errors import TaskFailed
+from plugins.module_utils._cluster.modules import revision_rollout
 
 DEFAULTS: dict[str, Any] = {
     "namespaces": ["shop"],

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules import virtual_machine_power
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.options import selected
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.revisions import inspect
 from growth import growth
+from plugins.module_utils._cluster.modules import virtual_machine_power
+from plugins.module_utils._cluster.modules.options import selected
+from plugins.module_utils._cluster.reads.revisions import inspect
 from scripted_server import KUBEVIRT
 
 

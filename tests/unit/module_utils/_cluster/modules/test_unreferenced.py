@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules import virtual_machine_info
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.revisions import InspectedVM
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    Cluster,
-    KubeVirt,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import (
-    revision_names as naming,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
-    RevisionIndex,
-)
 from growth import growth
+from plugins.module_utils._cluster.modules import virtual_machine_info
+from plugins.module_utils._cluster.reads.revisions import InspectedVM
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.find import revision_names as naming
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.refresh import drift
+from plugins.module_utils._resolver.refresh.controller_revisions import RevisionIndex
 
 UNKNOWN = drift.Drift({}, None, Cluster(Objects([])), {}, {}, {}, GuestEffect(NOTHING), GuestEffect(NOTHING))
 EVERYTHING = {"names": None, "label_selectors": []}

@@ -17,13 +17,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import TaskFailed
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.catalog_source import (
-    Sources,
-    fetch,
-    release_files,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._yaml_documents import documents
+from plugins.module_utils._cluster.client.errors import TaskFailed
+from plugins.module_utils._cluster.reads.catalog_source import Sources, fetch, release_files
+from plugins.module_utils._yaml_documents import documents
 
 TEXT = "kind: A\n---\nkind: B\n"
 DIGEST = hashlib.sha256(TEXT.encode()).hexdigest()

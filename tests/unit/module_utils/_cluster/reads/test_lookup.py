@@ -8,12 +8,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import (
-    ApiError,
-    ConnectionFailed,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.lookup import ClusterLookup
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Problem
+from plugins.module_utils._cluster.client.errors import ApiError, ConnectionFailed
+from plugins.module_utils._cluster.reads.lookup import ClusterLookup
+from plugins.module_utils._resolver.kubevirt.find.lookup import Problem
 from scripted_server import Store, forbidden, session_with, status
 
 CLAIMS = "/api/v1/namespaces/{}/persistentvolumeclaims"

@@ -9,18 +9,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ConnectionFailed
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads import watch
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.watch import (
-    STALE,
-    WATCHES,
-    _Wait,
-    wait_for,
-    wait_in_namespaces,
-    with_grace,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.manifest import Progress
+from plugins.module_utils._cluster.client.errors import ConnectionFailed
+from plugins.module_utils._cluster.reads import watch
+from plugins.module_utils._cluster.reads.watch import STALE, WATCHES, _Wait, wait_for, wait_in_namespaces, with_grace
+from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.manifest import Progress
 from scripted_server import Answer, Lister, listed, session_with, status
 
 VM = BY_NAME["VirtualMachine"]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import TaskFailed
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.adopt import AdoptOutcome, adopt
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import WriteSettings
+from plugins.module_utils._cluster.client.errors import TaskFailed
+from plugins.module_utils._cluster.writes.adopt import AdoptOutcome, adopt
+from plugins.module_utils._cluster.writes.engine import WriteSettings
 from scripted_server import KUBEVIRT, KUBEVIRTS, listed, session_with, status
 
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1"

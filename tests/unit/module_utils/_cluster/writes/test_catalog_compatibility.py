@@ -6,10 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.catalog_compatibility import (
-    check_fields,
-    foreign_architectures,
-)
+from plugins.module_utils._cluster.writes.catalog_compatibility import check_fields, foreign_architectures
 from scripted_server import Store, forbidden, session_with
 
 Manifest = dict[str, Any]

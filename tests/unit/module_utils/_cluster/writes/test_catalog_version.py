@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.catalog_compatibility import (
-    choose_version,
-)
 from crd_schemas import definitions
+from plugins.module_utils._cluster.writes.catalog_compatibility import choose_version
 from scripted_server import Store, forbidden, session_with
 
 KUBEVIRTS = "/apis/kubevirt.io/v1/kubevirts"

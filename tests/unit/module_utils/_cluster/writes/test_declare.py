@@ -9,18 +9,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes import declare as declaring
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.declare import declare
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import WriteSettings
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
-    DeclareOutcome,
-    Entry,
-    Finding,
-    KindHandler,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.manifest import Progress
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ObjectKey
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
+from plugins.module_utils._cluster.writes import declare as declaring
+from plugins.module_utils._cluster.writes.declare import declare
+from plugins.module_utils._cluster.writes.engine import WriteSettings
+from plugins.module_utils._cluster.writes.kind_handler import DeclareOutcome, Entry, Finding, KindHandler
+from plugins.module_utils._resolver.api.manifest import Progress
+from plugins.module_utils._resolver.api.matcher import ObjectKey
+from plugins.module_utils._resolver.declare import plan
 from scripted_server import Store, forbidden, session_with, status
 
 Manifest = dict[str, Any]

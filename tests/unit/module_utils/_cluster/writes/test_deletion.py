@@ -7,12 +7,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.deletion import (
-    await_dependents,
-    await_old_dependents,
-    retained_claims,
-)
 from growth import growth
+from plugins.module_utils._cluster.writes.deletion import await_dependents, await_old_dependents, retained_claims
 from scripted_server import Lister, listed, session_with, status
 
 CLAIMS = "/api/v1/namespaces/shop/persistentvolumeclaims"

@@ -7,19 +7,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import (
-    ApiError,
-    ConnectionFailed,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import (
-    WriteOutcome,
-    WriteSettings,
-    run_writes,
-    send,
-    send_create,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.write import (
+from plugins.module_utils._cluster.client.errors import ApiError, ConnectionFailed
+from plugins.module_utils._cluster.writes.engine import WriteOutcome, WriteSettings, run_writes, send, send_create
+from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.write import (
     Repeat,
     Write,
     apply,
@@ -29,7 +20,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     merge_patch,
     replace,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import power
+from plugins.module_utils._resolver.declare import power
 from scripted_server import session_with, status
 
 PATH = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines/a"

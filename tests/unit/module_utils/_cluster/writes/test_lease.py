@@ -7,13 +7,9 @@ from unittest import mock
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes import lease
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.lease import (
-    LeaseOutcome,
-    release,
-    take,
-)
+from plugins.module_utils._cluster.client.errors import ApiError
+from plugins.module_utils._cluster.writes import lease
+from plugins.module_utils._cluster.writes.lease import LeaseOutcome, release, take
 from scripted_server import session_with, status
 
 CONFLICT = status(409, "the object has been modified", "Conflict")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.declared_vm import with_password
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._cluster.modules.declared_vm import with_password
+from plugins.module_utils._resolver.api.errors import FieldError
 
 
 def options(path: str, **more: Any) -> dict[str, Any]:

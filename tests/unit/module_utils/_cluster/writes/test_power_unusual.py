@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import WriteSettings
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.power import PowerOutcome, power
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.power import PowerRequest
+from plugins.module_utils._cluster.writes.engine import WriteSettings
+from plugins.module_utils._cluster.writes.power import PowerOutcome, power
+from plugins.module_utils._resolver.declare.power import PowerRequest
 from scripted_server import Store, forbidden, listed, session_with, status
 
 Manifest = dict[str, Any]

@@ -8,27 +8,15 @@ from unittest import mock
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import RequestFailed
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.revisions import (
-    InspectedVM,
-    inspect,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes import pruning
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import WriteSettings
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.pruning import (
-    PruneOutcome,
-    prunable,
-    prune,
-    upgrade_revisions,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.write import delete
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import (
-    revision_names as naming,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import (
-    revision_store as revision,
-)
+from plugins.module_utils._cluster.client.errors import RequestFailed
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._cluster.reads.revisions import InspectedVM, inspect
+from plugins.module_utils._cluster.writes import pruning
+from plugins.module_utils._cluster.writes.engine import WriteSettings
+from plugins.module_utils._cluster.writes.pruning import PruneOutcome, prunable, prune, upgrade_revisions
+from plugins.module_utils._resolver.api.write import delete
+from plugins.module_utils._resolver.kubevirt.find import revision_names as naming
+from plugins.module_utils._resolver.kubevirt.find import revision_store as revision
 from scripted_server import listed, session_with, status
 
 Manifest = dict[str, Any]

@@ -10,25 +10,18 @@ from unittest import mock
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.revisions import inspect
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes import restarts
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import WriteSettings
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
-    DeclareOutcome,
-    Entry,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.revision_outcome import (
-    RevisionOutcome,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.revision_writes import change
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLES, ObjectKey
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import (
-    revision_store as revision,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import vmi
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revision_change import refresh
+from plugins.module_utils._cluster.reads.revisions import inspect
+from plugins.module_utils._cluster.writes import restarts
+from plugins.module_utils._cluster.writes.engine import WriteSettings
+from plugins.module_utils._cluster.writes.kind_handler import DeclareOutcome, Entry
+from plugins.module_utils._cluster.writes.revision_outcome import RevisionOutcome
+from plugins.module_utils._cluster.writes.revision_writes import change
+from plugins.module_utils._resolver.api.matcher import ROLES, ObjectKey
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
+from plugins.module_utils._resolver.kubevirt.find import revision_store as revision
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.vmi import vmi
+from plugins.module_utils._resolver.refresh.revision_change import refresh
 from scripted_server import listed, session_with, status
 
 Manifest = dict[str, Any]

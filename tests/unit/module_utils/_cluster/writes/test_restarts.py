@@ -9,23 +9,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes import restarts
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
-    DeclareOutcome,
-    Entry,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.restarts import (
-    DeclaredRestarts,
-    waits_for_restart,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ObjectKey
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import (
-    LIVE,
-    NOTHING,
-    RESTART,
-    GuestEffect,
-)
+from plugins.module_utils._cluster.writes import restarts
+from plugins.module_utils._cluster.writes.kind_handler import DeclareOutcome, Entry
+from plugins.module_utils._cluster.writes.restarts import DeclaredRestarts, waits_for_restart
+from plugins.module_utils._resolver.api.matcher import ObjectKey
+from plugins.module_utils._resolver.declare import plan
+from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, GuestEffect
 from scripted_server import listed, session_with
 
 Manifest = dict[str, Any]

@@ -6,31 +6,19 @@ import threading
 from collections import Counter
 from typing import Any, cast
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.reads.revisions import InspectedVM
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import WriteSettings
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.revision_outcome import (
-    RevisionOutcome,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.revision_writes import (
-    Recapture,
-    change,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    Cluster,
-    KubeVirt,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
-    RevisionIndex,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revision_change import (
-    RevisionChange,
-)
 from growth import growth
+from plugins.module_utils._cluster.reads.revisions import InspectedVM
+from plugins.module_utils._cluster.writes.engine import WriteSettings
+from plugins.module_utils._cluster.writes.revision_outcome import RevisionOutcome
+from plugins.module_utils._cluster.writes.revision_writes import Recapture, change
+from plugins.module_utils._resolver.api.matcher import INSTANCETYPE
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.refresh import drift
+from plugins.module_utils._resolver.refresh.controller_revisions import RevisionIndex
+from plugins.module_utils._resolver.refresh.revision_change import RevisionChange
 from scripted_server import listed, session_with, status
 
 Manifest = dict[str, Any]

@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.handlers.catalog import (
-    skip_reason,
-)
+from plugins.module_utils._cluster.writes.handlers.catalog import skip_reason
 
 FIELDS = {"f:spec": {"f:cpu": {"f:guest": {}}}}
 

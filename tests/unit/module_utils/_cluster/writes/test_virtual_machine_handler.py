@@ -7,28 +7,17 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.declare import declare
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import WriteSettings
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.handlers.virtual_machine import (
-    VirtualMachineHandler,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
-    DeclareOutcome,
-    Entry,
-    TaskNotes,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.restarts import waits_for_restart
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.cluster.vm_extension import Governance
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.language import Limit
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._governance.policy import policies
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ObjectKey
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import (
-    LIVE,
-    NOTHING,
-    RESTART,
-    GuestEffect,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import mutate
+from plugins.module_utils._cluster.writes.declare import declare
+from plugins.module_utils._cluster.writes.engine import WriteSettings
+from plugins.module_utils._cluster.writes.handlers.virtual_machine import VirtualMachineHandler
+from plugins.module_utils._cluster.writes.kind_handler import DeclareOutcome, Entry, TaskNotes
+from plugins.module_utils._cluster.writes.restarts import waits_for_restart
+from plugins.module_utils._governance.cluster.vm_extension import Governance
+from plugins.module_utils._governance.language import Limit
+from plugins.module_utils._governance.policy import policies
+from plugins.module_utils._resolver.api.matcher import ObjectKey
+from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, GuestEffect
+from plugins.module_utils._resolver.kubevirt.webhooks import mutate
 from scripted_server import Store, session_with
 
 Manifest = dict[str, Any]

@@ -6,12 +6,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.every_error import (
-    every_error,
-    without,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.formats import checked
+from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._resolver.api.every_error import every_error, without
+from plugins.module_utils._resolver.api.formats import checked
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import formats, schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._resolver.api import formats, schema
+from plugins.module_utils._resolver.api.errors import FieldError
 
 VM = "VirtualMachine"
 SIZE = "VirtualMachineInstancetype"

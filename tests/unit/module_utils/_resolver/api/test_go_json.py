@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import go_json
+from plugins.module_utils._resolver.api import go_json
 
 
 @pytest.mark.parametrize(

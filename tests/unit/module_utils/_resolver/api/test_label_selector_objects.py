@@ -6,10 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.label_selector import (
-    matches,
-    matches_expression,
-)
+from plugins.module_utils._resolver.api.label_selector import matches, matches_expression
 
 LABELS = {"zone": "a", "size": "8"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import managed_fields as ownership
+from plugins.module_utils._resolver.api import managed_fields as ownership
 
 
 def live(*entries: dict[str, Any]) -> dict[str, Any]:

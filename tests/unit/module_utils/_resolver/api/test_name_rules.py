@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import name_rules as names
+from plugins.module_utils._resolver.api import name_rules as names
 
 Check = Callable[[str], str]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import quantity
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import QuantityError
+from plugins.module_utils._resolver.api import quantity
+from plugins.module_utils._resolver.api.errors import QuantityError
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.redaction import (
+from growth import growth
+from plugins.module_utils._resolver.api.redaction import (
     HIDDEN,
     is_hidden,
     mask_secrets,
@@ -11,7 +12,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     to_fill_in,
     without_logins,
 )
-from growth import growth
 
 
 def volumes(data: str) -> dict[str, object]:

@@ -6,21 +6,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import (
-    release,
-    release_schema,
-    schema,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import (
-    NEWEST,
-    Release,
-    parse_release,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.defaults import (
-    set_spec_defaults,
-)
+from plugins.module_utils._resolver.api import release, release_schema, schema
+from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._resolver.api.release import NEWEST, Release, parse_release
+from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from plugins.module_utils._resolver.kubevirt.vmi.defaults import set_spec_defaults
 
 
 def flags(version: Release) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release_schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.api import release_schema
+from plugins.module_utils._resolver.api.release import NEWEST
 
 
 def test_values_of_a_wrong_shape_have_no_fields() -> None:

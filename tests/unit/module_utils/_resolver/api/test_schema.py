@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError, bug_report
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.schema import equal
+from plugins.module_utils._resolver.api import schema
+from plugins.module_utils._resolver.api.errors import FieldError, bug_report
+from plugins.module_utils._resolver.api.schema import equal
 
 
 def vm(**domain: Any) -> dict[str, Any]:

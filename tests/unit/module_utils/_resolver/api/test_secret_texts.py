@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.secret_texts import (
+from plugins.module_utils._resolver.api.secret_texts import (
     environment_secrets,
     kubeconfig_secrets,
     option_secrets,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.state import (
+from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._resolver.api.state import (
     DEPRECATED_LABEL,
     OBSOLETE_FROM,
     REPLACEMENT,

@@ -7,12 +7,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import (
-    apply_merge_patch,
-    merge,
-    reverse_merge_patch,
-)
+from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._resolver.api.tree import apply_merge_patch, merge, reverse_merge_patch
 
 
 @pytest.mark.parametrize(

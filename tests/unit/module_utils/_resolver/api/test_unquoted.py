@@ -7,11 +7,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.unquoted import (
-    UnquotedKey,
-    UnquotedNumber,
-    problem,
-)
+from plugins.module_utils._resolver.api.unquoted import UnquotedKey, UnquotedNumber, problem
 
 EIGHT = UnquotedNumber("010", 8)
 

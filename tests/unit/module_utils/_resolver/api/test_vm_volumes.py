@@ -6,12 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.manifest import (
-    claim_of,
-    data_volume_of,
-    template_specs,
-    volume_of,
-)
+from plugins.module_utils._resolver.api.manifest import claim_of, data_volume_of, template_specs, volume_of
 
 ROOT = {"name": "root", "dataVolume": {"name": "web-root"}}
 VM = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import writers
+from plugins.module_utils._resolver.api import writers
 
 FIELD = ("spec", "runStrategy")
 OTHER = ("spec", "template", "spec", "domain", "memory", "guest")

@@ -6,17 +6,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import CatalogError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.label_selector import (
-    SelectorError,
-    selector,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.bundle import (
-    bundle,
-    version_of,
-    with_catalog_labels,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.selection import Selection
+from plugins.module_utils._resolver.api.errors import CatalogError
+from plugins.module_utils._resolver.api.label_selector import SelectorError, selector
+from plugins.module_utils._resolver.catalog.bundle import bundle, version_of, with_catalog_labels
+from plugins.module_utils._resolver.catalog.selection import Selection
 
 PREFERENCE = "VirtualMachineClusterPreference"
 API = "instancetype.kubevirt.io/v1beta1"

@@ -17,19 +17,13 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import CatalogError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import (
-    INSTANCETYPE,
-    PREFERENCE,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.name_rules import nearest
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.bundle import version_of
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import (
-    adapt,
-    expand_catalog,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.selection import select
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.versions import version_names
+from plugins.module_utils._resolver.api.errors import CatalogError
+from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
+from plugins.module_utils._resolver.api.name_rules import nearest
+from plugins.module_utils._resolver.catalog.bundle import version_of
+from plugins.module_utils._resolver.catalog.objects import adapt, expand_catalog
+from plugins.module_utils._resolver.catalog.selection import select
+from plugins.module_utils._resolver.catalog.versions import version_names
 
 CHECKOUT = Path(__file__).resolve().parents[5]
 BUILTIN = CHECKOUT / "roles" / "common_instancetypes" / "files" / "catalog"

@@ -7,24 +7,16 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._conversion.presets import EXCLUDE
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._conversion.template_bundles import (
-    Sources,
-    _carried_over,
-    convert,
-    preferences_of,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.modernize import Modernization
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose import adopt
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    Cluster,
-    KubeVirt,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates import process
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_files import builtin_objects
+from plugins.module_utils._conversion.presets import EXCLUDE
+from plugins.module_utils._conversion.template_bundles import Sources, _carried_over, convert, preferences_of
+from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._resolver.api.release import NEWEST, parse_release
+from plugins.module_utils._resolver.catalog.modernize import Modernization
+from plugins.module_utils._resolver.choose import adopt
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._templates import process
+from plugins.plugin_utils._catalog_files import builtin_objects
 
 CATALOG = builtin_objects(NEWEST)
 Manifest = dict[str, Any]

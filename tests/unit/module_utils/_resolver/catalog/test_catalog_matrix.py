@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Panic
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.matrix import (
+from plugins.module_utils._resolver.api import schema
+from plugins.module_utils._resolver.api.errors import Panic
+from plugins.module_utils._resolver.catalog.matrix import (
     INSTANCETYPE_FEATURES,
     LEGEND,
     PREFERENCE_FEATURES,
@@ -23,13 +23,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     from_data,
     unsatisfied,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply import (
-    requirements,
-    topology,
-)
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_matrix import html, markdown, svg
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.catalog import catalog
+from plugins.module_utils._resolver.catalog.objects import expand_catalog
+from plugins.module_utils._resolver.kubevirt.apply import requirements, topology
+from plugins.plugin_utils._catalog_matrix import html, markdown, svg
+from plugins.plugin_utils.filters.catalog import catalog
 
 CATALOG = Path(__file__).resolve().parents[5] / "roles/common_instancetypes/files/catalog"
 

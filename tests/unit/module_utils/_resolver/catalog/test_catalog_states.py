@@ -7,13 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import CatalogError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.state import State, state_of
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import (
-    adapt,
-    expand_catalog,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.selection import Selection
+from plugins.module_utils._resolver.api.errors import CatalogError
+from plugins.module_utils._resolver.api.state import State, state_of
+from plugins.module_utils._resolver.catalog.objects import adapt, expand_catalog
+from plugins.module_utils._resolver.catalog.selection import Selection
 
 CATALOG = """
 series:

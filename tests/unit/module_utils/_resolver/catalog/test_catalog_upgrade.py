@@ -4,23 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import managed_fields as ownership
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import (
-    ObjectKey,
-    references,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.deployment_effects import (
-    affected,
-    changes,
-    no_longer_declared,
-    predicted,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    Cluster,
-    KubeVirt,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.api import managed_fields as ownership
+from plugins.module_utils._resolver.api.matcher import ObjectKey, references
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.catalog.deployment_effects import affected, changes, no_longer_declared, predicted
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 
 KIND = "VirtualMachineClusterInstancetype"
 

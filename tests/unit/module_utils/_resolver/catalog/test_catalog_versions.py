@@ -9,14 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import CatalogError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.versions import (
-    at_version,
-    fitting_version,
-    version_names,
-)
+from plugins.module_utils._resolver.api import release
+from plugins.module_utils._resolver.api.errors import CatalogError
+from plugins.module_utils._resolver.catalog.objects import expand_catalog
+from plugins.module_utils._resolver.catalog.versions import at_version, fitting_version, version_names
 
 BUILTIN = Path(__file__).resolve().parents[5] / "roles/common_instancetypes/files/catalog"
 

@@ -9,23 +9,17 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release, schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import (
-    INSTANCETYPE,
-    PREFERENCE,
-    ROLE_OF_KIND,
-    ROLES,
-    Role,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.lost_fields import (
+from crd_schemas import definitions, schema_of
+from plugins.module_utils._resolver.api import release, schema
+from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES, Role
+from plugins.module_utils._resolver.catalog.lost_fields import (
     LostFields,
     find_lost_fields,
     release_of,
     spec_schema,
     without_unknown,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
-from crd_schemas import definitions, schema_of
+from plugins.module_utils._resolver.catalog.objects import expand_catalog
 
 CATALOG = Path(__file__).resolve().parents[5] / "roles/common_instancetypes/files/catalog"
 

@@ -10,16 +10,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import (
-    INSTANCETYPE,
-    PREFERENCE,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog import modernize as resolver
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.modernize import modernize
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply import applier
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import decode
+from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
+from plugins.module_utils._resolver.api.release import NEWEST, parse_release
+from plugins.module_utils._resolver.catalog import modernize as resolver
+from plugins.module_utils._resolver.catalog.modernize import modernize
+from plugins.module_utils._resolver.kubevirt.apply import applier
+from plugins.module_utils._resolver.kubevirt.find import decode
 
 Manifest = dict[str, Any]
 

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.objects import expand_catalog
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.catalog.replacement import (
-    as_facts,
-    replacements,
-    unknown_replacements,
-)
+from plugins.module_utils._resolver.catalog.objects import expand_catalog
+from plugins.module_utils._resolver.catalog.replacement import as_facts, replacements, unknown_replacements
 
 CATALOG: dict[str, Any] = {
     "series": {

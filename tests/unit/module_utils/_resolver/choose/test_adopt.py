@@ -8,15 +8,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose import adopt
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.adopt import Adoption, Candidate
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    Cluster,
-    KubeVirt,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import vmi
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.choose import adopt
+from plugins.module_utils._resolver.choose.adopt import Adoption, Candidate
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.vmi import vmi
 
 Manifest = dict[str, Any]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose.fitting import (
+from plugins.module_utils._resolver.api import release
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.choose.fitting import (
     Constraints,
     choose,
     fitting,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose import guest_class
+from plugins.module_utils._resolver.choose import guest_class
 
 Manifest = dict[str, Any]
 

@@ -7,17 +7,14 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.choose import suggestions
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.virtual_machine import reconcile
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import manifest
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    Cluster,
-    KubeVirt,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import issues as preflight
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.choose import suggestions
+from plugins.module_utils._resolver.declare.virtual_machine import reconcile
+from plugins.module_utils._resolver.declare.vm.manifest import manifest
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
+from plugins.module_utils._resolver.preflight import issues as preflight
 
 GROUP = "instancetype.kubevirt.io/v1beta1"
 DEFAULT = "instancetype.kubevirt.io/default-"

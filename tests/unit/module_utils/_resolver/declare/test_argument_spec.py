@@ -10,14 +10,11 @@ import pytest
 import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.fields.domain import ENUMS
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import argument_spec
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.argument_spec import (
-    expand_shorthand,
-    merge_options,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.options import SPEC
+from plugins.module_utils._resolver.api import schema
+from plugins.module_utils._resolver.api.fields.domain import ENUMS
+from plugins.module_utils._resolver.declare import argument_spec
+from plugins.module_utils._resolver.declare.argument_spec import expand_shorthand, merge_options
+from plugins.module_utils._resolver.declare.vm.options import SPEC
 
 INSTANCETYPE = "VirtualMachineInstancetypeSpec"
 PREFERENCE = "VirtualMachinePreferenceSpec"

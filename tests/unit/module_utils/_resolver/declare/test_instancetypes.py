@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import (
-    instancetypes as manifests,
-)
+from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._resolver.declare import instancetypes as manifests
 
 SIZE: dict[str, Any] = {"cpu": {"guest": 2}, "memory": {"guest": "1024Mi"}}
 API = "instancetype.kubevirt.io/v1beta1"

@@ -6,12 +6,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import option_checks
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.option_checks import (
-    oversized,
-    own_name,
-    shape_problem,
-)
+from plugins.module_utils._resolver.declare import option_checks
+from plugins.module_utils._resolver.declare.option_checks import oversized, own_name, shape_problem
 
 
 @pytest.mark.parametrize(

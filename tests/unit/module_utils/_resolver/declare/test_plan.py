@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import managed_fields as ownership
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import value_at
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
+from plugins.module_utils._resolver.api import managed_fields as ownership
+from plugins.module_utils._resolver.api.tree import value_at
+from plugins.module_utils._resolver.declare import plan
 
 MANIFEST = {
     "apiVersion": "instancetype.kubevirt.io/v1beta1",

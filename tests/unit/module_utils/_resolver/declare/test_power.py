@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.manifest import Progress
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.write import Repeat
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.power import (
+from plugins.module_utils._resolver.api.manifest import Progress
+from plugins.module_utils._resolver.api.write import Repeat
+from plugins.module_utils._resolver.declare.power import (
     Decision,
     PowerRequest,
     SubresourceRequest,

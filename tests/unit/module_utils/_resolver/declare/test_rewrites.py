@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.managed_fields import owned
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import copy, put, value_at
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan, rewrites
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import virtual_machine as vms
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.rewrites import (
+from plugins.module_utils._resolver.api.managed_fields import owned
+from plugins.module_utils._resolver.api.tree import copy, put, value_at
+from plugins.module_utils._resolver.declare import plan, rewrites
+from plugins.module_utils._resolver.declare import virtual_machine as vms
+from plugins.module_utils._resolver.declare.rewrites import (
     API,
     CONTROLLER,
     DISKS,

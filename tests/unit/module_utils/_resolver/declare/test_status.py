@@ -6,11 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vm.readiness import (
-    has_guest,
-    restart_required,
-    same_status,
-)
+from plugins.module_utils._resolver.kubevirt.vm.readiness import has_guest, restart_required, same_status
 
 
 def vm(strategy: str = "Always", **status: Any) -> dict[str, Any]:

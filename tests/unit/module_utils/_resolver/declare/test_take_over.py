@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import take_over
+from plugins.module_utils._resolver.declare import take_over
 
 FIELDS: dict[tuple[str, ...], Any] = {
     ("metadata", "labels", "app"): "web",

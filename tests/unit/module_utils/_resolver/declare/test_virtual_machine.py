@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import managed_fields as ownership
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import value_at
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import virtual_machine as vms
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import (
-    manifest as as_vm,
-)
+from plugins.module_utils._resolver.api import managed_fields as ownership
+from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._resolver.api.tree import value_at
+from plugins.module_utils._resolver.declare import plan
+from plugins.module_utils._resolver.declare import virtual_machine as vms
+from plugins.module_utils._resolver.declare.vm.manifest import manifest as as_vm
 
 OPTIONS: dict[str, Any] = {
     "name": "web",

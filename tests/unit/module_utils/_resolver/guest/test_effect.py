@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.expanded_size import (
-    size_mismatch,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import (
+from plugins.module_utils._resolver.api.release import NEWEST, parse_release
+from plugins.module_utils._resolver.declare.expanded_size import size_mismatch
+from plugins.module_utils._resolver.guest.effect import (
     ASSUMED,
     LIVE,
     NOTHING,
@@ -22,16 +20,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     assumed_instance,
     guest_effect,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    Cluster,
-    KubeVirt,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
-    Lookup,
-    Objects,
-    Problem,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.find.lookup import Lookup, Objects, Problem
+from plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
 
 START = "start-of-live"
 STAGE = {"vmRolloutStrategy": "Stage"}

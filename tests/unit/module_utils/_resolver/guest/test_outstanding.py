@@ -7,16 +7,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import (
-    NOTHING,
-    UNKNOWN,
-    GuestEffect,
-    guest_effect,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.outstanding import under_way
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import vmi
+from plugins.module_utils._resolver.guest.effect import NOTHING, UNKNOWN, GuestEffect, guest_effect
+from plugins.module_utils._resolver.guest.outstanding import under_way
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.vmi import vmi
 
 Manifest = dict[str, Any]
 

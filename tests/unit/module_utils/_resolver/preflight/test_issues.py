@@ -8,21 +8,13 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    Cluster,
-    KubeVirt,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
-    Objects,
-    Problem,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import issues as preflight
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.issues import (
-    too_little_memory,
-)
+from plugins.module_utils._resolver.api.release import NEWEST, parse_release
+from plugins.module_utils._resolver.declare import plan
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects, Problem
+from plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
+from plugins.module_utils._resolver.preflight import issues as preflight
+from plugins.module_utils._resolver.preflight.issues import too_little_memory
 
 CLUSTER = "VirtualMachineClusterInstancetype"
 OWN = "VirtualMachineInstancetype"

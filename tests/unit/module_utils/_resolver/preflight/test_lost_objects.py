@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import parse_release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
-    Objects,
-    Problem,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.lost_objects import (
-    power_problem,
-)
+from plugins.module_utils._resolver.api.release import parse_release
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects, Problem
+from plugins.module_utils._resolver.preflight.lost_objects import power_problem
 
 NEWEST = parse_release("1.9.0")
 SMALL = {"kind": "VirtualMachineClusterInstancetype", "metadata": {"name": "small"}, "spec": {}}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ObjectKey
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight.object_keys import (
+from plugins.module_utils._resolver.api.matcher import ObjectKey
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.preflight.object_keys import (
     ObjectToRead,
     further_keys,
     keys_for_admission,

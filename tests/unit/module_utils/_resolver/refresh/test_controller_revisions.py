@@ -5,22 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    Cluster,
-    KubeVirt,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import (
-    drift,
-    recapture,
-    revision_change,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
-    RevisionIndex,
-)
+from plugins.module_utils._resolver.api.matcher import INSTANCETYPE
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.refresh import drift, recapture, revision_change
+from plugins.module_utils._resolver.refresh.controller_revisions import RevisionIndex
 
 Manifest = dict[str, Any]
 

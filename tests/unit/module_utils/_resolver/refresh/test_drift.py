@@ -6,31 +6,14 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import (
-    INSTANCETYPE,
-    PREFERENCE,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import (
-    ASSUMED,
-    NOTHING,
-    GuestEffect,
-    Instance,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    Cluster,
-    KubeVirt,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import (
-    revision_store as revision,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.find import Specs
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
-    Lookup,
-    Objects,
-    Problem,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift
+from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.guest.effect import ASSUMED, NOTHING, GuestEffect, Instance
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.find import revision_store as revision
+from plugins.module_utils._resolver.kubevirt.find.find import Specs
+from plugins.module_utils._resolver.kubevirt.find.lookup import Lookup, Objects, Problem
+from plugins.module_utils._resolver.refresh import drift
 
 DEFAULT = KubeVirt(NEWEST)
 VM: dict[str, Any] = {

@@ -6,25 +6,14 @@ import base64
 import json
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    Cluster,
-    KubeVirt,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.revision_store import (
-    controller_revision,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.vmi import build
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
-    copies_without_revisions,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.export import (
-    export_vm,
-    export_vms,
-    manifests,
-)
+from plugins.module_utils._resolver.api import release
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.find.revision_store import controller_revision
+from plugins.module_utils._resolver.kubevirt.vmi.vmi import build
+from plugins.module_utils._resolver.refresh.controller_revisions import copies_without_revisions
+from plugins.module_utils._resolver.refresh.export import export_vm, export_vms, manifests
 
 Manifest = dict[str, Any]
 

@@ -7,32 +7,16 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import (
-    INSTANCETYPE,
-    PREFERENCE,
-    ROLES,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import apply_merge_patch
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import ASSUMED, RESTART
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    Cluster,
-    KubeVirt,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import (
-    revision_store as revision,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
-    Objects,
-    Problem,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift, move, recapture
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
-    RevisionIndex,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revision_change import (
-    RevisionChange,
-)
+from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLES
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.api.tree import apply_merge_patch
+from plugins.module_utils._resolver.guest.effect import ASSUMED, RESTART
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.find import revision_store as revision
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects, Problem
+from plugins.module_utils._resolver.refresh import drift, move, recapture
+from plugins.module_utils._resolver.refresh.controller_revisions import RevisionIndex
+from plugins.module_utils._resolver.refresh.revision_change import RevisionChange
 
 Manifest = dict[str, Any]
 CLUSTER = KubeVirt(NEWEST)

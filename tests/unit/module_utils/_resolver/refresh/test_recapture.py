@@ -6,19 +6,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import (
-    INSTANCETYPE,
-    PREFERENCE,
-    ROLES,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import drift, recapture
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
-    RevisionIndex,
-    is_captured,
-)
+from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLES
+from plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.refresh import drift, recapture
+from plugins.module_utils._resolver.refresh.controller_revisions import RevisionIndex, is_captured
 
 Manifest = dict[str, Any]
 SIZE = {"name": "big", "kind": "VirtualMachineInstancetype"}

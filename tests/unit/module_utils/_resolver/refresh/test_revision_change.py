@@ -7,39 +7,16 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import (
-    INSTANCETYPE,
-    PREFERENCE,
-    ROLES,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.guest.effect import (
-    ASSUMED,
-    LIVE,
-    RESTART,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    Cluster,
-    KubeVirt,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import (
-    revision_names as naming,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import (
-    revision_store as revision,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import (
-    controller_revisions,
-    drift,
-    revision_change,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.controller_revisions import (
-    RevisionIndex,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.revision_change import (
-    RevisionChange,
-)
+from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLES
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.guest.effect import ASSUMED, LIVE, RESTART
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.find import revision_names as naming
+from plugins.module_utils._resolver.kubevirt.find import revision_store as revision
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.refresh import controller_revisions, drift, revision_change
+from plugins.module_utils._resolver.refresh.controller_revisions import RevisionIndex
+from plugins.module_utils._resolver.refresh.revision_change import RevisionChange
 
 Manifest = dict[str, Any]
 

@@ -6,12 +6,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh import rollout
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.rollout import (
-    Limits,
-    Rollout,
-    Selection,
-)
+from plugins.module_utils._resolver.refresh import rollout
+from plugins.module_utils._resolver.refresh.rollout import Limits, Rollout, Selection
 
 Facts = dict[str, Any]
 RUNNING: Facts = {

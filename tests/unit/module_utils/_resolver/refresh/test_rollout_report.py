@@ -7,11 +7,8 @@ from typing import Any
 
 import yaml
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.rollout import Rollout
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.refresh.rollout_report import (
-    report,
-    table,
-)
+from plugins.module_utils._resolver.refresh.rollout import Rollout
+from plugins.module_utils._resolver.refresh.rollout_report import report, table
 
 Facts = dict[str, Any]
 

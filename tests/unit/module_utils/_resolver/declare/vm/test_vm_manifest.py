@@ -14,15 +14,12 @@ import pytest
 import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.virtshape.instancetypes.plugins.doc_fragments import virtual_machine_options
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.manifest import (
-    manifest,
-    warnings,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.options import SPEC
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.volumes import generated_name
-from ansible_collections.virtshape.instancetypes.plugins.modules import virtual_machine
+from plugins.doc_fragments import virtual_machine_options
+from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._resolver.declare.vm.manifest import manifest, warnings
+from plugins.module_utils._resolver.declare.vm.options import SPEC
+from plugins.module_utils._resolver.declare.vm.volumes import generated_name
+from plugins.modules import virtual_machine
 
 
 def vmi(**options: Any) -> dict[str, Any]:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.name_rules import shown
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.volumes import (
-    Disks,
-    generated_name,
-)
+from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._resolver.api.name_rules import shown
+from plugins.module_utils._resolver.declare.vm.volumes import Disks, generated_name
 
 WRONG = "must consist of a-z, 0-9 and -, with a letter or digit at both ends"
 LONG = "is longer than 63 characters"

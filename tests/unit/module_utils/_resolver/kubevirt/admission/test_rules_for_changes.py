@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.admission import (
-    virtual_machine,
-)
+from plugins.module_utils._resolver.kubevirt.admission import virtual_machine
 
 
 def test_unchanged_data_volume_templates_keep_foreign_namespaces() -> None:

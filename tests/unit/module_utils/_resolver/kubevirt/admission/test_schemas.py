@@ -6,12 +6,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.admission.schemas import (
-    causes,
-    object_causes,
-)
+from plugins.module_utils._resolver.api import release
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.kubevirt.admission.schemas import causes, object_causes
 
 Spec = dict[str, Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply.memory import requested
+from plugins.module_utils._resolver.kubevirt.apply.memory import requested
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Panic
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.apply import topology
+from plugins.module_utils._resolver.api.errors import Panic
+from plugins.module_utils._resolver.kubevirt.apply import topology
 
 
 @pytest.mark.parametrize("across", ["SocketsCores", "CoresThreads", "SocketsCoresThreads"])

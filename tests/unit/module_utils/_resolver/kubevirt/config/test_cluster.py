@@ -6,12 +6,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config import gates
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    KubeVirt,
-    kubevirt_of,
-)
+from plugins.module_utils._resolver.api import release
+from plugins.module_utils._resolver.kubevirt.config import gates
+from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of
 
 DECLARED, REQUESTED, NETWORKS = "DeclarativeHotplugVolumes", "HotplugVolumes", "LiveUpdateNADRef"
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import matcher
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import INSTANCETYPE
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import parse_release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import decode
+from plugins.module_utils._resolver.api import matcher
+from plugins.module_utils._resolver.api.matcher import INSTANCETYPE
+from plugins.module_utils._resolver.api.release import parse_release
+from plugins.module_utils._resolver.kubevirt.find import decode
 
 FAILED = "failed to decode object in ControllerRevision: "
 

@@ -7,15 +7,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import (
-    INSTANCETYPE,
-    PREFERENCE,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find import find, lookup
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
-    Objects,
-    Problem,
-)
+from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
+from plugins.module_utils._resolver.kubevirt.find import find, lookup
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects, Problem
 
 SMALL = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
 LARGE = {"cpu": {"guest": 8}, "memory": {"guest": "8Gi"}}

@@ -5,20 +5,9 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import (
-    NEWEST,
-    Release,
-    parse_release,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.infer import (
-    NotInferred,
-    infer,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
-    PANIC,
-    Objects,
-    Problem,
-)
+from plugins.module_utils._resolver.api.release import NEWEST, Release, parse_release
+from plugins.module_utils._resolver.kubevirt.find.infer import NotInferred, infer
+from plugins.module_utils._resolver.kubevirt.find.lookup import PANIC, Objects, Problem
 
 LABEL = "instancetype.kubevirt.io/default-"
 LABELS = {f"{LABEL}instancetype": "u1.small", f"{LABEL}preference": "fedora"}

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
-    PANIC,
-    Objects,
-    Problem,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.revision.migrate import (
-    upgrade,
-)
+from plugins.module_utils._resolver.kubevirt.find.lookup import PANIC, Objects, Problem
+from plugins.module_utils._resolver.kubevirt.revision.migrate import upgrade
 
 
 def vm(instancetype: str, preference: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vm import failures, readiness
+from plugins.module_utils._resolver.kubevirt.vm import failures, readiness
 
 
 def vm(reason: str, message: str = "no", status: str = "True", **more: Any) -> dict[str, Any]:

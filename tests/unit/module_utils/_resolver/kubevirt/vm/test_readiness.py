@@ -6,11 +6,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.manifest import Progress
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vm.readiness import (
-    observed,
-    readiness,
-)
+from plugins.module_utils._resolver.api.manifest import Progress
+from plugins.module_utils._resolver.kubevirt.vm.readiness import observed, readiness
 
 CAPTURED = {"name": "u1.small", "controllerRevisionRef": {"name": "r"}}
 

@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release, schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import defaults
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.hotplug import (
-    limits,
-)
+from plugins.module_utils._resolver.api import release, schema
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from plugins.module_utils._resolver.kubevirt.vmi import defaults
+from plugins.module_utils._resolver.kubevirt.vmi.hotplug import limits
 
 
 def spec(**fields: Any) -> dict[str, Any]:

@@ -8,15 +8,15 @@ import pytest
 from interface_specs import LAN, POD, state
 from interface_specs import spec as own_spec
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.device_hotplug import (
+from plugins.module_utils._resolver.api.release import NEWEST, parse_release
+from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from plugins.module_utils._resolver.kubevirt.vmi.device_hotplug import (
     migrated,
     plugged_interfaces,
     plugged_volumes,
     replaced,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.hotplug import LiveUpdate
+from plugins.module_utils._resolver.kubevirt.vmi.hotplug import LiveUpdate
 
 Manifest = dict[str, Any]
 

@@ -7,21 +7,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release_schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import parse_release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    Cluster,
-    KubeVirt,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
-    PANIC,
-    Objects,
-    Problem,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.expand import (
-    expand,
-    fill,
-)
+from plugins.module_utils._resolver.api import release_schema
+from plugins.module_utils._resolver.api.release import parse_release
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.find.lookup import PANIC, Objects, Problem
+from plugins.module_utils._resolver.kubevirt.vmi.expand import expand, fill
 
 OBJECTS = [
     {

@@ -6,11 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi.hotplug import (
-    LiveUpdate,
-    memory,
-    memory_hotplug_error,
-)
+from plugins.module_utils._resolver.kubevirt.vmi.hotplug import LiveUpdate, memory, memory_hotplug_error
 
 Manifest = dict[str, Any]
 

@@ -7,19 +7,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import (
-    NEWEST,
-    Release,
-    parse_release,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import (
-    Lookup,
-    Objects,
-    Problem,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.vmi import live_update
+from plugins.module_utils._resolver.api import schema
+from plugins.module_utils._resolver.api.release import NEWEST, Release, parse_release
+from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from plugins.module_utils._resolver.kubevirt.find.lookup import Lookup, Objects, Problem
+from plugins.module_utils._resolver.kubevirt.vmi import live_update
 
 applied, differs = live_update.applied, live_update.differs
 

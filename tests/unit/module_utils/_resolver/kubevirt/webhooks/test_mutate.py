@@ -7,12 +7,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.mutate import (
-    mutate,
-    with_source_architecture,
-)
+from plugins.module_utils._resolver.api.release import NEWEST, parse_release
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.webhooks.mutate import mutate, with_source_architecture
 
 PREFERENCE = {
     "kind": "VirtualMachineClusterPreference",

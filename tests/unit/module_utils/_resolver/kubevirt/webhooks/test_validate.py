@@ -6,21 +6,12 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import release_schema
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import (
-    NEWEST,
-    Release,
-    parse_release,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import (
-    Cluster,
-    KubeVirt,
-)
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import validate
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.response import (
-    Response,
-)
+from plugins.module_utils._resolver.api import release_schema
+from plugins.module_utils._resolver.api.release import NEWEST, Release, parse_release
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.webhooks import validate
+from plugins.module_utils._resolver.kubevirt.webhooks.response import Response
 
 
 def obj(kind: str, name: str, **spec: Any) -> dict[str, Any]:
