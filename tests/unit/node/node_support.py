@@ -6,7 +6,7 @@ import copy
 from typing import Any, cast
 
 from node.api.client import ApiError, Client
-from node.api.informer import Informer, ObjectKey
+from node.api.informer import Informer, key_of
 from node.api.resources import Resource
 
 Manifest = dict[str, Any]
@@ -49,7 +49,7 @@ class Api:
         return self._store(kind, body)
 
     async def update(self, kind: Resource, body: Manifest, _subresource: str = "") -> Manifest:
-        self._found(kind.path(*ObjectKey.of(body)))
+        self._found(kind.path(*key_of(body)))
         return self._store(kind, copy.deepcopy(body))
 
     async def patch(
@@ -70,7 +70,7 @@ class Api:
         self._version += 1
         stored = {"apiVersion": kind.api_version, "kind": kind.kind, **entry}
         stored["metadata"] = {"uid": "uid", **stored["metadata"], "resourceVersion": str(self._version)}
-        self.objects[kind.path(*ObjectKey.of(stored))] = stored
+        self.objects[kind.path(*key_of(stored))] = stored
         self.written.append(stored)
         for informer in self._caches:
             if informer.resource == kind:

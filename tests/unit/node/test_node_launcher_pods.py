@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from node_support import Api, launcher, vmi
 
-from node.api.informer import ObjectKey
+from node.api.informer import key_of
 from node.api.resources import POD, VMI
 from node.launcher_pods import LauncherPods, guest_of, has_left, holds_guest
 
@@ -56,13 +56,13 @@ def test_pods_and_vmis_know_each_other() -> None:
     api.add(VMI, guest)
     pod = launcher("a", guest)
     api.add(POD, pod)
-    assert notified == [ObjectKey.of(guest)]
+    assert notified == [key_of(guest)]
     api.add(VMI, guest)
-    assert notified == [ObjectKey.of(guest), ObjectKey.of(pod)]
+    assert notified == [key_of(guest), key_of(pod)]
     assert guest_of(pod) == guest["metadata"]["uid"]
     assert [entry["metadata"]["name"] for entry in launcher_pods.pods_of(guest)] == ["a"]
     result = launcher_pods.vmi(pod)
-    assert result is not None and ObjectKey.of(result) == ObjectKey.of(guest)
+    assert result is not None and key_of(result) == key_of(guest)
     other = {**guest, "metadata": {**guest["metadata"], "uid": "another"}}
     api.add(VMI, other)
     assert launcher_pods.vmi(pod) is None

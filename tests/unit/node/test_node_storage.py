@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from node_support import Api, named
 
-from node.api.informer import ObjectKey
+from node.api.informer import key_of
 from node.api.resources import CLAIM, STORAGE_CLASS, VOLUME
 from node.storage.provisioner import NAME, Provisioner, Reclaimer, volume_name
 
@@ -39,7 +39,7 @@ def provisioned(*claims: Manifest, storage_class: Manifest | None = None, api: A
     async def run() -> None:
         for entry in claims:
             api.add(CLAIM, entry)
-            await provisioner.sync(ObjectKey.of(entry))
+            await provisioner.sync(key_of(entry))
 
     asyncio.run(run())
     return api

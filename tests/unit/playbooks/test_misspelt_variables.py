@@ -26,7 +26,7 @@ PLAYBOOKS = [
     ("deploy_catalog", "role common_instancetypes", "seris", "series"),
     ("fleet_report", "playbook fleet_report", "failif", "fail_if"),
     ("catalog_report", "playbook catalog_report", "sources", "source"),
-    ("upgrade_report", "playbook upgrade_report", "version", "catalog_version"),
+    ("upgrade_report", "playbook upgrade_report", "version", "kubevirt_version"),
     ("check", "playbook check", "path", "paths"),
     ("modernize", "playbook modernize", "path", "paths"),
 ]

@@ -70,7 +70,7 @@ def test_a_vm_of_a_preset(tmp_path: Path) -> None:
         (
             OLD.replace("memory: 2Gi", "memory: x"),
             [],
-            "not converted: VirtualMachineInstancePreset small: spec.domain.",
+            "VirtualMachineInstancePreset small: spec.domain.",
         ),
         (OLD, ["--catalog", "any"], "invalid choice: 'any'"),
         ("kind: Service\napiVersion: v1\n", [], "old.yml: found no VM and no template; check the paths"),

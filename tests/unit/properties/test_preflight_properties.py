@@ -111,12 +111,12 @@ class Gathered(Objects):
 
     def __init__(self, world: list[Manifest], wanted: Iterable[Manifest], release: Release) -> None:
         super().__init__(world)
-        due = [key for vm in wanted for key in (*keys_for_admission(vm, release), *keys_for_start(vm))]
+        due = [needed for vm in wanted for needed in (*keys_for_admission(vm, release), *keys_for_start(vm))]
         self.known: set[tuple[str, str, str]] = set()
         while due:
-            self.known.update(key[:3] for key in due)
-            after = [more for key in due for more in further_keys(key, super(Gathered, self).get(*key[:3]))]
-            due = [key for key in after if key[:3] not in self.known]
+            self.known.update(needed.key for needed in due)
+            after = [more for needed in due for more in further_keys(needed, super(Gathered, self).get(*needed.key))]
+            due = [needed for needed in after if needed.key not in self.known]
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | None:
         place = (kind, "" if kind in (TYPE, PREFERENCE) else namespace, name)

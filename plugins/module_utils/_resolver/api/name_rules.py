@@ -26,8 +26,8 @@ _MAX_SHOWN: Final = 60
 _MAX_CHOICES: Final = 20
 # By difflib: "serie" and "size", or "hostname" and "name", have 0.67.
 _SIMILAR: Final = 0.75
-# The least length of what counts as the beginning of a name.
-_BEGINNING: Final = 3
+# The least length of what counts as the beginning or the end of a name.
+_PART: Final = 3
 # Thousands of entries share namespaces, keys and values.
 _CACHE_SIZE: Final = 4096
 
@@ -76,8 +76,10 @@ def similar(name: Any, known_names: Iterable[Any], prefix: str = "") -> list[str
     wanted = _plain(str(name).removeprefix(prefix))
     close = get_close_matches(wanted, spelled, 2, _SIMILAR)
     swapped = [entry for entry in spelled if sorted(entry) == sorted(wanted)]
-    begun = [entry for entry in spelled if len(wanted) >= _BEGINNING and entry.startswith(wanted)]
-    return [spelled[match] for match in dict.fromkeys([*close, *swapped, *begun])][:2]
+    part = wanted if len(wanted) >= _PART else "\0"
+    begun = [entry for entry in spelled if entry.startswith(part)]
+    ended = [entry for entry in spelled if entry.endswith(part)]
+    return [spelled[match] for match in dict.fromkeys([*close, *swapped, *begun, *ended])][:2]
 
 
 def _plain(name: Any) -> str:

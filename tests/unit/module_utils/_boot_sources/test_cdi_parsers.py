@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plugins.module_utils._boot_sources.cdi_parsers import ChecksumError, UrlError, parse_checksum, scheme
+from plugins.module_utils._boot_sources.cdi_parsers import ChecksumError, UrlError, parse_checksum, printed, scheme
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,17 @@ def test_request_uri_needs_a_scheme_or_a_path() -> None:
             scheme(text, request=True)
 
 
+def test_printed_url_is_escaped() -> None:
+    assert printed("HTTP://x/a b") == "http://x/a%20b"
+    assert printed("a b/é") == "a%20b/%C3%A9"
+    assert printed("quay.io:5000/a b") == "quay.io:5000/a b"
+
+
 # Checksums as CDI reads them.
+
+
+def test_checksum_is_normalized() -> None:
+    assert parse_checksum(" SHA256 : " + "A" * 64) == ("sha256", "a" * 64)
 
 
 @pytest.mark.parametrize(

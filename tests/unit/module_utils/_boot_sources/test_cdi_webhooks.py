@@ -92,6 +92,14 @@ def test_unreadable_size_is_a_bad_request(amount: str, expected: str) -> None:
         assert not result.causes
 
 
+def test_only_another_spelling_of_a_spec_is_accepted() -> None:
+    old = volume(preallocation=None)
+    equal = volume(storage={"resources": {"requests": {"storage": "1024Mi"}}, "accessModes": []}, contentType="")
+    assert data_volume_refusal(equal, old) is None
+    for changed in (volume(preallocation=False), volume(source={"registry": {"url": "docker://x/y", "secretRef": ""}})):
+        assert message(data_volume_refusal(changed, old)) == " Cannot update DataVolume Spec"
+
+
 def test_multi_stage_import_takes_new_checkpoints() -> None:
     source = {"vddk": {**VDDK, "url": "https://x"}}
     old = volume(source=source)
@@ -110,6 +118,11 @@ def test_data_import_crons_are_checked() -> None:
         " Cannot update DataImportCron Spec",
         (data_volume.Cause("Cannot update DataImportCron Spec", "DataImportCron.Spec", "FieldValueDuplicate"),),
     )
+
+
+def test_length_of_a_name_is_in_bytes() -> None:
+    assert data_volume.too_long("é" * 31, 63) == []
+    assert data_volume.too_long("é" * 32, 63) == [data_volume.Cause("Name cannot be longer than 63 characters")]
 
 
 # The default StorageClass.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plugins.module_utils._boot_sources.cdi_parsers import ScheduleError, check_schedule
+from plugins.module_utils._resolver.api.errors import Panic
 
 
 @pytest.mark.parametrize(
@@ -50,3 +51,8 @@ def test_invalid_schedules_raise(text: str, message: str) -> None:
     with pytest.raises(ScheduleError) as error:
         check_schedule(text, {"Europe/Berlin"})
     assert str(error.value) == message
+
+
+def test_parser_panics_for_a_zone_alone() -> None:
+    with pytest.raises(Panic):
+        check_schedule("TZ=UTC")

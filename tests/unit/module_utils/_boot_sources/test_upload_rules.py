@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
-from plugins.module_utils._boot_sources import upload
+import pytest
+
+from plugins.module_utils._boot_sources import source, upload
 
 CLAIM = {"name": "golden", "namespace": "shop"}
+
+
+def test_claim_takes_a_file_without_data_volume() -> None:
+    file = {"archive": True, "volume": "golden"}
+    options = {"name": "fedora", "namespace": "shop", "size": "1Gi", "upload": file}
+    claim = upload.claim(source.volume(options, "sha256:1", {"a": "b"}))
+    assert claim["metadata"] == {
+        **CLAIM,
+        "annotations": {
+            "cdi.kubevirt.io/storage.upload.target": "",
+            "cdi.kubevirt.io/storage.contentType": "archive",
+            upload.DIGEST: "sha256:1",
+        },
+        "labels": {"cdi.kubevirt.io/applyStorageProfile": "true", "a": "b", source.OWNER: "fedora"},
+    }
+    assert claim["spec"] == {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    chosen = source.volume({**options, "access_mode": "ReadWriteMany"}, "sha256:1", {})
+    assert upload.claim(chosen)["spec"]["accessModes"] == ["ReadWriteMany"]
 
 
 def test_claim_without_its_data_volume_is_no_target() -> None:
@@ -29,6 +49,14 @@ def test_only_events_of_the_volume_count() -> None:
     assert upload.event_problem({"message": "x"}, uids) == ""
 
 
+def test_patch_adds_missing_labels_and_digest_only() -> None:
+    labels = {"a": "b", "c": "d"}
+    live = {"metadata": {"labels": {"a": "b"}, "annotations": {upload.DIGEST: "sha256:0"}}}
+    assert upload.patch(labels, "", live) == {"metadata": {"labels": {"c": "d"}}}
+    assert upload.patch({}, "sha256:1", live) == {"metadata": {"annotations": {upload.DIGEST: "sha256:1"}}}
+    assert upload.patch({"a": "b"}, "sha256:0", live) is None
+
+
 def test_volume_holds_a_file_once_processed() -> None:
     marked = {"annotations": {upload.DIGEST: "sha256:1"}}
     done = {"annotations": {**marked["annotations"], upload.POD_PHASE: "Succeeded"}}
@@ -36,3 +64,26 @@ def test_volume_holds_a_file_once_processed() -> None:
     assert upload.holds({"metadata": done, "status": {"phase": "Bound"}}, "sha256:1")
     assert not upload.holds({"metadata": done}, "sha256:2")
     assert not upload.holds({"metadata": marked, "status": {"phase": "Bound"}}, "sha256:1")
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://proxy", ("https://proxy/v1beta1/upload-async", "https://proxy/v1beta1/upload")),
+        ("https://proxy/a/", ("https://proxy/a/v1beta1/upload-async", "https://proxy/a/v1beta1/upload")),
+        (
+            "https://proxy/v1beta1/upload-async",
+            ("https://proxy/v1beta1/upload-async", "https://proxy/v1beta1/upload-async"),
+        ),
+    ],
+)
+def test_paths_of_the_upload_proxy(url: str, expected: tuple[str, str]) -> None:
+    assert upload.proxy_paths(url) == expected
+
+
+def test_proxy_url_of_a_configuration() -> None:
+    assert upload.proxy_url({"spec": {"uploadProxyURLOverride": "a"}, "status": {"uploadProxyURL": "b"}}) == "a"
+    assert upload.proxy_url({"status": {"uploadProxyURL": "b"}}) == "b"
+    assert upload.proxy_url({}) == ""
+    assert upload.proxy_address("proxy.example") == ("https://proxy.example", "")
+    assert "is no URL" in upload.proxy_address("127.0.0.1:443")[1]

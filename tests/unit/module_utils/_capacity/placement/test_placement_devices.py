@@ -96,6 +96,40 @@ def test_selectors_match_driver_and_attributes(expressions: list[str], expected:
     assert selected(expressions, GPU, attributes) is expected
 
 
+def test_claims_fit_where_enough_devices_are_free() -> None:
+    two = slice_of(device("d"), device("e"))
+    assert fits(claim()) is True
+    assert fits(claim(exactly(count=2))) is False
+    assert fits(claim(exactly(count=2)), slices=[two]) is True
+    assert fits(claim(exactly(), exactly("any")), slices=[two]) is True
+    assert fits(claim(name="c"), claim(name="d"), claim(name="e"), slices=[two]) is False
+    assert fits(claim(), used=[(GPU, "p", "d")]) is False
+    # The first request has to leave the only GPU to the second.
+    mixed = [slice_of(device("d")), slice_of(device("n"), driver="nic.example.com")]
+    assert fits(claim(exactly("any"), exactly()), slices=mixed) is True
+
+
+def test_devices_count_on_nodes_that_reach_them() -> None:
+    term = {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["1"]}]}
+    for place, expected in (
+        ({"nodeName": "b"}, False),
+        ({"allNodes": True}, True),
+        ({"nodeSelector": {"nodeSelectorTerms": [term]}}, True),
+        ({"nodeSelector": {"nodeSelectorTerms": []}}, False),
+    ):
+        assert fits(claim(), slices=[slice_of(device(), **place)]) is expected, place
+    # A feature gate decides whether places of single devices count.
+    single = slice_of(device("d", nodeName="a"), device("e", nodeName="b"), perDeviceNodeSelection=True)
+    assert fits(claim(), slices=[single]) is None
+    assert fits(claim(exactly(count=2)), slices=[single]) is False
+
+
+def test_only_the_newest_generation_of_a_pool_counts() -> None:
+    first, second = slice_of(device("d"), device("e")), slice_of(device("d"), generation=2)
+    assert fits(claim(exactly(count=2)), slices=[first, second]) is False
+    assert fits(claim(), slices=[first, second]) is True
+
+
 def test_unsupported_features_give_no_answer() -> None:
     assert fits(claim(exactly("odd"))) is None
     assert fits(claim(exactly("odd", count=2))) is False
@@ -134,6 +168,30 @@ def test_missing_objects_and_too_many_devices() -> None:
     demanded = demand([{"resourceClaimTemplateName": "t"}], "shop", device_objects_of())
     assert demanded is not None and demanded.missing == "its ResourceClaimTemplate t does not exist"
     assert demand([], "shop", device_objects_of()) is None
+
+
+def test_claims_of_templates_and_allocated_claims() -> None:
+    template = {"metadata": {"name": "t", "namespace": "shop"}, "spec": {"spec": claim()["spec"]}}
+    demanded = demand([{"resourceClaimTemplateName": "t"}], "shop", device_objects_of(templates=[template]))
+    assert demanded is not None and Allocator([slice_of(device())], set()).fits(node_of("a"), demanded) is True
+    term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}
+    for selector, name, expected in (
+        ({"nodeSelectorTerms": [term]}, "a", True),
+        ({"nodeSelectorTerms": [term]}, "b", False),
+        (None, "b", True),
+    ):
+        allocated = demand_of(claim(status={"allocation": {"nodeSelector": selector}}))
+        assert Allocator((), set()).fits(node_of(name), allocated) is expected
+
+
+def test_fields_of_v1beta1_are_read() -> None:
+    flat = claim({"name": "r", "deviceClassName": "model"})
+    model = kind("model", f'device.attributes["{GPU}"].model == "A100"')
+    objects = device_objects(
+        [model], [slice_of({"name": "d", "basic": {"attributes": {"model": {"string": "A100"}}}})], [flat], []
+    )
+    demanded = demand([{"resourceClaimName": "c"}], "shop", objects)
+    assert demanded is not None and Allocator(objects.slices, set()).fits(node_of("a"), demanded) is True
 
 
 def test_allocated_devices_are_taken() -> None:

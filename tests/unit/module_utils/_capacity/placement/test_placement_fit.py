@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from placement_samples import node_of, pod_of, state_of
 
+from growth import growth
 from plugins.module_utils._capacity.placement.batch import Batch
 from plugins.module_utils._capacity.placement.fit import eligible, insufficient_resources, problem
 from plugins.module_utils._capacity.placement.objects import (
     Node,
     claim_names,
+    from_manifest,
     is_over,
     node,
     storage,
@@ -24,6 +27,23 @@ HOSTNAME = "kubernetes.io/hostname"
 
 def fits(node: Node, **pod: Any) -> bool:
     return bool(Batch(state_of(node)).fitting(pod_of(**pod)))
+
+
+@pytest.mark.parametrize(
+    ("requests", "expected"),
+    [
+        ({"cpu": "4", "memory": "8Gi"}, True),
+        ({"cpu": "4001m"}, False),
+        ({"cpu": "4000.1m"}, False),
+        ({"memory": "8193Mi"}, False),
+        ({"example.com/gpu": "1"}, False),
+        ({"example.com/gpu": "0"}, True),
+        ({"strange": "1"}, True),
+        ({"hugepages-2Mi": "2Mi"}, False),
+    ],
+)
+def test_node_needs_every_requested_resource(requests: dict[str, str], expected: bool) -> None:
+    assert fits(node_of(), requests=requests) is expected
 
 
 def test_running_pods_take_room() -> None:
@@ -41,6 +61,20 @@ def test_running_pods_take_room() -> None:
     assert insufficient_resources(full, pod_of(requests={}), 0) == {"pods": 1}
 
 
+def test_requests_of_a_pod_add_up() -> None:
+    spec = {
+        "containers": [{"resources": {"requests": {"cpu": "1"}}}, {"resources": {"limits": {"memory": "1Gi"}}}],
+        "initContainers": [
+            {"restartPolicy": "Always", "resources": {"requests": {"cpu": "500m"}}},
+            {"resources": {"requests": {"cpu": "2"}}},
+        ],
+        "overhead": {"cpu": "100m"},
+    }
+    assert from_manifest({"spec": spec}).requests == {"cpu": 2600, "memory": 2**30}
+    pod_level = {**spec, "resources": {"requests": {"cpu": "3"}}}
+    assert from_manifest({"spec": pod_level}).requests["cpu"] == 3100
+
+
 def test_owner_and_end_of_a_pod() -> None:
     labels = {"kubevirt.io": "virt-launcher", "kubevirt.io/created-by": "u"}
     assert pod_of(labels=labels).owner == "u"
@@ -51,6 +85,23 @@ def test_owner_and_end_of_a_pod() -> None:
         False,
     ]
     assert not is_over({})
+
+
+@pytest.mark.parametrize(
+    ("toleration", "expected"),
+    [
+        (None, False),
+        ({"key": "k", "value": "v"}, True),
+        ({"key": "k", "value": "other"}, False),
+        ({"key": "other", "operator": "Exists"}, False),
+        ({"key": "k", "operator": "Exists", "effect": "NoExecute"}, False),
+        ({"operator": "Exists"}, True),
+        ({"key": "k", "operator": "Strange"}, False),
+    ],
+)
+def test_taints_need_tolerations(toleration: dict[str, str] | None, expected: bool) -> None:
+    taints = [{"key": "k", "value": "v", "effect": "NoSchedule"}, {"key": "soft", "effect": "PreferNoSchedule"}]
+    assert fits(node_of(taints=taints), tolerations=[toleration] if toleration else []) is expected
 
 
 def test_cordoned_nodes_take_tolerating_pods_only() -> None:
@@ -77,12 +128,67 @@ def test_node_affinity_terms(terms: list[dict[str, Any]], expected: bool) -> Non
     assert fits(node_of(), nodeSelector={"zone": "a"}) is False
 
 
+def term(app: str, key: str = HOSTNAME, **more: Any) -> dict[str, Any]:
+    return {"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": key, **more}
+
+
+def apart(*terms: dict[str, Any]) -> dict[str, Any]:
+    return {"podAntiAffinity": {REQUIRED: list(terms)}}
+
+
+def beside(*terms: dict[str, Any]) -> dict[str, Any]:
+    return {"podAffinity": {REQUIRED: list(terms)}}
+
+
 NODES = (node_of("a", {"zone": "1"}), node_of("b", {"zone": "1"}), node_of("c", {"zone": "2"}), node_of("d"))
 
 
 def where(pod: Any, *pods: Any, **more: Any) -> str:
     state = state_of(*NODES, pods=pods, **more)
     return "".join(state.nodes[number].name for number in Batch(state).fitting(pod))
+
+
+def test_anti_affinity_works_both_ways() -> None:
+    web = pod_of("web", node="a", labels={"app": "web"})
+    assert where(pod_of(affinity=apart(term("web"))), web) == "bcd"
+    assert where(pod_of(affinity=apart(term("web", "zone"))), web) == "cd"
+    shy = pod_of("shy", node="a", affinity=apart(term("web", "zone")))
+    assert where(pod_of(labels={"app": "web"}), shy) == "cd"
+    assert where(pod_of(labels={"app": "db"}), shy) == "abcd"
+
+
+@pytest.mark.parametrize("rule", [apart, beside])
+def test_pod_affinity_scales_with_the_number_of_pods(rule: Callable[..., dict[str, Any]]) -> None:
+    def work(count: int) -> Callable[[], None]:
+        names = [f"vm-{number}" for number in range(count)]
+        pods = [pod_of(name, node="a", labels={"app": name}, affinity=rule(term(name))) for name in names]
+
+        def place() -> None:
+            large = {"cpu": "1000", "memory": "1Ti", "pods": "1000"}
+            batch = Batch(state_of(node_of("a", **large), node_of("b", **large), pods=pods))
+            assert {batch.place(pod) for pod in pods} == {1 if rule is apart else 0}
+
+        return place
+
+    assert growth(work) < 5
+
+
+def test_affinity_needs_matching_pods_nearby() -> None:
+    web = pod_of("web", node="a", labels={"app": "web"})
+    assert where(pod_of(affinity=beside(term("web", "zone"))), web) == "ab"
+    assert where(pod_of(affinity=beside(term("web")))) == ""
+    # The first of its kind.
+    assert where(pod_of(labels={"app": "web"}, affinity=beside(term("web", "zone")))) == "abc"
+
+
+def test_affinity_selects_namespaces() -> None:
+    web = pod_of("web", node="a", labels={"app": "web"}, namespace="office")
+    assert where(pod_of(affinity=apart(term("web"))), web) == "abcd"
+    assert where(pod_of(affinity=apart(term("web", namespaces=["office"]))), web) == "bcd"
+    selected = apart(term("web", namespaceSelector={"matchLabels": {"team": "x"}}))
+    assert where(pod_of(affinity=selected), web, namespaces={"office": {"team": "x"}}) == "bcd"
+    assert where(pod_of(affinity=selected), web) == "abcd"
+    assert where(pod_of(affinity=apart({"topologyKey": HOSTNAME, "namespaceSelector": {}})), web) == "abcd"
 
 
 def spread(**more: Any) -> dict[str, Any]:
@@ -179,3 +285,7 @@ def test_unreachable_and_unbound_claims_have_a_problem() -> None:
     assert problem(state, nowhere) == "2 of 2 nodes do not reach the volume of its claim disk"
     waits = pod_with(claim(storageClassName="none"))
     assert (eligible(state, waits), problem(state, waits)) == ([], "its claim disk is not bound")
+
+
+def test_volumes_without_a_claim() -> None:
+    assert pod_of(volumes=[{"name": "a", "emptyDir": {}}]).claims == ()

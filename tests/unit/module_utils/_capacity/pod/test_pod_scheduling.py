@@ -8,7 +8,7 @@ import pytest
 from pod_samples import METADATA, make_env, spec_of
 
 from plugins.module_utils._capacity.pod.pod import Source, Unrenderable, target
-from plugins.module_utils._capacity.pod.scheduling import node_selector
+from plugins.module_utils._capacity.pod.scheduling import affinity, labels, node_selector
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 CROSS = ["CrossArchitectureVirtualization"]
@@ -94,6 +94,59 @@ def test_hyperv_features_need_strict_check() -> None:
     strict = make_env(gates=["HypervStrictCheck"])
     assert selector({"features": {"hyperv": {"evmcs": {"enabled": False}}}}, env=strict) == set()
     assert selector(hyperv, env=strict) == {"hyperv.node.kubevirt.io/ipi", "cpu-vendor.node.kubevirt.io/Intel"}
+
+
+def rejected(key: str) -> dict[str, str]:
+    return {"key": key, "operator": "DoesNotExist"}
+
+
+def test_obsolete_models_and_forbidden_features_are_rejected() -> None:
+    obsolete = rejected("node-labeller.kubevirt.io/obsolete-host-model")
+    assert affinity(spec_of(), make_env()) == {
+        "nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [obsolete]}]}}
+    }
+    cpu = {"model": "Haswell", "features": [{"name": "vmx", "policy": "forbid"}, {"name": "aes", "policy": "optional"}]}
+    zones = [{"matchExpressions": [{"key": "zone", "operator": "In", "values": [zone]}]} for zone in "ab"]
+    own = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": zones}}}
+    vmi_spec = spec_of({"cpu": cpu}, affinity=own)
+    terms = affinity(vmi_spec, make_env())["nodeAffinity"][REQUIRED]["nodeSelectorTerms"]
+    assert [term["matchExpressions"][1] for term in terms] == [rejected("cpu-feature.node.kubevirt.io/vmx")] * 2
+    assert vmi_spec["affinity"] == own
+
+
+def test_pods_sharing_a_reserved_volume_stay_apart() -> None:
+    lun = {"reservation": True}
+    disks = [{"name": name, "lun": lun} for name in ("d", "p", "m", "gone")] + [{"name": "x", "disk": {}}]
+    volumes = [
+        {"name": "d", "dataVolume": {"name": "dv"}},
+        {"name": "p", "persistentVolumeClaim": {"claimName": "pvc"}},
+        {"name": "m", "memoryDump": {"claimName": "unknown"}},
+    ]
+    vmi_spec = spec_of({"cpu": {"model": "Haswell"}, "devices": {"disks": disks}}, volumes=volumes)
+    claims = {"dv": "2", "pvc": "1"}
+    terms = affinity(vmi_spec, make_env(claims=claims))["podAntiAffinity"][REQUIRED]
+    keys = [term["labelSelector"]["matchExpressions"][0]["key"] for term in terms]
+    assert keys == ["pr.kubevirt.io/1", "pr.kubevirt.io/2"]
+    assert set(keys) < set(labels(METADATA, vmi_spec, make_env(claims=claims)))
+    assert affinity(vmi_spec, make_env("1.8", claims=claims)) == {}
+
+
+def test_own_architecture_is_preferred() -> None:
+    result = affinity(spec_of({"cpu": {"model": "max"}}, architecture="arm64"), make_env(gates=CROSS))
+    (term,) = result["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
+    assert (term["weight"], term["preference"]["matchExpressions"][0]["values"]) == (100, ["arm64"])
+
+
+def test_labels_of_the_pod() -> None:
+    assert labels({**METADATA, "labels": {"app": "db"}}, spec_of(), make_env()) == {
+        "app": "db",
+        "kubevirt.io": "virt-launcher",
+        "kubevirt.io/created-by": "u",
+        "vm.kubevirt.io/name": "web",
+        "vmi.kubevirt.io/id": "web",
+    }
+    long = labels({"name": "a" * 70}, spec_of(hostname="host"), make_env())
+    assert long["vm.kubevirt.io/name"] == "host" and "vmi.kubevirt.io/id" not in long
 
 
 NODE = {

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pod_samples import METADATA, make_env, spec_of
 
-from plugins.module_utils._capacity.pod.amounts import Container, qos_class
+from plugins.module_utils._capacity.pod.amounts import Container, limits, qos_class, requests
 from plugins.module_utils._capacity.pod.pod import Pod, Unrenderable, pod
 from plugins.module_utils._resolver.api.quantity import parse
 
@@ -131,6 +131,19 @@ def test_unrenderable_vmi(options: dict[str, Any], reason: str) -> None:
 
 def container(name: str, cpu: str, limit: str = "", restarts: bool = False) -> Container:
     return Container(name, {"cpu": parse(cpu)}, {"cpu": parse(limit)} if limit else {}, restarts=restarts)
+
+
+def test_pod_resources_are_those_that_run_at_once() -> None:
+    sidecar = container("log", "1", restarts=True)
+    small, large = container("a", "2"), container("b", "9")
+    assert requests([container("main", "3")], [sidecar, small])["cpu"].text == "4"
+    assert requests([container("main", "3")], [sidecar, large])["cpu"].text == "10"
+    assert requests([container("main", "3")], [large, sidecar])["cpu"].text == "9"
+    assert limits([container("main", "3", "5")], [small]) == {"cpu": parse("5")}
+
+
+def test_limit_without_request_is_a_request() -> None:
+    assert requests([Container("main", {}, {"x/gpu": parse("2")})], [])["x/gpu"].text == "2"
 
 
 @pytest.mark.parametrize(

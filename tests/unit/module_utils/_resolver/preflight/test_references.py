@@ -101,10 +101,10 @@ def test_the_claim_of_a_data_volume_is_enough() -> None:
 
 def test_keys_for_start() -> None:
     keys = keys_for_start(vm(volumes=[{"name": "a", "dataVolume": {"name": "x"}}], priorityClassName="high"))
-    assert [tuple(key)[:4] for key in keys] == [
-        ("DataVolume", "shop", "x", "shop"),
-        ("PersistentVolumeClaim", "shop", "x", "shop"),
-        ("PriorityClass", "", "high", "shop"),
+    assert [needed.key for needed in keys] == [
+        ("DataVolume", "shop", "x"),
+        ("PersistentVolumeClaim", "shop", "x"),
+        ("PriorityClass", "", "high"),
     ]
 
 

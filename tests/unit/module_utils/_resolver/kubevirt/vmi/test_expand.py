@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._resolver.api import release_schema
-from plugins.module_utils._resolver.api.release import parse_release
+from plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.find.lookup import PANIC, Objects, Problem
 from plugins.module_utils._resolver.kubevirt.vmi.expand import expand, fill
@@ -33,12 +33,33 @@ def vm(**spec: Any) -> dict[str, Any]:
     return copy.deepcopy(manifest)
 
 
+def test_inputs_stay_unchanged() -> None:
+    manifest, objects = vm(instancetype={"name": "u"}), copy.deepcopy(OBJECTS)
+    before = copy.deepcopy(manifest)
+    expanded = expand(manifest, Cluster(Objects(objects)))
+    assert expanded.vm is not None
+    assert expanded.vm["spec"]["template"]["metadata"] == {"labels": {"app": "web"}, "annotations": {"a": "1"}}
+    assert (manifest, objects) == (before, OBJECTS)
+
+
+def test_vm_without_matchers_becomes_canonical() -> None:
+    expanded = expand(vm(), Cluster(Objects([])))
+    assert expanded.vm is not None
+    assert expanded.vm["spec"]["template"]["spec"] == {"domain": {"devices": {}, "resources": {}}}
+
+
 @pytest.mark.parametrize("version", ["1.4", "1.9"])
 def test_new_vmi_gets_defaults_in_every_release(version: str) -> None:
     template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", {"spec": {"domain": {"devices": {}}}})
     problem = fill(template, {"cpu": {"guest": 2}, "memory": {"guest": "1Gi"}}, None, KubeVirt(parse_release(version)))
     assert problem is None
     assert template["spec"]["networks"] == [{"name": "default", "pod": {}}]
+
+
+def test_crash_is_returned_as_error() -> None:
+    error = expand(vm(instancetype={"name": "u"}, preference={"name": "zero"}), Cluster(Objects(OBJECTS))).error
+    assert error is not None
+    assert error.reason == PANIC
 
 
 def test_missing_template_crashes_only_with_matchers() -> None:
@@ -65,3 +86,10 @@ def test_conflict_is_bad_request_with_message_of_release(version: str, message: 
     manifest["spec"]["template"]["spec"]["domain"]["memory"] = {"guest": "1Gi"}
     expanded = expand(manifest, Cluster(Objects(OBJECTS), KubeVirt(parse_release(version))))
     assert (expanded.vm, expanded.error) == (None, Problem(message, "BadRequest", 400))
+
+
+def test_forbidden_interface_is_an_error() -> None:
+    kubevirt = KubeVirt(NEWEST, {"network": {"permitBridgeInterfaceOnPodNetwork": False}})
+    error = expand(vm(instancetype={"name": "u"}), Cluster(Objects(OBJECTS), kubevirt)).error
+    assert error is not None
+    assert error.message == "bridge interface is not enabled in kubevirt-config"

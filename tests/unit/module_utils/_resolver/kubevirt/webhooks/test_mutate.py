@@ -27,6 +27,10 @@ def vm(**spec: Any) -> dict[str, Any]:
     return {"metadata": {"name": "a", "namespace": "web"}, "spec": {"template": template, **copy.deepcopy(spec)}}
 
 
+def fields(causes: Any) -> list[str]:
+    return [cause.field for cause in causes]
+
+
 def test_inputs_stay_unchanged() -> None:
     manifest, objects = vm(preference={"name": "p"}), [copy.deepcopy(PREFERENCE)]
     before = copy.deepcopy(manifest)
@@ -35,6 +39,15 @@ def test_inputs_stay_unchanged() -> None:
     assert mutated.vm is not None
     assert mutated.vm["spec"]["template"]["spec"]["architecture"] == "arm64"
     assert mutated.vm["spec"]["template"]["spec"]["domain"]["machine"] == {"type": "virt"}
+
+
+def test_fields_of_vm_stay() -> None:
+    manifest = vm(preference={"name": "p"}, dataVolumeTemplates=[{"spec": {"storage": {"storageClassName": ""}}}])
+    manifest["spec"]["template"]["spec"]["architecture"] = "amd64"
+    mutated = mutate(manifest, Objects([PREFERENCE]))
+    assert mutated.vm is not None
+    assert mutated.vm["spec"]["template"]["spec"]["architecture"] == "amd64"
+    assert mutated.vm["spec"]["dataVolumeTemplates"][0]["spec"]["storage"]["storageClassName"] == ""
 
 
 def test_preference_changes_nothing_without_template() -> None:
@@ -55,6 +68,17 @@ def test_inferred_preference_is_applied() -> None:
     assert mutated.vm["spec"]["template"]["spec"]["architecture"] == "arm64"
 
 
+def test_stored_vm_is_compared_before_matchers_are_checked() -> None:
+    stored = vm(instancetype={}, preference={"name": "p", "revisionName": "r"})
+    manifest = vm(instancetype={}, preference={"name": "q", "revisionName": "r"})
+    refusal = mutate(manifest, Objects([]), stored, "UPDATE").refusal
+    assert refusal is not None
+    assert fields(refusal.causes) == ["spec.preference.revisionName"]
+    refusal = mutate(manifest, Objects([]), stored, "CREATE").refusal
+    assert refusal is not None
+    assert fields(refusal.causes) == ["spec.instancetype"]
+
+
 def test_vm_being_deleted_is_allowed() -> None:
     manifest = vm(instancetype={})
     manifest["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
@@ -66,6 +90,18 @@ def test_inference_without_template_crashes_kubevirt() -> None:
     assert refusal is not None
     assert refusal.code == 500
     assert refusal.message == "the VirtualMachine has no template"
+
+
+def test_wrong_type_names_its_field() -> None:
+    manifest = vm()
+    manifest["spec"]["template"]["spec"]["domain"]["cpu"] = {"cores": -1}
+    refusal = mutate(manifest, Objects([])).refusal
+    assert refusal is not None
+    assert refusal.as_json() == {
+        "allowed": False,
+        "code": 400,
+        "message": "spec.template.spec.domain.cpu.cores: -1 is not between 0 and 4294967295",
+    }
 
 
 @pytest.mark.parametrize(
@@ -89,11 +125,106 @@ def test_preference_is_found_by_written_kind() -> None:
     assert "instancetype" not in mutated["spec"]
 
 
+@pytest.mark.parametrize(
+    ("version", "causes"),
+    [
+        (
+            "1.6",
+            [
+                ("FieldValueNotFound", "Name should not be provided when InferFromVolume is used within the {}"),
+                ("FieldValueNotFound", "Kind should not be provided when InferFromVolume is used within the {}"),
+            ],
+        ),
+        (
+            "1.7",
+            [
+                ("FieldValueNotSupported", "Name already set, should be cleared before setting inferFromVolume"),
+                ("FieldValueNotSupported", "Kind already set, should be cleared before setting inferFromVolume"),
+            ],
+        ),
+    ],
+)
+def test_name_with_inference_is_refused(version: str, causes: list[tuple[str, str]]) -> None:
+    for matcher, matcher_type in (("instancetype", "InstancetypeMatcher"), ("preference", "PreferenceMatcher")):
+        manifest = vm(**{matcher: {"name": "n", "kind": "k", "inferFromVolume": "v"}})
+        refusal = mutate(manifest, Objects([]), release=parse_release(version)).refusal
+        assert refusal is not None
+        assert [(cause.type, cause.message) for cause in refusal.causes] == [
+            (kind, message.format(matcher_type)) for kind, message in causes
+        ]
+        assert fields(refusal.causes) == [f"spec.{matcher}.name", f"spec.{matcher}.kind"]
+
+
 def test_preference_sets_architecture_since_1_7() -> None:
     for version, architecture in (("1.6", None), ("1.7", "arm64")):
         mutated = mutate(vm(preference={"name": "p"}), Objects([PREFERENCE]), release=parse_release(version)).vm
         assert mutated is not None
         assert mutated["spec"]["template"]["spec"].get("architecture") == architecture
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        (
+            {"preference": {"kind": "VirtualMachinePreference"}},
+            (
+                "FieldValueNotFound",
+                "Either Name or InferFromVolume should be provided within the PreferenceMatcher",
+                "spec.preference",
+            ),
+        ),
+        (
+            {"instancetype": {"revisionName": "r"}},
+            (
+                "FieldValueNotFound",
+                "Either Name or InferFromVolume should be provided within the InstancetypeMatcher",
+                "spec.instancetype",
+            ),
+        ),
+        (
+            {"instancetype": {"name": "i", "inferFromVolumeFailurePolicy": "Maybe"}},
+            (
+                "FieldValueInvalid",
+                "Invalid value 'Maybe' for InferFromVolumeFailurePolicy",
+                "spec.instancetype.inferFromVolumeFailurePolicy",
+            ),
+        ),
+    ],
+)
+def test_invalid_matchers(spec: dict[str, Any], expected: tuple[str, str, str]) -> None:
+    refusal = mutate(vm(**spec), Objects([])).refusal
+    assert refusal is not None
+    assert [(cause.type, cause.message, cause.field) for cause in refusal.causes] == [expected]
+
+
+@pytest.mark.parametrize("policy", ["Ignore", "Reject"])
+def test_failure_policies(policy: str) -> None:
+    manifest = vm(instancetype={"name": "i", "inferFromVolumeFailurePolicy": policy})
+    mutated = mutate(manifest, Objects([])).vm
+    assert mutated is not None
+    assert mutated["spec"]["instancetype"] == {"name": "i", "inferFromVolumeFailurePolicy": policy}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "refused"),
+    [
+        ({"name": "p", "revisionName": "r"}, {"name": "q", "revisionName": "r"}, True),
+        ({"name": "p", "revisionName": "r"}, {"name": "q", "revisionName": "s"}, False),
+        ({"name": "p", "revisionName": "r"}, {"name": "p", "revisionName": "r"}, False),
+        ({"name": "p", "revisionName": "r"}, {"name": "q"}, False),
+        ({"name": "p", "revisionName": "r"}, None, False),
+        ({"name": "p"}, {"name": "q"}, False),
+        (None, {"name": "q", "revisionName": "r"}, False),
+    ],
+)
+def test_new_name_needs_new_revision_name(before: Any, after: Any, refused: bool) -> None:
+    for matcher in ("instancetype", "preference"):
+        stored, manifest = (vm(**({matcher: value} if value else {})) for value in (before, after))
+        refusal = mutate(manifest, Objects([]), stored, "UPDATE").refusal
+        causes = refusal.causes if refusal is not None else ()
+        message = "the Matcher Name has been updated without updating the RevisionName"
+        expected = [("FieldValueInvalid", message, f"spec.{matcher}.revisionName")] if refused else []
+        assert [(cause.type, cause.message, cause.field) for cause in causes] == expected
 
 
 def test_stored_vm_counts_only_on_update() -> None:
