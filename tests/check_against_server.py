@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import BY_NAME
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import KINDS
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLE_OF_KIND
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import evaluate, objects, sources, tasks
@@ -111,7 +111,7 @@ def compared(
         entries = [
             entry
             for here in file.found
-            for entry in objects.declared(here, kubevirt.release, "default")
+            for entry in objects.objects_of_manifest(here, kubevirt.release, "default")
             if isinstance(entry, objects.Declared)
         ]
         known = objects.KnownObjects([*catalog, *(entry.manifest for entry in entries)])
@@ -138,7 +138,7 @@ def deploy(session: Session, catalog: Iterable[Manifest]) -> None:
 
 def _ours(here: sources.SourceManifest, known: objects.KnownObjects, kubevirt: KubeVirt, level: str) -> Verdict:
     errors: list[Finding] = []
-    for entry in objects.declared(here, kubevirt.release, "default"):
+    for entry in objects.objects_of_manifest(here, kubevirt.release, "default"):
         if isinstance(entry, Finding):
             errors.append(entry)
         elif isinstance(entry, objects.Declared):
@@ -193,12 +193,12 @@ def _create(session: Session, manifest: Manifest) -> str:
 
 def _path(session: Session, manifest: Manifest) -> str:
     """The path of the kind in the manifest's API version and namespace, after creating the namespace."""
-    kind, metadata = BY_NAME[manifest["kind"]], manifest.get("metadata")
+    kind, metadata = KINDS[manifest["kind"]], manifest.get("metadata")
     group, _slash, version = str(manifest["apiVersion"]).rpartition("/")
     namespace = (metadata.get("namespace") if isinstance(metadata, dict) else None) or "default"
     if kind.namespaced and isinstance(namespace, str):
         try:
-            session.request("POST", BY_NAME["Namespace"].path(), None, {"metadata": {"name": namespace}})
+            session.request("POST", KINDS["Namespace"].path(), None, {"metadata": {"name": namespace}})
         except ApiError as error:
             if error.code not in (409, 422):
                 raise

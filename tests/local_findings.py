@@ -23,7 +23,7 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.find
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.objects import (
     Declared,
     KnownObjects,
-    declared,
+    objects_of_manifest,
 )
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.sources import SourceManifest
 
@@ -33,7 +33,7 @@ Manifest = dict[str, Any]
 def errors(manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] = ()) -> list[Finding]:
     """The errors that the check finds in a VM beside other objects."""
     result: list[Finding] = []
-    for entry in declared(SourceManifest(Location("vm.yaml"), manifest), kubevirt.release, "default"):
+    for entry in objects_of_manifest(SourceManifest(Location("vm.yaml"), manifest), kubevirt.release, "default"):
         if isinstance(entry, Finding):
             result.append(entry)
         elif isinstance(entry, Declared):

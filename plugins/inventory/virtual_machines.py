@@ -155,7 +155,7 @@ from ..module_utils._cluster.client.session import Session
 from ..module_utils._cluster.client.transport import MISSING
 from ..module_utils._cluster.modules.options import AUTH, REQUESTS
 from ..module_utils._cluster.modules.vm_results import VMFacts
-from ..module_utils._resolver.api.name_rules import nearest
+from ..module_utils._resolver.api.name_rules import did_you_mean
 from ..module_utils._resolver.api.redaction import mask_secrets, without_logins
 from ..module_utils._resolver.api.secret_texts import environment_secrets, option_secrets, secret_texts
 from ..module_utils._resolver.declare.option_checks import shape_problem
@@ -212,7 +212,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         option_names = _names(definitions)
         for option in config or {}:
             if option not in option_names:
-                raise AnsibleParserError(f"{option}: unknown option{nearest(option, sorted(option_names))}")
+                raise AnsibleParserError(f"{option}: unknown option{did_you_mean(option, sorted(option_names))}")
         parts = ("type", "elements", "choices", "aliases")
         spec = {name: {part: definitions[name][part] for part in parts if part in definitions[name]} for name in _OWN}
         connection = {name: value for name, value in (config or {}).items() if name in _names(AUTH)}

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from ._cluster.client.errors import TaskFailed
 from ._cluster.client.transport import yaml
-from ._resolver.api.name_rules import shown
+from ._resolver.api.name_rules import quoted
 from ._resolver.api.unquoted import UnquotedKey, UnquotedNumber, key_problem, number_problem
 
 LARGEST: Final = 16 * 2**20
@@ -61,7 +61,7 @@ class Document(NamedTuple):
 
 
 def documents(
-    content: bytes | str, where: str, what: str = "catalog", foreign: bool = False, largest: int = LARGEST
+    content: bytes | str, where: str, what: str = "catalog", keep_unknown_tags: bool = False, largest: int = LARGEST
 ) -> list[Document]:
     """The documents of a YAML or JSON text, without empty ones, which Helm and kustomize write.
 
@@ -71,7 +71,7 @@ def documents(
     """
     if len(content) > largest:
         raise TextError(f"{where}: larger than {largest >> 20} MiB; check that the file is a {what}, or split it")
-    reader = _Reader(where, what, foreign)
+    reader = _Reader(where, what, keep_unknown_tags)
     try:
         # The C parser is ten times as fast, and available on nearly all machines.
         for event in yaml.parse(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
@@ -87,10 +87,10 @@ def documents(
 class _Reader:
     """Builds documents from events."""
 
-    def __init__(self, where: str, what: str, foreign: bool) -> None:
+    def __init__(self, where: str, what: str, keep_unknown_tags: bool) -> None:
         self.documents: list[Document] = []
         self._number = -1
-        self._where, self._what, self._foreign = where, what, foreign
+        self._where, self._what, self._keep_unknown_tags = where, what, keep_unknown_tags
         self._open: list[_Open] = []
         # Anchor → its value and number of nodes; None while the value is incomplete.
         self._anchors: dict[str, tuple[Any, int] | None] = {}
@@ -141,8 +141,8 @@ class _Reader:
             ) from None
 
     def _refuse_tag(self, event: Any, tag: str) -> None:
-        if not self._foreign:
-            raise self._error(event, f"a {self._what} must not contain the tag {shown(tag)}; remove it")
+        if not self._keep_unknown_tags:
+            raise self._error(event, f"a {self._what} must not contain the tag {quoted(tag)}; remove it")
 
     def _begin(self, event: Any) -> None:
         if event.tag not in (None, "!") and event.tag not in _TAGS:
@@ -166,10 +166,10 @@ class _Reader:
     def _alias(self, event: Any) -> None:
         anchored = self._anchors.get(event.anchor)
         if event.anchor not in self._anchors:
-            raise self._error(event, f"unknown anchor {shown(event.anchor)}; define the anchor above the alias")
+            raise self._error(event, f"unknown anchor {quoted(event.anchor)}; define the anchor above the alias")
         if anchored is None:
             raise self._error(
-                event, f"the alias {shown(event.anchor)} refers to an object that contains the alias; remove the alias"
+                event, f"the alias {quoted(event.anchor)} refers to an object that contains the alias; remove the alias"
             )
         self._repeat(event, anchored[1])
         self._put(event, anchored[0], None, anchored[1])
@@ -202,13 +202,13 @@ class _Reader:
             self._refuse(event, key_problem(key))
         keys = parent.keys if parent.keys is not None else {}
         if key in keys:
-            name = "<<" if key == _MERGE else shown(key)
+            name = "<<" if key == _MERGE else quoted(key)
             raise self._error(event, f"duplicate key {name}, first used in line {keys[key]}; remove one of them")
         keys[key] = event.start_mark.line + 1
         parent.pending[0] = key
 
     def _refuse(self, event: Any, surprise: str) -> None:
-        if surprise and not self._foreign:
+        if surprise and not self._keep_unknown_tags:
             raise self._error(event, surprise)
 
     def _merge(self, event: Any, parent: _Open, value: Any) -> None:

@@ -93,7 +93,7 @@ class _Expansion:
     def __init__(
         self, template: dict[str, Any], instancetype: Spec, preference: Spec, *, release: Release, sets_defaults: bool
     ) -> None:
-        self.own = schema.declared(_TEMPLATE, template)
+        self.own = schema.as_declared(_TEMPLATE, template)
         self._specs = instancetype, preference
         self._release, self._sets_defaults = release, sets_defaults
         self.problem: Problem | None = None

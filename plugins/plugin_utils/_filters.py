@@ -13,7 +13,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 
 from ..module_utils._resolver.api import release
 from ..module_utils._resolver.api.errors import FieldError
-from ..module_utils._resolver.api.name_rules import shown
+from ..module_utils._resolver.api.name_rules import quoted
 from ..module_utils._resolver.api.unquoted import QUOTES
 from ..module_utils._resolver.choose.fitting import Rejected
 from ..module_utils._resolver.kubevirt.config.cluster import version_of
@@ -61,7 +61,7 @@ def vm_filter(compute: Callable[..., Any], **checks: Check) -> Callable[..., Any
 def _check_override(option: str, manifest: Any, accept_unknown: bool) -> None:
     """Checks the manifest or bare spec of an instancetype or preference, depending on the option's name."""
     if not isinstance(manifest, Mapping):
-        raise AnsibleFilterError(f"{option}: expected a manifest or a spec, found {shown(manifest)}")
+        raise AnsibleFilterError(f"{option}: expected a manifest or a spec, found {quoted(manifest)}")
     spec = manifest.get("spec", manifest if "kind" not in manifest else {})
     try:
         if isinstance(spec, Mapping):
@@ -75,7 +75,7 @@ def accepts_unknown(value: Any) -> bool:
     try:
         return bool(boolean(value))
     except TypeError:
-        raise AnsibleFilterError(f"accept_unknown_fields: expected true or false, found {shown(value)}") from None
+        raise AnsibleFilterError(f"accept_unknown_fields: expected true or false, found {quoted(value)}") from None
 
 
 def each(value: Any, compute: Callable[[dict[str, Any]], Any]) -> Any:
@@ -83,7 +83,7 @@ def each(value: Any, compute: Callable[[dict[str, Any]], Any]) -> Any:
 
     def apply(manifest: Any) -> Any:
         if not isinstance(manifest, Mapping):
-            raise AnsibleFilterError(f"expected a manifest, found {shown(manifest)}")
+            raise AnsibleFilterError(f"expected a manifest, found {quoted(manifest)}")
         try:
             check_types(manifest, "VirtualMachine")
             return compute(dict(manifest))
@@ -94,14 +94,14 @@ def each(value: Any, compute: Callable[[dict[str, Any]], Any]) -> Any:
         return apply(value)
     if isinstance(value, Iterable) and not isinstance(value, str):
         return [apply(manifest) for manifest in value]
-    raise AnsibleFilterError(f"expected a manifest or a list of them, found {shown(value)}")
+    raise AnsibleFilterError(f"expected a manifest or a list of them, found {quoted(value)}")
 
 
 def manifests(option: str, value: Any) -> list[dict[str, Any]]:
     """The manifests of an option: a list, without empty YAML documents, or a single manifest."""
     entries = [value] if isinstance(value, Mapping) else value
     if not isinstance(entries, Iterable) or isinstance(entries, str):
-        raise AnsibleFilterError(f"{option}: expected a list of manifests, found {shown(value)}")
+        raise AnsibleFilterError(f"{option}: expected a list of manifests, found {quoted(value)}")
     result = []
     for index, manifest in enumerate(entry for entry in entries if entry is not None):
         place = option if entries is not value else f"{option}[{index}]"
@@ -120,7 +120,7 @@ def choice(*values: str | None) -> Check:
 
     def check(value: Any) -> Any:
         if value not in values:
-            raise ValueError(f"{shown(value)} is not a valid value; choose {' or '.join(filter(None, values))}")
+            raise ValueError(f"{quoted(value)} is not a valid value; choose {' or '.join(filter(None, values))}")
         return value
 
     return check
@@ -131,7 +131,7 @@ def of_type(kind: type | tuple[type, ...], name: str) -> Check:
 
     def check(value: Any) -> Any:
         if not isinstance(value, kind):
-            raise ValueError(f"expected {name}, found {shown(value)}")
+            raise ValueError(f"expected {name}, found {quoted(value)}")
         return value
 
     return check
@@ -145,7 +145,7 @@ def list_of(name: str) -> Check:
 
     def check(value: Any) -> Any:
         if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
-            raise ValueError(f"expected a list of {name}, found {shown(value)}")
+            raise ValueError(f"expected a list of {name}, found {quoted(value)}")
         return value
 
     return check
@@ -154,7 +154,7 @@ def list_of(name: str) -> Check:
 def single_manifest(value: Any) -> dict[str, Any]:
     """A check for an option with one manifest."""
     if not isinstance(value, Mapping):
-        raise ValueError(f"expected a manifest, found {shown(value)}")
+        raise ValueError(f"expected a manifest, found {quoted(value)}")
     check_types(value)
     return dict(value)
 
@@ -162,7 +162,7 @@ def single_manifest(value: Any) -> dict[str, Any]:
 def positive_integer(value: Any) -> int:
     """A check for an option with a positive integer."""
     if isinstance(value, bool) or not str(value).isdigit() or int(value) < 1:
-        raise ValueError(f"expected a whole number, 1 or more, found {shown(value)}")
+        raise ValueError(f"expected a whole number, 1 or more, found {quoted(value)}")
     return int(value)
 
 
@@ -199,4 +199,4 @@ def plain(value: Any, path: str = "") -> Any:
     for kind in (str, int, float):
         if isinstance(value, kind):
             return kind(value)
-    raise AnsibleFilterError(f"{path}: expected a string or a number, found {shown(value)}{QUOTES}")
+    raise AnsibleFilterError(f"{path}: expected a string or a number, found {quoted(value)}{QUOTES}")

@@ -14,7 +14,7 @@ from ..module_utils._cluster.modules.vm_results import VMFacts, vm_result
 from ..module_utils._cluster.reads.kubevirt import kubevirt
 from ..module_utils._cluster.reads.lookup import ClusterLookup
 from ..module_utils._cluster.reads.revisions import inspected
-from ..module_utils._resolver.api.kinds import BY_NAME
+from ..module_utils._resolver.api.kinds import KINDS
 from ..module_utils._resolver.api.manifest import namespaced_name
 from ..module_utils._resolver.api.secret_texts import LAST_APPLIED
 from ..module_utils._resolver.guest.effect import ASSUMED
@@ -32,8 +32,8 @@ HOST_FIELDS: Final = ("name", "namespace", "uid")
 # Without a prefix, variables such as `name` would clash with Ansible's own.
 _PREFIX: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
-_VM = BY_NAME["VirtualMachine"]
-_VMI = BY_NAME["VirtualMachineInstance"]
+_VM = KINDS["VirtualMachine"]
+_VMI = KINDS["VirtualMachineInstance"]
 # What hosts lack if the user may not list a kind.
 _MISSING_WITHOUT = {
     "VirtualMachineInstance": "hosts have no address and no instance",
@@ -55,7 +55,7 @@ def hosts(
     vms = _virtual_machines(session, options)
     if not vms:
         return {}, []
-    lookup = ClusterLookup(session, everywhere=options["namespaces"] is None, strict=True)
+    lookup = ClusterLookup(session, all_namespaces=options["namespaces"] is None, strict=True)
     cluster = kubevirt(session)
     namespaces = dict.fromkeys(vm["metadata"]["namespace"] for vm in vms)
     revisions = {place: RevisionIndex(lookup.list("ControllerRevision", place)) for place in namespaces}

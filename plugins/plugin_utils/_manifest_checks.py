@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..module_utils._resolver.api import formats
 from ..module_utils._resolver.api.errors import FieldError
-from ..module_utils._resolver.api.name_rules import shown
+from ..module_utils._resolver.api.name_rules import quoted
 from ..module_utils._resolver.api.unquoted import QUOTES
 
 # str: text; a dictionary: the shapes of its fields; "*": of all fields. None is an absent field.
@@ -54,10 +54,10 @@ def _check_shape(value: Any, shape: Shape, path: str) -> None:
     if shape is str:
         if not isinstance(value, str):
             quotes = "" if isinstance(value, (Mapping, list)) else QUOTES
-            raise FieldError(path, f"expected a string, found {shown(value)}{quotes}")
+            raise FieldError(path, f"expected a string, found {quoted(value)}{quotes}")
         return
     if not isinstance(value, Mapping):
-        raise FieldError(path, f"expected a mapping, found {shown(value)}")
+        raise FieldError(path, f"expected a mapping, found {quoted(value)}")
     every = shape.get("*")
     for field in value if every else shape:
         if field in value:

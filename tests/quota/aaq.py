@@ -17,7 +17,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils")]
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.environment import Environment  # noqa: E402
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.quota.application import counted  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.quota.application import measured  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.quota.budget import from_manifest  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.quantity import parse  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST  # noqa: E402
@@ -70,7 +70,7 @@ def ours(case: Case) -> Usage:
     item = from_manifest(case["pod"])
     return {
         way: {
-            name: amount.nanos for name, amount in counted(way, spec, item, around, case["vmi"].get("status")).items()
+            name: amount.nanos for name, amount in measured(way, spec, item, around, case["vmi"].get("status")).items()
         }
         for way in WAYS
     }

@@ -110,7 +110,7 @@ def _run(kind: str, case: Case) -> Outcome:
 @contextmanager
 def _unchecked() -> Iterator[None]:
     """virtctl writes a manifest that a cluster refuses, and whatever name it is given."""
-    checked = mock.patch.object(formats, "checked", lambda kind, value, accept_unknown: schema.declared(kind, value))
+    checked = mock.patch.object(formats, "checked", lambda kind, value, accept_unknown: schema.as_declared(kind, value))
     with checked, mock.patch.object(manifests, "check_name"), mock.patch.object(vm_manifest, "check_name"):
         yield
 

@@ -31,7 +31,7 @@ def data_volume_refusal(new: dict[str, Any], old: dict[str, Any] | None = None) 
 def data_import_cron_refusal(
     new: dict[str, Any], old: dict[str, Any] | None = None, zones: Container[str] | None = None
 ) -> Refusal | None:
-    """The refusal of a DataImportCron; None if it is accepted. For zones and Panic see `texts.check_schedule`."""
+    """The refusal of a DataImportCron; None if it is accepted. For zones and Panic see `cdi_parsers.check_schedule`."""
     spec = new.get("spec") or {}
     try:
         changed = _changed("DataImportCronSpec", spec, old)

@@ -23,7 +23,7 @@ IMPORT_CRON: Final = "DataImportCron"
 VOLUME: Final = "DataVolume"
 CLAIM: Final = "PersistentVolumeClaim"
 SNAPSHOT: Final = "VolumeSnapshot"
-KINDS: Final = (SOURCE, IMPORT_CRON, VOLUME, CLAIM, SNAPSHOT)
+SOURCE_KINDS: Final = (SOURCE, IMPORT_CRON, VOLUME, CLAIM, SNAPSHOT)
 
 NO_DEFAULTS: Final = "no_defaults"
 INCOMPLETE_DEFAULTS: Final = "incomplete_defaults"
@@ -84,7 +84,9 @@ class _Discovery:
     def __init__(self, objects: Objects, unread: frozenset[str]) -> None:
         self._objects = objects
         self._unread = unread
-        self._by_key = {(kind, *namespaced_name(manifest)): manifest for kind in KINDS for manifest in objects[kind]}
+        self._by_key = {
+            (kind, *namespaced_name(manifest)): manifest for kind in SOURCE_KINDS for manifest in objects[kind]
+        }
 
     def boot_sources(self) -> list[BootSource]:
         sources = [self._source(manifest) for manifest in self._objects[SOURCE]]

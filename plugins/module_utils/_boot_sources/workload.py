@@ -13,7 +13,7 @@ from .._resolver.api import release_schema
 from .._resolver.api.errors import FieldError
 from .._resolver.api.manifest import Manifest, annotations_of, labels_of, name_of, namespace_of
 from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
-from .._resolver.api.name_rules import nearest, shown
+from .._resolver.api.name_rules import did_you_mean, quoted
 from .._resolver.api.release import Release
 from .._resolver.api.state import ACTIVE, is_active, state_of
 from .._resolver.choose.fitting import (
@@ -29,7 +29,7 @@ from .._resolver.choose.fitting import (
     series_of,
     size_of,
 )
-from .._resolver.choose.suggestions import named
+from .._resolver.choose.suggestions import display_name
 from .source import matchers
 
 DEFAULT_LABEL: Final = "instancetypes.virtshape.io/default"
@@ -133,22 +133,22 @@ def resolve(request: WorkloadRequest, available: AvailableObjects, release: Rele
     same = _preferred([item for item in fits if rank(item, release) == rank(fits[0], release)])
     if len(same) > 1:
         raise Rejected(
-            f"size: {_several(same, INSTANCETYPE)} are equally small; name a size, set instancetype, {_REMEDY}"
+            f"size: {_listed(same, INSTANCETYPE)} are equally small; name a size, set instancetype, {_REMEDY}"
         )
     return Choice(
         _path(source) if source is not None else "",
         preference,
         same[0],
-        [*reasons, f"instancetype {named(same[0], INSTANCETYPE)}: {why_size}{_state(same[0])}"],
+        [*reasons, f"instancetype {display_name(same[0], INSTANCETYPE)}: {why_size}{_state(same[0])}"],
         other_sources,
-        [named(item, INSTANCETYPE) for item in fits if item is not same[0]],
+        [display_name(item, INSTANCETYPE) for item in fits if item is not same[0]],
         rejected,
     )
 
 
 def _preference(workload: str, available: AvailableObjects) -> tuple[Manifest, str]:
-    if not plain(workload):
-        raise Rejected(f"workload: {shown(workload)} has no letter and no digit; write a name such as fedora")
+    if not normalized(workload):
+        raise Rejected(f"workload: {quoted(workload)} has no letter and no digit; write a name such as fedora")
     by_name = _by_name(available.preferences, PREFERENCE)
     if workload in by_name:
         return by_name[workload], "has the name of the workload"
@@ -162,31 +162,32 @@ def _preference(workload: str, available: AvailableObjects) -> tuple[Manifest, s
             raise MissingObject(
                 f"workload: the default preference {missing} of the DataSource {workload} does not exist"
             )
-        return _only(defaults_found, workload), f"is the default of the DataSource {_path(sources[0])}"
+        return _single(defaults_found, workload), f"is the default of the DataSource {_path(sources[0])}"
     current = [item for item in by_name.values() if is_active(item)]
     spelled = [
         item
         for item in current
-        if plain(workload) in (plain(name_of(item)), plain(annotations_of(item).get(_DISPLAY_NAME) or ""))
+        if normalized(workload)
+        in (normalized(name_of(item)), normalized(annotations_of(item).get(_DISPLAY_NAME) or ""))
     ]
     if spelled:
-        return _only(spelled, workload), "has the name of the workload but for case and punctuation"
+        return _single(spelled, workload), "has the name of the workload but for case and punctuation"
     tagged = [
         item for item in current if workload in map(str.strip, (annotations_of(item).get(_TAGS) or "").split(","))
     ]
     if tagged:
-        return _only(tagged, workload), "is the only one with the workload's tag"
+        return _single(tagged, workload), "is the only one with the workload's tag"
     names = dict.fromkeys([*by_name, *(name_of(item) for item in available.data_sources or ())])
     raise MissingObject(
-        f"workload: no preference and no DataSource is named {shown(workload)}{nearest(workload, names)}"
+        f"workload: no preference and no DataSource is named {quoted(workload)}{did_you_mean(workload, names)}"
     )
 
 
-def _only(preferences: list[Manifest], workload: str) -> Manifest:
+def _single(preferences: list[Manifest], workload: str) -> Manifest:
     preferences = _preferred(preferences)
     if len(preferences) > 1:
-        choices = _several(preferences, PREFERENCE)
-        raise Rejected(f"workload: {shown(workload)} means several preferences: {choices}; choose one, {_REMEDY}")
+        choices = _listed(preferences, PREFERENCE)
+        raise Rejected(f"workload: {quoted(workload)} means several preferences: {choices}; choose one, {_REMEDY}")
     return preferences[0]
 
 
@@ -210,11 +211,11 @@ def _source(
         others = sorted(_path(data_source) for data_source in suitable if data_source not in same_name)
         return _only_source(same_name), others, f"{why}, and it has the name of the workload"
     if not suitable:
-        names = (plain(workload), plain(name))
+        names = (normalized(workload), normalized(name))
         suitable = [
             data_source
             for data_source in data_sources
-            if preferences[_path(data_source)] is None and plain(name_of(data_source)) in names
+            if preferences[_path(data_source)] is None and normalized(name_of(data_source)) in names
         ]
         why = "it has the name of the workload, and no default preference"
     if not suitable:
@@ -267,20 +268,24 @@ def _sizes(request: WorkloadRequest, available: AvailableObjects, release: Relea
         manifests = [item for item in manifests if size_of(item) == request.size]
         if not manifests:
             sizes = dict.fromkeys(size_of(item) for item in classes[name])
-            raise Rejected(f"size: the class {name} has no size {shown(request.size)}{nearest(request.size, sizes)}")
+            raise Rejected(
+                f"size: the class {name} has no size {quoted(request.size)}{did_you_mean(request.size, sizes)}"
+            )
         described += f" and the size {request.size}"
     least = Constraints(cpu=count_of(request.cpu), memory=bytes_of(request.memory))
     large = fitting(manifests, least, release)
     bounds = [f"{least.cpu} vCPUs"] * bool(least.cpu) + [str(request.memory)] * bool(least.memory)
     too_small = {
-        named(item, INSTANCETYPE): f"has less than {' and '.join(bounds)}" for item in manifests if item not in large
+        display_name(item, INSTANCETYPE): f"has less than {' and '.join(bounds)}"
+        for item in manifests
+        if item not in large
     }
     if bounds:
         described += f" with at least {' and '.join(bounds)}"
     if request.size is not None and len(large := _preferred(large)) > 1:
-        choices = _several(large, INSTANCETYPE)
+        choices = _listed(large, INSTANCETYPE)
         raise Rejected(
-            f"size: {shown(request.size)} means several instancetypes: {choices}; set instancetype to one, {_REMEDY}"
+            f"size: {quoted(request.size)} means several instancetypes: {choices}; set instancetype to one, {_REMEDY}"
         )
     return _Sizes(large, too_small, described)
 
@@ -308,10 +313,10 @@ def _chosen_class(performance: str | None, classes: Mapping[str, list[Manifest]]
     matching = _preferred_classes(classes, matching)
     if len(matching) > 1:
         choices = _shortened(sorted(matching))
-        raise Rejected(f"performance: {shown(performance)} means several classes; choose {choices}, {remedy}")
+        raise Rejected(f"performance: {quoted(performance)} means several classes; choose {choices}, {remedy}")
     if not matching:
         raise Rejected(
-            f"performance: no instancetype has the class {shown(performance)}; choose {_shortened(sorted(classes))}"
+            f"performance: no instancetype has the class {quoted(performance)}; choose {_shortened(sorted(classes))}"
         )
     return matching[0]
 
@@ -337,8 +342,8 @@ def _suitable(
         if instancetype not in fits:
             reason = rejection_of_pair(instancetype, preference, "", release)
         if reason:
-            rejected[named(instancetype, INSTANCETYPE)] = reason
-    return [instancetype for instancetype in fits if named(instancetype, INSTANCETYPE) not in rejected], rejected
+            rejected[display_name(instancetype, INSTANCETYPE)] = reason
+    return [instancetype for instancetype in fits if display_name(instancetype, INSTANCETYPE) not in rejected], rejected
 
 
 def _state(manifest: Manifest) -> str:
@@ -355,8 +360,8 @@ def _by_name(manifests: Iterable[Manifest], role: Role) -> dict[str, Manifest]:
     return result
 
 
-def _several(manifests: Iterable[Manifest], role: Role) -> str:
-    return _shortened([named(manifest, role) for manifest in manifests])
+def _listed(manifests: Iterable[Manifest], role: Role) -> str:
+    return _shortened([display_name(manifest, role) for manifest in manifests])
 
 
 def _shortened(names: Sequence[str]) -> str:
@@ -364,7 +369,7 @@ def _shortened(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_CHOICES]) + more
 
 
-def plain(name: str) -> str:
+def normalized(name: str) -> str:
     """A name without case and punctuation."""
     return "".join(letter for letter in name.lower() if letter.isalnum())
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from .._boot_sources.workload import plain
+from .._boot_sources.workload import normalized
 from .._resolver.api import release_schema
 from .._resolver.api.errors import FieldError
 from .._resolver.api.manifest import Manifest, annotations_of, name_of, namespace_of
@@ -68,7 +68,7 @@ def preferences_of(os: str, preferences: Sequence[Manifest]) -> list[Manifest]:
 
     def is_named(name: str) -> bool:
         parts = name.split(".")
-        return any(plain("".join(parts[: end + 1])) == plain(os) for end in range(len(parts)))
+        return any(normalized("".join(parts[: end + 1])) == normalized(os) for end in range(len(parts)))
 
     return [preference for preference in preferences if is_named(preference["metadata"]["name"])]
 

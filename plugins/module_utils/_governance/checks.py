@@ -76,12 +76,12 @@ def _view(manifest: Manifest, before: Manifest | None) -> LimitedObject:
 class Check(NamedTuple):
     """A check in both forms.
 
-    cel: true if the object is permitted. message: an expression for the text. broken: the same text, or None.
+    cel: true if the object is permitted. message: an expression for the text. violation: the same text, or None.
     """
 
     cel: str
     message: str
-    broken: Callable[[LimitedObject], str | None]
+    violation: Callable[[LimitedObject], str | None]
 
 
 class Violation(NamedTuple):
@@ -104,7 +104,7 @@ def violations(
     obj = _view(manifest, before)
     for limit in applying:
         for check in checks(limit):
-            if text := check.broken(obj):
+            if text := check.violation(obj):
                 yield Violation(text, limit.action)
 
 
@@ -135,7 +135,7 @@ def _required(role: Role, end: str) -> Check:
     name = role.matcher
     text = f": missing; write the name of one in a VirtualMachine{end}"
 
-    def broken(obj: LimitedObject) -> str | None:
+    def violation(obj: LimitedObject) -> str | None:
         kept = obj.existed and obj.get(("vmBefore", name)) is None
         return (
             None if obj.kind == INSTANCETYPE.kind or obj.get(("vm", name)) is not None or kept else f"spec.{name}{text}"
@@ -145,7 +145,7 @@ def _required(role: Role, end: str) -> Check:
         f"object.kind == '{INSTANCETYPE.kind}' || variables.vm.?{name}.hasValue()"
         f" || (oldObject != null && (variables.expands || !variables.vmBefore.?{name}.hasValue()))",
         _quoted(f"spec.{name}{text}"),
-        broken,
+        violation,
     )
 
 
@@ -154,9 +154,9 @@ def _permitted(role: Role, names: Sequence[str], own: bool, end: str) -> Check:
     permitted, name = frozenset(names), ("vm", role.matcher, "name")
     kinds = ("", role.cluster_kind.lower(), f"{role.cluster_kind.lower()}s")
     where = f", or an {role.matcher} of the namespace" if own else ""
-    text = f" is not permitted here; choose from {_some(names)}{where}{end}"
+    text = f" is not permitted here; choose from {_first(names)}{where}{end}"
 
-    def broken(obj: LimitedObject) -> str | None:
+    def violation(obj: LimitedObject) -> str | None:
         if obj.get(name[:2]) is None:
             return None
         wide, before = (str(obj.get((part, role.matcher, "kind"), "")).lower() in kinds for part in ("vm", "vmBefore"))
@@ -177,7 +177,7 @@ def _permitted(role: Role, names: Sequence[str], own: bool, end: str) -> Check:
         f" && ({is_wide('vm')}) == ({is_wide('vmBefore')}))"
         f" || ({is_wide('vm')} ? {chosen} in {_list(names)} : {str(own).lower()})",
         f"{_quoted(f'spec.{role.matcher}.name: ')} + {chosen} + {_quoted(text)}",
-        broken,
+        violation,
     )
 
 
@@ -186,7 +186,7 @@ def _captured(role: Role, end: str) -> Check:
     path = ("vm", role.matcher, "revisionName")
     text = f" is not a revision that this VM has captured of its {role.matcher}; remove the field{end}"
 
-    def broken(obj: LimitedObject) -> str | None:
+    def violation(obj: LimitedObject) -> str | None:
         revision = obj.get(path)
         if revision is None or revision == obj.get(("vmBefore", *path[1:])):
             return None
@@ -201,7 +201,7 @@ def _captured(role: Role, end: str) -> Check:
         f"!{_cel(path)}.hasValue() || {_cel(path)} == {_cel(_before(path))}"
         f" || ({value}.startsWith({prefix}) && {value}.substring(size({prefix})).matches({_quoted(f'^{_CAPTURED}$')}))",
         f"{_quoted(f'spec.{role.matcher}.revisionName: ')} + {value} + {_quoted(text)}",
-        broken,
+        violation,
     )
 
 
@@ -231,7 +231,7 @@ def _count(most: int, end: str) -> Check:
         first, second, third = map(float, numbers)
         return first * second * third
 
-    def broken(obj: LimitedObject) -> str | None:
+    def violation(obj: LimitedObject) -> str | None:
         after = counts(obj, "guest")
         if product(after) <= most or product(after) == product(counts(obj, "guestBefore")):
             return None
@@ -246,7 +246,7 @@ def _count(most: int, end: str) -> Check:
     return Check(
         f"{after} <= {float(most)} || {after} == {before}",
         f"variables.at + '.domain.cpu: ' + {shown} + {_quoted(text)}",
-        broken,
+        violation,
     )
 
 
@@ -255,7 +255,7 @@ def _amount(path: Path, most: str, words: str, end: str) -> Check:
     text = f" is more than {words}{end}"
     place = ".".join(path[1:])
 
-    def broken(obj: LimitedObject) -> str | None:
+    def violation(obj: LimitedObject) -> str | None:
         value = obj.get(path)
         if value is None or value == obj.get(_before(path)):
             return None
@@ -272,7 +272,7 @@ def _amount(path: Path, most: str, words: str, end: str) -> Check:
         f"!{_cel(path)}.hasValue() || {_cel(path)} == {_cel(_before(path))} || !isQuantity({value})"
         f" || !quantity({value}).isGreaterThan(quantity({_quoted(most)}))",
         f"variables.at + {_quoted(f'.{place}: ')} + {value} + {_quoted(text)}",
-        broken,
+        violation,
     )
 
 
@@ -281,14 +281,14 @@ def _none(path: Path, what: str, end: str) -> Check:
     place = ".".join(path[1:])
     text = f"{place}: {what} are not permitted here; remove them{end}"
 
-    def broken(obj: LimitedObject) -> str | None:
+    def violation(obj: LimitedObject) -> str | None:
         value = obj.get(path)
         return None if not value or value == obj.get(_before(path)) else f"{obj.at}.{text}"
 
     return Check(
         f"size({_cel(path)}.orValue([])) == 0 || {_cel(path)} == {_cel(_before(path))}",
         f"variables.at + {_quoted(f'.{text}')}",
-        broken,
+        violation,
     )
 
 
@@ -301,7 +301,7 @@ def _cel(path: Path) -> str:
     return "".join(("variables.", path[0], *(f".?{key}" for key in path[1:])))
 
 
-def _some(names: Sequence[str]) -> str:
+def _first(names: Sequence[str]) -> str:
     """Names for a message."""
     more = len(names) - _NAMED
     return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -14,7 +14,7 @@ from .._resolver.api.errors import CatalogError, FieldError, QuantityError
 from .._resolver.api.label_selector import matches
 from .._resolver.api.manifest import Manifest
 from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES, Role
-from .._resolver.api.name_rules import nearest, shown
+from .._resolver.api.name_rules import did_you_mean, quoted
 from .._resolver.api.quantity import parse as quantity
 from .._resolver.catalog.matrix import facts
 from .._resolver.catalog.selection import Selection
@@ -118,17 +118,17 @@ def limits(entries: Any, catalog: Iterable[Manifest]) -> list[Limit]:
     Raises CatalogError with one line for an invalid limit.
     """
     if not isinstance(entries, list):
-        raise CatalogError(f"limits: expected a list, found {shown(entries)}; write each limit as an item of a list")
+        raise CatalogError(f"limits: expected a list, found {quoted(entries)}; write each limit as an item of a list")
     objects = [item for item in catalog if item.get("kind") in {role.cluster_kind for role in ROLES}]
     result: list[Limit] = []
     for index, entry in enumerate(entries):
         where = f"limits[{index}]"
         if not isinstance(entry, dict):
-            raise CatalogError(f"{where}: expected a limit, found {shown(entry)}; write a name and what is limited")
+            raise CatalogError(f"{where}: expected a limit, found {quoted(entry)}; write a name and what is limited")
         entry = {field: value for field, value in entry.items() if value is not None}
         name = entry.get("name")
         if isinstance(name, str) and name:
-            where = f"limits: {shown(name)}"
+            where = f"limits: {quoted(name)}"
         try:
             _check(entry)
             limit = _resolve(entry, objects)
@@ -156,26 +156,26 @@ def _check(entry: Manifest) -> None:
     """Raises FieldError."""
     for field in entry:
         if field not in _FIELDS:
-            raise FieldError(str(field), f"unknown field{nearest(field, _FIELDS)}")
+            raise FieldError(str(field), f"unknown field{did_you_mean(field, _FIELDS)}")
     name = entry.get("name")
     if not isinstance(name, str) or not name:
-        raise FieldError("name", f"expected a name, found {shown(name)}; write a name such as standard")
+        raise FieldError("name", f"expected a name, found {quoted(name)}; write a name such as standard")
     if reason := names.label(name):
-        raise FieldError("name", f"{shown(name)} {reason}")
+        raise FieldError("name", f"{quoted(name)} {reason}")
     for field in _LISTS:
         value = entry.get(field, [])
         if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
-            raise FieldError(field, f"expected a list of names, found {shown(value)}; write {field}: [name]")
+            raise FieldError(field, f"expected a list of names, found {quoted(value)}; write {field}: [name]")
     _check_labels(entry.get("namespace_labels", {}))
     for field in ("namespaces", "except_namespaces"):
         for value in entry.get(field, []):
             if reason := names.label(value):
-                raise FieldError(field, f"{shown(value)} {reason}; write names of namespaces")
+                raise FieldError(field, f"{quoted(value)} {reason}; write names of namespaces")
     for value in entry.get("require", []):
         _check_choice("require", value, _REQUIRABLE)
     for field in _FLAGS:
         if not isinstance(entry.get(field, True), bool):
-            raise FieldError(field, f"expected true or false, found {shown(entry[field])}")
+            raise FieldError(field, f"expected true or false, found {quoted(entry[field])}")
     _check_sizes(entry)
     _check_choice("action", entry.get("action", DENY), ACTIONS)
     # A maximum of 1 is equal to true.
@@ -185,28 +185,28 @@ def _check(entry: Manifest) -> None:
 
 def _check_labels(value: Any) -> None:
     if not isinstance(value, dict) or not all(isinstance(text, str) for pair in value.items() for text in pair):
-        raise FieldError("namespace_labels", f"expected labels, found {shown(value)}; write key: value, both as text")
+        raise FieldError("namespace_labels", f"expected labels, found {quoted(value)}; write key: value, both as text")
     for key, text in value.items():
         for part, reason in ((key, names.label_key(key)), (text, names.label_value(text))):
             if reason:
-                raise FieldError("namespace_labels", f"{shown(part)} {reason}; write a label as namespaces have it")
+                raise FieldError("namespace_labels", f"{quoted(part)} {reason}; write a label as namespaces have it")
 
 
 def _check_choice(field: str, value: Any, choices: Sequence[str]) -> None:
     if value not in choices:
-        raise FieldError(field, f"{shown(value)} is unknown; choose from {', '.join(choices)}")
+        raise FieldError(field, f"{quoted(value)} is unknown; choose from {', '.join(choices)}")
 
 
 def _check_sizes(entry: Manifest) -> None:
     cpu, memory = entry.get("max_cpu", 1), entry.get("max_memory", "1Gi")
     if not isinstance(cpu, int) or isinstance(cpu, bool) or cpu < 1:
-        raise FieldError("max_cpu", f"expected a number of vCPUs, found {shown(cpu)}; write an integer from 1")
+        raise FieldError("max_cpu", f"expected a number of vCPUs, found {quoted(cpu)}; write an integer from 1")
     try:
         amount = quantity(memory).nanos if isinstance(memory, str) else 0
     except QuantityError:
         amount = 0
     if amount <= 0:
-        raise FieldError("max_memory", f"expected an amount of memory, found {shown(memory)}; write it as 32Gi")
+        raise FieldError("max_memory", f"expected an amount of memory, found {quoted(memory)}; write it as 32Gi")
 
 
 def _resolve(entry: Manifest, objects: list[Manifest]) -> Limit:

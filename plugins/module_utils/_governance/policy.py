@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from .._resolver.api.kinds import BY_NAME
+from .._resolver.api.kinds import KINDS
 from .._resolver.api.manifest import Manifest, annotations_of
 from .._resolver.api.matcher import INSTANCETYPE
 from .._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER
@@ -74,7 +74,7 @@ def limit_of(policy: Manifest) -> Limit | None:
 
 
 def _rule(kind: str, *operations: str) -> Manifest:
-    resource = BY_NAME[kind]
+    resource = KINDS[kind]
     return {
         "apiGroups": [resource.group],
         "apiVersions": [resource.version],
@@ -90,4 +90,4 @@ def _manifest(
     metadata: Manifest = {"name": name, "labels": labels}
     if annotations:
         metadata["annotations"] = annotations
-    return {"apiVersion": BY_NAME[kind].api_version, "kind": kind, "metadata": metadata, "spec": spec}
+    return {"apiVersion": KINDS[kind].api_version, "kind": kind, "metadata": metadata, "spec": spec}

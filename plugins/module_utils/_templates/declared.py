@@ -8,7 +8,7 @@ from .._resolver.api import formats
 from .._resolver.api.errors import FieldError
 from .._resolver.api.manifest import Manifest, Options
 from .._resolver.api.matcher import ROLES
-from .._resolver.api.name_rules import shown
+from .._resolver.api.name_rules import quoted
 from .._resolver.api.tree import merge
 from .._resolver.declare.argument_spec import options as typed_options
 from .._resolver.declare.argument_spec import to_manifest
@@ -101,7 +101,7 @@ def _error(template: Manifest, accept_unknown: bool) -> FieldError | None:
     names = [str(entry.get("name") or "") for entry in template["spec"].get("parameters") or []]
     for index, name in enumerate(names):
         if name in names[:index]:
-            return FieldError(f"parameters[{index}].name", f"another parameter is already named {shown(name)}")
+            return FieldError(f"parameters[{index}].name", f"another parameter is already named {quoted(name)}")
     errors = [error for error in review(template).errors if not (accept_unknown and _STRICT in error.detail)]
     if errors:
         return FieldError("", refusal(errors, names))

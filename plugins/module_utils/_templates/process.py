@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from .._resolver.api import go_json, release_schema, schema
 from .._resolver.api.errors import FieldError, go_reason
 from .._resolver.api.fields.domain import ENUMS
-from .._resolver.api.name_rules import nearest
+from .._resolver.api.name_rules import did_you_mean
 from .._resolver.api.release import NEWEST, Release
 from .._resolver.api.schema import INTEGERS, TYPES, bare, field_type
 from .parameters import ExpressionError, generate
@@ -388,7 +388,7 @@ def refusal(errors: Iterable[TemplateError], known: Iterable[str]) -> str:
 
 def _described(error: TemplateError, known: list[str]) -> str:
     if error.stage == "merge":
-        return f"{error.detail}{nearest(error.value, known)}"
+        return f"{error.detail}{did_you_mean(error.value, known)}"
     if error.stage == "references" and error.field == "spec.virtualMachine" and error.value:
         return (
             f"{error.field}: {error.detail}; define it in spec.parameters, or write ${{DOLLAR}}{{{error.value}}} with a"

@@ -113,9 +113,9 @@ def _parser() -> argparse.ArgumentParser:
 def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     """The report for the options of the command. Raises UsageError."""
     kubevirt = _kubevirt(options.kubevirt, options.kubevirt_version)
-    besides = _read(options.objects, b"", kubevirt, options.namespace)
+    others = _read(options.objects, b"", kubevirt, options.namespace)
     catalog = builtin_objects(kubevirt.release) if options.catalog == "builtin" else []
-    cluster_objects = [*catalog, *(entry.manifest for entry in besides.objects)]
+    cluster_objects = [*catalog, *(entry.manifest for entry in others.objects)]
     head = _read(options.path, stdin, kubevirt, options.namespace, cluster_objects)
     base = _read(options.base, b"", kubevirt, options.namespace, cluster_objects) if options.base else None
     earlier = None if base is None else {ObjectKey.of(entry.manifest): entry.manifest for entry in base.objects}
@@ -125,7 +125,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
         *evaluate.evaluate(head.objects, head.lookup, kubevirt, options.validate, earlier, checks),
     ]
     for extension in _EXTENSIONS:
-        findings += extension.findings([*besides.sources, *head.sources], head.objects, head.lookup, kubevirt)
+        findings += extension.findings([*others.sources, *head.sources], head.objects, head.lookup, kubevirt)
     if base is not None:
         findings += bases.compare(base.objects, base.lookup, head.objects, head.lookup, kubevirt)
     findings = with_lines(without_secrets(findings, head.sources), head.texts, head.starts)
@@ -138,7 +138,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
 
 
 def _read(
-    paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str, besides: Sequence[Manifest] = ()
+    paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str, cluster_objects: Sequence[Manifest] = ()
 ) -> _Objects:
     repository = sources.read(paths, stdin)
     results: list[Declared | Finding | Unchecked | tasks.TaskObject] = []
@@ -148,11 +148,11 @@ def _read(
     for source in repository.sources:
         for manifest in (*sources.manifests([source]), *tasks.task_manifests(source.location, source.content)):
             for inside in _objects_in(manifest):
-                results += objects.declared(inside, kubevirt.release, namespace)
-        results += tasks.declared(source, namespace)
+                results += objects.objects_of_manifest(inside, kubevirt.release, namespace)
+        results += tasks.objects_of_document(source, namespace)
     for host in hosts.hosts(repository):
         results += [host] if isinstance(host, Finding) else tasks.host_vm(host, namespace)
-    known = [*besides, *(result.manifest for result in results if isinstance(result, Declared))]
+    known = [*cluster_objects, *(result.manifest for result in results if isinstance(result, Declared))]
     candidates = objects.KnownObjects(known).all
     decided: list[Declared | Finding | Unchecked] = []
     for result in results:
@@ -172,7 +172,7 @@ def _read(
     findings = [*repository.findings, *(result for result in decided if isinstance(result, Finding))]
     findings += [result.finding for result in unchecked]
     # A declared object overrides a known object of the same name.
-    lookup = objects.KnownObjects([*besides, *(entry.manifest for entry in found)])
+    lookup = objects.KnownObjects([*cluster_objects, *(entry.manifest for entry in found)])
     kinds = [*(result.kind for result in unchecked), *objects.unreadable_kinds(repository)]
     return _Objects(found, labels, kinds, lookup, repository.texts, findings, repository.sources, repository.starts)
 

@@ -11,7 +11,7 @@ from ...module_utils._resolver.api import release_schema, schema
 from ...module_utils._resolver.api.errors import FieldError, Panic
 from ...module_utils._resolver.api.every_error import every_error, without
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES, ObjectKey
-from ...module_utils._resolver.api.name_rules import nearest, shown, subdomain
+from ...module_utils._resolver.api.name_rules import did_you_mean, quoted, subdomain
 from ...module_utils._resolver.api.release import NEWEST
 from ...module_utils._resolver.api.state import DEPRECATED, state_of
 from ...module_utils._resolver.api.tree import copy
@@ -165,7 +165,7 @@ class _Evaluation:
             if field.path.startswith("status.") or (kind == VM and schemas.is_kept(field.path)):
                 continue
             known, verb = schema.TYPES[field.type_name], "rejects" if self.level == ERROR else "drops"
-            remedy = "; remove it, or upgrade KubeVirt" if field.name in known else nearest(field.name, known)
+            remedy = "; remove it, or upgrade KubeVirt" if field.name in known else did_you_mean(field.name, known)
             message = f"KubeVirt {version} does not know the field and {verb} it{remedy}"
             yield entry.finding("lost-field", self.level, field.path, message)
 
@@ -297,10 +297,10 @@ def _check_form(manifest: Manifest) -> None:
     gated({"metadata": metadata}, True)
     prefix = metadata.get("generateName")
     if prefix and (not isinstance(prefix, str) or subdomain(f"{prefix}x")):
-        raise FieldError("metadata.generateName", f"{shown(prefix)} is not the beginning of a name; write web-")
+        raise FieldError("metadata.generateName", f"{quoted(prefix)} is not the beginning of a name; write web-")
     owners, created = metadata.get("ownerReferences"), metadata.get("creationTimestamp")
     if isinstance(created, str) and not _TIME.match(created):
-        raise FieldError("metadata.creationTimestamp", f"{shown(created)} is not a time; remove it")
+        raise FieldError("metadata.creationTimestamp", f"{quoted(created)} is not a time; remove it")
     if owners is not None and not isinstance(owners, list):
         raise FieldError(_OWNERS, "expected a list; remove it")
     for index, owner in enumerate(owners or []):

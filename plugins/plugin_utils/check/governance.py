@@ -10,7 +10,7 @@ from ...module_utils._governance.language import AUDIT, DENY, WARN, Limit
 from ...module_utils._governance.language import limits as parse
 from ...module_utils._governance.policy import POLICY, limit_of
 from ...module_utils._resolver.api.errors import CatalogError, FieldError
-from ...module_utils._resolver.api.kinds import BY_NAME
+from ...module_utils._resolver.api.kinds import KINDS
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, ROLES
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
@@ -59,7 +59,7 @@ class _Limits:
             kind, metadata = item.manifest["kind"], item.manifest.get("metadata")
             if kind == POLICY and (limit := limit_of(item.manifest)) is not None:
                 self._limits.append(limit)
-            elif kind == BY_NAME["Namespace"].kind and isinstance(metadata, dict):
+            elif kind == KINDS["Namespace"].kind and isinstance(metadata, dict):
                 self._labels[str(metadata.get("name"))] = metadata.get("labels") or {}
 
     def violations(self, objects: Iterable[Declared], lookup: KnownObjects, kubevirt: KubeVirt) -> Iterator[Finding]:

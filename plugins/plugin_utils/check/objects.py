@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from ...module_utils._resolver.api import unquoted
 from ...module_utils._resolver.api.errors import CatalogError, FieldError
 from ...module_utils._resolver.api.every_error import every_error, without
-from ...module_utils._resolver.api.kinds import EXISTING
+from ...module_utils._resolver.api.kinds import EXISTENCE_ONLY
 from ...module_utils._resolver.api.matcher import API_VERSION, ROLE_OF_KIND
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.catalog.bundle import bundle
@@ -79,7 +79,7 @@ class KnownObjects:
     def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
         """See Lookup. Missing storage, and what else a guest needs, may exist in the cluster."""
         manifest = self._objects.get(kind, namespace, name)
-        if manifest is None and (kind in STORAGE or kind in EXISTING):
+        if manifest is None and (kind in STORAGE or kind in EXISTENCE_ONLY):
             return Problem(f"the {kind} {namespace}/{name} {ELSEWHERE}", "Unchecked", 403)
         return manifest
 
@@ -131,7 +131,9 @@ def catalog(sources: Sequence[Source], release: Release) -> Iterator[Declared | 
         yield Finding("invalid", ERROR, locations.get(error.place, sources[0].location), "", "", error.reason)
 
 
-def declared(source: SourceManifest, release: Release, namespace: str) -> Iterator[Declared | Finding | Unchecked]:
+def objects_of_manifest(
+    source: SourceManifest, release: Release, namespace: str
+) -> Iterator[Declared | Finding | Unchecked]:
     """An object in the current API version, with findings about the form.
 
     Nothing for objects that describe no guest. namespace: the default for objects that name none.

@@ -14,7 +14,7 @@ from ...module_utils._cluster.modules.options import AUTH
 from ...module_utils._resolver.api import unquoted
 from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.every_error import every_error, without
-from ...module_utils._resolver.api.name_rules import nearest, similar
+from ...module_utils._resolver.api.name_rules import did_you_mean, similar
 from ...module_utils._resolver.declare.option_checks import own_name, shape_problems
 from .findings import ERROR, Finding
 from .sources import Source, entries
@@ -96,7 +96,7 @@ def misspelt(source: Source) -> Iterator[Finding]:
     for location, key, options, _task in entries(source.location, source.content, _is_task):
         name = key.removeprefix(COLLECTION)
         if name not in _module_names():
-            message = f"this collection has no module {name}{nearest(name, _module_names())}"
+            message = f"this collection has no module {name}{did_you_mean(name, _module_names())}"
             yield Finding("invalid", ERROR, location, "", "", message)
             continue
         spec = import_module(f"{_MODULES}.{name}").MODULE.argument_spec
@@ -104,7 +104,7 @@ def misspelt(source: Source) -> Iterator[Finding]:
             if own_name(option, spec) not in spec:
                 own = [known for known in spec if known not in AUTH]
                 near = similar(option, own) or similar(option, AUTH)
-                message = f"unknown option of {name}{nearest(option, near or own)}"
+                message = f"unknown option of {name}{did_you_mean(option, near or own)}"
                 yield Finding("invalid", ERROR, location, "", str(option), message)
 
 

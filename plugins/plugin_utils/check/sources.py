@@ -124,7 +124,7 @@ def _add(repository: Repository, file: str, content: bytes, level: str) -> None:
         repository.inventories.append(file)
         return
     try:
-        contents = documents(content, file, what="manifest", foreign=True, largest=LARGEST)
+        contents = documents(content, file, what="manifest", keep_unknown_tags=True, largest=LARGEST)
     except TextError as error:
         if not suffix and file != STDIN_NAME:
             # Like Ansible, which reads as INI what is not YAML. Scripts are not executed.

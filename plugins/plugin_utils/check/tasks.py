@@ -102,7 +102,7 @@ class TaskObject(NamedTuple):
         return Unchecked(kind, self.finding("unchecked", NOTE, option, message))
 
 
-def declared(source: Source, namespace: str) -> Iterator[Declared | Finding | Unchecked | TaskObject]:
+def objects_of_document(source: Source, namespace: str) -> Iterator[Declared | Finding | Unchecked | TaskObject]:
     """The objects that an Ansible document declares; VMs as their options. namespace: the default for VMs."""
     yield from misspelt(source)
     for location, key, value, variables in entries(source.location, source.content, _declares):
@@ -223,7 +223,7 @@ def _of_k8s(location: Location, options: Options) -> Iterator[SourceManifest]:
     location, definition = location.below(key), options.get(key)
     if isinstance(definition, str):
         try:
-            definition = [document.content for document in documents(definition, location.file, foreign=True)]
+            definition = [document.content for document in documents(definition, location.file, keep_unknown_tags=True)]
         except TextError:
             problem = _unknown(definition) or "is not YAML"
             for kind in kinds_in(str(definition)):

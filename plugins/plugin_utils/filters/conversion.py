@@ -7,7 +7,7 @@ from typing import Any, Final
 from ansible.errors import AnsibleFilterError
 
 from ...module_utils._conversion import template_bundles as conversion
-from ...module_utils._resolver.api.name_rules import shown
+from ...module_utils._resolver.api.name_rules import quoted
 from ...module_utils._resolver.api.release import Release
 from .._catalog_files import builtin_objects
 from .._filters import each, manifests, plain, release_option
@@ -42,5 +42,5 @@ def _catalog(value: Any, release: Release) -> list[dict[str, Any]] | None:
     if not isinstance(value, str):
         return None if value is None else manifests("catalog", value)
     if value != _BUILTIN:
-        raise AnsibleFilterError(f"catalog: expected {_BUILTIN} or a list of manifests, found {shown(value)}")
+        raise AnsibleFilterError(f"catalog: expected {_BUILTIN} or a list of manifests, found {quoted(value)}")
     return builtin_objects(release)

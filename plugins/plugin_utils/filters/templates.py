@@ -9,8 +9,8 @@ from typing import Any, Final
 from ansible.errors import AnsibleFilterError
 
 from ...module_utils._resolver.api.errors import FieldError
-from ...module_utils._resolver.api.name_rules import shown
-from ...module_utils._resolver.api.schema import declared
+from ...module_utils._resolver.api.name_rules import quoted
+from ...module_utils._resolver.api.schema import as_declared
 from ...module_utils._resolver.declare.option_checks import oversized
 from ...module_utils._templates.conversion import ConversionError, convert, template_of
 from ...module_utils._templates.parameters import texts
@@ -37,7 +37,7 @@ def template_from_vm(value: Any, accept_unknown_fields: Any = False) -> dict[str
     vm = _manifest(value, "VirtualMachine")
     accept = accepts_unknown(accept_unknown_fields)
     try:
-        return template_of(declared("VirtualMachine", gated(vm, accept)))
+        return template_of(as_declared("VirtualMachine", gated(vm, accept)))
     except FieldError as error:
         raise AnsibleFilterError(f"{_label(vm)}: {error}") from None
 
@@ -53,7 +53,7 @@ def template_process(
         check_fields(f"{_KIND}Spec", "spec", template.get("spec") or {}, accept_unknown=False)
         processed = _accepted(template, process(template, _texts(parameters), random))
         manifest = {**(processed.substituted or {}), "apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine"}
-        vm = declared("VirtualMachine", gated(manifest, accept))
+        vm = as_declared("VirtualMachine", gated(manifest, accept))
     except FieldError as error:
         raise AnsibleFilterError(f"{_label(template)}: {error}") from None
     return {
@@ -67,7 +67,7 @@ def template_process(
 def _texts(parameters: Any) -> dict[str, str]:
     """Values by name as texts, as the API takes them."""
     if not isinstance(parameters, (Mapping, type(None))):
-        raise AnsibleFilterError(f"parameters: expected values by name, found {shown(parameters)}")
+        raise AnsibleFilterError(f"parameters: expected values by name, found {quoted(parameters)}")
     try:
         return texts(parameters or {})
     except FieldError as error:
@@ -78,9 +78,9 @@ def _manifest(value: Any, kind: str) -> dict[str, Any]:
     """The filter's input, which has to be of the kind."""
     if not isinstance(value, Mapping):
         hint = "; read YAML with from_yaml" if isinstance(value, str) else ""
-        raise AnsibleFilterError(f"expected the manifest of a {kind}, found {shown(value)}{hint}")
+        raise AnsibleFilterError(f"expected the manifest of a {kind}, found {quoted(value)}{hint}")
     if value.get("kind", kind) != kind:
-        raise AnsibleFilterError(f"kind: expected {kind}, found {shown(value['kind'])}")
+        raise AnsibleFilterError(f"kind: expected {kind}, found {quoted(value['kind'])}")
     try:
         check_types(value)
     except FieldError as error:
@@ -94,8 +94,8 @@ def _manifest(value: Any, kind: str) -> dict[str, Any]:
 def _accepted(source: dict[str, Any], processed: Processed) -> Processed:
     """What came of a VirtualMachineTemplate, unless it is refused."""
     if processed.errors:
-        declared = (source.get("spec") or {}).get("parameters") or []
-        names = [parameter["name"] for parameter in declared if parameter.get("name")]
+        as_declared = (source.get("spec") or {}).get("parameters") or []
+        names = [parameter["name"] for parameter in as_declared if parameter.get("name")]
         raise AnsibleFilterError(f"{_label(source)}: {refusal(processed.errors, names)}")
     return processed
 

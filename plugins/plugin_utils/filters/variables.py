@@ -8,7 +8,7 @@ from typing import Any
 
 from ansible.errors import AnsibleError
 
-from ...module_utils._resolver.api.name_rules import nearest
+from ...module_utils._resolver.api.name_rules import did_you_mean
 
 _OWN = "; a variable of your own needs another prefix"
 
@@ -17,7 +17,7 @@ def unknown(value: Iterable[str], of: str, known: Iterable[str], near: bool = Fa
     """See its documentation."""
     prefix = f"{of.split()[-1]}_"
     names = list(known)
-    hints = {name: nearest(name, names, prefix) for name in sorted(set(value) - set(names))}
+    hints = {name: did_you_mean(name, names, prefix) for name in sorted(set(value) - set(names))}
     return [
         f"{name} is not a variable of the {of}{hint}{'' if '?' in hint else _OWN}"
         for name, hint in hints.items()

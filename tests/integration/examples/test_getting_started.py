@@ -15,7 +15,7 @@ from loopback_registry import LoopbackRegistry
 
 from documented import CHECKOUT
 from plugins.module_utils._cluster.client.session import Session
-from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.kinds import KINDS
 
 PAGE = (CHECKOUT / "docs" / "getting_started.md").read_text()
 FILES = dict(re.findall(r"[Ss]ave this as `(\S+\.yml)`:\n\n```yaml\n(.*?)```", PAGE, re.DOTALL))
@@ -76,11 +76,11 @@ def test_the_page_step_by_step(state: Path, tmp_path: Path, registry: LoopbackRe
     session = Session({"kubeconfig": path, "retry_timeout": 30})
 
     def guest() -> dict[str, Any]:
-        vmi = session.get(BY_NAME["VirtualMachineInstance"], "shop", "database")
+        vmi = session.get(KINDS["VirtualMachineInstance"], "shop", "database")
         assert vmi is not None
         return vmi
 
-    made = session.get(BY_NAME["VirtualMachine"], "shop", "web-1")
+    made = session.get(KINDS["VirtualMachine"], "shop", "web-1")
     assert made is not None
     assert [made["spec"][role]["name"] for role in ("instancetype", "preference")] == ["u1.medium", "fedora"]
     old = "".join(re.findall(r"        (?:cpu|memory): {guest.*\n", page["shop.yml"]))

@@ -17,7 +17,7 @@ from ansible_environment import surroundings
 from documented import CHECKOUT
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._resolver.api import write
-from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.kinds import KINDS
 from plugins.module_utils._resolver.kubevirt.vmi.vmi import guest
 
 sys.path.append(str(Path(__file__).parents[1] / "modules"))
@@ -27,7 +27,7 @@ from modules_support import execute, wait_until
 pytestmark = pytest.mark.own_cluster
 
 Manifest = dict[str, Any]
-VM, VMI, PRESET = BY_NAME["VirtualMachine"], BY_NAME["VirtualMachineInstance"], "virtualmachineinstancepresets"
+VM, VMI, PRESET = KINDS["VirtualMachine"], KINDS["VirtualMachineInstance"], "virtualmachineinstancepresets"
 NODES = [{"name": "node01", "cpu": 32, "memory": "64Gi", "devices": {"nvidia.com/A30": 1}}]
 DISK = "quay.io/containerdisks/fedora:latest"
 
@@ -195,7 +195,7 @@ def test_from_openshift_templates(place: Place) -> None:
 
 def test_from_openstack_flavors(place: Place) -> None:
     place.play("From OpenStack flavors")
-    kind = BY_NAME["VirtualMachineClusterInstancetype"]
+    kind = KINDS["VirtualMachineClusterInstancetype"]
     specs = {name: (place.session.get(kind, None, name) or {})["spec"] for name in ("os.m1.small", "os.m1.large")}
     assert {name: (spec["cpu"]["guest"], spec["memory"]["guest"]) for name, spec in specs.items()} == {
         "os.m1.small": (1, "2Gi"),

@@ -20,7 +20,7 @@ from loopback_registry import LoopbackRegistry
 from plugins.module_utils._cluster.client.errors import ApiError
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._resolver.api import write
-from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.kinds import KINDS
 
 Manifest = dict[str, Any]
 Made = Callable[..., Manifest]
@@ -29,7 +29,7 @@ AnyRegistry = LoopbackRegistry | DockerRegistry
 pytestmark = pytest.mark.needs("cdi_here")
 
 VOLUME, SOURCE, CRON, CLAIM = (
-    BY_NAME[kind] for kind in ("DataVolume", "DataSource", "DataImportCron", "PersistentVolumeClaim")
+    KINDS[kind] for kind in ("DataVolume", "DataSource", "DataImportCron", "PersistentVolumeClaim")
 )
 DEFAULT = "instancetype.kubevirt.io/default-"
 ENVIRONMENT = ["INSTANCETYPE_KUBEVIRT_IO_DEFAULT_INSTANCETYPE=u1.medium", "MY_KUBEVIRT_IO_OWNER=image"]
@@ -44,7 +44,7 @@ def make(session: Session, namespace: str) -> Made:
     """make(kind, name, spec, **metadata): creates an object."""
 
     def made(kind: str, name: str, spec: Manifest, **metadata: Any) -> Manifest:
-        place = BY_NAME[kind]
+        place = KINDS[kind]
         body = {"apiVersion": place.api_version, "kind": kind, "metadata": {"name": name, **metadata}, "spec": spec}
         return session.request("POST", place.path(namespace), retry=True, body=body)
 
@@ -58,7 +58,7 @@ def wait_until(session: Session, namespace: str) -> Made:
     def seen(kind: str, name: str, holds: Callable[[Manifest], bool]) -> Manifest:
         end = time.monotonic() + TIMEOUT
         while time.monotonic() < end:
-            live = session.get(BY_NAME[kind], namespace, name)
+            live = session.get(KINDS[kind], namespace, name)
             if live is not None and holds(live):
                 return live
             time.sleep(0.05)

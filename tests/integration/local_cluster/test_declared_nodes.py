@@ -16,7 +16,7 @@ import pytest
 
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._resolver.api import write
-from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.kinds import KINDS
 
 sys.path.append(str(Path(__file__).parents[1] / "modules"))
 
@@ -25,7 +25,7 @@ from modules_support import execute
 pytestmark = pytest.mark.own_cluster
 
 Manifest = dict[str, Any]
-VM, VMI, NODE = (BY_NAME[kind] for kind in ("VirtualMachine", "VirtualMachineInstance", "Node"))
+VM, VMI, NODE = (KINDS[kind] for kind in ("VirtualMachine", "VirtualMachineInstance", "Node"))
 NODES = [
     {"name": "small", "cpu": 4, "memory": "16Gi"},
     {"name": "reserved", "cpu": 64, "memory": "64Gi", "taints": [{"key": "reserved", "effect": "NoSchedule"}]},

@@ -20,7 +20,7 @@ import yaml
 
 from plugins.module_utils._cluster.client.errors import ApiError, ConnectionFailed
 from plugins.module_utils._cluster.client.session import Session
-from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.kinds import KINDS
 
 pytestmark = pytest.mark.own_cluster
 
@@ -265,7 +265,7 @@ def test_session_survives_temporary_faults(faulty: Faulty, client: Client) -> No
         {"fault": "truncate", "times": 1},
         {"fault": "status", "status": 502, "times": 1},
     )
-    assert session.get(BY_NAME["Namespace"], None, "default")
+    assert session.get(KINDS["Namespace"], None, "default")
     counts = faulty.counts()
     assert counts["faults"] == {"status": 2, "reset": 1, "cut": 1, "truncate": 1}
     assert counts["requests"] == 6

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from plugins.module_utils._cluster.client.session import Session
-from plugins.module_utils._cluster.writes.lease import release, take
+from plugins.module_utils._cluster.writes.lease import acquire, release
 
 
 @pytest.fixture
@@ -18,18 +18,18 @@ def session(cluster: Path) -> Session:
 
 
 def test_lease_has_one_holder_at_a_time(session: Session, namespace: str) -> None:
-    assert take(session, namespace, "turn", "a", 300, 0).changed
-    assert not take(session, namespace, "turn", "a", 300, 0).changed
-    assert take(session, namespace, "turn", "b", 300, 0).holder == "a"
+    assert acquire(session, namespace, "turn", "a", 300, 0).changed
+    assert not acquire(session, namespace, "turn", "a", 300, 0).changed
+    assert acquire(session, namespace, "turn", "b", 300, 0).holder == "a"
     assert not release(session, namespace, "turn", "b").changed
     assert release(session, namespace, "turn", "a").changed
     assert not release(session, namespace, "turn", "a").changed
-    assert take(session, namespace, "turn", "b", 300, 0).holder == "b"
+    assert acquire(session, namespace, "turn", "b", 300, 0).holder == "b"
 
 
 def test_killed_holder_loses_the_lease(session: Session, namespace: str) -> None:
-    take(session, namespace, "turn", "killed", 2, 0)
-    taken = take(session, namespace, "turn", "b", 300, 60)
+    acquire(session, namespace, "turn", "killed", 2, 0)
+    taken = acquire(session, namespace, "turn", "b", 300, 60)
     assert (taken.changed, taken.holder) == (True, "b") and taken.waited >= 2
 
 
@@ -38,7 +38,7 @@ def test_concurrent_holders_take_turns(session: Session, namespace: str) -> None
 
     def turn(number: int) -> None:
         nonlocal inside, most
-        held = take(session, namespace, "turns", f"run-{number}", 60, 600)
+        held = acquire(session, namespace, "turns", f"run-{number}", 60, 600)
         assert held.holder == f"run-{number}"
         inside += 1
         most = max(most, inside)

@@ -15,7 +15,7 @@ from loopback_registry import LoopbackRegistry
 from modules_support import wait_until
 from plugins.module_utils._cluster.client.pool import display
 from plugins.module_utils._cluster.client.session import Session
-from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.kinds import KINDS
 
 Run = Callable[..., dict[str, Any]]
 AnyRegistry = LoopbackRegistry | DockerRegistry
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.needs("cdi_here")
 
 LABEL = "instancetype.kubevirt.io/default-"
 MERGE = "application/merge-patch+json"
-VOLUME, SOURCE, CRON = BY_NAME["DataVolume"], BY_NAME["DataSource"], BY_NAME["DataImportCron"]
+VOLUME, SOURCE, CRON = KINDS["DataVolume"], KINDS["DataSource"], KINDS["DataImportCron"]
 
 
 @pytest.fixture
@@ -190,7 +190,7 @@ def test_image_is_polled(boot: Run, registry: LoopbackRegistry, session: Session
 
 def test_claim_with_defaults_is_created_and_deleted(run: Run, session: Session, shop: str) -> None:
     spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
-    claim = BY_NAME["PersistentVolumeClaim"]
+    claim = KINDS["PersistentVolumeClaim"]
     session.request(
         "POST",
         claim.path(shop),
@@ -282,7 +282,7 @@ def test_upload_is_verified_once(run: Run, session: Session, shop: str, proxy: d
     result = run("boot_source", **options, checksum=f"sha256:{digest}", wait=True)
     assert result["result"]["source"]["pvc"]["name"] == f"mine-{digest[:12]}", result
     assert result["result"]["ready"] and result["result"]["labels"] == LABELS
-    claim = session.get(BY_NAME["PersistentVolumeClaim"], shop, f"mine-{digest[:12]}")
+    claim = session.get(KINDS["PersistentVolumeClaim"], shop, f"mine-{digest[:12]}")
     assert claim is not None
     assert claim["metadata"]["annotations"]["local-cluster.virtshape.dev/uploaded-sha256"] == digest
     assert not run("boot_source", **options)["changed"]
@@ -302,7 +302,7 @@ def test_upload_of_archive_and_oversized_file(
     assert shown[-1].startswith("files-") and shown[-1].endswith(": 100 % of 3145728 bytes uploaded"), shown
     assert result["changed"] and not result.get("failed"), result
     # CDI removes the claim that it has filled in place of this one a moment later.
-    claims = session.list(BY_NAME["PersistentVolumeClaim"], shop)
+    claims = session.list(KINDS["PersistentVolumeClaim"], shop)
     (claim,) = [item for item in claims if not item["metadata"]["name"].startswith("prime-")]
     assert claim["metadata"]["annotations"]["cdi.kubevirt.io/storage.contentType"] == "archive"
     small = run("boot_source", name="small", upload=upload, size="2Mi", **options)
@@ -314,7 +314,7 @@ def test_upload_of_archive_and_oversized_file(
 
 def test_uploads_to_claims(run: Run, session: Session, shop: str, proxy: dict[str, Any], tmp_path: Path) -> None:
     """What virtctl does by `pvc NAME`, `--no-create`, and without `--datasource`."""
-    claim = BY_NAME["PersistentVolumeClaim"]
+    claim = KINDS["PersistentVolumeClaim"]
     path = tmp_path / "disk.img"
     options = {"namespace": shop, "name": "mine", "upload_proxy": proxy, "wait": True, **DEFAULTS}
 
@@ -366,8 +366,8 @@ def test_existing_objects_get_labels(run: Run, session: Session, shop: str) -> N
     taken = {"source": {"persistentVolumeClaimName": "disk"}}
     made = {"PersistentVolumeClaim": storage, "DataSource": leads, "VolumeSnapshot": taken}
     for kind, spec in made.items():
-        body = {"apiVersion": BY_NAME[kind].api_version, "kind": kind, "metadata": {"name": "disk"}, "spec": spec}
-        session.request("POST", BY_NAME[kind].path(shop), retry=True, body=body)
+        body = {"apiVersion": KINDS[kind].api_version, "kind": kind, "metadata": {"name": "disk"}, "spec": spec}
+        session.request("POST", KINDS[kind].path(shop), retry=True, body=body)
     entries = [{"name": "disk", "kind": kind} for kind in made]
 
     def labelled(**options: Any) -> dict[str, Any]:
@@ -377,7 +377,7 @@ def test_existing_objects_get_labels(run: Run, session: Session, shop: str) -> N
     result = labelled(boot_sources=entries)
     assert result["msg"] == "3 boot sources: 3 changed", result
     for kind, spec in made.items():
-        live = session.get(BY_NAME[kind], shop, "disk")
+        live = session.get(KINDS[kind], shop, "disk")
         assert live is not None and LABELS.items() <= live["metadata"]["labels"].items(), kind
         assert kind == "VolumeSnapshot" or spec.items() <= live["spec"].items()
     assert {item["kind"]: item["labels"] for item in result["results"]} == dict.fromkeys(made, LABELS)

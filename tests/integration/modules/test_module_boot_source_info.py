@@ -10,14 +10,14 @@ import pytest
 from loopback_registry import LoopbackRegistry
 
 from plugins.module_utils._cluster.client.session import Session
-from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.kinds import KINDS
 
 Run = Callable[..., dict[str, Any]]
 
 pytestmark = pytest.mark.needs("cdi_here")
 
 LABEL = "instancetype.kubevirt.io/default-"
-KINDS = {"instancetype": "VirtualMachineInstancetype", "preference": "VirtualMachinePreference"}
+KIND_OF = {"instancetype": "VirtualMachineInstancetype", "preference": "VirtualMachinePreference"}
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def findings(run: Run, shop: str) -> Callable[..., dict[str, list[str]]]:
 
 
 def defaults(**names: str) -> dict[str, Any]:
-    return {role: {"name": name, "kind": KINDS[role]} for role, name in names.items()}
+    return {role: {"name": name, "kind": KIND_OF[role]} for role, name in names.items()}
 
 
 def test_boot_source_problems_are_reported(
@@ -61,10 +61,10 @@ def test_boot_source_problems_are_reported(
     claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     for name in "abcd":
         body = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}, "spec": claim}
-        session.request("POST", BY_NAME["PersistentVolumeClaim"].path(shop), body=body)
+        session.request("POST", KINDS["PersistentVolumeClaim"].path(shop), body=body)
     created = run("boot_source", namespace=shop, boot_sources=entries, preflight="off", wait=True)
     assert created["msg"] == "5 boot sources: 5 created", created
-    volume = next(item["metadata"]["name"] for item in session.list(BY_NAME["DataVolume"], shop))
+    volume = next(item["metadata"]["name"] for item in session.list(KINDS["DataVolume"], shop))
     large = {**good, "image": f"{registry.address}/disks/large:1", **defaults(instancetype="small", preference="linux")}
     assert run("boot_source", namespace=shop, name="large", **large)["changed"]
 

@@ -13,12 +13,12 @@ from plugins.module_utils._cluster.client.errors import ApiError
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._governance.language import Limit
 from plugins.module_utils._governance.policy import BINDING, POLICY, policies
-from plugins.module_utils._resolver.api.kinds import BY_NAME, Kind
+from plugins.module_utils._resolver.api.kinds import KINDS, Kind
 
 Run = Callable[..., dict[str, Any]]
 Manifest = dict[str, Any]
 
-VM, VMI = BY_NAME["VirtualMachine"], BY_NAME["VirtualMachineInstance"]
+VM, VMI = KINDS["VirtualMachine"], KINDS["VirtualMachineInstance"]
 REPLICAS = Kind("VirtualMachineInstanceReplicaSet", "kubevirt.io", "v1", "virtualmachineinstancereplicasets", True)
 
 
@@ -165,7 +165,7 @@ def test_vmis_and_replica_sets_are_limited_too(governed: Governed) -> None:
 
 def test_foreign_policy_is_left_alone(governed: Governed) -> None:
     limit = Limit(governed.namespace, [governed.namespace], gpus=False)
-    kind = BY_NAME[POLICY]
+    kind = KINDS[POLICY]
     [policy, _binding] = policies(limit, "other", "x")
     governed.session.request("POST", kind.path(), None, policy)
     try:
@@ -187,7 +187,7 @@ def test_bad_limits_send_nothing(governed: Governed) -> None:
 def test_kubernetes_finds_nothing_wrong_with_the_types(governed: Governed) -> None:
     limit = {"max_cpu": 2, "max_memory": "2Gi", "gpus": False, "host_devices": False, "series": [governed.namespace]}
     governed.deploy({**limit, "require": ["instancetype", "preference"]})
-    kind = BY_NAME[POLICY]
+    kind = KINDS[POLICY]
 
     def status() -> Manifest:
         live = governed.session.get(kind, None, f"{governed.namespace}.limits.virtshape.io") or {}

@@ -17,7 +17,7 @@ from loopback_registry import loopback_registry
 from local_cluster import pki
 from plugins.module_utils._cluster.client.errors import ApiError
 from plugins.module_utils._cluster.client.session import Session
-from plugins.module_utils._resolver.api.kinds import BY_NAME, Kind
+from plugins.module_utils._resolver.api.kinds import KINDS, Kind
 from rights_support import (
     CHECKOUT,
     TABLE,
@@ -245,8 +245,8 @@ def boot_source(play: Play) -> None:
     pair = [f"{play.name}-a", f"{play.name}-b"]
     claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     for name in pair:
-        play.create(BY_NAME["PersistentVolumeClaim"], name, spec=claim)
-        play.create(BY_NAME["VolumeSnapshot"], name, spec={})
+        play.create(KINDS["PersistentVolumeClaim"], name, spec=claim)
+        play.create(KINDS["VolumeSnapshot"], name, spec={})
     for names in (pair, pair[:1]):
         for kind in ("pvc", "snapshot"):
             entries = [{"name": f"{name}-{kind}", kind: {"name": name}} for name in names]
@@ -265,7 +265,7 @@ def boot_source_info(play: Play) -> None:
     other = f"{play.namespace}-x"
     for kind in ("pvc", "snapshot", "dataSource"):
         source = {kind: {"name": play.name, "namespace": other}}
-        play.create(BY_NAME["DataSource"], f"{play.name}-{kind.lower()}", spec={"source": source})
+        play.create(KINDS["DataSource"], f"{play.name}-{kind.lower()}", spec={"source": source})
     with _private_registry(play) as image:
         labels = {"instancetype.kubevirt.io/default-instancetype": "x"}
         registry = {
@@ -274,7 +274,7 @@ def boot_source_info(play: Play) -> None:
             "certConfigMap": play.name,
         }
         spec = {"source": {"registry": registry}, "storage": {"resources": {"requests": {"storage": "1Gi"}}}}
-        play.create(BY_NAME["DataVolume"], play.name, labels=labels, spec=spec)
+        play.create(KINDS["DataVolume"], play.name, labels=labels, spec=spec)
         play.step(namespace=play.namespace, query_registry=True, insecure_registry=True)
 
 
@@ -379,7 +379,7 @@ def test_rights_are_enough_for_a_workload(account: Account, forbidden: list[str]
         "instancetype.kubevirt.io/default-instancetype-kind": "VirtualMachineInstancetype",
     }
     source = {"spec": {"source": {"pvc": {"name": play.name, "namespace": play.namespace}}}}
-    play.create(BY_NAME["DataSource"], play.name, metadata={"name": play.name, "labels": labels}, **source)
+    play.create(KINDS["DataSource"], play.name, metadata={"name": play.name, "labels": labels}, **source)
     play.step(namespace=play.namespace, name=play.name, workload=f"{play.name}-linux", preflight="off")
     assert forbidden == []
 

@@ -17,7 +17,7 @@ import pytest
 import yaml
 from ansible_environment import surroundings
 
-from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.kinds import KINDS
 from rights_support import TABLE, Account, Atom, Play, all_but, atoms, granted, names_right, needed
 
 ROLES = [name for name in TABLE if name.startswith("roles/")]
@@ -157,8 +157,8 @@ def test_rights_of_boot_sources(account: Account, tmp_path: Path) -> None:
     claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     for name in runs:
         for part in ("a", "b"):
-            prepared.create(BY_NAME["PersistentVolumeClaim"], f"{name}-{part}", spec=claim)
-            prepared.create(BY_NAME["VolumeSnapshot"], f"{name}-{part}", spec={})
+            prepared.create(KINDS["PersistentVolumeClaim"], f"{name}-{part}", spec=claim)
+            prepared.create(KINDS["VolumeSnapshot"], f"{name}-{part}", spec={})
 
     def step(*parts: str, schedule: str = "@daily", **options: Any) -> Variables:
         mine = "{{ inventory_hostname }}-"

@@ -11,10 +11,10 @@ import pytest
 from plugins.module_utils._cluster.client.errors import ApiError
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._resolver.api import write
-from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.kinds import KINDS
 
 Manifest = dict[str, Any]
-VM, VMI = BY_NAME["VirtualMachine"], BY_NAME["VirtualMachineInstance"]
+VM, VMI = KINDS["VirtualMachine"], KINDS["VirtualMachineInstance"]
 
 
 class Guest:

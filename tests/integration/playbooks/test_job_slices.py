@@ -11,7 +11,7 @@ import pytest
 from awx_support import DownWatch, Template, credential
 from fleet_support import Fleet
 from plugins.module_utils._cluster.client.session import Session
-from plugins.module_utils._cluster.writes.lease import release, take
+from plugins.module_utils._cluster.writes.lease import acquire, release
 
 SLICES = 2
 SIZE = 4
@@ -68,7 +68,7 @@ def test_slices_side_by_side(fleet: Fleet, environment: dict[str, str], cluster:
     session = Session({"kubeconfig": str(cluster), "retry_timeout": 60})
     with DownWatch(cluster, fleet.namespace) as seen:
         # All of them are let go at the same moment, which is when one would not see what the others begin.
-        take(session, namespace=fleet.namespace, name="refresh", holder="test", duration=3600, seconds=0)
+        acquire(session, namespace=fleet.namespace, name="refresh", holder="test", duration=3600, seconds=0)
         begun = [refresh.launch(part, **variables) for part in slices]
         for item in begun:
             item.await_task("Refresh batch 1 of 1")

@@ -19,11 +19,11 @@ from ansible_environment import surroundings
 from fleet_support import flat
 from modules_support import execute, wait_until
 from plugins.module_utils._cluster.client.session import Session
-from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.kinds import KINDS
 
 pytestmark = pytest.mark.own_cluster
 
-KIND = BY_NAME["VirtualMachineClusterInstancetype"]
+KIND = KINDS["VirtualMachineClusterInstancetype"]
 SIZES = [f"s{number:02}" for number in range(16)]
 # The old cluster gets v1, in which one size is other and one is missing.
 CATALOG = {

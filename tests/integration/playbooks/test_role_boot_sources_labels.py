@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from plugins.module_utils._cluster.client.session import Session
-from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.kinds import KINDS
 
 CHECKOUT = Path(__file__).parents[3]
 MARK = "instancetype.kubevirt.io/default-"
@@ -22,7 +22,7 @@ MARK = "instancetype.kubevirt.io/default-"
 def test_existing_labels_and_missing_labels(session: Session, cluster: Path, namespace: str, tmp_path: Path) -> None:
     leads = {"source": {"pvc": {"name": "none", "namespace": namespace}}}
     for name in ("fedora", "silent"):
-        kind = BY_NAME["DataSource"]
+        kind = KINDS["DataSource"]
         body = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}, "spec": leads}
         session.request("POST", kind.path(namespace), retry=True, body=body)
     variables: dict[str, Any] = {
@@ -51,7 +51,7 @@ def test_existing_labels_and_missing_labels(session: Session, cluster: Path, nam
     )
     assert done.returncode == 0, done.stdout
     result = " ".join(done.stdout.split())
-    live = session.get(BY_NAME["DataSource"], namespace, "fedora")
+    live = session.get(KINDS["DataSource"], namespace, "fedora")
     assert live is not None
     assert {live["metadata"]["labels"][f"{MARK}{role}"] for role in ("instancetype", "preference")} == {
         "u1.medium",

@@ -7,7 +7,7 @@ from typing import Any
 
 from plugins.module_utils._cluster.client.errors import ApiError
 from plugins.module_utils._cluster.client.session import Session
-from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.kinds import KINDS
 from virt_api.answer import Answer
 
 Manifest = dict[str, Any]
@@ -17,7 +17,7 @@ _DENIED = re.compile(r'admission webhook "([^"]+)" denied the request: ')
 
 def ask(session: Session, manifest: Manifest, changes: bool = False) -> Answer:
     """What a dry run of creating an object, or of changing it, comes to."""
-    metadata, kind = manifest["metadata"], BY_NAME[manifest["kind"]]
+    metadata, kind = manifest["metadata"], KINDS[manifest["kind"]]
     path = kind.path(metadata["namespace"], metadata["name"] if changes else None)
     try:
         while True:

@@ -12,13 +12,13 @@ from answers import ask
 from modules_support import wait_until
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._cluster.reads.kubevirt import KUBEVIRT
-from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.kinds import KINDS
 from virt_api.answer import Answer, merged, questions
 from virt_api.case import Case, vmi
 
 Manifest = dict[str, Any]
 
-VM, VMI = BY_NAME["VirtualMachine"], BY_NAME["VirtualMachineInstance"]
+VM, VMI = KINDS["VirtualMachine"], KINDS["VirtualMachineInstance"]
 _POD = re.compile(r"virt-launcher-vm-\d+-\w{5}")
 
 

@@ -13,7 +13,7 @@ import yaml
 from answers import ask
 from plugins.module_utils._cluster.client.errors import ApiError
 from plugins.module_utils._cluster.client.session import Session
-from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.kinds import KINDS
 
 Manifest = dict[str, Any]
 
@@ -36,7 +36,7 @@ def vms(session: Session, namespace: str) -> Iterator[dict[str, Manifest]]:
     try:
         for item in others:
             metadata = {name: value for name, value in item["metadata"].items() if name not in ("uid", "generation")}
-            path = BY_NAME[item["kind"]].path(metadata.get("namespace"))
+            path = KINDS[item["kind"]].path(metadata.get("namespace"))
             session.request("POST", path, None, {**item, "metadata": metadata})
             created.append(f"{path}/{metadata['name']}")
         yield {item["metadata"]["name"]: item for item in objects if item["kind"] == "VirtualMachine"}
@@ -64,7 +64,7 @@ def test_approved_inference_is_the_servers(session: Session, namespace: str, vms
     metadata = {name: value for name, value in claim["metadata"].items() if name != "uid"}
     spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     session.request(
-        "POST", BY_NAME["PersistentVolumeClaim"].path(namespace), None, {**claim, "metadata": metadata, "spec": spec}
+        "POST", KINDS["PersistentVolumeClaim"].path(namespace), None, {**claim, "metadata": metadata, "spec": spec}
     )
     approved = read("filter_infer.json", namespace)
     answers = {}

@@ -16,14 +16,14 @@ from typing import Any
 from modules_support import by_name, execute
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._cluster.reads.kubevirt import kubevirt
-from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.kinds import KINDS
 from plugins.module_utils._resolver.kubevirt.vmi.vmi import guest
 
 Manifest = dict[str, Any]
 Result = dict[str, Any]
 
 VM, VMI, INSTANCETYPE, PREFERENCE = (
-    BY_NAME[kind]
+    KINDS[kind]
     for kind in ("VirtualMachine", "VirtualMachineInstance", "VirtualMachineInstancetype", "VirtualMachinePreference")
 )
 CHANGES = int(os.environ.get("VIRTSHAPE_TEST_CHANGES", "40"))
@@ -108,8 +108,8 @@ def made(session: Session, namespace: str) -> None:
     objects = [
         *((INSTANCETYPE, name, size) for name, size in sizes.items()),
         *((PREFERENCE, name, spec) for name, spec in PREFERENCES.items()),
-        (BY_NAME["PersistentVolumeClaim"], "data", claim),
-        *((BY_NAME["NetworkAttachmentDefinition"], name, network) for name in ("lan", "wan")),
+        (KINDS["PersistentVolumeClaim"], "data", claim),
+        *((KINDS["NetworkAttachmentDefinition"], name, network) for name in ("lan", "wan")),
     ]
     for kind, name, spec in objects:
         metadata = {"name": name, "namespace": namespace}

@@ -24,7 +24,7 @@ from plugins.module_utils._governance.checks import violations
 from plugins.module_utils._governance.language import Limit, limits
 from plugins.module_utils._governance.policy import limit_of, policies
 from plugins.module_utils._resolver.api.errors import CatalogError
-from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.kinds import KINDS
 from plugins.module_utils._resolver.api.matcher import ROLES
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
@@ -206,11 +206,11 @@ class Drawn:
 
 def _manifest(kind: str, namespace: str, name: str, spec: Manifest) -> Manifest:
     metadata = {"name": name, "namespace": namespace}
-    return {"apiVersion": BY_NAME[kind].api_version, "kind": kind, "metadata": metadata, "spec": spec}
+    return {"apiVersion": KINDS[kind].api_version, "kind": kind, "metadata": metadata, "spec": spec}
 
 
 def create(session: Session, manifest: Manifest) -> Manifest:
-    kind, metadata = BY_NAME[manifest["kind"]], manifest["metadata"]
+    kind, metadata = KINDS[manifest["kind"]], manifest["metadata"]
     path = f"{kind.path(metadata.get('namespace'), metadata['name'])}"
     query = {"fieldManager": "test", "force": "true"}
     stored: Manifest = session.request("PATCH", path, query, manifest, content_type="application/apply-patch+yaml")
@@ -220,7 +220,7 @@ def create(session: Session, manifest: Manifest) -> Manifest:
 @pytest.fixture(scope="module")
 def catalog(session: Session) -> Iterator[list[Manifest]]:
     """The cluster's instancetypes and preferences, and an instancetype with a GPU."""
-    kinds = [BY_NAME[role.cluster_kind] for role in ROLES]
+    kinds = [KINDS[role.cluster_kind] for role in ROLES]
     gpu = _bare(kinds[0].kind, "gpu1.small")
     gpu["metadata"]["labels"] = {"instancetype.kubevirt.io/class": "gpu.compute"}
     devices = {"gpus": [{"name": "a", "deviceName": "nvidia.com/A100"}]}
@@ -252,13 +252,13 @@ class Batch:
         for limit in [*self.limits, canary._replace(namespaces=[f"canary-{self.id}"])]:
             for manifest in policies(limit, "test", _CONTROLLER):
                 assert limit_of(manifest) in (limit, None)
-                self.made.append(BY_NAME[manifest["kind"]].path(None, manifest["metadata"]["name"]))
+                self.made.append(KINDS[manifest["kind"]].path(None, manifest["metadata"]["name"]))
                 create(session, manifest)
         self._await(f"canary-{self.id}")
 
     def _namespace(self, name: str) -> None:
         self.there[name] = []
-        self.made.append(BY_NAME["Namespace"].path(None, name))
+        self.made.append(KINDS["Namespace"].path(None, name))
         create(self.session, {**_bare("Namespace", name), "metadata": {"name": name, "labels": self.labels[name]}})
         claim = _manifest(
             "PersistentVolumeClaim",
@@ -281,7 +281,7 @@ class Batch:
         for number in range(VMS):
             for _attempt in range(20):
                 vm = self.drawn.vm(name, f"vm-{number}")
-                path = BY_NAME[VM].path(name, f"vm-{number}")
+                path = KINDS[VM].path(name, f"vm-{number}")
                 if ask(self.session, "PATCH", path, vm, "application/apply-patch+yaml").stored:
                     create(self.session, vm)
                     self.there[name].append(vm)
@@ -291,14 +291,14 @@ class Batch:
 
     def _await(self, name: str) -> None:
         create(self.session, _bare("Namespace", name))
-        self.made.append(BY_NAME["Namespace"].path(None, name))
+        self.made.append(KINDS["Namespace"].path(None, name))
         vm = self.drawn.vm(name)
         vm["spec"].pop("instancetype", None)
         vm["spec"]["preference"] = {"name": "fedora"}
         vm["spec"]["template"]["spec"]["domain"] = {"devices": {}, "memory": {"guest": "1Gi"}}
         vm["spec"]["template"]["spec"]["volumes"] = []
         for _unused in range(100):
-            answer = ask(self.session, "POST", BY_NAME[VM].path(name), vm)
+            answer = ask(self.session, "POST", KINDS[VM].path(name), vm)
             if answer.denied:
                 return
             time.sleep(0.1)
@@ -333,7 +333,7 @@ class Batch:
         return self._judged("changed VM", after, live)
 
     def _judged(self, what: str, manifest: Manifest, live: Manifest | None) -> tuple[str, str]:
-        kind, metadata = BY_NAME[manifest["kind"]], manifest["metadata"]
+        kind, metadata = KINDS[manifest["kind"]], manifest["metadata"]
         path = kind.path(metadata["namespace"], None if live is None else metadata["name"])
         stored = None if live is None else self.session.request("GET", path)
         if stored is None:
@@ -377,7 +377,7 @@ class Batch:
 
 
 def _bare(kind: str, name: str) -> Manifest:
-    return {"apiVersion": BY_NAME[kind].api_version, "kind": kind, "metadata": {"name": name}}
+    return {"apiVersion": KINDS[kind].api_version, "kind": kind, "metadata": {"name": name}}
 
 
 def test_policies_and_local_verdict_agree(session: Session, catalog: list[Manifest]) -> None:
@@ -402,7 +402,7 @@ def test_thousands_of_names_are_within_cels_limits(session: Session, namespace: 
     made = [create(session, manifest) for manifest in policies(limit, "test", _CONTROLLER)]
     try:
         path, spec = (
-            BY_NAME[VM].path(namespace),
+            KINDS[VM].path(namespace),
             {"runStrategy": "Halted", "template": {"spec": {"domain": {"devices": {}}}}},
         )
 
@@ -418,4 +418,4 @@ def test_thousands_of_names_are_within_cels_limits(session: Session, namespace: 
         assert not answer(names[-1]).denied
     finally:
         for item in made:
-            session.request("DELETE", BY_NAME[item["kind"]].path(None, item["metadata"]["name"]))
+            session.request("DELETE", KINDS[item["kind"]].path(None, item["metadata"]["name"]))

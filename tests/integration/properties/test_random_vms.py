@@ -21,7 +21,7 @@ from local_findings import errors, issues
 from answers import ask
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._cluster.reads.kubevirt import kubevirt
-from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.kinds import KINDS
 from plugins.module_utils._resolver.api.matcher import ROLES
 from plugins.module_utils._resolver.declare import plan
 from virt_api.answer import Answer
@@ -78,7 +78,7 @@ def made(
     there = []
     try:
         for item in map(named, world):
-            kind = BY_NAME[item["kind"]]
+            kind = KINDS[item["kind"]]
             spec = SPECS.get(kind.kind, item["spec"])
             if kind.kind == "DataSource":
                 spec = {"source": {"pvc": {"name": named("claim"), "namespace": namespace}}}
@@ -90,7 +90,7 @@ def made(
     finally:
         for item in there:
             session.request(
-                "DELETE", BY_NAME[item["kind"]].path(item["metadata"].get("namespace"), item["metadata"]["name"])
+                "DELETE", KINDS[item["kind"]].path(item["metadata"].get("namespace"), item["metadata"]["name"])
             )
 
 
@@ -124,9 +124,9 @@ def test_changed_vms_are_judged_as_the_server_does(
             return
         before["metadata"]["name"] = f"web-{next(numbers)}"
         live = settled(
-            session, session.request("POST", BY_NAME["VirtualMachine"].path(namespace), retry=True, body=before)
+            session, session.request("POST", KINDS["VirtualMachine"].path(namespace), retry=True, body=before)
         )
-        revisions = session.list(BY_NAME["ControllerRevision"], namespace)
+        revisions = session.list(KINDS["ControllerRevision"], namespace)
         for vm in map(named, changes):
             vm["metadata"]["name"] = before["metadata"]["name"]
             planned = plan.present(vm, live, None)
@@ -141,7 +141,7 @@ def settled(session: Session, vm: Manifest) -> Manifest:
     """A VM once virt-controller has captured what it names, or said that it cannot."""
     metadata = vm["metadata"]
     for _unused in range(300):
-        result = session.get(BY_NAME["VirtualMachine"], metadata["namespace"], metadata["name"])
+        result = session.get(KINDS["VirtualMachine"], metadata["namespace"], metadata["name"])
         assert result is not None
         status = result.get("status") or {}
         failed = any(item["type"] == "Failure" for item in status.get("conditions") or ())

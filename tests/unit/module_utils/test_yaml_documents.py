@@ -78,7 +78,7 @@ def test_invalid_documents_are_refused_on_one_line(text: str, message: str) -> N
 
 
 def test_contents_of_others_are_kept_as_written() -> None:
-    ((content, _number, _line),) = documents("{on: 1, 1: 0644, no: x}", "play.yml", foreign=True)
+    ((content, _number, _line),) = documents("{on: 1, 1: 0644, no: x}", "play.yml", keep_unknown_tags=True)
     assert content == {"on": 1, "1": 420, "no": "x"}
     assert (content["1"].written, [key.means for key in content]) == ("0644", [True, 1, False])
 

@@ -45,10 +45,10 @@ def test_canonical_form_is_idempotent(given_object: tuple[str, dict[str, Any]]) 
 @given(OBJECTS)
 def test_declared_form_is_idempotent_and_complete(given_object: tuple[str, dict[str, Any]]) -> None:
     name, value = given_object
-    declared = schema.declared(name, value)
-    assert schema.declared(name, declared) == declared
+    declared = schema.as_declared(name, value)
+    assert schema.as_declared(name, declared) == declared
     # The canonical form keeps empty values that declare nothing.
-    assert schema.declared(name, schema.canonical(name, value)) == schema.declared(
+    assert schema.as_declared(name, schema.canonical(name, value)) == schema.as_declared(
         name, schema.canonical(name, declared)
     )
 

@@ -6,7 +6,7 @@ import re
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
-from ..._cluster.client.errors import optional
+from ..._cluster.client.errors import value_or_default
 from ..._cluster.client.session import Session
 from ..._cluster.reads.snapshot import STORAGE_CLASS, default_class
 from ..._resolver.api.kinds import Kind
@@ -31,12 +31,12 @@ class Cdi:
     @cached_property
     def config(self) -> Manifest | None:
         """The spec of the CDIConfig."""
-        config = optional(lambda: self._session.get(CDI_CONFIG, None, "config"), None)
+        config = value_or_default(lambda: self._session.get(CDI_CONFIG, None, "config"), None)
         return None if config is None else config.get("spec") or {}
 
     @cached_property
     def release(self) -> Version | None:
-        items = optional(lambda: self._session.list(_CDI), [])
+        items = value_or_default(lambda: self._session.list(_CDI), [])
         versions = (str((item.get("status") or {}).get("observedVersion") or "") for item in items)
         match = next(filter(None, map(_VERSION.match, versions)), None)
         return None if match is None else (int(match[1]), int(match[2]), int(match[3]))
@@ -44,7 +44,7 @@ class Cdi:
     @cached_property
     def namespace(self) -> str:
         """The namespace that CDI runs in; "" if unknown."""
-        api = optional(lambda: self._session.get(_API, None, _UPLOAD_API), None) or {}
+        api = value_or_default(lambda: self._session.get(_API, None, _UPLOAD_API), None) or {}
         service = (api.get("spec") or {}).get("service") or {}
         return str(service.get("namespace") or "")
 
@@ -56,7 +56,7 @@ class Cdi:
     @cached_property
     def classes(self) -> dict[str, Manifest] | None:
         """The StorageClasses by name, that of volumes that name none as ""."""
-        items = optional(lambda: self._session.list(STORAGE_CLASS), None)
+        items = value_or_default(lambda: self._session.list(STORAGE_CLASS), None)
         if items is None:
             return None
         default = default_class(items)
@@ -64,7 +64,7 @@ class Cdi:
 
     def has(self, kind: Kind, namespace: str, name: str) -> bool | None:
         """Whether an object exists; None if unknown."""
-        return optional(lambda: self._session.get(kind, namespace, name) is not None, None)
+        return value_or_default(lambda: self._session.get(kind, namespace, name) is not None, None)
 
 
 @lru_cache(maxsize=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ..._cluster.client.errors import RequestFailed, optional
+from ..._cluster.client.errors import RequestFailed, value_or_default
 from ..._cluster.client.pool import map_concurrently
 from ..._cluster.client.session import Session
 from ..._cluster.reads.lookup import ClusterLookup
@@ -13,7 +13,7 @@ from ..._cluster.writes.declare import apply_findings
 from ..._cluster.writes.engine import WriteSettings
 from ..._cluster.writes.kind_handler import Finding
 from ..._resolver.api.errors import FieldError
-from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.kinds import KINDS
 from .. import preflight, source
 from .. import upload as rules
 from . import upload_proxy
@@ -73,11 +73,11 @@ class _Checks:
             if cluster.release is not None:
                 notes = preflight.release_notes(options, boot_source.labels, cluster.release)
                 yield from (Finding(note, note=True) for note in notes)
-        if boot_source.uploads and not optional(lambda: is_filled(self._session, boot_source), False):
+        if boot_source.uploads and not value_or_default(lambda: is_filled(self._session, boot_source), False):
             yield from self._proxy(boot_source)
 
     def _owner(self, boot_source: BootSourceState) -> Iterator[Finding]:
-        live = optional(lambda: self._session.get(BY_NAME[_SOURCE], *boot_source.name), None)
+        live = value_or_default(lambda: self._session.get(KINDS[_SOURCE], *boot_source.name), None)
         problem = preflight.redirect_problem(boot_source.options, live) if live is not None else ""
         if problem:
             yield Finding(problem)
@@ -122,7 +122,7 @@ class _Checks:
             yield Finding(f"storage_class: there is no StorageClass {name}", missing=True)
         gates = (cluster.config or {}).get("featureGates")
         problem = "" if boot_source.polls else preflight.unbound(boot_source.options, storage_class, gates)
-        if problem and not optional(lambda: is_filled(self._session, boot_source), False):
+        if problem and not value_or_default(lambda: is_filled(self._session, boot_source), False):
             yield Finding(problem)
 
     def _proxy(self, boot_source: BootSourceState) -> Iterator[Finding]:

@@ -10,14 +10,14 @@ from ..._cluster.client.session import Session
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.writes.engine import send
 from ..._cluster.writes.kind_handler import DeclareOutcome
-from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.write import merge_patch
 from ..._resolver.declare.vm.manifest import grown_claims
 from .. import disk_sizes
 from ..disk_sizes import SmallDisk
 from .cdi import cdi
 
-_CLAIM = BY_NAME["PersistentVolumeClaim"]
+_CLAIM = KINDS["PersistentVolumeClaim"]
 
 
 def judge_disks(session: Session, lookup: ClusterLookup, results: Sequence[DeclareOutcome]) -> None:

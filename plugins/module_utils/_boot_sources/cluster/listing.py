@@ -11,7 +11,7 @@ from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.snapshot import list_if_permitted
-from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.choose.fitting import rejection_of_pair
 from ..._resolver.preflight.object_keys import ObjectToRead
@@ -81,7 +81,7 @@ def default_problems(
     objects: dict[str, Manifest] = {}
     problems = []
     for role, (kind, name) in source.matchers(labels).items():
-        live = lookup.get(kind, namespace, name) if kind in BY_NAME else None
+        live = lookup.get(kind, namespace, name) if kind in KINDS else None
         if live is None:
             problems.append((f"{role}: there is no {kind} {name}", True))
         elif isinstance(live, dict):
@@ -110,9 +110,9 @@ def boot_sources(
     """
     objects: dict[str, list[Manifest]] = {}
     unread = []
-    for kind in discovery.KINDS:
+    for kind in discovery.SOURCE_KINDS:
         warning_count = len(warnings)
-        objects[kind] = list(list_if_permitted(session, BY_NAME[kind], warnings, namespace) or ())
+        objects[kind] = list(list_if_permitted(session, KINDS[kind], warnings, namespace) or ())
         unread += [kind] if len(warnings) > warning_count else []
     _add_targets(session, objects, discovery.external_targets(objects, namespace))
     sources = [

@@ -15,14 +15,14 @@ from ..._cluster.client.errors import RequestFailed, reason_of
 from ..._cluster.client.pool import map_concurrently
 from ..._cluster.client.session import Session
 from ..._cluster.client.transport import USER_AGENT, urllib3, web_connections
-from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.kinds import KINDS, Kind
 from .. import image
 from ..image import Content, ImageError, Reference, credentials, reference
 from ..origin import Image
 from .cdi import cdi
 
 SECRET: Final = Kind("Secret", "", "v1", "secrets", True)
-CONFIG_MAP: Final = BY_NAME["ConfigMap"]
+CONFIG_MAP: Final = KINDS["ConfigMap"]
 _CERTIFICATES: Final = (".crt", ".pem")
 _TIMEOUT: Final = 30
 _REDIRECTS: Final = 3

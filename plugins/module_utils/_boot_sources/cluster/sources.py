@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from ..._cluster.client.errors import ApiError, RequestFailed, optional
+from ..._cluster.client.errors import ApiError, RequestFailed, value_or_default
 from ..._cluster.client.session import Session
 from ..._cluster.reads.watch import wait_in_namespaces
 from ..._cluster.writes.engine import NO_DRY_RUN, WriteSettings, run_dry, send
 from ..._cluster.writes.kind_handler import DeclareOutcome, Entry, KindHandler
-from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Progress
 from ..._resolver.api.write import create
 from ..._resolver.declare import plan
@@ -98,7 +98,7 @@ def _label(session: Session, boot_sources: list[BootSourceState], settings: Writ
 
 def _labeled(kind: str, namespace: str, name: str, labels: dict[str, str]) -> Manifest:
     metadata = {"name": name, "namespace": namespace, "labels": labels}
-    return {"apiVersion": BY_NAME[kind].api_version, "kind": kind, "metadata": metadata}
+    return {"apiVersion": KINDS[kind].api_version, "kind": kind, "metadata": metadata}
 
 
 def _content(session: Session, live: Manifest) -> Manifest | None:
@@ -107,7 +107,7 @@ def _content(session: Session, live: Manifest) -> Manifest | None:
     if key is None:
         return None
     kind, namespace, name = key
-    return optional(lambda: session.get(BY_NAME[kind], namespace, name), None)
+    return value_or_default(lambda: session.get(KINDS[kind], namespace, name), None)
 
 
 def _import(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
@@ -144,7 +144,7 @@ def _poll(session: Session, boot_sources: list[BootSourceState], settings: Write
     for boot_source in boot_sources:
         manifest = source.cron(boot_source.options, boot_source.labels)
         try:
-            live = session.get(BY_NAME[_CRON], *boot_source.name)
+            live = session.get(KINDS[_CRON], *boot_source.name)
         except RequestFailed as error:
             boot_source.result.failed = str(error)
             continue
@@ -179,7 +179,7 @@ def _replace(session: Session, pairs: list[Pair], settings: WriteSettings) -> No
 
 
 def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifest, settings: WriteSettings) -> None:
-    kind = BY_NAME[_CRON]
+    kind = KINDS[_CRON]
 
     def dry_run(_result: DeclareOutcome) -> None:
         try:
@@ -207,7 +207,7 @@ def _await_cron(session: Session, boot_sources: list[BootSourceState], settings:
 
     by_name = {boot_source.name: boot_source for boot_source in boot_sources}
     probes = dict.fromkeys(by_name, probe)
-    for name, waited in wait_in_namespaces(session, BY_NAME[_DATA_SOURCE], probes, settings.wait_timeout).items():
+    for name, waited in wait_in_namespaces(session, KINDS[_DATA_SOURCE], probes, settings.wait_timeout).items():
         by_name[name].result.live, by_name[name].result.failed = waited
 
 
@@ -262,7 +262,7 @@ def _owned(session: Session, boot_source: BootSourceState) -> list[Manifest]:
     for name, label in kinds:
         query = {"labelSelector": f"{label}={boot_source.options['name']}"}
         try:
-            items = session.list(BY_NAME[name], boot_source.options["namespace"], **query)
+            items = session.list(KINDS[name], boot_source.options["namespace"], **query)
         except RequestFailed as error:
             boot_source.result.warnings.append(f"old volumes stay: {error}")
             return []
@@ -277,7 +277,7 @@ def _delete(session: Session, pairs: list[Pair], settings: WriteSettings) -> Non
     if not pairs:
         return
     try:
-        clones = session.list(BY_NAME[_VOLUME])
+        clones = session.list(KINDS[_VOLUME])
     except RequestFailed as error:
         for boot_source, _volume in pairs:
             boot_source.result.warnings.append(f"old volumes stay, since it is not known who clones them: {error}")

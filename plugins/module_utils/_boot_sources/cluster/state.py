@@ -12,7 +12,7 @@ from ..._cluster.writes.declare import declare
 from ..._cluster.writes.engine import UNKNOWN_IN_CHECK_MODE, WriteSettings
 from ..._cluster.writes.kind_handler import DeclareOutcome, Entry, Finding, KindHandler
 from ..._resolver.api.errors import Panic
-from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Progress
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.declare import plan
@@ -114,7 +114,7 @@ def not_failed(
 
 def is_filled(session: Session, boot_source: BootSourceState) -> bool:
     """Whether CDI has filled the volume with the content. Raises what requests raise."""
-    live = session.get(BY_NAME[boot_source.volume_kind], boot_source.options["namespace"], boot_source.volume)
+    live = session.get(KINDS[boot_source.volume_kind], boot_source.options["namespace"], boot_source.volume)
     if live is None:
         return False
     return holds(live, boot_source.content.digest) if boot_source.uploads else source.import_status(live).done

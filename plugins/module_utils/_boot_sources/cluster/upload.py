@@ -13,7 +13,7 @@ from ..._cluster.client.pool import display
 from ..._cluster.client.session import Session
 from ..._cluster.reads.snapshot import EVENT, STORAGE_CLASS
 from ..._cluster.writes.engine import WriteSettings, send, send_create
-from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.write import merge_patch, replace
 from .. import source
 from .. import upload as rules
@@ -24,8 +24,8 @@ from .state import BootSourceState
 Manifest = dict[str, Any]
 Options = dict[str, Any]
 
-_CLAIM: Final = BY_NAME["PersistentVolumeClaim"]
-_DATA_VOLUME: Final = BY_NAME["DataVolume"]
+_CLAIM: Final = KINDS["PersistentVolumeClaim"]
+_DATA_VOLUME: Final = KINDS["DataVolume"]
 _TOKEN: Final = Kind("UploadTokenRequest", "upload.cdi.kubevirt.io", "v1beta1", "uploadtokenrequests", True)
 # Seconds between two polls.
 _PAUSE: Final = 2
@@ -91,7 +91,7 @@ class _Upload:
         self._file_options = boot_source.options["upload"]
         self._namespace, self._name = boot_source.options["namespace"], boot_source.volume
         self._label = f"{self._namespace}/{self._name}"
-        self._kind = BY_NAME[boot_source.volume_kind]
+        self._kind = KINDS[boot_source.volume_kind]
 
     def run(self, file: BinaryIO, pool: Any, progress: UploadProgress, timeout: float) -> None:
         """pool: connections to the upload proxy. timeout: seconds for CDI to process the file; 0 does not wait."""

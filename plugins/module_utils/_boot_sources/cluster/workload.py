@@ -6,12 +6,12 @@ import json
 from dataclasses import replace
 from typing import Any, Final
 
-from ..._cluster.modules.declared_vm import declared
+from ..._cluster.modules.declared_vm import vm_from_options
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.snapshot import list_if_permitted
 from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMTask
-from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..._resolver.choose.fitting import Rejected
 from ..._resolver.choose.stored_choice import StoredChoice, stored_choice
@@ -21,7 +21,7 @@ from ..workload import AvailableObjects, WorkloadRequest, resolve
 Manifest = dict[str, Any]
 Options = dict[str, Any]
 
-_SOURCE: Final = BY_NAME["DataSource"]
+_SOURCE: Final = KINDS["DataSource"]
 
 
 class Workloads:
@@ -59,7 +59,7 @@ class Workloads:
             else:
                 choice = chosen = self._resized(result, stored)
         options = workload.apply_choice(options, choice, size)
-        result.entry = replace(result.entry, options=options, manifest=declared(options))
+        result.entry = replace(result.entry, options=options, manifest=vm_from_options(options))
         result.facts["choice"] = chosen
 
     def _choice(self, result: DeclareOutcome) -> Options:
@@ -107,7 +107,7 @@ class Workloads:
                     raise
                 return smallest
             smallest = smallest or choice
-            vm = declared(workload.apply_choice(options, choice, {}))
+            vm = vm_from_options(workload.apply_choice(options, choice, {}))
             obstacle = self._task.obstacle(vm)
             if obstacle is None:
                 return choice

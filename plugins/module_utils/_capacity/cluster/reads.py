@@ -10,7 +10,7 @@ from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.snapshot import NETWORK, POD, QUOTA, STORAGE_CLASS, default_class, list_if_permitted
-from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import namespace_of
 from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..placement.demand import DeviceObjects, device_objects
@@ -50,13 +50,13 @@ def read_placement(
     of VMs that run. Raises TaskFailed, FieldError and RequestFailed.
     """
     kv, lookup = kubevirt(session), ClusterLookup(session)
-    nodes = session.list(BY_NAME["Node"])
+    nodes = session.list(KINDS["Node"])
     unknown = [name for name in drain if name not in {node["metadata"]["name"] for node in nodes}]
     if unknown:
         raise TaskFailed(f"drain: no such node: {', '.join(unknown)}")
     pods = session.list(POD)
     warnings: list[str] = []
-    optional = [list_if_permitted(session, kind, warnings) for kind in (BY_NAME["Namespace"], QUOTA, NETWORK)]
+    optional = [list_if_permitted(session, kind, warnings) for kind in (KINDS["Namespace"], QUOTA, NETWORK)]
     namespaces, quotas, networks = optional
     lookup.gather(key for vm in vms for key in keys_for_expansion(vm, kv.release))
     samples = _instancetypes(lookup, instancetypes)
@@ -105,7 +105,7 @@ def _devices(session: Session, warnings: list[str]) -> DeviceObjects | None:
 def _storage(session: Session, warnings: list[str]) -> list[list[Manifest]]:
     """Claims, volumes and storage classes; nothing if one of them may not be read, since each needs the others."""
     lists = []
-    for kind in (BY_NAME["PersistentVolumeClaim"], _VOLUME, STORAGE_CLASS):
+    for kind in (KINDS["PersistentVolumeClaim"], _VOLUME, STORAGE_CLASS):
         items = list_if_permitted(session, kind, warnings)
         if items is None:
             return []
@@ -147,7 +147,7 @@ def read_quota_effects(session: Session, vms: list[Manifest], running_policy: st
         _shared(session, warnings, namespace),
     )
     cluster = _with_users(session, limits, namespace, warnings)._replace(
-        vms=session.list(BY_NAME["VirtualMachine"], namespace),
+        vms=session.list(KINDS["VirtualMachine"], namespace),
         default_class=_default_class(session, vms, warnings),
     )
     kv, lookup = kubevirt(session), ClusterLookup(session)
@@ -179,14 +179,14 @@ def read_limits(
 def _with_users(session: Session, limits: QuotaObjects, namespace: str | None, warnings: list[str]) -> QuotaObjects:
     """The limits with what takes of them, except VMs. namespace: the only one, None for several."""
     by_aaq = limits.application_quotas or limits.cluster_quotas
-    wide = [BY_NAME["Namespace"], *([_CONFIGURATION] if by_aaq else [])]
+    wide = [KINDS["Namespace"], *([_CONFIGURATION] if by_aaq else [])]
     namespaces, *configurations = (list_if_permitted(session, kind, warnings) for kind in wide)
     return limits._replace(
         aaq=next((item for items in configurations for item in items or []), None),
         namespaces=namespaces or [],
         networks=list_if_permitted(session, NETWORK, warnings),
         pods=session.list(POD, namespace),
-        guests=(list_if_permitted(session, BY_NAME["VirtualMachineInstance"], warnings, namespace) or [])
+        guests=(list_if_permitted(session, KINDS["VirtualMachineInstance"], warnings, namespace) or [])
         if by_aaq
         else [],
     )

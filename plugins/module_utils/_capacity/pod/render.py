@@ -130,7 +130,7 @@ def render_vm(
         set_kinds(vm)
     specs = []
     for role in ROLES:
-        matcher = role.matcher_in(vm)
+        matcher = role.matcher_or_empty(vm)
         if matcher.get("inferFromVolume") and not matcher.get("name"):
             raise NoPod(f"its {role.matcher} is to be inferred from the volume {matcher['inferFromVolume']}")
         effective = find.spec(vm, role, lookup, release)

@@ -80,10 +80,10 @@ def resources(metadata: Manifest, spec: Spec, env: Environment, source: Source |
     which takes these arguments, with overcommit_percent and dedicated_cpus.
     """
     _stored, launcher_pod = launch(metadata, spec, env, source)
-    return {"guest": _guest(spec), "pod": {**_sharing(spec, launcher_pod), **figures(launcher_pod)}}
+    return {"guest": _guest(spec), "pod": {**_sharing(spec, launcher_pod), **pod_summary(launcher_pod)}}
 
 
-def figures(launcher_pod: Pod) -> dict[str, Any]:
+def pod_summary(launcher_pod: Pod) -> dict[str, Any]:
     """The figures of a pod, without absent ones: cpu, memory (quantities), memory_bytes, requests, limits, overhead (a
     quantity), overhead_bytes, qos_class, hugepages (quantities by page size), devices (numbers by resource name),
     claims ([{claim, request}]), containers, init_containers, and its scheduling.

@@ -19,7 +19,7 @@ from ..._resolver.kubevirt.vmi.vmi import Spec, vcpus
 from ..pod.amounts import Amounts, vmi_resources
 from ..pod.environment import Environment
 from ..pod.overhead import overhead
-from .budget import ONE, PODS, Quota, QuotaItem, figures, named, scopes_of, usage
+from .budget import ONE, PODS, Quota, QuotaItem, by_quota_name, limits_and_usage, scopes_of, usage
 
 DEFAULT: Final = "DedicatedVirtualResources"
 _KIND: Final = "ApplicationAwareResourceQuota"
@@ -35,14 +35,14 @@ _FORMULA: Final = parse_release("1.7")
 
 def application_quota(manifest: Mapping[str, Any]) -> Quota:
     """Reads an ApplicationAwareResourceQuota. Raises QuantityError."""
-    hard, used = figures(manifest)
+    hard, used = limits_and_usage(manifest)
     return Quota(_KIND, name_of(manifest), hard, used, (), _measure, False)
 
 
 def cluster_quota(manifest: Mapping[str, Any]) -> Quota:
     """Reads an ApplicationAwareClusterResourceQuota, or its copy in a namespace. Raises QuantityError."""
     spec = (manifest.get("spec") or {}).get("quota") or {}
-    hard, used = figures({"spec": spec, "status": (manifest.get("status") or {}).get("total")})
+    hard, used = limits_and_usage({"spec": spec, "status": (manifest.get("status") or {}).get("total")})
     return Quota(_CLUSTER_KIND, name_of(manifest), hard, used, scopes_of(spec), _measure_pods, False)
 
 
@@ -85,7 +85,7 @@ def watches(aaq: Mapping[str, Any] | None, labels: Mapping[str, str]) -> bool:
     return matches(selector if selector is not None else _GATED, labels)
 
 
-def counted(
+def measured(
     calculator: str, spec: Spec, item: QuotaItem, environment: Environment, status: Mapping[str, Any] | None = None
 ) -> Amounts:
     """The amounts that AAQ counts for a VMI's pod. spec: of the stored VMI. status: of the VMI, if it runs."""
@@ -96,19 +96,21 @@ def counted(
     memory, cpu = _size(spec, status or {})
     if calculator == "VirtualResources":
         sizes = {"memory": memory, "cpu": cpu}
-        return {f"count/{PODS}": ONE, PODS: ONE, **named(sizes, sizes)}
+        return {f"count/{PODS}": ONE, PODS: ONE, **by_quota_name(sizes, sizes)}
     dedicated = {"instances": ONE, "cpu": cpu, "memory": memory}
     return {f"{start}{name}/vmi": amount for name, amount in dedicated.items() for start in ("", "requests.")}
 
 
-def growth(calculator: str, spec: Spec, item: QuotaItem, environment: Environment, guest: Mapping[str, Any]) -> Amounts:
+def migration_delta(
+    calculator: str, spec: Spec, item: QuotaItem, environment: Environment, guest: Mapping[str, Any]
+) -> Amounts:
     """The amounts that AAQ counts for a migration: the target's minus the guest's. guest: the VMI, {} if unknown."""
     if calculator == _PLAIN:
         return usage(item)
     if calculator not in ("VirtualResources", DEFAULT) or not guest:
         return {}
-    after = counted(calculator, spec, item, environment)
-    before = counted(calculator, guest.get("spec") or {}, item, environment, guest.get("status") or {})
+    after = measured(calculator, spec, item, environment)
+    before = measured(calculator, guest.get("spec") or {}, item, environment, guest.get("status") or {})
     return {name: _without(amount, before[name]) for name, amount in after.items()}
 
 

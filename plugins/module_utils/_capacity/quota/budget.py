@@ -176,13 +176,13 @@ def usage(item: QuotaItem) -> Amounts:
     """The resources that an object uses."""
     counted = {f"{_COUNT}{item.resource}": ONE}
     if item.resource == PODS:
-        return {**counted, "pods": ONE, **named(item.requests, item.limits)}
+        return {**counted, "pods": ONE, **by_quota_name(item.requests, item.limits)}
     if item.resource == CLAIMS:
         return {**counted, **_claim_usage(item)}
     return counted
 
 
-def named(requests: Amounts, limits: Amounts) -> Amounts:
+def by_quota_name(requests: Amounts, limits: Amounts) -> Amounts:
     """Requests and limits by the quotas' resource names."""
     amounts: Amounts = {}
     for name, amount in requests.items():
@@ -193,7 +193,7 @@ def named(requests: Amounts, limits: Amounts) -> Amounts:
     return {**amounts, **{f"limits.{name}": limits[name] for name in _PLAIN if name in limits}}
 
 
-def counts(item: QuotaItem, name: str) -> bool:
+def covers(item: QuotaItem, name: str) -> bool:
     """Whether a quota's resource name applies to objects of the item's kind."""
     if item.resource == PODS:
         huge = name.startswith((HUGE_PAGES, _REQUESTS + HUGE_PAGES))
@@ -213,7 +213,7 @@ def unset_resources(item: QuotaItem, names: Iterable[str]) -> dict[str, list[str
             lacking = [
                 container.name
                 for container in (*item.containers, *item.init_containers)
-                if name not in named(container.requests, container.limits)
+                if name not in by_quota_name(container.requests, container.limits)
             ]
             if lacking:
                 unset[name] = sorted(set(lacking))
@@ -260,9 +260,9 @@ class Quota(NamedTuple):
 
     def applies_to(self, item: QuotaItem) -> bool:
         """Whether the quota applies to an object."""
-        named = any(counts(item, name) for name in self.hard)
+        by_quota_name = any(covers(item, name) for name in self.hard)
         # AAQ considers every pod, because it has resource names of its own.
-        return (named or (item.resource == PODS and not self.demands)) and in_scope(item, self.scopes)
+        return (by_quota_name or (item.resource == PODS and not self.demands)) and in_scope(item, self.scopes)
 
     def charge(self, item: QuotaItem) -> Nanos:
         """The amounts that an object uses of the quota."""
@@ -273,11 +273,11 @@ class Quota(NamedTuple):
 
 def resource_quota(manifest: Mapping[str, Any]) -> Quota:
     """Reads a ResourceQuota. The limits in its status come first. Raises QuantityError."""
-    hard, used = figures(manifest)
+    hard, used = limits_and_usage(manifest)
     return Quota("ResourceQuota", name_of(manifest), hard, used, scopes_of(manifest.get("spec") or {}), usage, True)
 
 
-def figures(manifest: Mapping[str, Any]) -> tuple[Amounts, Nanos]:
+def limits_and_usage(manifest: Mapping[str, Any]) -> tuple[Amounts, Nanos]:
     """The limits and the usage of a quota. Raises QuantityError."""
     spec, status = (manifest.get(part) or {} for part in ("spec", "status"))
     hard = amounts(status.get("hard") or spec.get("hard"))
@@ -315,7 +315,7 @@ class Budget:
 
     def _exceeded(self, number: int, items: Iterable[QuotaItem], deleted: Iterable[QuotaItem]) -> list[str]:
         quota, used = self.quotas[number], self.used[number]
-        added, removed = charges(quota, items), charges(quota, deleted)
+        added, removed = usage_of(quota, items), usage_of(quota, deleted)
         problems = []
         for name, amount in added.items():
             used_before = used.get(name, 0) - removed.get(name, 0)
@@ -344,7 +344,7 @@ def _unset(quota: Quota, items: Iterable[QuotaItem]) -> list[str]:
     ]
 
 
-def charges(quota: Quota, items: Iterable[QuotaItem], deleted: Iterable[QuotaItem] = ()) -> Nanos:
+def usage_of(quota: Quota, items: Iterable[QuotaItem], deleted: Iterable[QuotaItem] = ()) -> Nanos:
     """The amounts that created objects use of a quota, minus those of deleted objects."""
     total: Nanos = {}
     for sign, group in ((1, items), (-1, deleted)):
@@ -358,6 +358,6 @@ def highest_charges(quota: Quota, variants: Iterable[Sequence[QuotaItem]], delet
     """Like `charges` for several possible variants: the maximum of each amount."""
     highest: Nanos = {}
     for items in variants:
-        for name, amount in charges(quota, items, deleted).items():
+        for name, amount in usage_of(quota, items, deleted).items():
             highest[name] = max(amount, highest.get(name, amount))
     return highest

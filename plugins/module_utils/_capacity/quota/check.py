@@ -22,8 +22,8 @@ from .application import (
     application_quota,
     calculator_of,
     cluster_quota,
-    counted,
-    growth,
+    measured,
+    migration_delta,
     selects,
     watches,
 )
@@ -144,7 +144,7 @@ class _Change(NamedTuple):
 
     variants: list[list[QuotaItem]]
     deleted: list[QuotaItem]
-    fleeting: bool = False
+    is_temporary: bool = False
 
 
 def check_quotas(
@@ -256,7 +256,7 @@ class _NamespaceQuotas:
             return _Change([[*new, *started_objects(vm), self._counted(launch, pod)] for pod in pods], [])
         guest = self._guests.get(name_of(vm), {})
         if running_policy == MIGRATE:
-            growths = [growth(self._calculator, launch.spec, pod, self._environment, guest) for pod in pods]
+            growths = [migration_delta(self._calculator, launch.spec, pod, self._environment, guest) for pod in pods]
             return _Change([[pod._replace(application=amounts)] for pod, amounts in zip(pods, growths)], [], True)
         return _Change([[self._counted(launch, pod)] for pod in pods], [self._running_item(running_pod, guest)])
 
@@ -269,7 +269,7 @@ class _NamespaceQuotas:
             [*self._rejections(created), *self._budget.problems(created, change.deleted)] for created in change.variants
         ]
         refused = [problems for problems in problems_by_variant if problems]
-        if not change.fleeting:
+        if not change.is_temporary:
             for sums in self.sums:
                 sums.add(change.variants, change.deleted)
             if not refused:
@@ -302,7 +302,7 @@ class _NamespaceQuotas:
             return defaults_of(_limits(manifest))
 
     def _counted(self, launch: RenderedVM, pod: QuotaItem) -> QuotaItem:
-        return pod._replace(application=counted(self._calculator, launch.spec, pod, self._environment))
+        return pod._replace(application=measured(self._calculator, launch.spec, pod, self._environment))
 
     def _running_item(self, running_pod: Manifest, guest: Manifest) -> QuotaItem:
         """The running pod. guest: its VMI; without it AAQ counts nothing."""
@@ -310,7 +310,7 @@ class _NamespaceQuotas:
         if not guest:
             return pod._replace(application={})
         spec, status = guest.get("spec") or {}, guest.get("status")
-        return pod._replace(application=counted(self._calculator, spec, pod, self._environment, status))
+        return pod._replace(application=measured(self._calculator, spec, pod, self._environment, status))
 
 
 def _of_namespaces(objects: QuotaObjects) -> Callable[[str], QuotaObjects]:

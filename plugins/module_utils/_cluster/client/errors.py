@@ -146,7 +146,7 @@ _RESOURCE = re.compile(
 )
 
 
-def optional(request: Callable[[], _T], default: _D) -> _T | _D:
+def value_or_default(request: Callable[[], _T], default: _D) -> _T | _D:
     """What a request returns, or the default if it fails: for what a task can do without."""
     try:
         return request()

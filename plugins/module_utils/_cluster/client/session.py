@@ -14,9 +14,9 @@ from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
 from ..._resolver.api.kinds import Kind
-from ..._resolver.api.name_rules import shown
+from ..._resolver.api.name_rules import quoted
 from ..._resolver.api.redaction import without_logins
-from ..._resolver.api.write import APPLY, Repeat, Write
+from ..._resolver.api.write import APPLY, RetrySafety, Write
 from .errors import TOO_LARGE, ApiError, ConnectionFailed, RequestFailed, is_other_object, reason_of
 from .kubeconfig import name_of
 from .pool import Backoff, TokenBucket, raise_if_stopped
@@ -100,8 +100,8 @@ _Items = list[dict[str, Any]]
 class Session:
     """A connection to one API server with one user's credentials. Threads may share it.
 
-    options: the authentication options (see `configuration`), impersonate_user, impersonate_groups,
-    retry_timeout: seconds for the retries of one request (default 30),
+    options: the authentication options (see `transport.configure`), impersonate_user, impersonate_groups,
+    retry_timeout: seconds for the retries of one request (default 60),
     qps: requests per second, retries included (default: no limit), concurrency: so many connections (default 16), and
     field_manager: the manager for server-side apply (default FIELD_MANAGER).
     """
@@ -112,7 +112,7 @@ class Session:
         self._connect()
         self._headers = _headers(options)
         timeout = options.get("retry_timeout")
-        self.retry_timeout = 30.0 if timeout is None else float(timeout)
+        self.retry_timeout = 60.0 if timeout is None else float(timeout)
         self._bucket = TokenBucket(options["qps"]) if options.get("qps") else None
         self._reached = threading.Event()
         self._outage = _Outage()
@@ -230,7 +230,7 @@ class Session:
             dict(write.query),
             body=write.body,
             content_type=write.content_type,
-            retry=write.repeat is Repeat.ALWAYS,
+            retry=write.repeat is RetrySafety.ALWAYS,
             accept=_METADATA.format("") if applies else _JSON,
         )
         return self._object(response) if applies else response
@@ -398,7 +398,7 @@ class Session:
             raise ConnectionFailed(text, final=_HTML.search(_beginning(data)) is not None) from error
         if not isinstance(content, dict):
             raise ConnectionFailed(
-                f"{self.host} answered with {shown(content)} instead of an object{_WRONG_HOST}", final=True
+                f"{self.host} answered with {quoted(content)} instead of an object{_WRONG_HOST}", final=True
             )
         return content
 
@@ -469,7 +469,7 @@ class Session:
         if response.status < 400:
             where = response.headers.get("Location", "")
             # The query may contain a token.
-            target = f" to {shown(where.partition('?')[0])}" if where else ""
+            target = f" to {quoted(where.partition('?')[0])}" if where else ""
             return ConnectionFailed(
                 f"{self.host} answered with a redirect ({response.status}){target}{_WRONG_HOST}", final=True
             )
@@ -497,7 +497,7 @@ class Session:
         is_page = _HTML.search(_beginning(data)) is not None
         if text and not is_page and code not in _GATEWAY:
             return text
-        what = f"{'the web page' if is_page else 'the text'} {shown(text)}" if text else "nothing"
+        what = f"{'the web page' if is_page else 'the text'} {quoted(text)}" if text else "nothing"
         return _PROXY.format(host=self.host, code=code, phrase=_PHRASES.get(code, ""), what=what)
 
     def _unreachable(self, error: Exception) -> ConnectionFailed:
@@ -578,7 +578,7 @@ def _instead_of_json(data: bytes, error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "JSON that is nested too deeply"
     return (
-        f"the web page {shown(_plain(data) or 'without a title')}"
+        f"the web page {quoted(_plain(data) or 'without a title')}"
         if _HTML.search(_beginning(data))
         else f"invalid JSON: {reason_of(error)}"
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
 
-from ..._resolver.api.name_rules import shown
+from ..._resolver.api.name_rules import quoted
 from . import kubeconfig
 from .errors import ConnectionFailed, reason_of
 
@@ -93,7 +93,7 @@ def connections(configuration: Any, kubeconfig_name: str = "kubeconfig") -> Any:
         manager = RESTClientObject(configuration).pool_manager
     except (ValueError, ImportError) as error:
         raise ConnectionFailed(
-            f"proxy {shown(configuration.proxy)}: cannot be used: {reason_of(error)}; write it as http://HOST:PORT",
+            f"proxy {quoted(configuration.proxy)}: cannot be used: {reason_of(error)}; write it as http://HOST:PORT",
             final=True,
         ) from error
     manager.pool_classes_by_scheme = _pool_classes(manager.pool_classes_by_scheme)

@@ -26,7 +26,7 @@ except ImportError:
 
 
 from ..._resolver.api.errors import bug_report
-from ..._resolver.api.name_rules import shown
+from ..._resolver.api.name_rules import quoted
 from ..._resolver.api.redaction import mask_secrets
 from ..._resolver.api.secret_texts import environment_secrets, kubeconfig_secrets, option_secrets, secret_texts
 from ..._resolver.declare import option_checks
@@ -161,7 +161,7 @@ def _unreadable_number(options: dict[str, Any]) -> str | None:
         value = options.get(option)
         text = str(value) if isinstance(value, float) else value
         if isinstance(text, str) and not _NUMBER.fullmatch(text):
-            return f"{option}: expected a number, found {shown(value)}; write a number such as 16"
+            return f"{option}: expected a number, found {quoted(value)}; write a number such as 16"
     return None
 
 

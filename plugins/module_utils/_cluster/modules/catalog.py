@@ -33,9 +33,9 @@ from .outcome import (
     Outcome,
     Params,
     TaskContext,
-    combined,
     counted_noun,
     failed_outcome,
+    group_warnings,
     joined_counts,
 )
 
@@ -217,7 +217,7 @@ def _outcome(
     if task.diff:
         output["diff"] = [diff(result) for result in (*results, *deployed.limits) if result.changed]
     task.warnings += [*source["notes"], *deployed.warnings]
-    task.warnings += combined(
+    task.warnings += group_warnings(
         (result.entry.label, text) for result in (*results, *deployed.limits) for text in result.warnings
     )
     if any(result.failed for result in (*results, *deployed.limits)):

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ..._resolver.api.errors import FieldError
-from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import qualified_name
 from ..._resolver.api.matcher import ROLES, ObjectKey
 from ..._resolver.catalog.labels import CATALOG_LABEL, check_name, is_deployed
@@ -78,7 +78,7 @@ def _selected(params: Params, session: Session, warnings: list[str]) -> list[Man
     query = {"labelSelector": ",".join(selectors)} if selectors else {}
     manifests: list[Manifest] = []
     for name in _KINDS[params["scope"]]:
-        kind = BY_NAME[name]
+        kind = KINDS[name]
         manifests += session.list(kind, params["namespace"] if kind.namespaced else None, **query)
     names = params["names"]
     missing = set(names or ()) - {manifest["metadata"]["name"] for manifest in manifests}

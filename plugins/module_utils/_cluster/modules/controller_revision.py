@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._resolver.api.matcher import ROLES
-from ..._resolver.api.name_rules import shown
+from ..._resolver.api.name_rules import quoted
 from ..._resolver.refresh import move, revision_change
 from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
@@ -17,7 +17,7 @@ from ..writes.pruning import PruneOutcome, UpgradeOutcome, prunable, prune, upgr
 from ..writes.revision_outcome import RevisionOutcome
 from ..writes.revision_writes import change
 from .options import AUTH, CONCURRENCY, DRY_RUN, REQUESTS, SELECTION, WAIT, check_selection, selector, unselected
-from .outcome import ON_FAILURE, Module, Outcome, Params, TaskContext, changed_outcome, combined
+from .outcome import ON_FAILURE, Module, Outcome, Params, TaskContext, changed_outcome, group_warnings
 from .vm_results import printable_status, refresh_result
 
 Result = dict[str, Any]
@@ -60,7 +60,9 @@ def _run(params: Params, task: TaskContext) -> Outcome:
     if vms and params["patch"] and (problem := move.patch_problem(params["patch"], vms[0].kubevirt.release)):
         raise TaskFailed(f"patch: {problem}")
     outcomes = change(session, vms, _decision(params), params["restart"], WriteSettings.of(params, task.check))
-    task.warnings += combined((outcome.before.label, warning) for outcome in outcomes for warning in outcome.warnings)
+    task.warnings += group_warnings(
+        (outcome.before.label, warning) for outcome in outcomes for warning in outcome.warnings
+    )
     result: Result = {"results": [rendered(outcome) for outcome in outcomes]}
     if task.diff:
         result["diff"] = [_diff(outcome) for outcome in outcomes if outcome.changed]
@@ -88,7 +90,7 @@ def _with_names(params: Params) -> Params:
     names_given = isinstance(replace, dict) and all(isinstance(name, str) and name for name in replace.values())
     if replace is not None and replace != move.DEPRECATED and not names_given:
         raise TaskFailed(
-            f"replace: {shown(replace)}: write the word {move.DEPRECATED}, or a dictionary such as"
+            f"replace: {quoted(replace)}: write the word {move.DEPRECATED}, or a dictionary such as"
             " {u1.medium: u1.large}"
         )
     matchers = [role.matcher for role in ROLES]

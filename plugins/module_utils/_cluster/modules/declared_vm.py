@@ -31,6 +31,6 @@ def with_password(options: Options) -> Options:
     return cloud_init.with_password(options, content)
 
 
-def declared(options: Options) -> Manifest:
+def vm_from_options(options: Options) -> Manifest:
     """The VM that options declare. Raises FieldError."""
     return manifest(with_password(options))

@@ -28,9 +28,9 @@ from .outcome import (
     Outcome,
     Params,
     TaskContext,
-    combined,
     counted_noun,
     failed_outcome,
+    group_warnings,
     joined_counts,
     label,
     need_verb,
@@ -52,7 +52,7 @@ class ObjectModule:
 
     plural: the option with the list, and the objects' name in messages.
     spec: the argument spec of an object, with `name`, `namespace` and `state`.
-    manifest: options → manifest; raises schema.FieldError.
+    manifest: options → manifest; raises FieldError.
     handler: makes the KindHandler (see `declare`) of the task.
     namespaced: whether the object needs a namespace.
     settings: options of the task, not of an object.
@@ -220,8 +220,8 @@ class ObjectModule:
             output["result"] = outputs[0]
         if task.diff:
             output["diff"] = [diff(result) for result in results if result.changed and result.action in plan.WRITES]
-        task.warnings += combined(self._option_warnings(results))
-        task.warnings += combined((result.entry.label, text) for result in results for text in result.warnings)
+        task.warnings += group_warnings(self._option_warnings(results))
+        task.warnings += group_warnings((result.entry.label, text) for result in results for text in result.warnings)
         if params.get("restart") == "never":
             pairs = zip(results, outputs)
             waiting = [

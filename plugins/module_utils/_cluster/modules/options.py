@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ansible.module_utils.basic import env_fallback
 
-from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import namespaced_name
 from ..client.errors import TaskFailed
 from ..client.session import Session
@@ -88,7 +88,7 @@ def selected(params: Params, session: Session, warnings: list[str]) -> list[dict
     A name that does not exist fails the task. Another option that selects nothing adds a warning.
     """
     query = {"labelSelector": labels} if (labels := selector(params)) else {}
-    vms = session.list(BY_NAME["VirtualMachine"], params["namespace"], **query)
+    vms = session.list(KINDS["VirtualMachine"], params["namespace"], **query)
     if params["names"] is not None:
         chosen = set(params["names"])
         vms = [vm for vm in vms if vm["metadata"]["name"] in chosen]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ..._resolver.api.errors import CatalogError, FieldError
-from ..._resolver.api.name_rules import shown
+from ..._resolver.api.name_rules import quoted
 from ..client.errors import RequestFailed, TaskFailed
 
 Params = dict[str, Any]
@@ -109,7 +109,7 @@ def failed_outcome(
     kept: further keys of the failed objects that stay.
     """
     every = [(label(entry), entry["msg"]) for part in parts for entry in result[part] if entry["failed"]]
-    message, in_message = reasons(every)
+    message, in_message = summarize_failures(every)
     if (total := len(result["results"])) != 1:
         message = f"{len(every)} of {total} {noun} failed: {message}"
     returned = dict(result)
@@ -120,14 +120,14 @@ def failed_outcome(
     return Outcome({**returned, "msg": message + (f"; {others}" if others else "")}, failed=True)
 
 
-def reasons(failures: Sequence[tuple[str, str]]) -> tuple[str, set[str]]:
+def summarize_failures(failures: Sequence[tuple[str, str]]) -> tuple[str, set[str]]:
     """(the first reasons of failures, each with the labels of its objects; the reasons that it has in full)."""
     labels_by_reason: dict[str, list[str]] = {}
     for label, reason in failures:
         labels_by_reason.setdefault(reason, []).append(label)
     first = dict(list(labels_by_reason.items())[:_SHOWN])
     longest = _LONGEST if len(failures) > 1 else None
-    message = "; ".join(f"{_some(labels)}: {_cut(reason, longest)}" for reason, labels in first.items())
+    message = "; ".join(f"{_first_labels(labels)}: {_cut(reason, longest)}" for reason, labels in first.items())
     if hidden := len(failures) - sum(map(len, first.values())):
         message += f"; and {hidden} more, see results"
     return message, {reason for reason in first if _cut(reason, longest) == reason}
@@ -136,18 +136,18 @@ def reasons(failures: Sequence[tuple[str, str]]) -> tuple[str, set[str]]:
 def label(entry: Mapping[str, Any]) -> str:
     """The name of an object in messages. entry: its options or its result."""
     parts = [str(entry[part]) for part in ("namespace", "name") if entry.get(part)]
-    return "/".join(part if len(part) < _LONG_NAME and part.isprintable() else shown(part) for part in parts)
+    return "/".join(part if len(part) < _LONG_NAME and part.isprintable() else quoted(part) for part in parts)
 
 
-def combined(warnings: Iterable[tuple[str, str]]) -> list[str]:
+def group_warnings(warnings: Iterable[tuple[str, str]]) -> list[str]:
     """Warnings about objects, given with the objects' labels: each warning once, with all its objects."""
     labels_by_warning: dict[str, list[str]] = {}
     for label, warning in warnings:
         labels_by_warning.setdefault(warning, []).append(label)
-    return [f"{_some(labels)}: {warning}" for warning, labels in labels_by_warning.items()]
+    return [f"{_first_labels(labels)}: {warning}" for warning, labels in labels_by_warning.items()]
 
 
-def _some(labels: list[str]) -> str:
+def _first_labels(labels: list[str]) -> str:
     more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
     return ", ".join(labels[:_SHOWN]) + more
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from ..._resolver.api.errors import bug_report
-from ..._resolver.api.name_rules import shown
+from ..._resolver.api.name_rules import quoted
 from ..._resolver.declare.option_checks import option_problem
 from ..._resolver.refresh import move, rollout
 from ..._resolver.refresh.rollout import Limits, Rollout, Selection
@@ -23,7 +23,7 @@ from ..client.session import Session
 from ..client.transport import yaml
 from ..reads.revisions import roles_of
 from .options import AUTH, CONCURRENCY, REQUESTS
-from .outcome import Module, Outcome, Params, TaskContext, combined
+from .outcome import Module, Outcome, Params, TaskContext, group_warnings
 from .rollout_steps import RolloutExtension, RolloutRun, shown_time
 
 Result = dict[str, Any]
@@ -94,7 +94,7 @@ def _run(params: Params, task: TaskContext, extension: RolloutExtension) -> Outc
     )
     if params["state"] == PLANNED:
         outcome = _planned(run, settings, now)
-        task.warnings += combined(run.warnings)
+        task.warnings += group_warnings(run.warnings)
         return outcome
     state = Rollout.of(params["rollout"] or {})
     before = len(state.outcomes) + len(state.rollbacks)
@@ -171,9 +171,9 @@ def _checked(settings: Params) -> Params:
         raise TaskFailed(f"{_PREFIX}lease: is {settings['lease']}; write NAMESPACE/NAME")
     replace, patch = (_data(name, settings[name]) for name in ("replace", "patch"))
     if patch is not None and not isinstance(patch, dict):
-        raise TaskFailed(f"{_PREFIX}patch: is {shown(patch)}; write a merge patch of spec.template")
+        raise TaskFailed(f"{_PREFIX}patch: is {quoted(patch)}; write a merge patch of spec.template")
     if replace not in (None, move.DEPRECATED) and not isinstance(replace, dict):
-        raise TaskFailed(f"{_PREFIX}replace: is {shown(replace)}; write {{u1.medium: u1.large}} or deprecated")
+        raise TaskFailed(f"{_PREFIX}replace: is {quoted(replace)}; write {{u1.medium: u1.large}} or deprecated")
     forecast = next((name for name in ("quota", "placement") if settings[name]), "")
     if forecast and (replace or patch):
         raise TaskFailed(
@@ -214,7 +214,7 @@ def _zone(name: str) -> tzinfo:
     # A name that is no path, a folder of the database, or none of it.
     except (ValueError, OSError, KeyError):
         raise WindowError(
-            f"time_zone: {shown(name)} is unknown; write a name of the IANA database, such as Europe/Berlin. Where "
+            f"time_zone: {quoted(name)} is unknown; write a name of the IANA database, such as Europe/Berlin. Where "
             "the package tzdata is not installed, only UTC is known"
         ) from None
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta, timezone
 from typing import Any, Final, NamedTuple
 
-from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Progress, qualified_name
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.kubevirt.find.revision_names import without_revisions
@@ -22,7 +22,7 @@ from ..client.session import Session
 from ..reads.revisions import InspectedVM, inspect, roles_of
 from ..reads.watch import wait_in_namespaces
 from ..writes.engine import WriteSettings
-from ..writes.lease import release, take
+from ..writes.lease import acquire, release
 from ..writes.revision_outcome import RevisionOutcome
 from ..writes.revision_writes import change
 from .controller_revision import rendered
@@ -32,7 +32,7 @@ from .vm_results import VMFacts, printable_status, refresh_result, vm_result
 
 Manifest = dict[str, Any]
 
-_VM: Final = BY_NAME["VirtualMachine"]
+_VM: Final = KINDS["VirtualMachine"]
 # Seconds until VMs are listed again while a run waits for room: others may go down meanwhile.
 _LOOK_AGAIN: Final = 5.0
 # Seconds between two looks at least.
@@ -264,7 +264,7 @@ class RolloutRun:
             yield
             return
         timeouts = self._settings["health_timeout"] + self._settings["wait_timeout"]
-        held = take(self._session, namespace, name, state.holder, timeouts + _LEASE_MARGIN, _LEASE_WAIT)
+        held = acquire(self._session, namespace, name, state.holder, timeouts + _LEASE_MARGIN, _LEASE_WAIT)
         if held.holder != state.holder:
             raise TaskFailed(f"Lease {namespace}/{name}: {held.holder} still holds the Lease after {held.waited:.0f} s")
         try:

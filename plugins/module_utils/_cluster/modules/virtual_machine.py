@@ -10,7 +10,7 @@ from ..._resolver.declare.vm.manifest import warnings
 from ..._resolver.declare.vm.options import EXCLUSIVE, SPEC
 from ..writes.handlers.virtual_machine import VirtualMachineHandler
 from ..writes.vm_extension import VMExtension
-from .declared_vm import declared
+from .declared_vm import vm_from_options
 from .objects import ObjectModule
 from .options import to_delete
 from .outcome import Module
@@ -34,7 +34,7 @@ def module(extensions: Sequence[type[VMExtension]] = ()) -> Module:
     return ObjectModule(
         plural="virtual_machines",
         spec=SPEC,
-        manifest=declared,
+        manifest=vm_from_options,
         handler=partial(VirtualMachineHandler, extensions=extensions),
         settings=_SETTINGS,
         rules={"mutually_exclusive": EXCLUSIVE},

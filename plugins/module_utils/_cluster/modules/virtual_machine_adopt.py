@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.redaction import own_annotations, redact, to_fill_in
 from ..._resolver.api.tree import without_secrets
@@ -21,12 +21,12 @@ from .outcome import (
     Outcome,
     Params,
     TaskContext,
-    combined,
     counted_noun,
     failed_outcome,
+    group_warnings,
     joined_counts,
-    reasons,
     restart_warning,
+    summarize_failures,
 )
 
 Result = dict[str, Any]
@@ -67,12 +67,16 @@ def _outcome(params: Params, task: TaskContext, vms: list[AdoptOutcome]) -> Outc
     if task.diff:
         result["diff"] = [_diff(vm) for vm in vms if vm.changed]
     task.warnings += dict.fromkeys(warning for vm in vms for warning in vm.warnings)
-    task.warnings += combined((vm.label, vm.declared_elsewhere) for vm in vms if vm.changed and vm.declared_elsewhere)
+    task.warnings += group_warnings(
+        (vm.label, vm.declared_elsewhere) for vm in vms if vm.changed and vm.declared_elsewhere
+    )
     waiting = [vm.label for vm in vms if vm.changed and vm.effect is not None and vm.effect.needs == RESTART]
     task.warnings += restart_warning(waiting, task.check, "use virtual_machine_power with state: restarted")
     unfit = [(vm.label, _failure(vm)) for vm, is_refused in zip(vms, refusals) if vm.failed and not is_refused]
     if unfit:
-        task.warnings.append(f"{counted_noun(len(unfit), 'virtual machines')} cannot be adopted: {reasons(unfit)[0]}")
+        task.warnings.append(
+            f"{counted_noun(len(unfit), 'virtual machines')} cannot be adopted: {summarize_failures(unfit)[0]}"
+        )
     if refused:
         done = sum(vm.changed for vm, is_refused in zip(vms, refusals) if not is_refused)
         counts = joined_counts(
@@ -160,7 +164,7 @@ def _manifest(vm: Result, live: Result) -> Result:
     if own:
         metadata["annotations"] = own
     return {
-        "apiVersion": BY_NAME["VirtualMachine"].api_version,
+        "apiVersion": KINDS["VirtualMachine"].api_version,
         "kind": "VirtualMachine",
         "metadata": metadata,
         "spec": to_fill_in(vm["spec"]),

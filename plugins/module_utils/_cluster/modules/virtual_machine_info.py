@@ -24,7 +24,7 @@ from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
 from ..reads.revisions import InspectedVM, inspect
 from .options import AUTH, CONCURRENCY, REQUESTS, SELECTION, check_selection, selector, unselected
-from .outcome import Module, Outcome, Params, TaskContext, counted_noun, reasons
+from .outcome import Module, Outcome, Params, TaskContext, counted_noun, summarize_failures
 from .vm_results import VMFacts, refresh_result, vm_result
 
 Manifest = dict[str, Any]
@@ -96,13 +96,13 @@ def _run(params: Params, task: TaskContext, resources: VMFacts | None) -> Outcom
         result["manifests"] = [] if failures else manifests(exports)
         if failures:
             count = f"{len(failures)} of {counted_noun(len(vms), 'virtual machines')} cannot be exported"
-            return Outcome({**result, "msg": f"{count}: {reasons(failures)[0]}"}, failed=True)
+            return Outcome({**result, "msg": f"{count}: {summarize_failures(failures)[0]}"}, failed=True)
     return Outcome(result)
 
 
 def _is_requested(params: Params, vm: InspectedVM) -> bool:
     """Whether the task is to return a VM. An option that is None takes any."""
-    found = {role.matcher: role.matcher_in(vm.vm).get("name") for role in ROLES}
+    found = {role.matcher: role.matcher_or_empty(vm.vm).get("name") for role in ROLES}
     found |= {"drifted": vm.drift.drifted, "restart_required": vm.restart_required}
     return all(params[name] in (None, found[name]) for name in _FILTERS)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..._resolver.api.name_rules import shown
+from ..._resolver.api.name_rules import quoted
 from ..._resolver.declare import option_checks
 from ..._resolver.declare.power import PAUSED, RESTARTED, STARTED, STATES, STOPPED, PowerRequest
 from ..._resolver.kubevirt.vm.readiness import run_strategy
@@ -13,7 +13,7 @@ from ..client.session import Session
 from ..writes.engine import WriteSettings
 from ..writes.power import PowerOutcome, power
 from .options import AUTH, CONCURRENCY, FAIL_FAST, REQUESTS, SELECTION, WAIT, check_selector, selected, selector
-from .outcome import ON_FAILURE, Module, Outcome, Params, TaskContext, changed_outcome, combined
+from .outcome import ON_FAILURE, Module, Outcome, Params, TaskContext, changed_outcome, group_warnings
 from .vm_results import instance_result, printable_status
 
 Output = dict[str, Any]
@@ -52,7 +52,7 @@ def _run(params: Params, task: TaskContext) -> Outcome:
     entries = _listed(params) if params["virtual_machines"] is not None else _selected(params, session)
     results = power(session, entries, settings)
     output: Output = {"results": [_output(result) for result in results]}
-    task.warnings += combined((result.label, warning) for result in results for warning in result.warnings)
+    task.warnings += group_warnings((result.label, warning) for result in results for warning in result.warnings)
     if task.diff:
         output["diff"] = [_diff(result, task.check) for result in results if result.changed]
     return changed_outcome(params, task, "virtual machines", "changed", output)
@@ -89,7 +89,7 @@ def _listed(params: Params) -> list[PowerOutcome]:
     entries: dict[tuple[str, str], PowerOutcome] = {}
     for index, options in enumerate(params["virtual_machines"]):
         own = {name: options[name] if options[name] is not None else params[name] for name in _ENTRY}
-        where = f"virtual_machines[{index}] ({shown(options['name'])[1:-1]})"
+        where = f"virtual_machines[{index}] ({quoted(options['name'])[1:-1]})"
         problem = option_checks.option_problem({**own, "name": options["name"]})
         if problem:
             raise TaskFailed(f"{where}: {problem}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import qualified_name
 from ..._resolver.api.matcher import ROLE_OF_KIND, ObjectKey, references
 from ..._resolver.kubevirt.find import revision_names as naming
@@ -28,7 +28,7 @@ class CatalogUsers:
         # Those of all namespaces are those of each.
         place = "" if "" in self._users else object_key.namespace
         if place not in self._users:
-            vms = self._session.list(BY_NAME["VirtualMachine"], place or None)
+            vms = self._session.list(KINDS["VirtualMachine"], place or None)
             users = self._users[place] = {}
             for vm in sorted(vms, key=qualified_name):
                 for used in references(vm):

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..._resolver.api.kinds import Kind
 from ..._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of, version_of
-from ..client.errors import ApiError, ConnectionFailed, optional
+from ..client.errors import ApiError, ConnectionFailed, value_or_default
 from ..client.session import Session
 
 Manifest = dict[str, Any]
@@ -42,5 +42,5 @@ def kubevirt_object(session: Session) -> Manifest | None:
 
 def _served(session: Session) -> str:
     """The version that virt-api reports; "" if it does not respond."""
-    served: Manifest = optional(lambda: session.request("GET", _SERVED_VERSION, final=(500, 502, 503, 504)), {})
+    served: Manifest = value_or_default(lambda: session.request("GET", _SERVED_VERSION, final=(500, 502, 503, 504)), {})
     return str(served.get("gitVersion") or "")

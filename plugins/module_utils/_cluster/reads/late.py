@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import Progress, name_of
 from ..._resolver.preflight.references import claim_names, storage_class_of, templates_of
-from ..client.errors import optional
+from ..client.errors import value_or_default
 from ..client.session import Session
 from .snapshot import EVENT, POD
 
@@ -58,7 +58,7 @@ def blockers(session: Session, namespace: str, vms: Mapping[str, Manifest | None
 
     The number of LISTs does not grow with the number of VMs. Kinds that the user may not list are left out.
     """
-    live = {kind: _listed(session, BY_NAME[kind], namespace) for kind in _KINDS}
+    live = {kind: _listed(session, KINDS[kind], namespace) for kind in _KINDS}
     pods: dict[str, list[Manifest]] = {}
     for pod in _listed(session, POD, namespace, labelSelector=_LAUNCHER_LABEL).values():
         pods.setdefault((pod["metadata"].get("labels") or {}).get(_VM_LABEL, ""), []).append(pod)
@@ -113,7 +113,9 @@ def _container(status: Manifest) -> str:
 
 
 def _listed(session: Session, kind: Kind, namespace: str, **query: str) -> dict[str, Manifest]:
-    return {item["metadata"]["name"]: item for item in optional(lambda: session.list(kind, namespace, **query), [])}
+    return {
+        item["metadata"]["name"]: item for item in value_or_default(lambda: session.list(kind, namespace, **query), [])
+    }
 
 
 def absent_objects(session: Session, namespace: str, items: Mapping[str, Manifest | None]) -> dict[str, str]:
@@ -124,7 +126,7 @@ def absent_objects(session: Session, namespace: str, items: Mapping[str, Manifes
     """
     owners = {claim: name for name, item in items.items() if item is not None for claim in _claims_of(item)}
     newest: dict[tuple[str, str, str], Manifest] = {}
-    for event in sorted(optional(lambda: session.list(EVENT, namespace), []), key=_last_time):
+    for event in sorted(value_or_default(lambda: session.list(EVENT, namespace), []), key=_last_time):
         about = event.get("involvedObject") or {}
         subject = str(about.get("name"))
         if about.get("kind") == "Pod":
@@ -161,7 +163,7 @@ def newest_events(session: Session, namespace: str, names: Iterable[str]) -> dic
     One LIST. Empty if the user may not list events or the request fails.
     """
     by_name: dict[str, list[Manifest]] = {name: [] for name in names}
-    for event in sorted(optional(lambda: session.list(EVENT, namespace), []), key=_last_time):
+    for event in sorted(value_or_default(lambda: session.list(EVENT, namespace), []), key=_last_time):
         for name in _names_of(event):
             if name in by_name:
                 by_name[name].append(event)

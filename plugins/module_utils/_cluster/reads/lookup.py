@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from ..._resolver.api.kinds import BY_NAME, EXISTING, Kind
+from ..._resolver.api.kinds import EXISTENCE_ONLY, KINDS, Kind
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.kubevirt.find.lookup import Problem
 from ..._resolver.preflight.object_keys import ObjectToRead, further_keys
@@ -24,7 +24,7 @@ def _problem(error: RequestFailed) -> Problem:
 
 
 # Few objects that many questions need: list them at once.
-_LISTED = frozenset(name for name in BY_NAME if name.endswith(("Instancetype", "Preference")))
+_LISTED = frozenset(name for name in KINDS if name.endswith(("Instancetype", "Preference")))
 # From this number of single reads of a kind and namespace, one LIST costs less.
 _SINGLE_READS = 3
 
@@ -33,7 +33,7 @@ _Collection = tuple[str, str]
 
 
 def _collection(kind: str, namespace: str) -> _Collection:
-    return kind, namespace if BY_NAME[kind].namespaced else ""
+    return kind, namespace if KINDS[kind].namespaced else ""
 
 
 class ClusterLookup:
@@ -43,13 +43,13 @@ class ClusterLookup:
     matter only by their existence it reads the metadata.
     """
 
-    def __init__(self, session: Session, *, everywhere: bool = False, strict: bool = False) -> None:
+    def __init__(self, session: Session, *, all_namespaces: bool = False, strict: bool = False) -> None:
         """everywhere: list a kind in all namespaces at once; if the user may not, in each requested one.
 
         strict: send no GETs, and of the errors of LISTs return only a missing permission as a Problem; raise others.
         """
         self._session = session
-        self._everywhere = everywhere
+        self._all_namespaces = all_namespaces
         self._strict = strict
         # What was read alone, and the lists by namespace, for all namespaces under None, or why they cannot be read.
         self._objects: dict[_Collection, dict[str, Manifest | Problem | None]] = {}
@@ -68,7 +68,7 @@ class ClusterLookup:
             listed = self._listed(collection)
             return listed if isinstance(listed, Problem) else listed.get(name)
         try:
-            single[name] = self._session.get(BY_NAME[kind], namespace or None, name, kind in EXISTING)
+            single[name] = self._session.get(KINDS[kind], namespace or None, name, kind in EXISTENCE_ONLY)
         except RequestFailed as error:
             single[name] = _problem(error)
         return single[name]
@@ -122,7 +122,7 @@ class ClusterLookup:
     def _listed(self, collection: _Collection) -> dict[str, Manifest] | Problem:
         """The objects of a kind in a namespace, by name."""
         kind, namespace = collection
-        if self._everywhere and BY_NAME[kind].namespaced:
+        if self._all_namespaces and KINDS[kind].namespaced:
             objects = self._list(kind, None)
             if not isinstance(objects, Problem):
                 return objects.get(namespace, {})
@@ -138,12 +138,12 @@ class ClusterLookup:
             # One thread asks, and the others wait for its answer.
             with self._locks.setdefault(place, threading.Lock()):
                 if place not in self._lists:
-                    self._lists[place] = self._list_or_problem(BY_NAME[kind], namespace)
+                    self._lists[place] = self._list_or_problem(KINDS[kind], namespace)
         return self._lists[place]
 
     def _list_or_problem(self, kind: Kind, namespace: str | None) -> dict[str, dict[str, Manifest]] | Problem:
         try:
-            items = self._session.list(kind, namespace or None, kind.kind in EXISTING)
+            items = self._session.list(kind, namespace or None, kind.kind in EXISTENCE_ONLY)
         except RequestFailed as error:
             if self._strict and error.code not in (403, 404):
                 raise

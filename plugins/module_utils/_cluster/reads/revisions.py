@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import namespaced_name
 from ..._resolver.api.matcher import ROLES, Role
 from ..._resolver.guest.effect import ASSUMED, RESTART, GuestEffect, Instance
@@ -23,8 +23,8 @@ from .lookup import ClusterLookup
 
 Manifest = dict[str, Any]
 
-_VM = BY_NAME["VirtualMachine"]
-_VMI = BY_NAME["VirtualMachineInstance"]
+_VM = KINDS["VirtualMachine"]
+_VMI = KINDS["VirtualMachineInstance"]
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def inspect(
         requested = set(names)
         vms = [vm for vm in vms if vm["metadata"]["name"] in requested]
     vms.sort(key=namespaced_name)
-    lookup = ClusterLookup(session, everywhere=namespace is None, strict=True)
+    lookup = ClusterLookup(session, all_namespaces=namespace is None, strict=True)
     lookup.gather_lists(_referred(vms))
     places = sorted({vm["metadata"]["namespace"] for vm in vms})
     revisions = {place: RevisionIndex(lookup.list("ControllerRevision", place)) for place in places}

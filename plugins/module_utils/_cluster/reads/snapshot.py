@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.matcher import ObjectKey
-from ..._resolver.api.name_rules import nearest
-from ..client.errors import ApiError, optional
+from ..._resolver.api.name_rules import did_you_mean
+from ..client.errors import ApiError, value_or_default
 from ..client.pool import map_concurrently
 from ..client.session import Session
 
@@ -17,8 +17,8 @@ Manifest = dict[str, Any]
 EVENT = Kind("Event", "", "v1", "events", True)
 POD = Kind("Pod", "", "v1", "pods", True)
 QUOTA = Kind("ResourceQuota", "", "v1", "resourcequotas", True)
-NETWORK = BY_NAME["NetworkAttachmentDefinition"]
-STORAGE_CLASS = BY_NAME["StorageClass"]
+NETWORK = KINDS["NetworkAttachmentDefinition"]
+STORAGE_CLASS = KINDS["StorageClass"]
 # The default for VMs comes before the default of Kubernetes.
 _DEFAULT_ANNOTATIONS: Final = (
     "storageclass.kubevirt.io/is-default-virt-class",
@@ -26,7 +26,7 @@ _DEFAULT_ANNOTATIONS: Final = (
 )
 _FORBIDDEN = 403
 _NO_SUCH_API = 404
-_NAMESPACE = BY_NAME["Namespace"]
+_NAMESPACE = KINDS["Namespace"]
 
 
 def read(session: Session, keys: Iterable[ObjectKey]) -> dict[ObjectKey, dict[str, Any]]:
@@ -38,11 +38,10 @@ def read(session: Session, keys: Iterable[ObjectKey]) -> dict[ObjectKey, dict[st
     def read_group(group: set[ObjectKey]) -> dict[ObjectKey, Manifest]:
         kind, namespace, name = next(iter(group))
         if len(group) == 1:
-            item = session.get(BY_NAME[kind], namespace, name)
+            item = session.get(KINDS[kind], namespace, name)
             return {} if item is None else dict.fromkeys(group, item)
         live = {
-            ObjectKey(kind, namespace, item["metadata"]["name"]): item
-            for item in session.list(BY_NAME[kind], namespace)
+            ObjectKey(kind, namespace, item["metadata"]["name"]): item for item in session.list(KINDS[kind], namespace)
         }
         return {key: live[key] for key in group if key in live}
 
@@ -82,10 +81,10 @@ def unmatched(
 
 def missing_namespace(session: Session, namespace: str) -> str:
     """The message about a namespace that does not exist; "" if it exists, or if the user may not read it."""
-    if optional(lambda: session.get(_NAMESPACE, None, namespace, True) is not None, True):
+    if value_or_default(lambda: session.get(_NAMESPACE, None, namespace, True) is not None, True):
         return ""
-    existing = [item["metadata"]["name"] for item in optional(lambda: session.list(_NAMESPACE, None, True), [])]
-    return f"namespace: {namespace} does not exist{nearest(namespace, existing)}"
+    existing = [item["metadata"]["name"] for item in value_or_default(lambda: session.list(_NAMESPACE, None, True), [])]
+    return f"namespace: {namespace} does not exist{did_you_mean(namespace, existing)}"
 
 
 def default_class(classes: Iterable[dict[str, Any]]) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import namespaced_name
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
 from ..._resolver.api.write import Write, json_patch
@@ -17,7 +17,7 @@ from ..._resolver.guest.effect import GuestEffect, admitted_effect
 from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.kubevirt.webhooks.mutate import admit
 from ..._resolver.preflight.object_keys import keys_for_guest
-from ..client.errors import ApiError, TaskFailed, is_outdated, optional
+from ..client.errors import ApiError, TaskFailed, is_outdated, value_or_default
 from ..client.session import FIELD_MANAGER, Session
 from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
@@ -25,8 +25,8 @@ from .engine import WriteOutcome, WriteSettings, run_dry, run_writes, send
 
 Manifest = dict[str, Any]
 
-_VM = BY_NAME["VirtualMachine"]
-_VMI = BY_NAME["VirtualMachineInstance"]
+_VM = KINDS["VirtualMachine"]
+_VMI = KINDS["VirtualMachineInstance"]
 _CHANGED = "the VM changed while the task ran, so nothing was written; run the task again"
 
 
@@ -63,7 +63,7 @@ def adopt(
 ) -> list[AdoptOutcome]:
     """Chooses an instancetype and a preference for each VM; results in the order of `vms`.
 
-    instancetypes, preferences: those to choose from, as shell patterns; None for all. accept: see `rules.adopt`.
+    instancetypes, preferences: those to choose from, as shell patterns; None for all. accept: see `choose.adopt`.
     Raises TaskFailed if no candidate matches a pattern, RequestFailed if the VMIs cannot be read.
     """
     results = [AdoptOutcome(vm) for vm in vms]
@@ -161,5 +161,5 @@ def _patch(result: AdoptOutcome, chosen: Candidate) -> Write:
 
 def _is_written(session: Session, vm: Manifest, instancetype: Manifest) -> bool:
     """Whether the patch took effect although the response was lost."""
-    live = optional(lambda: session.get(_VM, *namespaced_name(vm)), None)
+    live = value_or_default(lambda: session.get(_VM, *namespaced_name(vm)), None)
     return live is not None and INSTANCETYPE.matcher_of(live) == instancetype

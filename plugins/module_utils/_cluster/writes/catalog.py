@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._resolver.api import managed_fields as ownership
 from ..._resolver.api.errors import CatalogError, FieldError
-from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import namespaced_name
 from ..._resolver.api.matcher import ROLES, ObjectKey
 from ..._resolver.catalog import deployment_effects as catalog_upgrade
@@ -152,7 +152,7 @@ class ListedObjects(KindHandler):
     """list: (kind, namespace, "" for all) → the live objects, listed once."""
 
     def __init__(self, session: Session) -> None:
-        self.list = cache(lambda kind, namespace: session.list(BY_NAME[kind], namespace))
+        self.list = cache(lambda kind, namespace: session.list(KINDS[kind], namespace))
 
     def read(self, session: Session, keys: Collection[ObjectKey]) -> dict[ObjectKey, Manifest]:
         places = {(key.kind, key.namespace) for key in keys}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..._resolver.api import release
-from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.matcher import PREFERENCE, ROLE_OF_KIND, ROLES, ObjectKey
 from ..._resolver.api.release import Release
 from ..._resolver.api.write import merge_patch
@@ -14,7 +14,7 @@ from ..._resolver.catalog.labels import MANAGED_BY_LABEL, architecture_of, is_de
 from ..._resolver.catalog.lost_fields import LostFields, find_lost_fields, release_of, spec_schema
 from ..._resolver.catalog.versions import fitting_version, version_names
 from ..._resolver.kubevirt.config.cluster import DEPLOYMENT, deploys_instancetypes
-from ..client.errors import ApiError, RequestFailed, TaskFailed, optional
+from ..client.errors import ApiError, RequestFailed, TaskFailed, value_or_default
 from ..client.pool import Backoff
 from ..client.session import Session
 from ..reads.kubevirt import KUBEVIRT, kubevirt, kubevirt_object
@@ -48,7 +48,7 @@ def check_fields(
     """
     schemas = {}
     for kind in dict.fromkeys(manifest["kind"] for manifest in manifests):
-        schema = _schema(session, BY_NAME[kind], warnings)
+        schema = _schema(session, KINDS[kind], warnings)
         if schema is not None:
             schemas[kind] = schema
     cluster_release = release_of({ROLE_OF_KIND[kind]: schema for kind, schema in schemas.items()})
@@ -105,7 +105,7 @@ def _release(session: Session) -> tuple[Release, str]:
 
 def _release_by_fields(session: Session) -> Release | None:
     """The newest release whose fields the cluster's API has; None if no schema can be read. One GET for each kind."""
-    published = {role: _schema(session, BY_NAME[role.cluster_kind], []) for role in ROLES}
+    published = {role: _schema(session, KINDS[role.cluster_kind], []) for role in ROLES}
     schemas = {role: schema for role, schema in published.items() if schema is not None}
     return release_of(schemas) if schemas else None
 
@@ -125,7 +125,7 @@ def _schema(session: Session, kind: Kind, warnings: list[str]) -> Manifest | Non
 
 def _openapi_schema(session: Session, kind: Kind) -> Manifest | None:
     """The schema from the API server's OpenAPI description."""
-    openapi: Manifest = optional(lambda: session.request("GET", f"/openapi/v3/apis/{kind.api_version}"), {})
+    openapi: Manifest = value_or_default(lambda: session.request("GET", f"/openapi/v3/apis/{kind.api_version}"), {})
     for schema in ((openapi.get("components") or {}).get("schemas") or {}).values():
         if any(gvk.get("kind") == kind.kind for gvk in schema.get("x-kubernetes-group-version-kind") or []):
             spec = (schema.get("properties") or {}).get("spec")
@@ -208,7 +208,7 @@ def _await_deletion(session: Session, settings: WriteSettings, warnings: list[st
 def _deployed(session: Session) -> int:
     """The number of objects that virt-operator has deployed."""
     try:
-        deployed = [manifest for role in ROLES for manifest in session.list(BY_NAME[role.cluster_kind])]
+        deployed = [manifest for role in ROLES for manifest in session.list(KINDS[role.cluster_kind])]
     except ApiError as error:
         raise _refusal(error) from None
     return sum(map(is_deployed, deployed))

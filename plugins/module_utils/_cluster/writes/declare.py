@@ -12,7 +12,7 @@ from typing import Any
 
 from ..._resolver.api import managed_fields as ownership
 from ..._resolver.api.errors import FieldError
-from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.manifest import Progress
 from ..._resolver.api.matcher import ObjectKey
@@ -240,7 +240,7 @@ def _await_names(
     def wait(group: tuple[str, str | None]) -> None:
         kind, namespace = group
         members = created[group]
-        _wait_for_ends(session, BY_NAME[kind], namespace, members, deadline)
+        _wait_for_ends(session, KINDS[kind], namespace, members, deadline)
         manifests = [result.entry.manifest for result in members.values() if not result.failed]
         seconds = max(0.0, deadline - time.monotonic())
         for name, failure in handler.await_old_dependents(namespace, manifests, seconds).items():
@@ -333,7 +333,7 @@ def _send_plan(session: Session, result: DeclareOutcome, force: bool) -> Iterato
 def _take_over(session: Session, key: ObjectKey, step: Plan, live: Manifest) -> None:
     """Transfers the fields of other managers to this field manager. A conflict is retried with the current object."""
     for retries in reversed(range(_ATTEMPTS)):
-        typed = {**live, "apiVersion": BY_NAME[key.kind].api_version}
+        typed = {**live, "apiVersion": KINDS[key.kind].api_version}
         steps = taking_over(typed, step.fields, session.field_manager, step.taken_from)
         try:
             send(session, json_patch(key.path, steps, fieldManager=session.field_manager))
@@ -341,7 +341,7 @@ def _take_over(session: Session, key: ObjectKey, step: Plan, live: Manifest) -> 
         except ApiError as error:
             if error.code != 409 or not retries:
                 raise
-        current = session.get(BY_NAME[key.kind], key.namespace, key.name)
+        current = session.get(KINDS[key.kind], key.namespace, key.name)
         if current is None:
             return
         live = current
@@ -398,7 +398,7 @@ def _wait(session: Session, handler: KindHandler, results: list[DeclareOutcome],
             unchanged = updated and handler.same_status(live or {}, result.live_before or {})
             return with_grace(state) if unchanged else state
 
-        kind, namespace = BY_NAME[group[0]], group[1]
+        kind, namespace = KINDS[group[0]], group[1]
         for name, ended in wait_for(session, kind, namespace, members, probe, seconds, deadline).items():
             members[name].live = ended.object
             members[name].failed = ended.failure

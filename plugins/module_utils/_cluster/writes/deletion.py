@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import Progress
 from ..._resolver.api.matcher import ROLES, ObjectKey
 from ..._resolver.kubevirt.find import revision_names as naming
@@ -19,10 +19,10 @@ from ..reads.watch import wait_for
 
 Manifest = dict[str, Any]
 
-_REVISION = BY_NAME["ControllerRevision"]
-_VMI = BY_NAME["VirtualMachineInstance"]
-_VM = BY_NAME["VirtualMachine"]
-_DATA_VOLUME = BY_NAME["DataVolume"]
+_REVISION = KINDS["ControllerRevision"]
+_VMI = KINDS["VirtualMachineInstance"]
+_VM = KINDS["VirtualMachine"]
+_DATA_VOLUME = KINDS["DataVolume"]
 
 
 def retained_claims(session: Session, vms: list[Manifest]) -> list[list[dict[str, str]]]:

@@ -12,7 +12,7 @@ from threading import Event
 from typing import Any, Final, TypeVar
 
 from ..._resolver.api.kinds import Kind
-from ..._resolver.api.write import JSON_PATCH, Repeat, Write, create
+from ..._resolver.api.write import JSON_PATCH, RetrySafety, Write, create
 from ..._resolver.declare.take_over import TakeOver, parse_take_over, take_nothing
 from ..client.errors import (
     ApiError,
@@ -147,9 +147,9 @@ def send(session: Session, write: Write, took_effect: Callable[[], bool] | None 
                 return None
             lost = lost or _is_lost(error)
             doubtful = lost or _is_conflict(error, write)
-            if took_effect is not None and write.repeat is not Repeat.NEVER and doubtful and took_effect():
+            if took_effect is not None and write.repeat is not RetrySafety.NEVER and doubtful and took_effect():
                 return {} if lost else None
-            retryable = write.repeat is Repeat.AFTER_READ and _is_lost(error)
+            retryable = write.repeat is RetrySafety.CHECK_FIRST and _is_lost(error)
             if not retryable or not pauses.pause(session.retry_timeout):
                 raise
 

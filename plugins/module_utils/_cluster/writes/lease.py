@@ -33,7 +33,7 @@ class LeaseOutcome:
     waited: float = 0.0
 
 
-def take(session: Session, namespace: str, name: str, holder: str, duration: int, seconds: float) -> LeaseOutcome:
+def acquire(session: Session, namespace: str, name: str, holder: str, duration: int, seconds: float) -> LeaseOutcome:
     """Takes or renews a Lease, after waiting until another holder has released it or the Lease has expired.
 
     duration: seconds after which an unrenewed Lease expires. seconds: the longest wait.

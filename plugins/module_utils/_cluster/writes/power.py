@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import Progress
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.write import merge_patch
@@ -33,8 +33,8 @@ from .engine import WriteOutcome, WriteSettings, run_writes, send
 
 Manifest = dict[str, Any]
 
-_VM = BY_NAME["VirtualMachine"]
-_VMI = BY_NAME["VirtualMachineInstance"]
+_VM = KINDS["VirtualMachine"]
+_VMI = KINDS["VirtualMachineInstance"]
 # They end, or begin, the guest of a VM.
 _GUEST_CHANGES = (rules.STARTED, rules.STOPPED, rules.RESTARTED)
 _IN_FLIGHT = "in-flight migration detected"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._resolver.api import release
-from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import labels_of
 from ..._resolver.api.matcher import ROLES
 from ..._resolver.api.release import NEWEST, Release
@@ -24,8 +24,8 @@ from .engine import WriteOutcome, WriteSettings, run_writes, send, send_create
 
 Manifest = dict[str, Any]
 
-_REVISION = BY_NAME["ControllerRevision"]
-_VM = BY_NAME["VirtualMachine"]
+_REVISION = KINDS["ControllerRevision"]
+_VM = KINDS["VirtualMachine"]
 # v1beta1 since KubeVirt 1.2.
 _SNAPSHOT_VERSIONS = ("v1beta1", "v1alpha1")
 _NAME = re.compile(r"[a-z0-9.-]+")

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
-from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Progress
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.write import merge_patch
@@ -50,9 +50,9 @@ from .revision_outcome import RevisionOutcome
 
 Manifest = dict[str, Any]
 
-_VM = BY_NAME["VirtualMachine"]
-_VMI = BY_NAME["VirtualMachineInstance"]
-_REVISION = BY_NAME["ControllerRevision"]
+_VM = KINDS["VirtualMachine"]
+_VMI = KINDS["VirtualMachineInstance"]
+_REVISION = KINDS["ControllerRevision"]
 _DENIED: Final = "cannot reset the condition RestartRequired, which may remain after the restart: {}"
 _PENDING: Final = "the guest does not have the change yet, and KubeVirt does not ask for a restart"
 _WAITS: Final = "the guest does not have the change yet, because KubeVirt has not completed an earlier live update ({})"

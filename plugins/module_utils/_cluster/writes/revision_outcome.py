@@ -9,7 +9,7 @@ from ..._resolver.api.matcher import Role
 from ..._resolver.guest.effect import LIVE, RESTART, GuestEffect
 from ..._resolver.kubevirt.vm.readiness import has_guest, restart_required, stale_restart_warning
 from ..._resolver.kubevirt.vm.start import start_revision_name
-from ..._resolver.refresh.recapture import RespellPatches, keeps_restart_required
+from ..._resolver.refresh.recapture import KindAliasPatches, keeps_restart_required
 from ..._resolver.refresh.revision_change import RevisionChange
 from ..reads.revisions import InspectedVM
 from .engine import WriteOutcome
@@ -40,7 +40,7 @@ class RevisionOutcome(WriteOutcome):
     bumps_generation: bool = False
     guest_current: bool = False
     method: str = ""
-    kind_patches: RespellPatches | None = None
+    kind_patches: KindAliasPatches | None = None
     status_denied: str = ""
     rolled_back: bool = False
     pins_to_remove: list[Role] = field(default_factory=list)

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..._resolver.api.kinds import BY_NAME
-from ..._resolver.api.managed_fields import declared
+from ..._resolver.api.kinds import KINDS
+from ..._resolver.api.managed_fields import leaf_fields
 from ..._resolver.api.manifest import Progress
 from ..._resolver.api.matcher import Role
 from ..._resolver.api.write import merge_patch
@@ -25,7 +25,7 @@ from .revision_outcome import RevisionOutcome, is_terminating
 
 Manifest = dict[str, Any]
 
-_VM = BY_NAME["VirtualMachine"]
+_VM = KINDS["VirtualMachine"]
 _STATUS: Final = "status"
 _KIND: Final = "kind"
 # virt-controller's cache of instancetypes is less than a second behind.
@@ -53,9 +53,9 @@ def change(
     due = [result for result in results if result.change.due and result.due]
     if settings.check_mode:
         if settings.server_dry_run:
-            Recapture(session.dry_run_session(), settings).dry_run(due)
+            RevisionWriter(session.dry_run_session(), settings).dry_run(due)
         return results
-    Recapture(session, settings).run(due)
+    RevisionWriter(session, settings).run(due)
     for result in results:
         result.restart = result.restart and result.failed is None
     RevisionRestarts(session, settings).run(results)
@@ -68,7 +68,7 @@ def _planned(before: InspectedVM, decided: RevisionChange, restart: str) -> Revi
         result.failed = f"{decided.refusal}; nothing was changed"
         return result
     result.plan_restart(restart)
-    fields = declared({"spec": decided.spec}) if decided.spec else {}
+    fields = leaf_fields({"spec": decided.spec}) if decided.spec else {}
     if found := beside(before.vm, fields, FIELD_MANAGER):
         result.warn(found.text(REVERTED))
     return result
@@ -80,7 +80,7 @@ def _patch(session: Session, before: InspectedVM, body: Manifest, part: str | No
     send(session, merge_patch(path, body, fieldManager=session.field_manager))
 
 
-class Recapture:
+class RevisionWriter:
     """The writes of one task, and the waits for their effect. Failures go into the results."""
 
     def __init__(self, session: Session, settings: WriteSettings) -> None:
@@ -117,7 +117,7 @@ class Recapture:
     def dry_run(self, results: list[RevisionOutcome]) -> None:
         """Sends the first writes as dry runs. A refusal is a failure; an unknown outcome is a warning.
 
-        The session of the Recapture must send dry runs.
+        The session of the RevisionWriter must send dry runs.
         """
 
         def dry_run(result: RevisionOutcome) -> None:
@@ -183,7 +183,7 @@ class Recapture:
                 if error.code != 403:
                     raise
                 result.method, result.status_denied = _KIND, error.message
-        result.kind_patches = recapture.respell_patches(vm, _recaptured_roles(result))
+        result.kind_patches = recapture.kind_alias_patches(vm, _recaptured_roles(result))
         try:
             _patch(self._session, result.before, result.kind_patches.respell)
         except ApiError as error:
@@ -244,7 +244,7 @@ class Recapture:
 
     def _roll_back(self, result: RevisionOutcome, refusal: ApiError) -> None:
         result.failed = f"KubeVirt could not start the VM after the change: {refusal}"
-        former = recapture.former(result.before.vm, result.before.drift, result.change.roles, result.change.spec)
+        former = recapture.state_before(result.before.vm, result.before.drift, result.change.roles, result.change.spec)
         if former is None:
             result.failed += "; the VM has lost its previous revisions, so the task could not restore them"
             return

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from ..._cluster.client.errors import optional
+from ..._cluster.client.errors import value_or_default
 from ..._cluster.client.session import Session
-from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.kinds import KINDS
 from ..._resolver.catalog.labels import MANAGED_BY_LABEL, MANAGER
 from ..checks import Violation, violations
 from ..language import AUDIT, Limit, as_data
@@ -19,7 +19,7 @@ Manifest = dict[str, Any]
 def limits_of(session: Session) -> list[Limit] | None:
     """The limits of a cluster, by one LIST; None if its policies may not be read."""
     labels = f"{MANAGED_BY_LABEL}={MANAGER}"
-    items = optional(lambda: session.list(BY_NAME[POLICY], None, labelSelector=labels), None)
+    items = value_or_default(lambda: session.list(KINDS[POLICY], None, labelSelector=labels), None)
     return None if items is None else [limit for item in items if (limit := limit_of(item)) is not None]
 
 
@@ -40,7 +40,7 @@ class ClusterLimits:
         self._labels: dict[str, dict[str, str] | None] = {}
 
     def violations(self, manifest: Manifest, before: Manifest | None) -> list[Violation]:
-        """What breaks the limits, without what is only audited. See `verdict.violations`."""
+        """What breaks the limits, without what is only audited. See `checks.violations`."""
         namespace = manifest["metadata"].get("namespace") or ""
         limits = [limit for limit in self._limits if limit.action != AUDIT]
         labels: dict[str, str] | None = {}
@@ -55,6 +55,8 @@ class ClusterLimits:
 
     def _labels_of(self, namespace: str) -> dict[str, str] | None:
         if namespace not in self._labels:
-            live = optional(lambda: self._session.get(BY_NAME["Namespace"], None, namespace, metadata_only=True), None)
+            live = value_or_default(
+                lambda: self._session.get(KINDS["Namespace"], None, namespace, metadata_only=True), None
+            )
             self._labels[namespace] = None if live is None else live["metadata"].get("labels") or {}
         return self._labels[namespace]

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from . import errors, quantity, schema
 from . import name_rules as names
-from .name_rules import shown
+from .name_rules import quoted
 from .redaction import is_hidden
 from .schema import Check, Checks
 from .unquoted import QUOTES
@@ -72,13 +72,13 @@ def _amount(text: str, least: int) -> str:
 def _text(check: Callable[[str], str], remedy: str = "") -> Check:
     def check_text(value: Any) -> Fault | None:
         reason = check(value)
-        return ("", f"{shown(value)} {reason}{remedy}") if reason else None
+        return ("", f"{quoted(value)} {reason}{remedy}") if reason else None
 
     return check_text
 
 
 def _one_of(*values: str) -> Check:
-    return lambda value: None if value in values else ("", f"{shown(value)} is not one of {', '.join(values)}")
+    return lambda value: None if value in values else ("", f"{quoted(value)} is not one of {', '.join(values)}")
 
 
 def _not_negative(value: int) -> Fault | None:
@@ -92,7 +92,7 @@ def _percent(value: int) -> Fault | None:
 def _labels(value: dict[str, str]) -> Fault | None:
     for key, entry in value.items():
         if not names.label_key(key) and (reason := names.label_value(entry)):
-            return key, f"{shown(entry)} {reason}; write a value such as shop-1, or put the text into an annotation"
+            return key, f"{quoted(entry)} {reason}; write a value such as shop-1, or put the text into an annotation"
     return _keys(value, names.label_key, "team or example.com/team")
 
 
@@ -105,7 +105,7 @@ def _annotations(value: dict[str, str]) -> Fault | None:
 
 
 def _keys(value: dict[str, str], check: Callable[[str], str], example: str) -> Fault | None:
-    wrong = "; ".join(f"the key {shown(key)} {reason}" for key in value if (reason := check(key)))
+    wrong = "; ".join(f"the key {quoted(key)} {reason}" for key in value if (reason := check(key)))
     return ("", f"{wrong}; write a key such as {example}") if wrong else None
 
 
@@ -123,14 +123,14 @@ def _quantity_text(value: str) -> Fault | None:
     try:
         text = quantity.canonical(value)
     except errors.QuantityError:
-        return "", f"{shown(value)} is not a quantity; write a quantity such as 2Mi or 1Gi"
-    return ("", f"{shown(value)} {reason}") if (reason := size(text)) else None
+        return "", f"{quoted(value)} is not a quantity; write a quantity such as 2Mi or 1Gi"
+    return ("", f"{quoted(value)} {reason}") if (reason := size(text)) else None
 
 
 def _amounts(value: dict[str, str]) -> Fault | None:
     for key, text in value.items():
         if reason := _amount(text, 1 if key == "storage" else 0):
-            return key, f"{shown(text)} {reason}"
+            return key, f"{quoted(text)} {reason}"
     return None
 
 
@@ -162,19 +162,19 @@ def _cloud_init_size(length: int) -> Fault | None:
 def _toleration(value: dict[str, Any]) -> Fault | None:
     operator, key = value.get("operator", "Equal") or "Equal", value.get("key", "")
     if key and (reason := names.label_key(key)):
-        return "key", f"{shown(key)} {reason}"
+        return "key", f"{quoted(key)} {reason}"
     # Lt and Gt exist since Kubernetes 1.35.
     if operator not in ("Exists", "Equal", "Lt", "Gt"):
-        return "operator", f"{shown(operator)} is not one of Exists, Equal, Lt, Gt"
+        return "operator", f"{quoted(operator)} is not one of Exists, Equal, Lt, Gt"
     if not key and operator != "Exists":
         return "operator", "must be Exists without a key; set key, or operator: Exists"
     if operator == "Exists" and value.get("value"):
         return "value", "only valid with a comparison; remove value, or set operator: Equal"
     if value.get("value") and (reason := names.label_value(value["value"])):
-        return "value", f"{shown(value['value'])} {reason}"
+        return "value", f"{quoted(value['value'])} {reason}"
     effect = value.get("effect", "")
     if effect not in ("", "NoSchedule", "PreferNoSchedule", "NoExecute"):
-        return "effect", f"{shown(effect)} is not one of NoSchedule, PreferNoSchedule, NoExecute"
+        return "effect", f"{quoted(effect)} is not one of NoSchedule, PreferNoSchedule, NoExecute"
     if value.get("tolerationSeconds") is not None and effect != "NoExecute":
         return "tolerationSeconds", "only valid with the effect NoExecute; remove it, or set effect: NoExecute"
     return None

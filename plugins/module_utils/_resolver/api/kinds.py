@@ -43,7 +43,7 @@ _KUBEVIRT = ("kubevirt.io", "v1")
 _ADMISSION = ("admissionregistration.k8s.io", "v1")
 _CDI = ("cdi.kubevirt.io", "v1beta1")
 
-BY_NAME: dict[str, Kind] = {
+KINDS: dict[str, Kind] = {
     kind.kind: kind
     for kind in (
         Kind("VirtualMachineInstancetype", *_INSTANCETYPE, "virtualmachineinstancetypes", True),
@@ -72,7 +72,7 @@ BY_NAME: dict[str, Kind] = {
     )
 }
 
-EXISTING: Final = frozenset(
+EXISTENCE_ONLY: Final = frozenset(
     {"ConfigMap", "ServiceAccount", "NetworkAttachmentDefinition", "PriorityClass", "StorageClass"}
 )
 """The kinds whose contents do not matter here, only whether the objects exist."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from .name_rules import shown
+from .name_rules import quoted
 
 Test = Callable[[Mapping[str, str]], bool]
 
@@ -46,7 +46,7 @@ def _requirement(part: str, text: str) -> Test:
         negated, key = match.groups()
         return lambda labels: (key in labels) != bool(negated)
     raise SelectorError(
-        f"{shown(part)} in {shown(text)} is not a label selector; write k=v, k!=v, k in (a,b), k notin (a,b), k or !k"
+        f"{quoted(part)} in {quoted(text)} is not a label selector; write k=v, k!=v, k in (a,b), k notin (a,b), k or !k"
     )
 
 

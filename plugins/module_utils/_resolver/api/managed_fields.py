@@ -17,7 +17,7 @@ Field = tuple[str, ...]
 _IDENTITY = {(), ("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace")}
 
 
-def declared(manifest: dict[str, Any]) -> dict[Field, Any]:
+def leaf_fields(manifest: dict[str, Any]) -> dict[Field, Any]:
     """The fields that a manifest declares: its leaves without those that identify the object."""
     fields = leaves(manifest)
     for path in _IDENTITY:

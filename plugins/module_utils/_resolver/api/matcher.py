@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from .kinds import BY_NAME
+from .kinds import KINDS
 from .manifest import Manifest
 
 LABEL_PREFIX: Final = "instancetype.kubevirt.io/default-"
@@ -48,7 +48,7 @@ class Role(NamedTuple):
         matcher: Manifest | None = (vm.get("spec") or {}).get(self.matcher)
         return matcher
 
-    def matcher_in(self, vm: Manifest) -> Manifest:
+    def matcher_or_empty(self, vm: Manifest) -> Manifest:
         """The VM's matcher; {} if the VM has none."""
         return self.matcher_of(vm) or {}
 
@@ -122,7 +122,7 @@ class ObjectKey(NamedTuple):
     @property
     def path(self) -> str:
         """The URL path of the object."""
-        return BY_NAME[self.kind].path(self.namespace, self.name)
+        return KINDS[self.kind].path(self.namespace, self.name)
 
     @property
     def label(self) -> str:
@@ -134,7 +134,7 @@ def references(vm: Manifest) -> list[ObjectKey]:
     """The instancetype and the preference that a VM's matchers name."""
     keys = []
     for role in ROLES:
-        matcher = role.matcher_in(vm)
+        matcher = role.matcher_or_empty(vm)
         kind = role.kind_of(matcher)
         if matcher.get("name") and kind is not None:
             namespace = "" if kind == role.cluster_kind else vm["metadata"].get("namespace") or ""

@@ -32,7 +32,7 @@ _PART: Final = 3
 _CACHE_SIZE: Final = 4096
 
 
-def shown(value: Any) -> str:
+def quoted(value: Any) -> str:
     """A value as a message quotes it: on one line, shortened, without passwords of URLs and private keys."""
     # Before it is cut: the beginning of a secret would not be found any more.
     if isinstance(value, str):
@@ -54,7 +54,7 @@ def _text(value: Any) -> str:
         return f"a number of {value.bit_length()} bits"
 
 
-def nearest(name: Any, known_names: Iterable[Any], prefix: str = "") -> str:
+def did_you_mean(name: Any, known_names: Iterable[Any], prefix: str = "") -> str:
     """The end of a message about an unknown name: similar known names, or all known names if they are few.
 
     Options and fields count as similar (`dedicated_cpu_placement`, `dedicatedCPUPlacement`).
@@ -69,7 +69,7 @@ def nearest(name: Any, known_names: Iterable[Any], prefix: str = "") -> str:
 
 
 def similar(name: Any, known_names: Iterable[Any], prefix: str = "") -> list[str]:
-    """At most two known names that somebody may have meant who wrote a name. See `nearest`."""
+    """At most two known names that somebody may have meant who wrote a name. See `did_you_mean`."""
     from difflib import get_close_matches
 
     spelled = {_plain(str(entry).removeprefix(prefix)): str(entry) for entry in known_names}

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from .name_rules import shown
+from .name_rules import quoted
 
 Version = tuple[int, int, int]
 
@@ -173,7 +173,7 @@ def parse_release(version: str) -> Release:
     try:
         parsed = _version(version)
     except ValueError:
-        raise UnknownRelease(f"{shown(version)} is not a version of KubeVirt; {remedy}, in quotes") from None
+        raise UnknownRelease(f"{quoted(version)} is not a version of KubeVirt; {remedy}, in quotes") from None
     if parsed < _OLDEST:
         raise UnknownRelease(f"KubeVirt {version} is not supported; {remedy}")
     return _release(parsed)

@@ -19,7 +19,7 @@ from typing import Any, Callable, Final, NamedTuple
 from . import errors, quantity
 from .errors import FieldError
 from .fields import core, data_volume, domain, instancetype, virtual_machine
-from .name_rules import nearest, shown
+from .name_rules import did_you_mean, quoted
 from .quantity import parse
 
 Value = Any
@@ -50,7 +50,7 @@ def check_value(expression: str, value: Any) -> None:
     _reader(expression, True, _CANONICAL)[1](value)
 
 
-def declared(type_name: str, value: dict[str, Any]) -> dict[str, Any]:
+def as_declared(type_name: str, value: dict[str, Any]) -> dict[str, Any]:
     """Like canonical, but adds nothing and keeps unknown fields: what a manifest declares, in the API's spelling.
 
     Removes nulls and empty optional fields, which declare nothing. Raises FieldError like canonical.
@@ -153,7 +153,7 @@ class _Readers:
 
     def _unknown(self, name: str) -> _Reader:
         if self._mode.unknown == "refuse":
-            hint = nearest(name, self._declarations)
+            hint = did_you_mean(name, self._declarations)
             more = (
                 f"{' Otherwise' if hint.endswith('?') else '; or'} set accept_unknown_fields if a newer"
                 " KubeVirt has the field"
@@ -350,7 +350,7 @@ def _integer(low: int, high: int) -> Convert:
         if value.__class__ is not int and (not isinstance(value, int) or value is True or value is False):
             raise FieldError("", f"expected a whole number, found {_describe(value)}")
         if not low <= value <= high:
-            raise FieldError("", f"{shown(value)} is not between {low} and {high}")
+            raise FieldError("", f"{quoted(value)} is not between {low} and {high}")
         return value
 
     return convert
@@ -360,11 +360,11 @@ def _quantity(value: Value) -> str:
     if not isinstance(value, str):
         if not isinstance(value, (int, float)) or isinstance(value, bool):
             raise FieldError("", f"expected a quantity such as 512Mi, found {_describe(value)}")
-        value = shown(value)
+        value = quoted(value)
     try:
         return quantity.canonical(value.strip())
     except errors.QuantityError as error:
-        raise FieldError("", f"{shown(value)} is not a quantity; write a quantity such as 512Mi, 4Gi or 4G") from error
+        raise FieldError("", f"{quoted(value)} is not a quantity; write a quantity such as 512Mi, 4Gi or 4G") from error
 
 
 def _int_or_string(value: Value) -> int | str:
@@ -373,7 +373,7 @@ def _int_or_string(value: Value) -> int | str:
 
 def _describe(value: Value) -> str:
     kinds = {dict: "an object", list: "a list", bool: "a boolean", type(None): "null"}
-    return kinds.get(type(value)) or shown(value)
+    return kinds.get(type(value)) or quoted(value)
 
 
 # Scalars for which the class decides, whatever the value.

@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple
 from . import name_rules as names
 from .errors import FieldError
 from .manifest import Manifest, Options
-from .name_rules import shown
+from .name_rules import quoted
 
 ACTIVE: Final = "active"
 DEPRECATED: Final = "deprecated"
@@ -113,17 +113,17 @@ def marks(options: Options) -> Marks:
 def _details(name: str, value: Any) -> dict[str, Any]:
     spec = SPEC[name]["options"]
     if not isinstance(value, dict):
-        raise FieldError(name, f"expected an object, found {shown(value)}; write {{replacement: NAME}}, or {{}}")
+        raise FieldError(name, f"expected an object, found {quoted(value)}; write {{replacement: NAME}}, or {{}}")
     for key in value:
         if key not in spec:
-            raise FieldError(name, f"unknown key {shown(key)}{names.nearest(key, spec)}")
+            raise FieldError(name, f"unknown key {quoted(key)}{names.did_you_mean(key, spec)}")
     return {key: entry for key, entry in value.items() if entry is not None}
 
 
 def _name(path: str, value: Any) -> str:
     reason = names.subdomain(value) if isinstance(value, str) and value else "is no name"
     if reason:
-        raise FieldError(path, f"{shown(value)} {reason}; write the name of the object to use instead")
+        raise FieldError(path, f"{quoted(value)} {reason}; write the name of the object to use instead")
     return str(value)
 
 
@@ -135,5 +135,5 @@ def _day(path: str, value: Any) -> str:
             raise ValueError
         datetime.date.fromisoformat(text)
     except ValueError:
-        raise FieldError(path, f"{shown(text)} is not a date; write a day such as 2027-03-31") from None
+        raise FieldError(path, f"{quoted(text)} is not a date; write a day such as 2027-03-31") from None
     return text

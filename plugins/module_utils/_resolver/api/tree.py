@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, TypeVar
 
 from .errors import FieldError
-from .name_rules import shown
+from .name_rules import quoted
 from .redaction import redact
 from .secret_texts import SECRET
 
@@ -91,11 +91,11 @@ def put(target: dict[str, Any], path: Sequence[str], value: Any) -> None:
         target[path[-1]] = copy(value)
 
 
-def take(target: dict[str, Any], path: Sequence[str]) -> None:
+def remove_at(target: dict[str, Any], path: Sequence[str]) -> None:
     """Removes the value at a path, if present, and the parents that become empty."""
     inside = target.get(path[0])
     if len(path) > 1 and isinstance(inside, dict):
-        take(inside, path[1:])
+        remove_at(inside, path[1:])
     if len(path) == 1 or inside == {}:
         target.pop(path[0], None)
 
@@ -114,7 +114,7 @@ def merge(target: dict[str, Any], addition: dict[str, Any], path: str = "") -> d
         elif isinstance(target[key], list) and isinstance(value, list):
             target[key] += copy(value)
         elif value is not None and target[key] != value:
-            values = "" if key in SECRET else f", as {shown(target[key])} and as {shown(value)}"
+            values = "" if key in SECRET else f", as {quoted(target[key])} and as {quoted(value)}"
             raise FieldError(child_path, f"is set twice{values}; remove one of them")
     return target
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from .name_rules import shown
+from .name_rules import quoted
 from .tree import path_of, scan
 
 QUOTES: Final = "; put it in quotes"
@@ -44,7 +44,7 @@ def number_problem(value: Any) -> str:
     """What is wrong with an `UnquotedNumber`; "" for other values."""
     if not isinstance(value, UnquotedNumber):
         return ""
-    return f'{value.written} is {shown(int(value))} in YAML; write {shown(int(value))} or "{value.written}"'
+    return f'{value.written} is {quoted(int(value))} in YAML; write {quoted(int(value))} or "{value.written}"'
 
 
 def problem(value: Any) -> tuple[str, str] | None:
@@ -71,4 +71,4 @@ def problems(value: Any) -> Iterator[tuple[str, str]]:
 def _kind(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", False: "false", True: "true"}[value]
-    return f"the number {shown(value)}" if isinstance(value, (int, float)) else "a date"
+    return f"the number {quoted(value)}" if isinstance(value, (int, float)) else "a date"

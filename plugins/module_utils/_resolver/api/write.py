@@ -16,7 +16,7 @@ JSON_PATCH: Final = "application/json-patch+json"
 APPLY: Final = "application/apply-patch+yaml"
 
 
-class Repeat(Enum):
+class RetrySafety(Enum):
     """Whether a write may be sent again although the one before may have taken effect.
 
     ALWAYS: the second finds what the first wrote, or the server rejects it. AFTER_READ: only after a read has shown
@@ -24,7 +24,7 @@ class Repeat(Enum):
     """
 
     ALWAYS = "always"
-    AFTER_READ = "after a read"
+    CHECK_FIRST = "after a read"
     NEVER = "never"
 
 
@@ -34,36 +34,36 @@ class Write(NamedTuple):
     method: str
     path: str
     body: Any
-    repeat: Repeat
+    repeat: RetrySafety
     content_type: str = JSON
     query: tuple[tuple[str, str], ...] = ()
 
 
 def merge_patch(path: str, patch: Manifest, **query: str) -> Write:
-    return Write("PATCH", path, patch, Repeat.ALWAYS, MERGE_PATCH, tuple(query.items()))
+    return Write("PATCH", path, patch, RetrySafety.ALWAYS, MERGE_PATCH, tuple(query.items()))
 
 
 def json_patch(path: str, steps: list[Manifest], **query: str) -> Write:
     """A patch of which the server rejects the second, because it tests what it replaces, or that only sets values."""
-    return Write("PATCH", path, steps, Repeat.ALWAYS, JSON_PATCH, tuple(query.items()))
+    return Write("PATCH", path, steps, RetrySafety.ALWAYS, JSON_PATCH, tuple(query.items()))
 
 
 def apply(path: str, manifest: Manifest, manager: str, force: bool = False) -> Write:
     """Applies an object for a field manager. The server rejects unknown fields."""
     query = (("fieldManager", manager), ("fieldValidation", "Strict"), ("force", "true" if force else "false"))
-    return Write("PATCH", path, manifest, Repeat.ALWAYS, APPLY, query)
+    return Write("PATCH", path, manifest, RetrySafety.ALWAYS, APPLY, query)
 
 
 def delete(path: str, uid: str | None = None) -> Write:
     """Deletes an object. The second finds none, and with a UID, no newer object of the same name."""
-    return Write("DELETE", path, {"preconditions": {"uid": uid}} if uid else None, Repeat.ALWAYS)
+    return Write("DELETE", path, {"preconditions": {"uid": uid}} if uid else None, RetrySafety.ALWAYS)
 
 
 def create(path: str, manifest: Manifest) -> Write:
     """Creates an object with a name. The server rejects the second."""
-    return Write("POST", path, manifest, Repeat.ALWAYS)
+    return Write("POST", path, manifest, RetrySafety.ALWAYS)
 
 
 def replace(path: str, manifest: Manifest) -> Write:
     """Replaces the version that the manifest names. The server rejects the second."""
-    return Write("PUT", path, manifest, Repeat.ALWAYS)
+    return Write("PUT", path, manifest, RetrySafety.ALWAYS)

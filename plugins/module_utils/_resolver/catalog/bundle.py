@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from ..api.errors import CatalogError, FieldError
 from ..api.manifest import Manifest, labels_of, name_of
 from ..api.matcher import API_VERSION, ROLE_OF_KIND, Role
-from ..api.name_rules import shown
+from ..api.name_rules import quoted
 from ..api.release import NEWEST
 from ..api.tree import copy
 from ..kubevirt.webhooks.validate import validate
@@ -54,7 +54,7 @@ def bundle(
         if kind is not None and kind not in ROLE_OF_KIND and kind not in _FLAVORS:
             if other_kinds != "skip":
                 raise CatalogError(
-                    f"kind: {shown(kind)} is neither an instancetype nor a preference; remove the document, or"
+                    f"kind: {quoted(kind)} is neither an instancetype nor a preference; remove the document, or"
                     " set other_kinds to skip",
                     where,
                 )
@@ -145,7 +145,7 @@ def _convert(document: Manifest, place: str) -> tuple[Manifest, str]:
     except FieldError as error:
         raise CatalogError(f"{label}: {error}", place) from error
     if modern.manifest.get("apiVersion") != API_VERSION:
-        raise CatalogError(f"{label}: apiVersion: {shown(version)} is not supported; use {API_VERSION}", place)
+        raise CatalogError(f"{label}: apiVersion: {quoted(version)} is not supported; use {API_VERSION}", place)
     return modern.manifest, f"{place}: {label}: converted from {version} to {API_VERSION}"
 
 

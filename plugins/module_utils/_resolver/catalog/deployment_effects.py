@@ -13,7 +13,7 @@ from ..api.manifest import Manifest, labels_of
 from ..api.matcher import ROLE_OF_KIND, ObjectKey, references
 from ..api.release import Release
 from ..api.schema import equal
-from ..api.tree import copy, differences, leaves, put, take
+from ..api.tree import copy, differences, leaves, put, remove_at
 from ..guest.effect import Instance
 from ..kubevirt.config.cluster import Cluster
 from ..kubevirt.find.lookup import Lookup, Problem
@@ -29,8 +29,8 @@ def predicted(manifest: Manifest, live: Manifest | None, owned_fields: set[owner
     """
     role = ROLE_OF_KIND[manifest["kind"]]
     result = {"spec": copy((live or {}).get("spec") or {})}
-    for field in ownership.undeclared(owned_fields or set(), ownership.declared(manifest)):
-        take(result, field)
+    for field in ownership.undeclared(owned_fields or set(), ownership.leaf_fields(manifest)):
+        remove_at(result, field)
     for field, value in leaves({"spec": manifest.get("spec") or {}}).items():
         put(result, field, value)
     return schema.canonical(role.spec_type, result["spec"])

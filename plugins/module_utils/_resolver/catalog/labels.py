@@ -9,7 +9,7 @@ from ..api import schema
 from ..api.errors import CatalogError, QuantityError
 from ..api.manifest import Manifest, labels_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
-from ..api.name_rules import shown
+from ..api.name_rules import quoted
 from ..api.quantity import parse
 from ..api.tree import value_at
 from ..choose.fitting import CLASS_LABEL
@@ -59,7 +59,7 @@ def check_name(catalog: str) -> None:
 def check_label(what: str, value: str) -> None:
     reason = names.label_value(value) if value else "is empty"
     if reason:
-        raise CatalogError(f"{what}: {shown(value)} {reason}; the value becomes a label of the objects")
+        raise CatalogError(f"{what}: {quoted(value)} {reason}; the value becomes a label of the objects")
 
 
 # The prefix of the labels by which common-instancetypes describes its objects, and the fields that these describe.

@@ -58,7 +58,7 @@ def facts(manifest: Manifest) -> dict[str, Any]:
     """The facts about an instancetype or preference, with memory as a quantity and in bytes.
 
     vcpus, memory: what an instancetype gives, or what a preference requires (0 for none).
-    Raises schema.FieldError for a spec that does not match the schema.
+    Raises FieldError for a spec that does not match the schema.
     """
     role = ROLE_OF_KIND[manifest["kind"]]
     metadata = manifest["metadata"]
@@ -149,7 +149,7 @@ def compatibility_matrix(manifests: Iterable[Manifest]) -> Matrix:
     """The matrix of all instancetypes and preferences among the manifests, for VMs without settings of their own.
 
     Instancetypes are ordered by series, vCPUs and memory, preferences by operating system and name. The architecture
-    does not count, because the VM sets it. Raises schema.FieldError.
+    does not count, because the VM sets it. Raises FieldError.
     """
     manifests = list(manifests)
     instancetypes = sorted((facts(manifest) for manifest in _with_role(manifests, INSTANCETYPE)), key=_order)
@@ -200,7 +200,7 @@ def as_data(matrix: Matrix) -> dict[str, Any]:
 
 
 def from_data(data: Mapping[str, Any]) -> Matrix:
-    """The matrix from the result of `as_data`. Raises schema.FieldError."""
+    """The matrix from the result of `as_data`. Raises FieldError."""
     return compatibility_matrix(map(manifest_of, (*data["instancetypes"], *data["preferences"])))
 
 

@@ -16,7 +16,7 @@ from ..api.errors import FieldError
 from ..api.fields.instancetype import SPEC_TYPES
 from ..api.manifest import Manifest
 from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
-from ..api.name_rules import shown
+from ..api.name_rules import quoted
 from ..api.release import NEWEST, Release
 from ..api.tree import copy
 from ..kubevirt.apply import topology
@@ -216,7 +216,7 @@ def _object(draft: Modernization) -> None:
     role = ROLE_OF_KIND[manifest["kind"]]
     type_name = role.spec_type if api_version == API_VERSION else SPEC_TYPES.get((role.kind, api_version))
     if type_name is None:
-        raise FieldError("apiVersion", f"{shown(api_version)} is not a version of {role.kind} that KubeVirt ever had")
+        raise FieldError("apiVersion", f"{quoted(api_version)} is not a version of {role.kind} that KubeVirt ever had")
     if "profiles" in manifest:
         raise FieldError("profiles", "have no counterpart today; write each profile as an instancetype of its own")
     try:
@@ -305,7 +305,7 @@ def _flavor_kind(kind: Any) -> str:
     for name, modern in OLD_KINDS.items():
         if str(kind).lower() in (name.lower(), f"{name.lower()}s"):
             return modern
-    raise FieldError("spec.flavor.kind", f"{shown(kind)} is not a kind of flavor; write {' or '.join(OLD_KINDS)}")
+    raise FieldError("spec.flavor.kind", f"{quoted(kind)} is not a kind of flavor; write {' or '.join(OLD_KINDS)}")
 
 
 def _running(draft: Modernization, spec: Manifest) -> None:

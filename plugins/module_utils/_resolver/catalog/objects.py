@@ -21,7 +21,7 @@ from ..api.errors import CatalogError, FieldError
 from ..api.fields.domain import ENUMS
 from ..api.manifest import Manifest, name_of
 from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
-from ..api.name_rules import nearest, shown
+from ..api.name_rules import did_you_mean, quoted
 from ..api.release_schema import fields
 from ..api.schema import TYPES
 from ..api.state import DEPRECATED, OBSOLETE, REPLACEMENT, marks
@@ -111,7 +111,9 @@ def _layered(
     extends = entry.get("extends") or []
     for parent in extends if isinstance(extends, list) else [extends]:
         if not isinstance(parent, str) or parent not in groups:
-            raise CatalogError(f"{where}: extends: {shown(parent)} is not in {sort.groups}{nearest(parent, groups)}")
+            raise CatalogError(
+                f"{where}: extends: {quoted(parent)} is not in {sort.groups}{did_you_mean(parent, groups)}"
+            )
         if parent in above:
             circle = " > ".join((*above, parent))
             raise CatalogError(f"{where}: extends: {circle} is a cycle; remove one of these references")
@@ -164,13 +166,13 @@ def _keys(sort: _DefinitionPart) -> tuple[str, ...]:
 def _check_keys(entry: Entry, allowed: tuple[str, ...], where: str) -> None:
     for key in entry:
         if key not in allowed:
-            raise CatalogError(f"{where}: unknown key {shown(key)}{nearest(key, allowed)}")
+            raise CatalogError(f"{where}: unknown key {quoted(key)}{did_you_mean(key, allowed)}")
 
 
 def _object(entry: Entry, key: str, where: str) -> dict[str, Any]:
     value = entry.get(key)
     if value is not None and not isinstance(value, dict):
-        raise CatalogError(f"{where}: {key}: expected an object, found {shown(value)}; write it as key: value")
+        raise CatalogError(f"{where}: {key}: expected an object, found {quoted(value)}; write it as key: value")
     return value or {}
 
 
@@ -179,7 +181,7 @@ def _entries(parent: Entry, key: str, where: str) -> dict[str, Entry]:
     entries = _object(parent, key, where)
     for name in entries:
         if not isinstance(name, str):
-            raise CatalogError(f"{where}: {key}: expected a string as name, found {shown(name)}{QUOTES}")
+            raise CatalogError(f"{where}: {key}: expected a string as name, found {quoted(name)}{QUOTES}")
         _object(entries, name, f"{where}: {key}")
     return {name: entry or {} for name, entry in entries.items()}
 
@@ -208,7 +210,7 @@ def expand_with_places(sources: Sequence[Any], places: Sequence[str], version: s
     for number, source in at_version(sources, version):
         place = places[number] if places else ""
         if not isinstance(source, dict):
-            found = f"expected a definition or a manifest, found {shown(source)}"
+            found = f"expected a definition or a manifest, found {quoted(source)}"
             raise CatalogError(found if place else f"catalog {number}: {found}", place)
         try:
             described = [_from_manifest(source, number)] if "kind" in source else list(_from_definition(source))
@@ -267,12 +269,12 @@ def _from_manifest(source: Manifest, number: int) -> tuple[Manifest, str]:
     metadata, spec = source.get("metadata") or {}, source.get("spec") or {}
     where = f"manifest {number}"
     if not isinstance(kind, str) or kind not in ROLE_OF_KIND:
-        raise CatalogError(f"{where}: kind: {shown(kind)} is neither an instancetype nor a preference; remove it")
+        raise CatalogError(f"{where}: kind: {quoted(kind)} is neither an instancetype nor a preference; remove it")
     if version != API_VERSION:
-        raise CatalogError(f"{where} ({kind}): apiVersion: {shown(version)} is not supported; use {API_VERSION}")
+        raise CatalogError(f"{where} ({kind}): apiVersion: {quoted(version)} is not supported; use {API_VERSION}")
     for field, value in (("metadata", metadata), ("spec", spec)):
         if not isinstance(value, dict):
-            raise CatalogError(f"{where} ({kind}): {field}: expected an object, found {shown(value)}")
+            raise CatalogError(f"{where} ({kind}): {field}: expected an object, found {quoted(value)}")
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
     return _manifest(ROLE_OF_KIND[kind], metadata.get("name"), labels, annotations, spec), where
 
@@ -280,9 +282,9 @@ def _from_manifest(source: Manifest, number: int) -> tuple[Manifest, str]:
 def _manifest(
     role: Role, name: Any, labels: Any, annotations: Any, spec: dict[str, Any], namespace: str = ""
 ) -> Manifest:
-    label = f"{role.matcher} {name if isinstance(name, str) and len(name) < 64 else shown(name)}"
+    label = f"{role.matcher} {name if isinstance(name, str) and len(name) < 64 else quoted(name)}"
     if not isinstance(name, str):
-        raise CatalogError(f"{label}: name: expected a string, found {shown(name)}{QUOTES}")
+        raise CatalogError(f"{label}: name: expected a string, found {quoted(name)}{QUOTES}")
     make = manifests.instancetype if role is INSTANCETYPE else manifests.preference
     options = {"name": name, "namespace": namespace, "labels": labels, "annotations": annotations, "spec": copy(spec)}
     # Definitions have been checked for unknown fields; those of a published manifest are for KubeVirt to judge.
@@ -300,7 +302,9 @@ def _check(spec_type: str, spec: dict[str, Any]) -> None:
     """
     for field in fields(spec_type, spec, path="spec"):
         if not field.expression:
-            raise FieldError(field.path, f"unknown field{nearest(field.name, TYPES[field.type_name])}")
+            raise FieldError(field.path, f"unknown field{did_you_mean(field.name, TYPES[field.type_name])}")
         choices = ENUMS.get(field.expression)
         if choices is not None and field.value not in choices:
-            raise FieldError(field.path, f"{shown(field.value)} is not a valid value{nearest(field.value, choices)}")
+            raise FieldError(
+                field.path, f"{quoted(field.value)} is not a valid value{did_you_mean(field.value, choices)}"
+            )

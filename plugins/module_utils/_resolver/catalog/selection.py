@@ -10,7 +10,7 @@ from ..api.errors import CatalogError
 from ..api.label_selector import SelectorError, selector
 from ..api.manifest import Manifest, labels_of, name_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
-from ..api.name_rules import nearest, shown
+from ..api.name_rules import did_you_mean, quoted
 from ..api.state import is_active
 from .labels import architecture_of, class_of, os_of
 from .objects import role_of
@@ -111,7 +111,9 @@ def _matching(
     distinct = dict.fromkeys(value for value in values if value)
     for pattern in patterns:
         if not any(fnmatchcase(value, pattern) for value in distinct):
-            raise CatalogError(f"{what}: nothing in the catalog matches {shown(pattern)}{nearest(pattern, distinct)}")
+            raise CatalogError(
+                f"{what}: nothing in the catalog matches {quoted(pattern)}{did_you_mean(pattern, distinct)}"
+            )
     return [
         manifest
         for manifest, value in zip(objects, values)

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from ..api import release
 from ..api.errors import CatalogError
-from ..api.name_rules import nearest, shown
+from ..api.name_rules import did_you_mean, quoted
 from ..api.release import Release
 from ..api.tree import overlaid
 from ..api.unquoted import QUOTES
@@ -59,8 +59,8 @@ def at_version(documents: Sequence[Any], version: str = "") -> list[tuple[int, A
     versions = _versions(documents)
     if version and version not in versions:
         if not versions:
-            raise CatalogError(f"version: the catalog has no versions, so {shown(version)} is unknown; remove version")
-        raise CatalogError(f"version: the catalog has no {shown(version)}{nearest(version, versions)}")
+            raise CatalogError(f"version: the catalog has no versions, so {quoted(version)} is unknown; remove version")
+        raise CatalogError(f"version: the catalog has no {quoted(version)}{did_you_mean(version, versions)}")
     current = [_without_versions(document) for document in documents]
     for name in versions:
         current = _at_next_version(current, versions[name], f"{_VERSIONS}.{name}")
@@ -82,7 +82,7 @@ def _versions(documents: Iterable[Any]) -> dict[str, Document]:
         return {}
     [versions] = listing
     if not isinstance(versions, dict) or not versions:
-        raise CatalogError(f"{_VERSIONS}: expected versions by name, found {shown(versions)}")
+        raise CatalogError(f"{_VERSIONS}: expected versions by name, found {quoted(versions)}")
     for name, version in versions.items():
         _check(name, version)
     return versions
@@ -91,21 +91,21 @@ def _versions(documents: Iterable[Any]) -> dict[str, Document]:
 def _check(name: Any, version: Any) -> None:
     where = f"{_VERSIONS}.{name}"
     if not isinstance(name, str):
-        raise CatalogError(f"{where}: expected a string as name, found {shown(name)}{QUOTES}")
+        raise CatalogError(f"{where}: expected a string as name, found {quoted(name)}{QUOTES}")
     if not isinstance(version, dict):
         raise CatalogError(
-            f"{where}: expected an object, found {shown(version)}; write {{}} for a version without changes"
+            f"{where}: expected an object, found {quoted(version)}; write {{}} for a version without changes"
         )
     keys = ("kubevirt", "without", *_CHANGES)
     for key in version:
         if key not in keys:
-            raise CatalogError(f"{where}: unknown key {key!r}{nearest(key, keys)}")
+            raise CatalogError(f"{where}: unknown key {key!r}{did_you_mean(key, keys)}")
     for key in _CHANGES:
         if key in version and not isinstance(version[key], dict):
-            raise CatalogError(f"{where}: {key}: expected an object, found {shown(version[key])}")
+            raise CatalogError(f"{where}: {key}: expected an object, found {quoted(version[key])}")
     names = version.get("without", [])
     if not isinstance(names, list) or not all(isinstance(pattern, str) for pattern in names):
-        raise CatalogError(f"{where}: without: expected a list of names, found {shown(names)}")
+        raise CatalogError(f"{where}: without: expected a list of names, found {quoted(names)}")
     _supports(name, version, release.NEWEST)
 
 

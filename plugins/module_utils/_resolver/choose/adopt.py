@@ -307,7 +307,9 @@ class _AdoptedVM(NamedTuple):
 
     def _evaluate(self, rewritten: Manifest, removed: Mapping[str, Any]) -> Candidate:
         cluster = self.cluster
-        candidate = Candidate(INSTANCETYPE.matcher_in(rewritten), PREFERENCE.matcher_of(rewritten), rewritten, {}, ())
+        candidate = Candidate(
+            INSTANCETYPE.matcher_or_empty(rewritten), PREFERENCE.matcher_of(rewritten), rewritten, {}, ()
+        )
         admitted = mutate.mutate(rewritten, cluster.objects, self.vm, "UPDATE", cluster.release)
         if admitted.vm is None:
             return candidate._replace(refusal=admitted.refusal.message if admitted.refusal is not None else "")

@@ -16,7 +16,7 @@ from ..api import release_schema
 from ..api.errors import FieldError, Panic, QuantityError
 from ..api.manifest import Manifest, labels_of, name_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
-from ..api.name_rules import shown
+from ..api.name_rules import quoted
 from ..api.quantity import parse
 from ..api.release import Release
 from ..api.state import OBSOLETE, is_active, state_of
@@ -168,7 +168,7 @@ def _instancetypes(manifests: list[Any], release: Release) -> list[Manifest]:
     instancetypes = []
     for index, manifest in enumerate(manifests):
         if not isinstance(manifest, dict):
-            raise Rejected(f"[{index}]: expected a manifest, found {shown(manifest)}")
+            raise Rejected(f"[{index}]: expected a manifest, found {quoted(manifest)}")
         if "kind" not in manifest:
             raise Rejected(f"[{index}].kind: missing; write {INSTANCETYPE.kind} or {INSTANCETYPE.cluster_kind}")
         if ROLE_OF_KIND.get(manifest["kind"]) is not INSTANCETYPE:
@@ -192,7 +192,7 @@ def _preference(preference: Manifest | str, manifests: list[Any], release: Relea
         ]
         if not matches:
             raise Rejected(
-                f"preference: the manifests do not contain the preference {shown(preference)}; add its manifest"
+                f"preference: the manifests do not contain the preference {quoted(preference)}; add its manifest"
             )
         preference = matches[0]
     # The spec of a preference has no field `spec`.
@@ -207,7 +207,7 @@ def count_of(value: Any) -> int:
     """The vCPUs of the option `cpu`, 32 bits at most; 0 for None. Raises Rejected."""
     text = "0" if value is None else str(value)
     if isinstance(value, bool) or not (text.isascii() and text.isdigit()) or int(text) > _UINT32:
-        raise Rejected(f"cpu: expected a whole number, found {shown(value)}")
+        raise Rejected(f"cpu: expected a whole number, found {quoted(value)}")
     return int(text)
 
 
@@ -216,7 +216,9 @@ def bytes_of(value: Any) -> int:
     try:
         return 0 if value is None else parse(str(value)).value
     except QuantityError:
-        raise Rejected(f"memory: {shown(value)} is not a quantity; write a quantity such as 512Mi, 4Gi or 4G") from None
+        raise Rejected(
+            f"memory: {quoted(value)} is not a quantity; write a quantity such as 512Mi, 4Gi or 4G"
+        ) from None
 
 
 def rejection_of_pair(instancetype: Manifest, preference: Manifest, architecture: str, release: Release) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 
 from ..api import release_schema
 from ..api.errors import FieldError, Panic
-from ..api.kinds import BY_NAME
+from ..api.kinds import KINDS
 from ..api.manifest import Manifest, data_volume_of, image_source, namespace_of, template_specs, volume_of
 from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
 from ..api.state import is_active
@@ -73,7 +73,7 @@ def similar(name: str, names: Iterable[str]) -> list[str]:
 
 def of_kind(kind: str, vm: Manifest, lister: Lister) -> Iterable[Manifest]:
     """The objects of a kind that a VM can use."""
-    return lister(kind, namespace_of(vm) if BY_NAME[kind].namespaced else "")
+    return lister(kind, namespace_of(vm) if KINDS[kind].namespaced else "")
 
 
 def missing_source(role: Role, vm: Manifest, cluster: Cluster) -> tuple[str, str, str] | None:
@@ -96,7 +96,7 @@ def _failure(vm: Manifest, role: Role, cluster: Cluster) -> infer.NotInferred | 
 
 
 def _volume(role: Role, vm: Manifest) -> str:
-    return str(role.matcher_in(vm).get("inferFromVolume") or "")
+    return str(role.matcher_or_empty(vm).get("inferFromVolume") or "")
 
 
 def best_instancetypes(
@@ -129,7 +129,7 @@ def _instancetypes(vm: Manifest, cluster: Cluster, lister: Lister) -> list[str]:
     if not isinstance(inferred, infer.NotInferred):
         preference = find.spec(inferred, PREFERENCE, cluster.objects, cluster.release).spec
     best = best_instancetypes(_all(INSTANCETYPE, vm, lister), vm, preference, cluster, without=("cpu", "memory"))
-    return [named(manifest, INSTANCETYPE) for manifest in best]
+    return [display_name(manifest, INSTANCETYPE) for manifest in best]
 
 
 def _preferences(vm: Manifest, lister: Lister) -> list[str]:
@@ -137,7 +137,7 @@ def _preferences(vm: Manifest, lister: Lister) -> list[str]:
     active = filter(is_active, _all(PREFERENCE, vm, lister))
     existing = {str(manifest["metadata"]["name"]): manifest for manifest in active}
     close = [name for disk in _disks(vm) for name in similar(disk, existing)]
-    return [named(existing[name], PREFERENCE) for name in (close or sorted(existing))[:_SUGGESTED]]
+    return [display_name(existing[name], PREFERENCE) for name in (close or sorted(existing))[:_SUGGESTED]]
 
 
 def _disks(vm: Manifest) -> list[str]:
@@ -152,7 +152,7 @@ def _all(role: Role, vm: Manifest, lister: Lister) -> list[Manifest]:
     return [manifest for kind in (role.cluster_kind, role.kind) for manifest in of_kind(kind, vm, lister)]
 
 
-def named(manifest: Manifest, role: Role) -> str:
+def display_name(manifest: Manifest, role: Role) -> str:
     """The name as the user has to write it: with the kind for a namespaced object, because cluster-wide is
     the default.
     """

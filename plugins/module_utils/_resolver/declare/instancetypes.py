@@ -12,7 +12,7 @@ from ..api.errors import FieldError, QuantityError
 from ..api.every_error import every_error
 from ..api.manifest import Manifest, Options
 from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, Role
-from ..api.name_rules import shown
+from ..api.name_rules import quoted
 from ..api.tree import merge
 from .argument_spec import options as typed_options
 from .argument_spec import to_manifest
@@ -23,7 +23,9 @@ def canonical_quantity(path: str, text: Any) -> str:
     try:
         return quantity.canonical(str(text))
     except QuantityError as error:
-        raise FieldError(path, f"{shown(text)} is not a quantity; write a quantity such as 512Mi, 4Gi or 4G") from error
+        raise FieldError(
+            path, f"{quoted(text)} is not a quantity; write a quantity such as 512Mi, 4Gi or 4G"
+        ) from error
 
 
 _TEMPLATE: Final = "spec.template.spec."
@@ -60,7 +62,7 @@ def check_name(options: Options) -> None:
     name = options.get("name") or ""
     reason = names.subdomain(name) if name else "is empty"
     if reason:
-        raise FieldError("name", f"{shown(name)} {reason}; write a name such as web-1")
+        raise FieldError("name", f"{quoted(name)} {reason}; write a name such as web-1")
 
 
 def _option_path(path: str, options: Options) -> str:
@@ -94,7 +96,7 @@ def instancetype(options: Options) -> dict[str, Any]:
 
     options: of the module; None if not given. `spec` is merged with the typed options. With a namespace or the
     namespaced kind it is a VirtualMachineInstancetype, else a VirtualMachineClusterInstancetype.
-    Raises schema.FieldError for values that do not match the schema, for missing vCPUs or memory, and for devices
+    Raises FieldError for values that do not match the schema, for missing vCPUs or memory, and for devices
     without a name or a resource name.
     """
     memory = (options.get("memory") or {}).get("guest")
@@ -138,7 +140,7 @@ def _manifest(role: Role, options: Options) -> dict[str, Any]:
         characters = "1 character" if over == 1 else f"{over} characters"
         raise FieldError(
             "name",
-            f"{shown(options['name'])} is longer than {names.LONGEST_LABEL} characters, so no VM could capture its"
+            f"{quoted(options['name'])} is longer than {names.LONGEST_LABEL} characters, so no VM could capture its"
             f" revision, which has the name as a label; drop {characters}",
         )
     named = {"name": options.get("name")}

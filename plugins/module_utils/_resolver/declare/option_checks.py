@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api import name_rules as names
 from ..api.manifest import Options
-from ..api.name_rules import shown
+from ..api.name_rules import quoted
 from ..api.tree import path_of, scan
 from ..api.unquoted import QUOTES
 
@@ -49,7 +49,7 @@ def option_problem(options: Mapping[str, Any]) -> str | None:
         value = options.get(option)
         if isinstance(value, int) and not limits.least <= value <= limits.most:
             return (
-                f"{option}: expected {limits.least} to {limits.most} {limits.unit}, found {shown(value)};"
+                f"{option}: expected {limits.least} to {limits.most} {limits.unit}, found {quoted(value)};"
                 " write a number between these"
             )
     qps = options.get("qps")
@@ -59,7 +59,7 @@ def option_problem(options: Mapping[str, Any]) -> str | None:
         for option in selecting:
             for value in _texts(options.get(option)):
                 if reason := check(value) if value else "is empty":
-                    return f"{option}: {shown(value)} {reason}; write it as `kubectl get` prints it"
+                    return f"{option}: {quoted(value)} {reason}; write it as `kubectl get` prints it"
     return None
 
 
@@ -135,13 +135,13 @@ def shape_problems(options: Options, spec: Spec, path: str = "", aside: Collecti
     """
     for key, value in options.items():
         option = spec.get(own_name(key, spec))
-        place = f"{path}{key if str(key).isidentifier() else shown(key)}"
+        place = f"{path}{key if str(key).isidentifier() else quoted(key)}"
         if option is None:
             # Ansible passes its own settings together with the options.
             if not str(key).startswith("_ansible_"):
                 own = [name for name in spec if name not in aside]
                 near = names.similar(key, own) or names.similar(key, aside)
-                yield f"{place}: unknown option{names.nearest(key, near or own)}"
+                yield f"{place}: unknown option{names.did_you_mean(key, near or own)}"
         elif option.get("type") == "dict":
             yield from _dictionary_problems(place, key, value, option)
         elif option.get("elements") == "dict":
@@ -216,7 +216,7 @@ def _not_a_dictionary(where: str, key: str, value: Any, inner: Spec) -> str:
     if not isinstance(value, (str, int)) or main is None or any(option.get("no_log") for option in inner.values()):
         kind = {str: "text", list: "a list", bool: "a boolean"}.get(type(value), "a number")
         return f"{where}: expected a dictionary, found {kind}"
-    return f"{where}: expected a dictionary, found {shown(value)}; write {key and f'{key}: '}{{{main}: ...}}"
+    return f"{where}: expected a dictionary, found {quoted(value)}; write {key and f'{key}: '}{{{main}: ...}}"
 
 
 def own_name(key: str, spec: Spec) -> str:

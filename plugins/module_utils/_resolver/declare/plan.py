@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from ..api import managed_fields as ownership
 from ..api import schema
 from ..api.managed_fields import Field
-from ..api.tree import copy, leaves, put, take, value_at
+from ..api.tree import copy, leaves, put, remove_at, value_at
 from ..api.writers import field_conflict
 from . import rewrites
 from .take_over import TakeOver, managers_to_take, take_nothing
@@ -61,13 +61,13 @@ def present(
     """The plan that brings an object to its declared state.
 
     manifest: from schema.declared. live: as the API server returned it, or None. owned_fields: those that our field
-    manager owns (ownership.owned), or None if it never applied the object. manager: our field manager.
+    manager owns (`managed_fields.owned`), or None if it never applied the object. manager: our field manager.
     force: remove undeclared fields even if other managers own them. take_over: whether to take over a manager's share.
     An object is unchanged if every declared field has its value and our manager owns exactly these fields.
     """
     if live is None:
         return Plan(CREATE, manifest, {}, _visible_parts(manifest))
-    desired_fields = ownership.declared(manifest)
+    desired_fields = ownership.leaf_fields(manifest)
     # Most objects of a large task are unchanged, and equal as they are.
     changed = {field for field, value in desired_fields.items() if value_at(live, field) != value}
     current, canonical = live, manifest
@@ -149,7 +149,7 @@ def _conflict(changed: Iterable[Field], others: Iterable[tuple[str, set[Field]]]
 
 def changed_fields(plan: Plan) -> set[Field]:
     """The fields of a live object that a plan changes, removes or takes over."""
-    return {*ownership.declared(plan.before), *ownership.declared(plan.after), *plan.fields}
+    return {*ownership.leaf_fields(plan.before), *ownership.leaf_fields(plan.after), *plan.fields}
 
 
 def absent(manifest: dict[str, Any], live: dict[str, Any] | None) -> Plan:
@@ -246,19 +246,19 @@ def merged(plan: Plan, live: dict[str, Any] | None) -> dict[str, Any]:
     """The object after the plan, before admission; without managed fields. It may share parts with the live object."""
     if live is None:
         return plan.manifest
-    removed = ownership.declared(plan.before)
+    removed = ownership.leaf_fields(plan.before)
     parts = {field[0] for field in (*removed, *plan.merge_patch)} | plan.after.keys()
     result = {**live, "metadata": {key: value for key, value in live["metadata"].items() if key != "managedFields"}}
     for part in parts & result.keys():
         result[part] = copy(result[part])
     for field in removed:
-        take(result, field)
+        remove_at(result, field)
     for field, value in plan.merge_patch.items():
         if value is None:
-            take(result, field)
+            remove_at(result, field)
         else:
             put(result, field, value)
-    for field, value in ownership.declared(plan.manifest).items() if parts else ():
+    for field, value in ownership.leaf_fields(plan.manifest).items() if parts else ():
         if field[0] in parts:
             put(result, field, value)
     return result

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from ..api.kinds import Kind
 from ..api.managed_fields import Field
 from ..api.manifest import Manifest, Progress, has_condition
-from ..api.write import Repeat, Write
+from ..api.write import RetrySafety, Write
 from ..kubevirt.vm.readiness import RUNNING, is_up, run_strategy, trouble
 
 STARTED: Final = "started"
@@ -48,7 +48,7 @@ class SubresourceRequest(NamedTuple):
     subresource: str
     body: Manifest
     supports_dry_run: bool = True
-    repeat: Repeat = Repeat.AFTER_READ
+    repeat: RetrySafety = RetrySafety.CHECK_FIRST
 
     def write(self, namespace: str, name: str, dry_run: bool) -> Write:
         body = {**self.body, "dryRun": ["All"]} if dry_run else self.body
@@ -91,7 +91,7 @@ def subresource_request(power: PowerRequest) -> SubresourceRequest:
     subresource, body = requests[power.state]
     if power.state == SOFT_REBOOTED:
         # Nothing shows whether the first reboot took effect.
-        return SubresourceRequest("virtualmachineinstances", subresource, body, False, Repeat.NEVER)
+        return SubresourceRequest("virtualmachineinstances", subresource, body, False, RetrySafety.NEVER)
     on_vm = power.state not in (PAUSED, UNPAUSED)
     return SubresourceRequest("virtualmachines" if on_vm else "virtualmachineinstances", subresource, body)
 

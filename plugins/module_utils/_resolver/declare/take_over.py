@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..api.managed_fields import Field
 from ..api.manifest import Manifest
-from ..api.name_rules import shown
+from ..api.name_rules import quoted
 from ..api.secret_texts import LAST_APPLIED
 from ..api.tree import copy, overlaid
 from ..api.writers import TOOLS
@@ -34,7 +34,7 @@ def parse_take_over(option: Any) -> TakeOver:
         return lambda manager: manager.startswith(TOOLS)
     names = [option] if isinstance(option, str) else option
     if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
-        raise ValueError(f"take_over: expected true or a list of field managers, found {shown(option)}")
+        raise ValueError(f"take_over: expected true or a list of field managers, found {quoted(option)}")
     return lambda manager: manager in names
 
 

@@ -107,7 +107,7 @@ def _without_pins(step: Plan, live: dict[str, Any]) -> Plan:
             continue
         if desired is None and role.matcher in before.get("spec", {}):
             merge_patch.update(
-                {**ownership.declared(step.after), **_removals(step, live), ("spec", role.matcher): None}
+                {**ownership.leaf_fields(step.after), **_removals(step, live), ("spec", role.matcher): None}
             )
         elif desired and (desired.get("name") != current.get("name") or role.kind_of(desired) != role.kind_of(current)):
             fields = {"name": desired.get("name"), "kind": desired.get("kind"), "revisionName": None}
@@ -127,8 +127,8 @@ def _without_pins(step: Plan, live: dict[str, Any]) -> Plan:
 
 def _removals(step: Plan, live: dict[str, Any]) -> dict[Field, None]:
     """The fields that a plan removes: with the instancetype that comes instead of them in one request."""
-    desired = ownership.declared(step.manifest)
-    removed = ownership.declared(step.before).keys() - desired.keys()
+    desired = ownership.leaf_fields(step.manifest)
+    removed = ownership.leaf_fields(step.before).keys() - desired.keys()
     return {largest_removed(field, removed, desired, live): None for field in removed}
 
 
@@ -223,7 +223,7 @@ def _without_expanded(desired: dict[str, Any], live: dict[str, Any]) -> dict[str
     for role in ROLES:
         result["spec"].pop(role.matcher, None)
     controller_fields = ownership.updated(live, CONTROLLER)
-    for field, value in ownership.declared(result).items():
+    for field, value in ownership.leaf_fields(result).items():
         expanded_field = any(field[: len(other)] == other for other in controller_fields)
         if expanded_field and within(value, value_at(live, field)):
             del value_at(result, field[:-1])[field[-1]]

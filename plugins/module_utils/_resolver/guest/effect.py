@@ -167,7 +167,7 @@ def _running(
         return None
     if instance is ASSUMED:
         return assumed_instance(before, cluster, specs)
-    return instance if instance is not None and live_update.takes_changes(instance) else None
+    return instance if instance is not None and live_update.can_apply_live(instance) else None
 
 
 def assumed_instance(vm: Manifest, cluster: Cluster, specs: Specs | None = None) -> Manifest | None:

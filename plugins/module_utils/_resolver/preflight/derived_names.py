@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from ..api.manifest import Manifest
 from ..api.matcher import ROLES
-from ..api.name_rules import LONGEST_LABEL, LONGEST_SUBDOMAIN, shown
+from ..api.name_rules import LONGEST_LABEL, LONGEST_SUBDOMAIN, quoted
 from ..api.tree import value_at
 from ..kubevirt.config.cluster import Cluster
 from ..kubevirt.find import find
@@ -42,13 +42,13 @@ def too_long(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Iterator[
         what = "its name as a label of the persistent state of its EFI or TPM"
         yield from _line("metadata.name", what, len(name), LONGEST_LABEL, live is None)
     for role in ROLES:
-        matcher = role.matcher_in(vm)
+        matcher = role.matcher_or_empty(vm)
         chosen = str(matcher.get("name") or "")
         if not chosen or matcher.get("revisionName"):
             continue
-        new = live is None or role.matcher_in(live).get("name") != chosen
+        new = live is None or role.matcher_or_empty(live).get("name") != chosen
         field = f"spec.{role.matcher}.name"
-        yield from _line(field, f"{shown(chosen)} as a label of its revision", len(chosen), LONGEST_LABEL, new)
+        yield from _line(field, f"{quoted(chosen)} as a label of its revision", len(chosen), LONGEST_LABEL, new)
         if len(naming.name(name, chosen, _UID, _LARGEST)) <= LONGEST_SUBDOMAIN:
             # Whatever the generation, so that the object need not be read.
             continue

@@ -166,7 +166,7 @@ def state_issues(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Itera
         obsolete = state.name == OBSOLETE
         reason = "obsolete, so only VMs that already have it may use it" if obsolete else state.text
         remedy = f"; use {state.replacement or f'another {role.matcher}'}" if obsolete else ""
-        text = f"spec.{role.matcher}.name: {role.matcher_in(vm).get('name')} is {reason}{remedy}"
+        text = f"spec.{role.matcher}.name: {role.matcher_or_empty(vm).get('name')} is {reason}{remedy}"
         yield Issue(text, certain=obsolete, state=state.name)
 
 
@@ -186,7 +186,7 @@ def _crashes(admitted: Manifest, live: Manifest | None, cluster: Cluster) -> Ite
 
 def _identity(role: Role, vm: Manifest) -> tuple[str | None, Any]:
     """The kind and the name of the object that a VM's matcher names."""
-    matcher = role.matcher_in(vm)
+    matcher = role.matcher_or_empty(vm)
     return role.kind_of(matcher), matcher.get("name")
 
 
@@ -283,8 +283,8 @@ def _lost_revision(vm: Manifest, role: Role, live: Manifest | None, cluster: Clu
     """A revision of the live VM that was deleted: KubeVirt accepts changes of the VM, but neither starts nor stops it,
     even if the VM names another object.
     """
-    pinned = role.matcher_in(vm).get("revisionName")
-    restored = live is not None and pinned and role.matcher_in(live).get("revisionName") == pinned
+    pinned = role.matcher_or_empty(vm).get("revisionName")
+    restored = live is not None and pinned and role.matcher_or_empty(live).get("revisionName") == pinned
     if (pinned and not restored) or cluster.release.refuses_unknown_objects:
         return []
     text = lost_revision(vm, role, cluster.objects, cluster.release)
@@ -301,7 +301,7 @@ def _missing_object(vm: Manifest, role: Role, cluster: Cluster, lister: Lister) 
         return []
     if match.error.code not in (404, 500):
         return [Issue(f"spec.{role.matcher}: could not be checked: {match.error.message}", certain=False)]
-    matcher = role.matcher_in(vm)
+    matcher = role.matcher_or_empty(vm)
     kind = role.kind_of(matcher)
     field = f"spec.{role.matcher}.{'revisionName' if matcher.get('revisionName') else 'name'}"
     if kind is None or matcher.get("revisionName"):

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from ..api.errors import FieldError
-from ..api.kinds import BY_NAME
+from ..api.kinds import KINDS
 from ..api.manifest import Manifest, data_volume_of, labels_of, namespace_of, template_specs, volume_of
 from ..api.matcher import ROLE_OF_KIND, ROLES, ObjectKey, Role
 from ..api.release import NEWEST, Release
@@ -153,4 +153,4 @@ def _further_keys(needed: ObjectToRead, manifest: Manifest | None) -> Iterator[O
 
 def _object(role: Role, name: str, kind: str | None, vm_namespace: str) -> Iterator[ObjectToRead]:
     if kind is not None and name:
-        yield ObjectToRead(ObjectKey(kind, vm_namespace if BY_NAME[kind].namespaced else "", name), vm_namespace)
+        yield ObjectToRead(ObjectKey(kind, vm_namespace if KINDS[kind].namespaced else "", name), vm_namespace)

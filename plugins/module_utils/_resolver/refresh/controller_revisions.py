@@ -64,9 +64,9 @@ def unreferenced(vms: Iterable[Manifest], revisions: Iterable[Manifest], others:
     used, capturing = {*others, *_started_with(vms, revisions)}, set()
     for vm in vms:
         for role in ROLES:
-            used.add(role.matcher_in(vm).get("revisionName") or "")
+            used.add(role.matcher_or_empty(vm).get("revisionName") or "")
             used.add((role.reference_of(vm).get("controllerRevisionRef") or {}).get("name") or "")
-        if any(not is_captured(vm, role) and not role.matcher_in(vm).get("revisionName") for role in ROLES):
+        if any(not is_captured(vm, role) and not role.matcher_or_empty(vm).get("revisionName") for role in ROLES):
             capturing.add(vm["metadata"].get("uid"))
     return sorted(
         (

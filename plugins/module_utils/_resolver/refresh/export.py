@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from ..api.kinds import BY_NAME
+from ..api.kinds import KINDS
 from ..api.manifest import Manifest, labels_of
 from ..api.matcher import API_VERSION, ROLES, Role
 from ..api.redaction import own_annotations
@@ -61,7 +61,7 @@ def export_vm(vm: Manifest, objects: Lookup, release: Release, namespace: str = 
     for part in (spec.get("template") or {}, *(spec.get("dataVolumeTemplates") or ())):
         # KubeVirt up to 1.7 writes null.
         (part.get("metadata") or {}).pop("creationTimestamp", None)
-    kind = BY_NAME["VirtualMachine"]
+    kind = KINDS["VirtualMachine"]
     manifest = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": _metadata(vm, target), "spec": spec}
     return VMExport(manifest, revisions)
 
@@ -145,12 +145,12 @@ def _exported_revision(captured: Manifest, role: Role, vm: Manifest, namespace: 
     labels = {
         naming.GENERATION_LABEL: str(metadata.get("generation", 0)),
         naming.KIND_LABEL: str(data["kind"]),
-        naming.NAME_LABEL: str(role.matcher_in(vm).get("name") or ""),
+        naming.NAME_LABEL: str(role.matcher_or_empty(vm).get("name") or ""),
         naming.UID_LABEL: str(metadata.get("uid") or ""),
         **labels_of(captured),
         naming.VERSION_LABEL: naming.VERSION,
     }
-    kind = BY_NAME["ControllerRevision"]
+    kind = KINDS["ControllerRevision"]
     return {
         "apiVersion": kind.api_version,
         "kind": kind.kind,

@@ -9,7 +9,7 @@ from ..api import release_schema, schema
 from ..api.errors import FieldError
 from ..api.manifest import Manifest
 from ..api.matcher import ROLES, Role
-from ..api.name_rules import nearest
+from ..api.name_rules import did_you_mean
 from ..api.release import Release
 from ..api.state import OBSOLETE, state_of
 from ..api.tree import apply_merge_patch
@@ -72,7 +72,7 @@ def move(
         return RevisionChange(tuple(due) or ROLES, refusal=str(refusal))
     if not spec:
         return RevisionChange()
-    change = RevisionChange(tuple(due), spec, former=recapture.former(vm, before, due, spec))
+    change = RevisionChange(tuple(due), spec, former=recapture.state_before(vm, before, due, spec))
     return _with_effect(change, vm, before, after)
 
 
@@ -112,9 +112,9 @@ def patch_problem(patch: Manifest, release: Release) -> str:
     if isinstance(patch.get("spec"), dict) and "volumes" in patch["spec"]:
         return "spec.volumes: a patch would replace the whole list; declare the VMs with virtual_machine instead"
     for field in release_schema.unknown(_TEMPLATE, patch, release):
-        return f"{field.path}: this KubeVirt has no such field{nearest(field.name, schema.TYPES[field.type_name])}"
+        return f"{field.path}: this KubeVirt has no such field{did_you_mean(field.name, schema.TYPES[field.type_name])}"
     try:
-        schema.declared(_TEMPLATE, patch)
+        schema.as_declared(_TEMPLATE, patch)
     except FieldError as error:
         return str(error)
     return ""
@@ -122,7 +122,7 @@ def patch_problem(patch: Manifest, release: Release) -> str:
 
 def _target(vm: Manifest, role: Role, replace: Mapping[str, str] | str, objects: Lookup, release: Release) -> str:
     """The name of the object that a VM gets, which may be the one that it has."""
-    names = [str(role.matcher_in(vm).get("name", ""))]
+    names = [str(role.matcher_or_empty(vm).get("name", ""))]
     while True:
         name = names[-1]
         if replace == DEPRECATED:

@@ -73,7 +73,7 @@ def captured_name(vm: Manifest, role: Role) -> str:
     reference = role.reference_of(vm)
     if reference:
         return str((reference.get("controllerRevisionRef") or {}).get("name") or "")
-    return str(role.matcher_in(vm).get("revisionName") or "")
+    return str(role.matcher_or_empty(vm).get("revisionName") or "")
 
 
 def stale_roles(vm: Manifest, before: Drift, roles: Iterable[Role]) -> tuple[Role, ...]:
@@ -103,7 +103,7 @@ def recapture_patch(roles: Iterable[Role]) -> Manifest:
     return {"status": {role.reference: {"controllerRevisionRef": None} for role in roles}}
 
 
-class RespellPatches(NamedTuple):
+class KindAliasPatches(NamedTuple):
     """Merge patches of a VM's spec.
 
     respell: to another spelling of the matchers' kinds. restore: to the previous spelling.
@@ -113,13 +113,13 @@ class RespellPatches(NamedTuple):
     restore: Manifest
 
 
-def respell_patches(vm: Manifest, roles: Iterable[Role]) -> RespellPatches:
+def kind_alias_patches(vm: Manifest, roles: Iterable[Role]) -> KindAliasPatches:
     """Patches to another spelling of the matchers' kinds than the status has, which makes virt-controller capture
     again.
     """
     respell, restore = {}, {}
     for role in roles:
-        matcher = role.matcher_in(vm)
+        matcher = role.matcher_or_empty(vm)
         kind = role.kind_of(matcher) or role.cluster_kind
         used = {matcher.get("kind"), role.reference_of(vm).get("kind")}
         # KubeVirt ignores case, and accepts plurals.
@@ -127,10 +127,10 @@ def respell_patches(vm: Manifest, roles: Iterable[Role]) -> RespellPatches:
             "kind": next(text for text in (kind, kind.lower(), f"{kind.lower()}s") if text not in used)
         }
         restore[role.matcher] = {"kind": matcher.get("kind")}
-    return RespellPatches({"spec": respell}, {"spec": restore})
+    return KindAliasPatches({"spec": respell}, {"spec": restore})
 
 
-def former(vm: Manifest, before: Drift, roles: Iterable[Role], spec: Manifest | None = None) -> Manifest | None:
+def state_before(vm: Manifest, before: Drift, roles: Iterable[Role], spec: Manifest | None = None) -> Manifest | None:
     """What a VM has before a change, {spec, revisions}; None if one of its revisions is lost.
 
     `spec` is the merge patch of the VM's spec that undoes the change, `revisions` has matcher → captured revision.
@@ -141,26 +141,27 @@ def former(vm: Manifest, before: Drift, roles: Iterable[Role], spec: Manifest | 
         part = before.parts.get(role)
         if part is None or not part.revision or part.state == drift.REVISION_LOST:
             return None
-        matcher = role.matcher_in(vm)
+        matcher = role.matcher_or_empty(vm)
         undone[role.matcher] = {key: matcher.get(key) for key in ("kind", "name", "revisionName")}
         revisions[role.matcher] = part.revision
     return {"spec": undone, "revisions": revisions}
 
 
-def rollback_patch(had: Manifest) -> Manifest:
-    """The merge patch that gives a VM back what it had, and pins it to its revisions. had: see `former`."""
-    pins = {matcher: {"revisionName": name} for matcher, name in had["revisions"].items()}
-    return {"spec": {**had["spec"], **{matcher: {**had["spec"][matcher], **pin} for matcher, pin in pins.items()}}}
+def rollback_patch(previous: Manifest) -> Manifest:
+    """The merge patch that gives a VM back its previous state, see `state_before`, and pins it to its revisions."""
+    spec = previous["spec"]
+    pinned = {matcher: {**spec[matcher], "revisionName": name} for matcher, name in previous["revisions"].items()}
+    return {"spec": {**spec, **pinned}}
 
 
-def pins_to_remove(vm: Manifest, had: Manifest) -> list[Role]:
+def pins_to_remove(vm: Manifest, previous: Manifest) -> list[Role]:
     """The roles that `rollback_patch` pins and that had no pin; the VM keeps the revisions without them."""
     return [
         role
         for role in ROLES
-        if role.matcher in had["revisions"]
+        if role.matcher in previous["revisions"]
         and role.reference_of(vm)
-        and not had["spec"][role.matcher].get("revisionName")
+        and not previous["spec"][role.matcher].get("revisionName")
     ]
 
 

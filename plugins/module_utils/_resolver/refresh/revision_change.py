@@ -35,7 +35,7 @@ class RevisionChange(NamedTuple):
     effect: on the guest. refusal: why the change is impossible, on one line.
     expected: matcher → the revision name afterwards, if known.
     afterwards: a merge patch of the VM's spec once virt-controller has captured the revisions, or None.
-    former: what the VM had, see `recapture.former`; None unless the VM moves.
+    former: what the VM had, see `recapture.state_before`; None unless the VM moves.
     """
 
     roles: tuple[Role, ...] = ()
@@ -88,7 +88,7 @@ def pin(
     if refusal is not None:
         return refusal
     names = {role: target["metadata"]["name"] for role, target in targets.items()}
-    due = tuple(role for role in targets if role.matcher_in(vm).get("revisionName") != names[role])
+    due = tuple(role for role in targets if role.matcher_or_empty(vm).get("revisionName") != names[role])
     if not due:
         return RevisionChange()
     specs = dict(before.captured)
@@ -136,7 +136,7 @@ def _nothing_to_pin(requested: str | Mapping[str, str]) -> str:
 
 def unpin(vm: Manifest, roles: Iterable[Role]) -> RevisionChange:
     """Removes the pins; the VM keeps the pinned revisions until it is refreshed."""
-    pinned = [role for role in roles if role.matcher_in(vm).get("revisionName")]
+    pinned = [role for role in roles if role.matcher_or_empty(vm).get("revisionName")]
     if not pinned:
         return RevisionChange()
     if not all(role.reference_of(vm) for role in pinned):
@@ -145,13 +145,13 @@ def unpin(vm: Manifest, roles: Iterable[Role]) -> RevisionChange:
             " state: refreshed"
         )
         return RevisionChange(tuple(pinned), refusal=text)
-    expected = {role.matcher: role.matcher_in(vm)["revisionName"] for role in pinned}
+    expected = {role.matcher: role.matcher_or_empty(vm)["revisionName"] for role in pinned}
     return RevisionChange(tuple(pinned), {role.matcher: {"revisionName": None} for role in pinned}, expected=expected)
 
 
 def history(vm: Manifest, role: Role, revisions: RevisionIndex) -> list[Manifest]:
     """The VM's own revisions of the object that its matcher names, oldest generation first."""
-    matcher = role.matcher_in(vm)
+    matcher = role.matcher_or_empty(vm)
     own = [
         revision
         for revision in revisions.by_owner.get(vm["metadata"].get("uid", ""), ())

@@ -252,18 +252,18 @@ def _no_room(others: Mapping[str, str], most: int, share: str) -> str:
     named = [f"{label} ({status})" for label, status in others.items()]
     may = f"at most {most} {'VM' if most == 1 else 'VMs'} may be down{f' ({share})' if share else ''}"
     return (
-        f"{may}, and {len(others)} {'is' if len(others) == 1 else 'are'} down that no refresh heals: {_some(named)};"
+        f"{may}, and {len(others)} {'is' if len(others) == 1 else 'are'} down that no refresh heals: {_first(named)};"
         f" repair or stop them, or set revision_refresh_max_unavailable to more than {len(others)}"
     )
 
 
-def _some(texts: Sequence[str], separator: str = ", ") -> str:
+def _first(texts: Sequence[str], separator: str = ", ") -> str:
     return separator.join(texts[:_SHOWN]) + (f"{separator}..." if len(texts) > _SHOWN else "")
 
 
 def _too_many(rollout: Rollout) -> str:
     failures = rollout.failures
-    return f"{len(failures)} failed, at most {rollout.max_failures} may: {_some(failures, '; ')}"
+    return f"{len(failures)} failed, at most {rollout.max_failures} may: {_first(failures, '; ')}"
 
 
 def begin(rollout: Rollout, now: str) -> list[str]:
@@ -320,7 +320,7 @@ def no_room_for(rollout: Rollout, left: Sequence[str], down: Collection[str], se
     touched = [label for label in left if rollout.vms[label]["touched"] and label not in down]
     return (
         f"{len(others)} others are down for {seconds:g} s, and {len(touched)} more would be; at most"
-        f" {rollout.max_unavailable} may: {_some(others)}"
+        f" {rollout.max_unavailable} may: {_first(others)}"
     )
 
 

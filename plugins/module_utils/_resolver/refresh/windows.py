@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta, timezone, tzinfo
 from typing import Any, Final, NamedTuple
 
-from ..api.name_rules import shown
+from ..api.name_rules import quoted
 
 DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _TIME: Final = re.compile(r"(\d\d):(\d\d)")
@@ -99,7 +99,7 @@ def schedule(windows: Any, deadline: Any, zone: tzinfo, zone_name: str) -> Maint
     Raises WindowError.
     """
     if not isinstance(windows, (list, type(None))):
-        raise WindowError(f"windows: is {shown(windows)}; write a list of windows")
+        raise WindowError(f"windows: is {quoted(windows)}; write a list of windows")
     return MaintenanceSchedule(
         [_window(f"windows[{index}]", entry) for index, entry in enumerate(windows or [])],
         None if deadline in (None, "") else _minutes("deadline", deadline),
@@ -110,7 +110,7 @@ def schedule(windows: Any, deadline: Any, zone: tzinfo, zone_name: str) -> Maint
 
 def _window(place: str, entry: Any) -> Window:
     if not isinstance(entry, Mapping):
-        raise WindowError(f"{place}: is {shown(entry)}; write days, from and to")
+        raise WindowError(f"{place}: is {quoted(entry)}; write days, from and to")
     unknown = [name for name in entry if name not in ("days", "from", "to")]
     if unknown:
         raise WindowError(f"{place}: {unknown[0]}: is unknown; write days, from and to")
@@ -140,7 +140,7 @@ def _day(place: str, name: Any) -> int:
     for number, day in enumerate(DAYS):
         if text in (day, day[:3]):
             return number
-    raise WindowError(f"{place}: {shown(name)} is not a day; write {', '.join(day[:3] for day in DAYS)}")
+    raise WindowError(f"{place}: {quoted(name)} is not a day; write {', '.join(day[:3] for day in DAYS)}")
 
 
 def _minutes(place: str, value: Any, last: int = 0) -> int:
@@ -149,7 +149,7 @@ def _minutes(place: str, value: Any, last: int = 0) -> int:
     minutes = int(match[1]) * 60 + int(match[2]) if match and int(match[2]) < 60 else -1
     if not 0 <= minutes < _MIDNIGHT + last:
         # YAML takes 22:00 without quotes for a number.
-        raise WindowError(f"{place}: is {shown(value)}; write a time from 00:00 to 23:59, in quotes, such as '22:00'")
+        raise WindowError(f"{place}: is {quoted(value)}; write a time from 00:00 to 23:59, in quotes, such as '22:00'")
     return minutes
 
 

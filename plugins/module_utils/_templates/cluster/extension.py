@@ -10,7 +10,7 @@ from typing import Any, Final
 from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMExtension, complete_each
 from ..._resolver.api.errors import FieldError
-from ..._resolver.api.name_rules import nearest
+from ..._resolver.api.name_rules import did_you_mean
 from ..._resolver.choose.fitting import MissingObject
 from ..._resolver.declare.option_checks import oversized
 from ..._resolver.kubevirt.find.lookup import Problem
@@ -47,7 +47,7 @@ class Templates(VMExtension):
             raise FieldError(OPTION, template.message)
         if template is None:
             names = [other["metadata"]["name"] for other in self.task.lookup.list(_TEMPLATE, namespace)]
-            hint = nearest(name, names) if names else f"; set {OPTION}.namespace to the template's namespace"
+            hint = did_you_mean(name, names) if names else f"; set {OPTION}.namespace to the template's namespace"
             raise MissingObject(f"{OPTION}: {_TEMPLATE} {namespace}/{name} does not exist{hint}")
         if too_much := oversized(template):
             raise FieldError(OPTION, f"{_TEMPLATE} {namespace}/{name} {too_much}; simplify it")

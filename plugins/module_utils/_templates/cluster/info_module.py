@@ -8,7 +8,7 @@ from ..._cluster.client.session import Session
 from ..._cluster.modules.options import AUTH, REQUESTS
 from ..._cluster.modules.outcome import Module, Outcome, Params, TaskContext, counted_noun
 from ..._cluster.reads.snapshot import unmatched
-from ..._resolver.api.kinds import BY_NAME
+from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.redaction import redact
 from ..declared import findings
 
@@ -20,7 +20,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 
 def _run(params: Params, task: TaskContext) -> Outcome:
     names, session = params["names"], Session(params)
-    live = session.list(BY_NAME["VirtualMachineTemplate"], params["namespace"])
+    live = session.list(KINDS["VirtualMachineTemplate"], params["namespace"])
     templates = sorted(map(_rendered, live), key=lambda template: (template["namespace"], template["name"]))
     templates = [template for template in templates if names is None or template["name"] in names]
     missing = sorted(set(names or ()) - {template["name"] for template in templates})

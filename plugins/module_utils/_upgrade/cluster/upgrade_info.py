@@ -16,7 +16,7 @@ from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.revisions import instances
 from ..._cluster.reads.snapshot import list_if_permitted
 from ..._resolver.api.errors import FieldError
-from ..._resolver.api.kinds import BY_NAME, Kind
+from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import namespaced_name
 from ..._resolver.api.matcher import ROLE_OF_KIND, references
 from ..._resolver.api.release import UnknownRelease
@@ -91,9 +91,9 @@ def _impact(
     vms: those to look at, all of the namespace unless that is None. catalog: the objects of the new catalog.
     """
     before = kubevirt(session)
-    lookup = ClusterLookup(session, everywhere=namespace is None, strict=True)
+    lookup = ClusterLookup(session, all_namespaces=namespace is None, strict=True)
     namespaces = sorted({vm["metadata"]["namespace"] for vm in vms} | ({namespace} if namespace else set()))
-    kinds = [(kind, name) for kind in ROLE_OF_KIND for name in (namespaces if BY_NAME[kind].namespaced else [""])]
+    kinds = [(kind, name) for kind in ROLE_OF_KIND for name in (namespaces if KINDS[kind].namespaced else [""])]
     lookup.gather_lists([*kinds, *(("ControllerRevision", name) for name in namespaces)])
     live = [item for kind, name in kinds for item in lookup.list(kind, name)]
     replaced = deployed(live, catalog)

@@ -36,7 +36,7 @@ def data_source(name: str, kind: str, target: str, labels: Manifest | None = Non
 
 
 def surveyed(unread: tuple[str, ...] = (), **objects: list[Manifest]) -> dict[str, BootSource]:
-    all_objects = {kind: objects.get(kind, []) for kind in discovery.KINDS}
+    all_objects = {kind: objects.get(kind, []) for kind in discovery.SOURCE_KINDS}
     return {f"{source.kind} {source.name}": source for source in discovery.discover(all_objects, unread)}
 
 
@@ -102,7 +102,7 @@ def test_data_sources_without_a_target_have_a_finding() -> None:
 
 def test_targets_in_other_namespaces() -> None:
     sources = [data_source("a", "pvc", "x", to="images"), data_source("b", "pvc", "x")]
-    objects = {**{kind: [] for kind in discovery.KINDS}, "DataSource": sources}
+    objects = {**{kind: [] for kind in discovery.SOURCE_KINDS}, "DataSource": sources}
 
     assert discovery.external_targets(objects, "golden") == [("PersistentVolumeClaim", "images", "x")]
     assert discovery.external_targets(objects, None) == []

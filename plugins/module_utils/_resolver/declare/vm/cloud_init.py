@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ...api.errors import FieldError
 from ...api.manifest import Options
-from ...api.name_rules import shown
+from ...api.name_rules import quoted
 from ...api.tree import copy
 from ..argument_spec import to_manifest
 
@@ -94,7 +94,7 @@ def _key_problem(text: str) -> str | None:
     if not keys:
         return "is empty"
     if len(keys) == 1 and _PATH.fullmatch(keys[0]):
-        return f"{shown(keys[0])} is a path, not a public key"
+        return f"{quoted(keys[0])} is a path, not a public key"
     for line in keys:
         found = _KEY.match(line)
         if found is None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from ...api.errors import FieldError
 from ...api.manifest import Manifest, Options, image_source, template_specs
 from ...api.matcher import INSTANCETYPE, Role
-from ...api.name_rules import shown
+from ...api.name_rules import quoted
 from ...kubevirt.find.infer import IGNORE
 from .volumes import BOOT_VOLUME, lacks_labels
 
@@ -79,7 +79,7 @@ def _inferred(role: Role, options: Options, spec: Manifest) -> Manifest:
     if not name:
         name = BOOT_VOLUME if options.get("boot") else _boot_volume(role, volumes, spec)
     elif name not in volumes:
-        raise FieldError(f"{role.matcher}.infer_from_volume", f"the VM has no volume named {shown(name)}")
+        raise FieldError(f"{role.matcher}.infer_from_volume", f"the VM has no volume named {quoted(name)}")
     if not (options.get("infer_from_registry") and image_source({"spec": spec}, name)):
         _check(role, volumes[name], spec)
     return {"inferFromVolume": name}
@@ -102,7 +102,7 @@ def _check(role: Role, volume: Manifest, spec: Manifest) -> None:
     if volume.get("dataVolume") is None:
         raise FieldError(
             path,
-            f"{shown(name)} is neither a PVC nor a DataVolume, so it has no labels to infer from; set name instead"
+            f"{quoted(name)} is neither a PVC nor a DataVolume, so it has no labels to infer from; set name instead"
             + (", or infer_from_registry: true" if volume.get("containerDisk") is not None else ""),
         )
     template = template_specs({"spec": spec}).get(volume["dataVolume"].get("name"))
@@ -113,6 +113,6 @@ def _check(role: Role, volume: Manifest, spec: Manifest) -> None:
     if (template.get("sourceRef") or {}).get("kind") != "DataSource" and not any(key in source for key in _SOURCES):
         raise FieldError(
             path,
-            f"{shown(name)} has a source without labels to infer from (pvc, registry, snapshot and data_source have"
+            f"{quoted(name)} has a source without labels to infer from (pvc, registry, snapshot and data_source have"
             " labels); set name instead",
         )

@@ -11,7 +11,7 @@ from typing import Any, Final
 from ...api.errors import FieldError
 from ...api.manifest import Manifest, Options
 from ...api.matcher import ROLES
-from ...api.name_rules import shown
+from ...api.name_rules import quoted
 from ...api.tree import copy, merge
 from ..argument_spec import to_manifest
 from ..instancetypes import canonical_quantity, check_name, validated
@@ -28,7 +28,7 @@ def _networks(entries: list[Options]) -> tuple[list[Part], list[Part]]:
     for index, entry in enumerate(entries):
         name = entry.get("name") or "default"
         if any(network["name"] == name for network in result):
-            raise FieldError(f"networks[{index}].name", f"another network is already named {shown(name)}")
+            raise FieldError(f"networks[{index}].name", f"another network is already named {quoted(name)}")
         multus = entry.get("multus")
         result.append({"name": name, **({"multus": {"networkName": multus}} if multus else {"pod": {}})})
         interfaces.append(_interface(name, entry))
@@ -124,7 +124,7 @@ def manifest(options: Options) -> Manifest:
 
     It contains a run strategy and memory only if given; `virtual_machine.reconcile` adds the defaults for a new VM.
     options: None if not given. `spec` and `template` hold fields without an option and are merged with the others.
-    Raises schema.FieldError for an invalid VM; the checks have virtctl's order.
+    Raises FieldError for an invalid VM; the checks have virtctl's order.
     """
     check_name(options)
     check_exclusive(options)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ...api.errors import FieldError
 from ...api.manifest import Options
-from ...api.name_rules import LABEL, LONGEST_LABEL, LONGEST_SUBDOMAIN, shown, subdomain
+from ...api.name_rules import LABEL, LONGEST_LABEL, LONGEST_SUBDOMAIN, quoted, subdomain
 from ..argument_spec import fields, to_manifest
 from ..instancetypes import canonical_quantity
 from . import cloud_init
@@ -43,8 +43,8 @@ def check_label(path: str, name: str) -> None:
         form = "must consist of a-z, 0-9 and -, with a letter or digit at both ends"
         problems.append(form if subdomain(name) else "has dots")
     if problems:
-        quoted = repr(name) if len(name) <= LONGEST_SUBDOMAIN else shown(name)
-        raise FieldError(path, f"{quoted} {' and '.join(problems)}; use a name such as root-disk")
+        text = repr(name) if len(name) <= LONGEST_SUBDOMAIN else quoted(name)
+        raise FieldError(path, f"{text} {' and '.join(problems)}; use a name such as root-disk")
 
 
 # The sources of an import by option → the type of its fields.
@@ -147,7 +147,7 @@ class Disks:
     def check_free(self, path: str, name: str) -> None:
         """Raises FieldError if a volume has that name."""
         if name in self._names:
-            raise FieldError(path, f"another volume is already named {shown(name)}; choose another name")
+            raise FieldError(path, f"another volume is already named {quoted(name)}; choose another name")
 
     def _take(self, path: str, name: str) -> None:
         """Reserves a name; it must be new and a label. path: of the option, for errors."""
@@ -276,7 +276,7 @@ def has_image(boot: Options) -> bool:
 def _data_source(text: str) -> Options:
     namespace, slash, name = text.rpartition("/")
     if not name or "/" in namespace or (slash and not namespace):
-        raise FieldError("boot.data_source", f"{shown(text)} is neither a name nor namespace/name")
+        raise FieldError("boot.data_source", f"{quoted(text)} is neither a name nor namespace/name")
     return {"name": name, **({"namespace": namespace} if namespace else {})}
 
 

@@ -62,7 +62,7 @@ SPEC_RULES: Final[tuple[Rule, ...]] = (
     virtual_machine.eviction_strategy,
     devices.virtual_gpu_displays,
     devices.host_devices,
-    devices.grace,
+    devices.nvidia_grace,
     devices.sound,
     firmware.launch_security,
     devices.vsock,

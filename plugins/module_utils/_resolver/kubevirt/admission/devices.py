@@ -293,28 +293,28 @@ _ROOT_COMPLEX: Final = "kubevirt.io/placePCIDevicesOnRootComplex"
 _NO_HOLE: Final = "kubevirt.io/disablePCIHole64"
 
 
-def grace(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
+def nvidia_grace(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateGraceIOVirtualization."""
     if not rules(kubevirt.release).checks_grace:
         return
-    grace, ambiguous = _requested(spec, path, kubevirt)
+    nvidia_grace, ambiguous = _requested(spec, path, kubevirt)
     enabled = kubevirt.has_gate("GraceIOVirtualization")
     if enabled:
         for field, name in ambiguous:
             needed = "GraceIOVirtualization requires an exact pciVendorSelector"
             yield Cause(INVALID, f'{needed} for NVIDIA PCI host device resource "{name}"', field)
-    if grace and enabled:
+    if nvidia_grace and enabled:
         yield from _requirements(spec, path, kubevirt)
         return
-    for field, name in grace:
+    for field, name in nvidia_grace:
         needed = "GraceIOVirtualization feature gate must be enabled"
         yield Cause(INVALID, f'{needed} for NVIDIA Grace GPU passthrough resource "{name}"', field)
 
 
 def grace_annotations(spec: Spec, annotations: dict[str, str], path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateGraceIOVirtualizationAnnotations. annotations: the template's. path: of its metadata."""
-    grace, _ambiguous = _requested(spec, "spec", kubevirt)
-    if not grace or not rules(kubevirt.release).checks_grace:
+    nvidia_grace, _ambiguous = _requested(spec, "spec", kubevirt)
+    if not nvidia_grace or not rules(kubevirt.release).checks_grace:
         return
     if annotations.get(_ROOT_COMPLEX) == "true":
         message = "GraceIOVirtualization is not compatible with placing PCI devices on the root complex"
@@ -343,17 +343,17 @@ def _requirements(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
 
 def _requested(spec: Spec, path: str, kubevirt: KubeVirt) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """gracePCIDeviceRequests: (field, resource name) of devices that are Grace GPUs, and of devices that may be."""
-    grace, ambiguous = [], []
+    nvidia_grace, ambiguous = [], []
     for kind in ("gpus", "hostDevices"):
         for index, device in enumerate(spec["domain"]["devices"].get(kind, ())):
             name = device.get("deviceName", "")
             vendor, number = _selector(kubevirt.pci_selectors.get(name, ""))
             entry = (f"{path}.domain.devices.{kind}[{index}].deviceName", name)
             if vendor == _NVIDIA and number in _GRACE:
-                grace.append(entry)
+                nvidia_grace.append(entry)
             elif vendor == _NVIDIA and number == "*":
                 ambiguous.append(entry)
-    return grace, ambiguous
+    return nvidia_grace, ambiguous
 
 
 def _selector(text: str) -> tuple[str, str]:

@@ -34,7 +34,7 @@ def apply(template: dict[str, Any], instancetype: Spec, preference: Spec, releas
     """The template as the VMI would have it. The inputs are parts of plain manifests and stay unchanged.
 
     template: a VM's spec.template. instancetype, preference: the `spec` of one, or None.
-    Raises schema.FieldError for input that does not match the schema.
+    Raises FieldError for input that does not match the schema.
     """
     result = release_schema.canonical("VirtualMachineInstanceTemplateSpec", template, release)
     if instancetype is not None:

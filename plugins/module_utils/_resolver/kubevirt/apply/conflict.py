@@ -15,7 +15,7 @@ TEMPLATE_PREFIX = "spec.template.spec"
 VMI_PREFIX = "spec"
 
 
-def take(source: dict[str, Any], target: dict[str, Any], field: str, parent: str = "") -> list[str]:
+def set_or_conflict(source: dict[str, Any], target: dict[str, Any], field: str, parent: str = "") -> list[str]:
     """Takes over a field of an instancetype if it is set; a conflict if the VM sets it too.
 
     parent: the path of the target, with a dot at its end.

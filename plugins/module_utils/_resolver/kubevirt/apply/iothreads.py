@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .conflict import take
+from .conflict import set_or_conflict
 
 _COUNT: Final = "supplementalPoolThreadCount"
 
@@ -14,8 +14,8 @@ def io_threads(instancetype: dict[str, Any], spec: dict[str, Any]) -> list[str]:
     source = instancetype.get("ioThreads", {})
     if _COUNT not in source:
         return []
-    return take(source, spec["domain"].setdefault("ioThreads", {}), _COUNT, "domain.ioThreads.")
+    return set_or_conflict(source, spec["domain"].setdefault("ioThreads", {}), _COUNT, "domain.ioThreads.")
 
 
 def io_threads_policy(instancetype: dict[str, Any], spec: dict[str, Any]) -> list[str]:
-    return take(instancetype, spec["domain"], "ioThreadsPolicy", "domain.")
+    return set_or_conflict(instancetype, spec["domain"], "ioThreadsPolicy", "domain.")

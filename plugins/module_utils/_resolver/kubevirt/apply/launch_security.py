@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .conflict import take
+from .conflict import set_or_conflict
 
 
 def launch_security(instancetype: dict[str, Any], spec: dict[str, Any]) -> list[str]:
-    return take(instancetype, spec["domain"], "launchSecurity", "domain.")
+    return set_or_conflict(instancetype, spec["domain"], "launchSecurity", "domain.")

@@ -19,7 +19,7 @@ from ...api.errors import FieldError, go_reason
 from ...api.fields.instancetype import SPEC_TYPES
 from ...api.manifest import Manifest
 from ...api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
-from ...api.name_rules import shown
+from ...api.name_rules import quoted
 from ...api.release import NEWEST, Release
 
 V1ALPHA1: Final = "instancetype.kubevirt.io/v1alpha1"
@@ -110,7 +110,7 @@ def decode(revision: Manifest, release: Release = NEWEST) -> Decoded:
     if data is None:
         return Decoded()
     if not isinstance(data, dict):
-        return Decoded(error=f"{_FAILED}data: expected an object, found {shown(data)}")
+        return Decoded(error=f"{_FAILED}data: expected an object, found {quoted(data)}")
     if release.reads_old_revisions:
         spec_alone = spec_revision(data, release)
         if spec_alone is not None:

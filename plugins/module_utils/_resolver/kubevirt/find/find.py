@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ...api import release_schema
 from ...api.errors import FieldError
-from ...api.kinds import BY_NAME
+from ...api.kinds import KINDS
 from ...api.manifest import Manifest, labels_of, namespace_of
 from ...api.matcher import Role
 from ...api.release import NEWEST, Release
@@ -96,7 +96,7 @@ def live(vm: Manifest, role: Role, lookup: Lookup, release: Release = NEWEST) ->
     kind = role.kind_of(matcher)
     if kind is None:
         return LookupResult(error=unexpected_kind(role, matcher))
-    return _get(lookup, kind, namespace_of(vm) if BY_NAME[kind].namespaced else "", matcher.get("name") or "")
+    return _get(lookup, kind, namespace_of(vm) if KINDS[kind].namespaced else "", matcher.get("name") or "")
 
 
 def unexpected_kind(role: Role, matcher: Manifest) -> Problem:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple, Protocol
 
-from ...api.kinds import BY_NAME
+from ...api.kinds import KINDS
 from ...api.manifest import Manifest
 
 # The reason of a Problem that represents a panic of KubeVirt.
@@ -25,8 +25,8 @@ class Problem(NamedTuple):
 
 
 def not_found(kind: str, name: str) -> Problem:
-    """The API server's error for a missing object. kind: a key of kinds.BY_NAME."""
-    info = BY_NAME[kind]
+    """The API server's error for a missing object. kind: a key of `kinds.KINDS`."""
+    info = KINDS[kind]
     qualified = f"{info.plural}.{info.group}" if info.group else info.plural
     return Problem(f'{qualified} "{name}" not found', "NotFound", 404)
 
@@ -38,7 +38,7 @@ class Lookup(Protocol):
         """The object's manifest, which callers must not change; None if it does not exist; a Problem for other
         failures.
 
-        kind: a key of kinds.BY_NAME. namespace: "" for a cluster-wide kind.
+        kind: a key of `kinds.KINDS`. namespace: "" for a cluster-wide kind.
         """
 
 
@@ -60,4 +60,4 @@ def _key(manifest: Manifest) -> tuple[str, str, str]:
 
 
 def _namespaced(kind: str) -> bool:
-    return kind not in BY_NAME or BY_NAME[kind].namespaced
+    return kind not in KINDS or KINDS[kind].namespaced

@@ -34,7 +34,7 @@ class Reference(NamedTuple):
 
 def referenced(vm: Manifest, role: Role, release: Release = NEWEST) -> Reference:
     """A matcher's revisionName has priority over the reference in the status."""
-    pinned = role.matcher_in(vm).get("revisionName") or ""
+    pinned = role.matcher_or_empty(vm).get("revisionName") or ""
     if pinned:
         return Reference(pinned, True)
     if not release.captures_in_status:

@@ -27,7 +27,7 @@ def controller_revision(vm: Manifest, obj: Manifest, release: Release = NEWEST) 
     """The ControllerRevision of an instancetype or preference for a VM; both are plain manifests.
 
     Like objects of KubeVirt's client it lacks its own apiVersion (apps/v1) and kind (ControllerRevision). The object
-    inside is always v1beta1. Raises schema.FieldError for an object that does not match the schema.
+    inside is always v1beta1. Raises FieldError for an object that does not match the schema.
     """
     kind = obj["kind"]
     data = release_schema.canonical(ROLE_OF_KIND[kind].kind, {**obj, "apiVersion": matcher.API_VERSION}, release)

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from ...api import quantity
 from ...api.manifest import Manifest, has_condition
-from ...api.name_rules import shown
+from ...api.name_rules import quoted
 
 Spec = dict[str, Any]
 
@@ -72,7 +72,7 @@ def limits(configuration: Mapping[str, Any]) -> LiveUpdateLimits:
     for name, number in (("maxCpuSockets", sockets), ("maxHotplugRatio", ratio)):
         # Python multiplies texts and lists, too, until its memory is full.
         if isinstance(number, bool) or not isinstance(number, int):
-            raise ValueError(f"liveUpdateConfiguration.{name}: expected a whole number, found {shown(number)}")
+            raise ValueError(f"liveUpdateConfiguration.{name}: expected a whole number, found {quoted(number)}")
     memory = config.get("maxGuest")
     return LiveUpdateLimits(sockets, None if memory is None else quantity.canonical(str(memory)), ratio)
 

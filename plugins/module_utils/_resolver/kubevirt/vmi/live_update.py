@@ -15,7 +15,7 @@ from ...api.errors import FieldError, Panic
 from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, PREFERENCE
 from ...api.release import NEWEST, Release
-from ...api.tree import copy, put, take, value_at
+from ...api.tree import copy, put, remove_at, value_at
 from ..apply import applier, conflict
 from ..config.cluster import Cluster, KubeVirt
 from ..find import find
@@ -119,7 +119,7 @@ def _ignore_firmware_uuid(at_start: Manifest, desired: Manifest, running: Manife
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
 
 
-def takes_changes(instance: Manifest) -> bool:
+def can_apply_live(instance: Manifest) -> bool:
     """Whether changes of a VM reach its VMI, or ask for its restart: from its creation until it ends."""
     ended = (instance.get("status") or {}).get("phase") in _ENDED
     return not ended and not instance["metadata"].get("deletionTimestamp")
@@ -184,7 +184,7 @@ def reconcile(
         path = field.split(".")
         value = value_at(desired, path)
         if value is None:
-            take(spec, path)
+            remove_at(spec, path)
         else:
             put(spec, path, value)
     # KubeVirt takes the sockets first, and nothing else if it cannot plug them yet.

@@ -8,7 +8,13 @@ import pytest
 from pod_samples import METADATA, make_env, spec_of
 
 from plugins.module_utils._capacity.pod.pod import pod
-from plugins.module_utils._capacity.quota.application import application_quota, calculator_of, counted, growth, watches
+from plugins.module_utils._capacity.quota.application import (
+    application_quota,
+    calculator_of,
+    measured,
+    migration_delta,
+    watches,
+)
 from plugins.module_utils._capacity.quota.budget import QuotaItem, from_pod, usage
 from plugins.module_utils._resolver.api.quantity import parse
 
@@ -29,7 +35,7 @@ def item_of(spec: dict[str, Any]) -> QuotaItem:
 
 
 def test_virtual_resources_are_those_of_the_guest() -> None:
-    amounts = texts(counted("VirtualResources", guest(), item_of(guest()), make_env()))
+    amounts = texts(measured("VirtualResources", guest(), item_of(guest()), make_env()))
     assert amounts == {
         "count/pods": "1",
         "pods": "1",
@@ -39,7 +45,7 @@ def test_virtual_resources_are_those_of_the_guest() -> None:
 
 
 def test_dedicated_resources_have_names_of_their_own() -> None:
-    amounts = texts(counted(DEDICATED, guest(), item_of(guest()), make_env()))
+    amounts = texts(measured(DEDICATED, guest(), item_of(guest()), make_env()))
     assert amounts == {
         f"{kind}{name}/vmi": amount
         for kind in ("", "requests.")
@@ -49,28 +55,28 @@ def test_dedicated_resources_have_names_of_their_own() -> None:
 
 def test_pod_usage_is_that_of_resource_quotas() -> None:
     spec = guest()
-    assert counted("VmiPodUsage", spec, item_of(spec), make_env()) == usage(item_of(spec))
+    assert measured("VmiPodUsage", spec, item_of(spec), make_env()) == usage(item_of(spec))
 
 
 def test_effective_resources_leave_out_the_overhead() -> None:
     # KubeVirt adds 220 fixed, 4 x 8 for vCPUs, 8 for IO threads, 32 for graphics: 292Mi, and AAQ takes them off.
-    amounts = texts(counted("GuestEffectiveResources", guest(), item_of(guest()), make_env()))
+    amounts = texts(measured("GuestEffectiveResources", guest(), item_of(guest()), make_env()))
     assert amounts["requests.memory"] == "2Gi"
     assert amounts["memory"] == "2340Mi"
     assert "limits.memory" not in amounts
     # What AAQ's copy of the formula lacks stays.
     passt = guest(devices={"interfaces": [{"name": "default", "passtBinding": {}}]})
-    assert texts(counted("GuestEffectiveResources", passt, item_of(passt), make_env()))["requests.memory"] == "2298Mi"
+    assert texts(measured("GuestEffectiveResources", passt, item_of(passt), make_env()))["requests.memory"] == "2298Mi"
     limited = guest(resources={"limits": {"memory": "4Gi", "cpu": "4"}, "requests": {"memory": "2Gi"}})
-    assert "limits.memory" in counted("GuestEffectiveResources", limited, item_of(limited), make_env())
+    assert "limits.memory" in measured("GuestEffectiveResources", limited, item_of(limited), make_env())
 
 
 def test_guest_without_memory_counts_its_requests() -> None:
     spec = {"domain": {"resources": {"limits": {"cpu": "3", "memory": "4Gi"}, "requests": {"memory": "3Gi"}}}}
-    amounts = texts(counted(DEDICATED, spec, item_of(guest()), make_env()))
+    amounts = texts(measured(DEDICATED, spec, item_of(guest()), make_env()))
     assert (amounts["cpu/vmi"], amounts["memory/vmi"]) == ("3", "3Gi")
     nothing = {"domain": {"resources": {}}}
-    amounts = texts(counted(DEDICATED, nothing, item_of(guest()), make_env()))
+    amounts = texts(measured(DEDICATED, nothing, item_of(guest()), make_env()))
     assert (amounts["cpu/vmi"], amounts["memory/vmi"]) == ("0", "0")
 
 
@@ -79,17 +85,17 @@ def test_a_migration_counts_what_the_guest_grows_by() -> None:
         "spec": guest(),
         "status": {"memory": {"guestRequested": "1536Mi"}, "currentCPUTopology": {"sockets": 1}},
     }
-    amounts = texts(growth("VirtualResources", guest(), item_of(guest()), make_env(), running))
+    amounts = texts(migration_delta("VirtualResources", guest(), item_of(guest()), make_env(), running))
     assert (amounts["requests.memory"], amounts["limits.cpu"], amounts["pods"]) == ("512Mi", "3", "0")
-    assert growth("VirtualResources", guest(), item_of(guest()), make_env(), {}) == {}
-    assert growth("VmiPodUsage", guest(), item_of(guest()), make_env(), running) == {}
+    assert migration_delta("VirtualResources", guest(), item_of(guest()), make_env(), {}) == {}
+    assert migration_delta("VmiPodUsage", guest(), item_of(guest()), make_env(), running) == {}
     # As ResourceQuotas count.
     item = item_of(guest())
     for counts in (
-        growth("IgnoreVmiCalculator", guest(), item, make_env(), running),
-        counted("IgnoreVmiCalculator", guest(), item, make_env()),
+        migration_delta("IgnoreVmiCalculator", guest(), item, make_env(), running),
+        measured("IgnoreVmiCalculator", guest(), item, make_env()),
     ):
-        assert counts == counted("VmiPodUsage", guest(), item, make_env())
+        assert counts == measured("VmiPodUsage", guest(), item, make_env())
 
 
 @pytest.mark.parametrize(

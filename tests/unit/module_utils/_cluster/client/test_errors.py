@@ -9,7 +9,7 @@ import pytest
 from plugins.module_utils._cluster.client.errors import ApiError, ConnectionFailed
 from plugins.module_utils._resolver.api import kinds
 
-VM = kinds.BY_NAME["VirtualMachine"]
+VM = kinds.KINDS["VirtualMachine"]
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,11 @@ import pytest
 from plugins.module_utils._cluster.client import session as sessions
 from plugins.module_utils._cluster.client.errors import ApiError, ConnectionFailed
 from plugins.module_utils._cluster.client.session import Session
-from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.kinds import KINDS
 from plugins.module_utils._resolver.api.write import apply
 from scripted_server import session_with, status
 
-VM = BY_NAME["VirtualMachine"]
+VM = KINDS["VirtualMachine"]
 ASKS = "set host to the address of an API server, not of a console, a login page or a proxy"
 
 

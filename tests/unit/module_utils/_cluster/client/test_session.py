@@ -24,7 +24,7 @@ from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._resolver.api import kinds
 from plugins.module_utils._resolver.api.write import apply
 
-VM = kinds.BY_NAME["VirtualMachine"]
+VM = kinds.KINDS["VirtualMachine"]
 OK = (200, {}, b"{}")
 
 

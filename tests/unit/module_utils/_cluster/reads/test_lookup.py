@@ -73,7 +73,7 @@ def test_forbidden_read_is_a_problem_with_remedy() -> None:
 def test_permitted_cluster_wide_list_serves_all_namespaces() -> None:
     store = Store({ALL_REVISIONS: [named("a"), named("b", "lab")]})
     with session_with(store) as session:
-        lookup = ClusterLookup(session, everywhere=True, strict=True)
+        lookup = ClusterLookup(session, all_namespaces=True, strict=True)
         assert [item["metadata"]["name"] for item in lookup.list("ControllerRevision", "lab")] == ["b"]
         assert lookup.get("ControllerRevision", "shop", "a") == {**named("a"), **kind()}
     assert (len(store.asked), lookup.problems) == (1, {})
@@ -83,7 +83,7 @@ def test_gathered_objects_need_no_request() -> None:
     store = Store({ALL_REVISIONS: [named("a"), named("b", "lab")]})
     places = [("ControllerRevision", "shop"), ("ControllerRevision", "lab")]
     with session_with(store) as session:
-        wide, narrow = (ClusterLookup(session, everywhere=everywhere, strict=True) for everywhere in (True, False))
+        wide, narrow = (ClusterLookup(session, all_namespaces=everywhere, strict=True) for everywhere in (True, False))
         wide.gather_lists(places)
         narrow.gather_lists(places)
         requests = sorted(path for _method, path in store.asked)
@@ -102,7 +102,7 @@ def test_one_list_per_namespace_without_cluster_rights() -> None:
     store.answers["GET", ALL_REVISIONS] = forbidden("controllerrevisions")
     store.answers["GET", "/lab/controllerrevisions"] = forbidden("controllerrevisions")
     with session_with(store) as session:
-        lookup = ClusterLookup(session, everywhere=True, strict=True)
+        lookup = ClusterLookup(session, all_namespaces=True, strict=True)
         assert len(lookup.list("ControllerRevision", "shop")) == 1
         assert lookup.list("ControllerRevision", "lab") == []
         problem = lookup.get("ControllerRevision", "lab", "b")
@@ -112,7 +112,7 @@ def test_one_list_per_namespace_without_cluster_rights() -> None:
 def test_other_errors_are_raised() -> None:
     store = Store({}, {("GET", ALL_REVISIONS): status(500, "no"), ("GET", "/virtualmachines"): None})
     with session_with(store) as session:
-        lookup = ClusterLookup(session, everywhere=True, strict=True)
+        lookup = ClusterLookup(session, all_namespaces=True, strict=True)
         with pytest.raises(ApiError, match="no"):
             lookup.get("ControllerRevision", "shop", "a")
         with pytest.raises(ConnectionFailed):

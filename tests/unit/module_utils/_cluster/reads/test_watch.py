@@ -12,11 +12,11 @@ import pytest
 from plugins.module_utils._cluster.client.errors import ConnectionFailed
 from plugins.module_utils._cluster.reads import watch
 from plugins.module_utils._cluster.reads.watch import STALE, WATCHES, _Wait, wait_for, wait_in_namespaces, with_grace
-from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.kinds import KINDS
 from plugins.module_utils._resolver.api.manifest import Progress
 from scripted_server import Answer, Lister, listed, session_with, status
 
-VM = BY_NAME["VirtualMachine"]
+VM = KINDS["VirtualMachine"]
 VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
 EVENTS = "/api/v1/namespaces/shop/events"
 

@@ -9,9 +9,9 @@ import pytest
 
 from plugins.module_utils._cluster.client.errors import ApiError, ConnectionFailed
 from plugins.module_utils._cluster.writes.engine import WriteOutcome, WriteSettings, run_writes, send, send_create
-from plugins.module_utils._resolver.api.kinds import BY_NAME
+from plugins.module_utils._resolver.api.kinds import KINDS
 from plugins.module_utils._resolver.api.write import (
-    Repeat,
+    RetrySafety,
     Write,
     apply,
     create,
@@ -39,7 +39,7 @@ class Server:
         self.requests.append(method)
         return self.answers.pop(0) if self.answers else (200, {})
 
-    def send(self, repeat: Repeat, taken_up: bool | None = None, seconds: float = 20) -> bool:
+    def send(self, repeat: RetrySafety, taken_up: bool | None = None, seconds: float = 20) -> bool:
         def read() -> bool:
             self.requests.append("read")
             return bool(taken_up)
@@ -52,30 +52,30 @@ class Server:
 @pytest.mark.parametrize("answer", [None, UNAVAILABLE])
 def test_lost_response_is_resolved_by_reading(answer: Any) -> None:
     freely = Server(answer)
-    assert (freely.send(Repeat.ALWAYS, False), freely.requests) == (True, ["PUT", "PUT"])
+    assert (freely.send(RetrySafety.ALWAYS, False), freely.requests) == (True, ["PUT", "PUT"])
     taken_up = Server(answer)
-    assert (taken_up.send(Repeat.AFTER_READ, True), taken_up.requests) == (True, ["PUT", "read"])
+    assert (taken_up.send(RetrySafety.CHECK_FIRST, True), taken_up.requests) == (True, ["PUT", "read"])
     not_taken_up = Server(answer)
-    assert (not_taken_up.send(Repeat.AFTER_READ, False), not_taken_up.requests) == (True, ["PUT", "read", "PUT"])
+    assert (not_taken_up.send(RetrySafety.CHECK_FIRST, False), not_taken_up.requests) == (True, ["PUT", "read", "PUT"])
     never = Server(answer)
     with pytest.raises((ApiError, ConnectionFailed)):
-        never.send(Repeat.NEVER, True)
+        never.send(RetrySafety.NEVER, True)
     assert never.requests == ["PUT"]
 
 
 def test_rejected_repetition_means_the_first_took_effect() -> None:
     rejected = status(422, "the server rejected our request due to an error in our request", "Invalid")
     server = Server(None, rejected)
-    assert (server.send(Repeat.ALWAYS, True), server.requests) == (True, ["PUT", "PUT", "read"])
+    assert (server.send(RetrySafety.ALWAYS, True), server.requests) == (True, ["PUT", "PUT", "read"])
     with pytest.raises(ApiError, match="rejected our request"):
-        Server(None, rejected).send(Repeat.ALWAYS, False)
+        Server(None, rejected).send(RetrySafety.ALWAYS, False)
 
 
 def test_write_of_another_client_is_no_error() -> None:
     server = Server(CONFLICT)
-    assert (server.send(Repeat.AFTER_READ, True), server.requests) == (False, ["PUT", "read"])
+    assert (server.send(RetrySafety.CHECK_FIRST, True), server.requests) == (False, ["PUT", "read"])
     with pytest.raises(ApiError, match="already underway"):
-        Server(CONFLICT).send(Repeat.AFTER_READ, False)
+        Server(CONFLICT).send(RetrySafety.CHECK_FIRST, False)
 
 
 @pytest.mark.parametrize(
@@ -88,13 +88,13 @@ def test_write_of_another_client_is_no_error() -> None:
 def test_a_refusal_is_neither_repeated_nor_looked_into(answer: Any) -> None:
     server = Server(answer)
     with pytest.raises(ApiError):
-        server.send(Repeat.AFTER_READ, True)
+        server.send(RetrySafety.CHECK_FIRST, True)
     assert server.requests == ["PUT"]
 
 
 def test_lost_response_is_an_error_after_the_timeout() -> None:
     with pytest.raises(ConnectionFailed):
-        Server(*[None] * 9).send(Repeat.AFTER_READ, False, seconds=0.5)
+        Server(*[None] * 9).send(RetrySafety.CHECK_FIRST, False, seconds=0.5)
 
 
 NAMED = {"metadata": {"name": "a"}}
@@ -116,10 +116,10 @@ def test_create_accepts_existing_object_after_lost_response(
     with session_with(server, retry_timeout=20) as session:
         session.request("GET", "/readyz")
         if message is None:
-            send_create(session, BY_NAME["VirtualMachine"], "shop", NAMED)
+            send_create(session, KINDS["VirtualMachine"], "shop", NAMED)
         else:
             with pytest.raises(ApiError, match=message):
-                send_create(session, BY_NAME["VirtualMachine"], "shop", NAMED)
+                send_create(session, KINDS["VirtualMachine"], "shop", NAMED)
     assert server.requests == methods
 
 
@@ -136,12 +136,15 @@ def test_delete_names_the_uid_and_accepts_absence() -> None:
 
 
 RELIABILITY = Path(__file__).parents[5] / "docs" / "reliability.md"
-WORDS = {Repeat.AFTER_READ: "only after a read has shown that the first had no effect", Repeat.NEVER: "never: "}
+WORDS = {
+    RetrySafety.CHECK_FIRST: "only after a read has shown that the first had no effect",
+    RetrySafety.NEVER: "never: ",
+}
 
 
 def test_repeatable_writes_match_the_reliability_page() -> None:
     writes = [merge_patch(PATH, {}), json_patch(PATH, []), create(PATH, {}), replace(PATH, {}), delete(PATH)]
-    assert {write.repeat for write in [*writes, apply(PATH, {}, "virtshape")]} == {Repeat.ALWAYS}
+    assert {write.repeat for write in [*writes, apply(PATH, {}, "virtshape")]} == {RetrySafety.ALWAYS}
     lines = [line.strip("| ").partition(" | ") for line in RELIABILITY.read_text(encoding="utf-8").splitlines()]
     rows = {verb: why for verbs, _bar, why in lines for verb in verbs.split(", ")}
     for state in power.STATES:

@@ -9,7 +9,7 @@ import pytest
 
 from plugins.module_utils._cluster.client.errors import ApiError
 from plugins.module_utils._cluster.writes import lease
-from plugins.module_utils._cluster.writes.lease import LeaseOutcome, release, take
+from plugins.module_utils._cluster.writes.lease import LeaseOutcome, acquire, release
 from scripted_server import session_with, status
 
 CONFLICT = status(409, "the object has been modified", "Conflict")
@@ -40,9 +40,9 @@ class Cluster:
         answer: tuple[int, Any] | None = self.refusals.pop(0) if self.refusals else (200, {})
         return answer
 
-    def take(self, seconds: float = 0) -> LeaseOutcome:
+    def acquire(self, seconds: float = 0) -> LeaseOutcome:
         with session_with(self) as session:
-            return take(session, "shop", "turn", "me", 60, seconds)
+            return acquire(session, "shop", "turn", "me", 60, seconds)
 
     def release(self) -> LeaseOutcome:
         with session_with(self) as session:
@@ -52,27 +52,27 @@ class Cluster:
 def test_take_creates_missing_and_updates_free_lease() -> None:
     for first, method in ((None, "POST"), ("", "PUT")):
         cluster = Cluster(first)
-        held = cluster.take()
+        held = cluster.acquire()
         assert (held.changed, held.holder, cluster.writes) == (True, "me", [method])
 
 
 def test_faster_holder_keeps_the_lease() -> None:
     for first in (None, ""):
         cluster = Cluster(first, "other", refusals=(CONFLICT,))
-        held = cluster.take()
+        held = cluster.acquire()
         assert (held.changed, held.holder, len(cluster.writes)) == (False, "other", 1)
 
 
 def test_lease_deleted_meanwhile_is_created_again() -> None:
     cluster = Cluster("", None, refusals=(NOT_FOUND,))
-    assert (cluster.take().changed, cluster.writes) == (True, ["PUT", "POST"])
+    assert (cluster.acquire().changed, cluster.writes) == (True, ["PUT", "POST"])
 
 
 def test_take_recognizes_its_write_after_lost_response(monkeypatch: Any) -> None:
     monkeypatch.setattr(lease, "_spec", lambda holder, duration: {"holderIdentity": holder, "renewTime": "now"})
     for first in ("", "me"):
         cluster = Cluster(first, "me", refusals=(CONFLICT,), renewed="now")
-        assert (cluster.take().changed, cluster.writes) == (first == "", ["PUT"])
+        assert (cluster.acquire().changed, cluster.writes) == (first == "", ["PUT"])
 
 
 def test_release_with_lost_response_is_a_change(monkeypatch: Any) -> None:
@@ -88,7 +88,7 @@ def test_metadata_and_other_fields_stay() -> None:
     live = {"metadata": metadata, "spec": {"holderIdentity": "me", "leaseTransitions": 3}}
     with session_with(lambda *_asked: (200, live)) as session:
         for write in (
-            lambda: take(session, "shop", "turn", "me", 60, 0),
+            lambda: acquire(session, "shop", "turn", "me", 60, 0),
             lambda: release(session, "shop", "turn", "me"),
         ):
             with mock.patch.object(session, "request", wraps=session.request) as request:
@@ -99,13 +99,13 @@ def test_metadata_and_other_fields_stay() -> None:
 
 def test_renewal_conflicting_with_another_write_is_retried() -> None:
     cluster = Cluster("me", "me", refusals=(CONFLICT,))
-    assert (cluster.take().changed, cluster.writes) == (False, ["PUT", "PUT"])
+    assert (cluster.acquire().changed, cluster.writes) == (False, ["PUT", "PUT"])
 
 
 def test_missing_namespace_is_reported_as_an_error() -> None:
     cluster = Cluster(None, refusals=(status(404, 'namespaces "shop" not found', "NotFound"),))
     with pytest.raises(ApiError, match='namespaces "shop" not found'):
-        cluster.take()
+        cluster.acquire()
 
 
 def test_release_leaves_leases_of_other_holders() -> None:

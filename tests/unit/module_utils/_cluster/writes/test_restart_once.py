@@ -29,7 +29,7 @@ ASKED = "a non-live-updatable field was changed in the template spec"
 VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
 
 
-class Stubborn:
+class RestartingVM:
     """A running VM of an instancetype that was changed, on a cluster that asks for a restart from then on and for ever.
 
     As KubeVirt does from 1.7 on, it keeps the start revision of a generation. forbidden: what is answered with `code`,
@@ -142,7 +142,7 @@ def _size(generation: int, sockets: int, guest: int = 1) -> Manifest:
     }
 
 
-class Busy(Stubborn):
+class Busy(RestartingVM):
     """A cluster that neither plugs the change nor asks for a restart. under_way: the guest's condition, if any."""
 
     def __init__(self, under_way: str | None = None) -> None:
@@ -160,7 +160,9 @@ class Busy(Stubborn):
         return answer
 
 
-def run(cluster: Stubborn, restart: str = "if_required", check: bool = False, seconds: float = 20) -> RevisionOutcome:
+def run(
+    cluster: RestartingVM, restart: str = "if_required", check: bool = False, seconds: float = 20
+) -> RevisionOutcome:
     with session_with(cluster) as session:
         inspected = inspect(session, "shop")
         settings = WriteSettings(check_mode=check, wait_timeout=seconds, concurrency=2)
@@ -175,7 +177,7 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("forbidden", "method"), [((), "status"), (("status",), "kind"), (("vm",), "status")])
 def test_guest_restarts_once_although_condition_remains(forbidden: tuple[str, ...], method: str) -> None:
-    cluster = Stubborn(*forbidden)
+    cluster = RestartingVM(*forbidden)
     first = run(cluster)
     assert (first.failed, first.method, first.restart, cluster.restarts) == (None, method, True, 1)
     assert first.vm is not None and first.vm["status"]["conditions"]
@@ -190,7 +192,7 @@ def test_guest_restarts_once_although_condition_remains(forbidden: tuple[str, ..
 
 @pytest.mark.parametrize("restart", ["never", "if_required"])
 def test_forbidden_generation_bump_warns_once(restart: str) -> None:
-    result = run(Stubborn("vm"), restart)
+    result = run(RestartingVM("vm"), restart)
     reset = [warning for warning in result.warnings if warning.startswith("cannot reset the condition RestartRequired")]
     assert (result.failed, len(reset)) == (None, 1)
     assert "vm is forbidden" in reset[0]
@@ -209,7 +211,7 @@ def test_rejected_generation_bump_prevents_restart() -> None:
 
 def _settled(code: int) -> tuple[DeclareOutcome, int]:
     """What virtual_machine makes of a VM that a refresh has left, and the restarts. code: the answer to its patches."""
-    cluster = Stubborn("vm")
+    cluster = RestartingVM("vm")
     run(cluster, "never")
     cluster.code = code
     with session_with(cluster) as session:
@@ -221,7 +223,7 @@ def _settled(code: int) -> tuple[DeclareOutcome, int]:
 
 
 def test_generation_is_bumped_before_the_status_patch() -> None:
-    cluster = Stubborn()
+    cluster = RestartingVM()
     run(cluster, "never")
     # Set and removed, so that the guest's next start is judged by a revision of its own.
     assert (cluster.vm["metadata"]["generation"], cluster.asked["PATCH db"]) == (3, 2)
@@ -230,7 +232,7 @@ def test_generation_is_bumped_before_the_status_patch() -> None:
 
 
 def test_next_run_makes_the_missing_restart() -> None:
-    cluster = Stubborn()
+    cluster = RestartingVM()
     result = run(cluster, "never")
     assert (result.restart, result.needs, result.restart_required, cluster.restarts) == (
         False,
@@ -244,7 +246,7 @@ def test_next_run_makes_the_missing_restart() -> None:
 
 
 def test_next_run_makes_a_restart_without_condition() -> None:
-    cluster = Stubborn()
+    cluster = RestartingVM()
     run(cluster, "never")
     del cluster.vm["status"]["conditions"]
     done = run(cluster)
@@ -252,7 +254,7 @@ def test_next_run_makes_a_restart_without_condition() -> None:
     assert not run(cluster).changed and cluster.restarts == 1
 
 
-class Rival(Stubborn):
+class Rival(RestartingVM):
     """Somebody else restarts the VM: at the moment of our request, or (`early`) just before it."""
 
     def __init__(self, early: bool) -> None:
@@ -292,7 +294,7 @@ def test_new_guests_are_judged_side_by_side() -> None:
 
 
 def test_vm_that_could_not_start_gets_revision_back() -> None:
-    cluster = Stubborn(refused=True)
+    cluster = RestartingVM(refused=True)
     result = run(cluster)
     assert (cluster.restarts, result.restart, result.changed) == (0, False, False)
     assert "could not start the VM after the change" in str(result.failed) and "gate X is off" in str(result.failed)
@@ -302,7 +304,7 @@ def test_vm_that_could_not_start_gets_revision_back() -> None:
 
 
 def test_declared_vm_does_not_restart_guest_again() -> None:
-    cluster = Stubborn()
+    cluster = RestartingVM()
     run(cluster)
     with session_with(cluster) as session:
         entry = Entry("shop/db", ObjectKey("VirtualMachine", "shop", "db"), "present", {})
@@ -313,7 +315,7 @@ def test_declared_vm_does_not_restart_guest_again() -> None:
 
 
 def test_declared_vm_restarts_guest_left_by_refresh() -> None:
-    cluster = Stubborn()
+    cluster = RestartingVM()
     run(cluster, "never")
     with session_with(cluster) as session:
         entry = Entry("shop/db", ObjectKey("VirtualMachine", "shop", "db"), "present", {})

@@ -10,7 +10,7 @@ from growth import growth
 from plugins.module_utils._cluster.reads.revisions import InspectedVM
 from plugins.module_utils._cluster.writes.engine import WriteSettings
 from plugins.module_utils._cluster.writes.revision_outcome import RevisionOutcome
-from plugins.module_utils._cluster.writes.revision_writes import Recapture, change
+from plugins.module_utils._cluster.writes.revision_writes import RevisionWriter, change
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
@@ -154,7 +154,7 @@ def test_recapture_method_is_probed_once_per_namespace() -> None:
             RevisionOutcome(InspectedVM(vm, UNKNOWN, RevisionIndex(), KubeVirt(NEWEST), Objects(())), REFRESH)
             for vm in vms
         ]
-        recapture = Recapture(cast(Any, None), WriteSettings(wait_timeout=0))
+        recapture = RevisionWriter(cast(Any, None), WriteSettings(wait_timeout=0))
         requests: list[str] = []
 
         def method(result: RevisionOutcome) -> str:

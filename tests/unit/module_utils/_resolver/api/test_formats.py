@@ -145,7 +145,7 @@ def test_invalid_values_are_rejected_with_field_and_remedy(vm: dict[str, Any], m
     ],
 )
 def test_valid_values_pass(vm: dict[str, Any]) -> None:
-    assert formats.checked(VM, vm) == schema.declared(VM, vm)
+    assert formats.checked(VM, vm) == schema.as_declared(VM, vm)
 
 
 def test_accept_unknown_passes_fields_and_still_checks_values() -> None:

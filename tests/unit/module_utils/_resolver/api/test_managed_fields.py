@@ -40,7 +40,7 @@ def test_a_dot_is_no_field() -> None:
 
 def test_identity_is_not_declared() -> None:
     manifest = {"kind": "K", "apiVersion": "v1", "metadata": {"name": "a", "namespace": "b", "labels": {"x": "y"}}}
-    assert ownership.declared(manifest) == {("metadata", "labels", "x"): "y"}
+    assert ownership.leaf_fields(manifest) == {("metadata", "labels", "x"): "y"}
 
 
 def test_undeclared_and_unclaimed_fields() -> None:

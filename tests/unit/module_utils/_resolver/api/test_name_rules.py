@@ -37,12 +37,12 @@ def test_invalid_names(check: Check, text: str) -> None:
 
 
 def test_shown_values_are_one_short_line() -> None:
-    assert names.shown("a\nb") == r"'a\nb'"
-    assert names.shown("x" * 60) == repr("x" * 60)
-    assert names.shown("x" * 300) == f"'{'x' * 60}'... (300 characters)"
-    assert names.shown([1]) == "[1]"
-    assert names.shown(["x" * 100]) == f"['{'x' * 58}... (104 characters)"
-    assert names.shown(1 << 20000) == "a number of 20001 bits"
+    assert names.quoted("a\nb") == r"'a\nb'"
+    assert names.quoted("x" * 60) == repr("x" * 60)
+    assert names.quoted("x" * 300) == f"'{'x' * 60}'... (300 characters)"
+    assert names.quoted([1]) == "[1]"
+    assert names.quoted(["x" * 100]) == f"['{'x' * 58}... (104 characters)"
+    assert names.quoted(1 << 20000) == "a number of 20001 bits"
 
 
 @pytest.mark.parametrize(
@@ -60,4 +60,4 @@ def test_shown_values_are_one_short_line() -> None:
     ],
 )
 def test_nearest_suggests_similar_names(name: str, known_names: list[str], message: str) -> None:
-    assert names.nearest(name, known_names) == message
+    assert names.did_you_mean(name, known_names) == message

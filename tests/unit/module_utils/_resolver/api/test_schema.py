@@ -48,7 +48,7 @@ def test_invalid_values_are_reported_with_their_path(domain: dict[str, Any], mes
 def test_declared_adds_nothing_and_keeps_unknown_fields() -> None:
     manifest = {"spec": {"template": {"spec": {"domain": {"memory": {"guest": "1024Mi"}, "newField": {"a": 1}}}}}}
     before = copy.deepcopy(manifest)
-    assert schema.declared("VirtualMachine", manifest) == {
+    assert schema.as_declared("VirtualMachine", manifest) == {
         "spec": {"template": {"spec": {"domain": {"memory": {"guest": "1Gi"}, "newField": {"a": 1}}}}}
     }
     assert manifest == before
@@ -56,7 +56,7 @@ def test_declared_adds_nothing_and_keeps_unknown_fields() -> None:
 
 def test_declared_drops_empty_fields() -> None:
     manifest = {"metadata": {"labels": {}, "annotations": None}, "spec": {"running": False, "dataVolumeTemplates": []}}
-    assert schema.declared("VirtualMachine", manifest) == {"metadata": {}, "spec": {"running": False}}
+    assert schema.as_declared("VirtualMachine", manifest) == {"metadata": {}, "spec": {"running": False}}
 
 
 def test_canonical_drops_unknown_fields() -> None:

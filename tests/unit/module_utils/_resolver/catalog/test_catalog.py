@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from plugins.module_utils._resolver.api.errors import CatalogError
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
-from plugins.module_utils._resolver.api.name_rules import nearest
+from plugins.module_utils._resolver.api.name_rules import did_you_mean
 from plugins.module_utils._resolver.catalog.bundle import version_of
 from plugins.module_utils._resolver.catalog.objects import adapt, expand_catalog
 from plugins.module_utils._resolver.catalog.selection import select
@@ -483,4 +483,4 @@ TWENTY = [f"a{number}" for number in range(20)]
     ],
 )
 def test_nearest_suggests_a_similar_name(existing: Sequence[str], result: str) -> None:
-    assert nearest("siz", existing) == result
+    assert did_you_mean("siz", existing) == result

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._resolver.api.manifest import Progress
-from plugins.module_utils._resolver.api.write import Repeat
+from plugins.module_utils._resolver.api.write import RetrySafety
 from plugins.module_utils._resolver.declare.power import (
     Decision,
     PowerRequest,
@@ -129,7 +129,7 @@ def test_a_running_migration_is_not_requested_again() -> None:
         (PowerRequest("migrated"), SubresourceRequest("virtualmachines", "migrate", {})),
         (
             PowerRequest("soft_rebooted"),
-            SubresourceRequest("virtualmachineinstances", "softreboot", {}, False, Repeat.NEVER),
+            SubresourceRequest("virtualmachineinstances", "softreboot", {}, False, RetrySafety.NEVER),
         ),
     ],
 )

@@ -101,7 +101,7 @@ def applied(manifest: dict[str, Any], **spec: Any) -> dict[str, Any]:
     """The manifest as it is in the cluster once we applied it, with what others changed in its spec."""
     result = copy.deepcopy(manifest)
     fields: dict[str, Any] = {}
-    for path in ownership.declared(manifest):
+    for path in ownership.leaf_fields(manifest):
         node = fields
         for key in path:
             node = node.setdefault(f"f:{key}", {})

@@ -64,7 +64,7 @@ def test_annotation_of_an_interrupted_bump_is_removed() -> None:
 def test_respelled_kind_differs_from_matcher_and_status(kind: str | None, noted: str | None, respelled: str) -> None:
     matcher = {"name": "big", **({"kind": kind} if kind else {})}
     reference = {"name": "big", **({"kind": noted} if noted else {})}
-    patches = recapture.respell_patches(vm(matcher, reference), [INSTANCETYPE])
+    patches = recapture.kind_alias_patches(vm(matcher, reference), [INSTANCETYPE])
     assert patches.respell == {"spec": {"instancetype": {"kind": respelled}}}
     assert patches.restore == {"spec": {"instancetype": {"kind": kind}}}
 
@@ -116,7 +116,7 @@ def test_start_revision_of_a_generation_demands_a_bump() -> None:
 
 def test_rollback_patch_pins_to_what_the_vm_had() -> None:
     before = vm({"name": "big"}, captured("old"))
-    had = recapture.former(before, part(drift.DRIFTED, "old", 2), [INSTANCETYPE])
+    had = recapture.state_before(before, part(drift.DRIFTED, "old", 2), [INSTANCETYPE])
     assert had is not None
     assert recapture.rollback_patch(had) == {
         "spec": {"instancetype": {"kind": None, "name": "big", "revisionName": "old"}}
@@ -124,17 +124,17 @@ def test_rollback_patch_pins_to_what_the_vm_had() -> None:
     assert recapture.pins_to_remove(before, had) == [INSTANCETYPE]
     assert recapture.unpin_patch([INSTANCETYPE]) == {"spec": {"instancetype": {"revisionName": None}}}
     for lost in (part(drift.REVISION_LOST, "old", 2), part(drift.NOT_CAPTURED, "", 2)):
-        assert recapture.former(before, lost, [INSTANCETYPE]) is None
-    assert recapture.former(before, part(drift.DRIFTED, "old", 2), [PREFERENCE]) is None
+        assert recapture.state_before(before, lost, [INSTANCETYPE]) is None
+    assert recapture.state_before(before, part(drift.DRIFTED, "old", 2), [PREFERENCE]) is None
 
 
 def test_rollback_keeps_a_pin_of_the_user() -> None:
     before = vm({"name": "big", "revisionName": "old"}, captured("old"))
-    had = recapture.former(before, part(drift.DRIFTED, "old", 2), [INSTANCETYPE])
+    had = recapture.state_before(before, part(drift.DRIFTED, "old", 2), [INSTANCETYPE])
     assert had is not None and recapture.pins_to_remove(before, had) == []
     # Up to KubeVirt 1.4 the name in the spec is the captured revision.
     older = vm({"name": "big", "revisionName": "old"})
-    had = recapture.former(older, part(drift.DRIFTED, "old", 2), [INSTANCETYPE])
+    had = recapture.state_before(older, part(drift.DRIFTED, "old", 2), [INSTANCETYPE])
     assert had is not None and recapture.pins_to_remove(older, had) == []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plugins.module_utils._resolver.api.errors import FieldError
-from plugins.module_utils._resolver.api.name_rules import shown
+from plugins.module_utils._resolver.api.name_rules import quoted
 from plugins.module_utils._resolver.declare.vm.volumes import Disks, generated_name
 
 WRONG = "must consist of a-z, 0-9 and -, with a letter or digit at both ends"
@@ -34,7 +34,7 @@ def test_duplicate_volume_name_is_refused(name: str) -> None:
     disks.add_named("volumes[0].name", name, {})
     with pytest.raises(FieldError) as error:
         disks.add_named("volumes[1].name", name, {})
-    assert str(error.value) == f"volumes[1].name: another volume is already named {shown(name)}; choose another name"
+    assert str(error.value) == f"volumes[1].name: another volume is already named {quoted(name)}; choose another name"
 
 
 @pytest.mark.parametrize(

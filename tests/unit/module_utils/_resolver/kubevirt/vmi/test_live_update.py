@@ -10,7 +10,7 @@ from plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.kubevirt.vmi.hotplug import LiveUpdate
-from plugins.module_utils._resolver.kubevirt.vmi.live_update import reconcile, takes_changes
+from plugins.module_utils._resolver.kubevirt.vmi.live_update import can_apply_live, reconcile
 
 STAGE = {"vmRolloutStrategy": "Stage"}
 BY_REQUEST = {"developerConfiguration": {"featureGates": ["HotplugVolumes"]}}
@@ -278,8 +278,8 @@ def test_vm_that_cannot_be_expanded_has_no_update() -> None:
 )
 def test_vmi_takes_changes_until_it_ends(phase: str, expected: bool) -> None:
     vmi = {"metadata": {}, "status": {"phase": phase} if phase else {}}
-    assert takes_changes(vmi) is expected
-    assert not takes_changes({**vmi, "metadata": {"deletionTimestamp": "now"}})
+    assert can_apply_live(vmi) is expected
+    assert not can_apply_live({**vmi, "metadata": {"deletionTimestamp": "now"}})
 
 
 def test_cluster_without_live_updates() -> None:
