@@ -62,7 +62,8 @@ def _explain(
     """What KubeVirt refuses about the VM, and the source of each field of the expanded template.
 
     Conflicts are in KubeVirt's order: [{path, message}]. Of requirements KubeVirt reports only the first: [{message,
-    paths}]. Fields, [{field, value, source, instead_of}], are there unless something conflicts; see `_field_sources.explain`.
+    paths}]. Fields, [{field, value, source, instead_of}], are there unless something conflicts; see
+    `_field_sources.explain`.
     Workload, only of a VM that was made for one: {workload, size}, and what was chosen for it, and why.
     form: data, or table, all of this as lines of text.
     """
