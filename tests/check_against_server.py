@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import KINDS
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ROLE_OF_KIND
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import MATCHER_FIELD_OF_KIND
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import evaluate, objects, sources, tasks
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import ERROR, Finding
@@ -77,7 +77,7 @@ class File(NamedTuple):
 
 def files(folder: Path) -> Iterator[File]:
     """The files of a folder that have VMs, instancetypes or preferences."""
-    kinds = (evaluate.VM, *ROLE_OF_KIND)
+    kinds = (evaluate.VM, *MATCHER_FIELD_OF_KIND)
     for path in sorted(path for path in folder.rglob("*") if path.suffix in (".yaml", ".yml", ".json")):
         repository = sources.read([str(path)])
         every = [
@@ -181,7 +181,7 @@ def _agree(ours: Verdict, server: Verdict) -> bool:
 
 def _create(session: Session, manifest: Manifest) -> str:
     """The path of an instancetype or preference that the server accepted and did not have; "" if there is none."""
-    if manifest["kind"] not in ROLE_OF_KIND:
+    if manifest["kind"] not in MATCHER_FIELD_OF_KIND:
         return ""
     try:
         path = _path(session, manifest)

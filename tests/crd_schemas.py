@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, Final
 
 from _resolver.api import release_schema, schema
-from _resolver.api.matcher import ROLES
+from _resolver.api.matcher import MATCHER_FIELDS
 
 FREE: Final[dict[str, Any]] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 """The schema of an object that is stored as it comes."""
@@ -78,9 +78,9 @@ def _of(expression: str) -> dict[str, Any]:
 def definitions() -> list[dict[str, Any]]:
     """The CustomResourceDefinitions of instancetypes and preferences, as far as clients read them."""
     return [
-        _definition(kind, scope, schema_of(role.spec_type))
-        for role in ROLES
-        for kind, scope in ((role.kind, "Namespaced"), (role.cluster_kind, "Cluster"))
+        _definition(kind, scope, schema_of(matcher_field.spec_type))
+        for matcher_field in MATCHER_FIELDS
+        for kind, scope in ((matcher_field.kind, "Namespaced"), (matcher_field.cluster_kind, "Cluster"))
     ]
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 from ansible.errors import AnsibleFilterError
 
 from ..module_utils._resolver.api.errors import QuantityError
-from ..module_utils._resolver.api.matcher import ROLES
+from ..module_utils._resolver.api.matcher import MATCHER_FIELDS
 from ..module_utils._resolver.api.quantity import parse
 from ..module_utils._resolver.api.state import DEPRECATED, OBSOLETE
 from ..module_utils._resolver.refresh import drift
@@ -144,7 +144,7 @@ def _totals(result: Result) -> Result:
 
 def _row(vm: Result, captured: Result, team_label: str) -> Result:
     """A VM with its promised resources and what it needs."""
-    parts = {role.matcher: vm.get(role.matcher) or {} for role in ROLES}
+    parts = {matcher_field.matcher: vm.get(matcher_field.matcher) or {} for matcher_field in MATCHER_FIELDS}
     drifted = bool(vm["drifted"])
     guest = (vm.get("resources") or {}).get("guest") or {}
     instance = vm.get("instance") or {}
@@ -155,7 +155,7 @@ def _row(vm: Result, captured: Result, team_label: str) -> Result:
         "namespace": vm["namespace"],
         "name": vm["name"],
         "team": (vm.get("labels") or {}).get(team_label, ""),
-        **{role: _reference(part) for role, part in parts.items()},
+        **{matcher_field: _reference(part) for matcher_field, part in parts.items()},
         "status": vm.get("status", ""),
         "run_strategy": vm.get("run_strategy", ""),
         "running": running,
@@ -212,12 +212,12 @@ def _states(rows: list[Result], name: str) -> list[Result]:
     return sorted(result, key=lambda group: (not group[name], -group["virtual_machines"], group[name]))
 
 
-def _users(rows: list[Result], role: str, entries: list[Result]) -> list[Result]:
+def _users(rows: list[Result], matcher_field: str, entries: list[Result]) -> list[Result]:
     """The instancetypes or preferences that VMs use, most used first; VMs without one come last."""
     deprecated = {_key(entry) for entry in entries if entry["deprecated"]}
     groups: dict[tuple[str, str, str], list[Result]] = {}
     for row in rows:
-        reference = row[role]
+        reference = row[matcher_field]
         kind, name = (reference["kind"] or "", reference["name"] or "") if reference else ("", "")
         namespace = "" if not name or "Cluster" in kind else row["namespace"]
         groups.setdefault((kind, namespace, name), []).append(row)
@@ -229,7 +229,7 @@ def _users(rows: list[Result], role: str, entries: list[Result]) -> list[Result]
             "deprecated": (kind, namespace, name) in deprecated,
             "virtual_machines": len(members),
             "running": sum(row["running"] for row in members),
-            "drifted": sum(_drifts_from(row, role) for row in members),
+            "drifted": sum(_drifts_from(row, matcher_field) for row in members),
             "vcpus": sum(row["vcpus"] or 0 for row in members),
             "memory_bytes": sum(row["memory_bytes"] or 0 for row in members),
         }
@@ -250,7 +250,7 @@ def _deprecated_in_use(rows: list[Result]) -> list[Result]:
     """The VMs that use deprecated and obsolete objects, by namespace and object: obsolete ones first, then by date."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for row in rows:
-        for part in (row[role.matcher] for role in ROLES):
+        for part in (row[matcher_field.matcher] for matcher_field in MATCHER_FIELDS):
             if part and part["object_state"] in (DEPRECATED, OBSOLETE):
                 key = (row["namespace"], part["kind"], part["name"], *(part[name] for name in _STATE))
                 groups.setdefault(key, []).append(_label(row))
@@ -267,8 +267,8 @@ def _deprecated_in_use(rows: list[Result]) -> list[Result]:
     )
 
 
-def _drifts_from(row: Result, role: str) -> bool:
-    return bool(row[role]) and row[role]["state"] == drift.DRIFTED
+def _drifts_from(row: Result, matcher_field: str) -> bool:
+    return bool(row[matcher_field]) and row[matcher_field]["state"] == drift.DRIFTED
 
 
 def _by_age(rows: list[Result], now: str) -> list[Result]:

@@ -15,7 +15,7 @@ from ..module_utils._resolver.api.quantity import human_readable
 
 Facts = dict[str, Any]
 
-_ROLES: Final = ("instancetype", "preference")
+_MATCHER_FIELDS: Final = ("instancetype", "preference")
 TEMPLATES = Path(__file__).with_name("pages")
 
 
@@ -91,7 +91,9 @@ def _nameless(row: Facts) -> Facts:
     for state in ("before", "after"):
         if state in row:
             own[state] = {
-                key: {name: entry for name, entry in value.items() if name != "revision"} if key in _ROLES else value
+                key: {name: entry for name, entry in value.items() if name != "revision"}
+                if key in _MATCHER_FIELDS
+                else value
                 for key, value in row[state].items()
             }
     return own
@@ -102,9 +104,13 @@ def _grouped(vms: list[Facts], reason: str) -> list[Facts]:
     groups: dict[tuple[Any, ...], list[str]] = {}
     where = [name for name in ("cluster", "namespace") if any(name in vm for vm in vms)]
     for vm in vms:
-        key = (*(vm[name] for name in where), *((vm[role] or {}).get("name") or "" for role in _ROLES), vm[reason])
+        key = (
+            *(vm[name] for name in where),
+            *((vm[matcher_field] or {}).get("name") or "" for matcher_field in _MATCHER_FIELDS),
+            vm[reason],
+        )
         groups.setdefault(key, []).append(vm["name"])
-    fields = (*where, *_ROLES, "reason")
+    fields = (*where, *_MATCHER_FIELDS, "reason")
     result = [{**dict(zip(fields, key)), "names": names} for key, names in groups.items()]
     return sorted(result, key=lambda group: -len(group["names"]))
 

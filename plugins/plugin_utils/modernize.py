@@ -21,7 +21,7 @@ from ..module_utils._conversion.template_parameters import PARAMETERS
 from ..module_utils._resolver.api import release as releases
 from ..module_utils._resolver.api import unquoted
 from ..module_utils._resolver.api.errors import FieldError, bug_report
-from ..module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
+from ..module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE
 from ..module_utils._resolver.api.redaction import own_annotations
 from ..module_utils._resolver.api.release import Release
 from ..module_utils._resolver.catalog.modernize import OLD_KINDS, FieldChange, Modernization
@@ -37,7 +37,7 @@ from .check.sources import UsageError
 Manifest = dict[str, Any]
 
 _GUESTS: Final = ("VirtualMachine", TEMPLATE, VM_TEMPLATE)
-_CATALOG: Final = frozenset({*ROLE_OF_KIND, *OLD_KINDS})
+_CATALOG: Final = frozenset({*MATCHER_FIELD_OF_KIND, *OLD_KINDS})
 _USER_METADATA: Final = ("name", "generateName", "namespace", "labels", "annotations")
 _HEADER: Final = ("OBJECT", "INSTANCETYPE", "PREFERENCE", "BEFORE", "AFTER", "GUEST")
 _LONGEST: Final = 60
@@ -121,7 +121,7 @@ def _report(options: argparse.Namespace, stdin: bytes) -> _Report:
     presets = [item.manifest for item in objects if item.manifest["kind"] == PRESET]
     # A catalog of another series is no reason to change VMs that have their own CPU and memory.
     origin = Sources(
-        presets, catalog if any(ROLE_OF_KIND.get(item["kind"]) is INSTANCETYPE for item in catalog) else None
+        presets, catalog if any(MATCHER_FIELD_OF_KIND.get(item["kind"]) is INSTANCETYPE for item in catalog) else None
     )
     changed: set[Path] = set()
     for file, source in read:
@@ -232,7 +232,7 @@ def _successor(change: FieldChange) -> str:
 def _row(label: str, conversion: Modernization) -> _Row:
     spec = conversion.manifest.get("spec") or {}
     spec = (spec.get("virtualMachine") or {}).get("spec") or spec
-    names = [(spec.get(role.matcher) or {}).get("name") or "-" for role in (INSTANCETYPE, PREFERENCE)]
+    names = [(spec.get(matcher_field.matcher) or {}).get("name") or "-" for matcher_field in (INSTANCETYPE, PREFERENCE)]
     if conversion.differences is None:
         word = "has an instancetype" if names[0] != "-" else "no instancetype"
         return _Row((label, *names, "-", "-", word))

@@ -125,9 +125,9 @@ def _check_file(flags: dict[str, Any]) -> None:
 
 
 def _check_defaults(flags: dict[str, Any]) -> None:
-    for role in ("instancetype", "preference"):
-        if flags[f"default-{role}-kind"] and not flags[f"default-{role}"]:
-            raise Refused(f"--default-{role} must be provided with --default-{role}-kind")
+    for matcher_field in ("instancetype", "preference"):
+        if flags[f"default-{matcher_field}-kind"] and not flags[f"default-{matcher_field}"]:
+            raise Refused(f"--default-{matcher_field} must be provided with --default-{matcher_field}-kind")
     if flags["no-create"] and (flags["default-instancetype"] or flags["default-preference"]):
         raise Refused("--default-instancetype and --default-preference cannot be used with --no-create")
 
@@ -135,9 +135,12 @@ def _check_defaults(flags: dict[str, Any]) -> None:
 def _matchers(flags: dict[str, Any]) -> dict[str, Any]:
     """The module writes a kind, too, where virtctl writes a name only."""
     result = {}
-    for role in ("instancetype", "preference"):
-        if flags[f"default-{role}"]:
-            result[role] = {"name": flags[f"default-{role}"], "kind": flags[f"default-{role}-kind"]}
+    for matcher_field in ("instancetype", "preference"):
+        if flags[f"default-{matcher_field}"]:
+            result[matcher_field] = {
+                "name": flags[f"default-{matcher_field}"],
+                "kind": flags[f"default-{matcher_field}-kind"],
+            }
     return result
 
 

@@ -13,7 +13,7 @@ import checkout  # noqa: F401  # pylint: disable=unused-import
 
 from _resolver.api import release_schema, schema
 from _resolver.api.manifest import name_of, namespace_of
-from _resolver.api.matcher import INSTANCETYPE, ROLE_OF_KIND, ROLES, Role
+from _resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, MatcherField
 from _resolver.api.release import Release
 from _resolver.kubevirt.apply import applier
 from _resolver.kubevirt.apply.conflict import webhook_message
@@ -50,31 +50,35 @@ def capture(vm: Json, lookup: Lookup, release: Release) -> Writes:
     vm = release_schema.canonical("VirtualMachine", vm, release)
     state = _Capture(vm, lookup, CreatedRevisions(lookup), [], release)
     try:
-        patch = [line for role in ROLES for line in _patch(state, role)]
+        patch = [line for matcher_field in MATCHER_FIELDS for line in _patch(state, matcher_field)]
     except _Failed as failed:
         return Writes(tuple(state.actions), failed.problem)
     kind = PatchStatus if release.captures_in_status else PatchSpec
     return Writes((*state.actions, *([kind(namespace_of(vm), name_of(vm), patch)] if patch else ())))
 
 
-def _patch(state: _Capture, role: Role) -> list[Json]:
+def _patch(state: _Capture, matcher_field: MatcherField) -> list[Json]:
     """The JSON patch for one matcher, after creating its revision if needed. A matcher that names one keeps it."""
-    matcher = role.matcher_of(state.vm)
+    matcher = matcher_field.matcher_of(state.vm)
     if matcher is None:
         return []
     if state.release.captures_in_status:
-        reference = _reference(state, role, matcher)
-        path = f"/status/{role.reference}"
-        return [] if reference == role.reference_of(state.vm) else [{"op": "add", "path": path, "value": reference}]
+        reference = _reference(state, matcher_field, matcher)
+        path = f"/status/{matcher_field.reference}"
+        return (
+            []
+            if reference == matcher_field.reference_of(state.vm)
+            else [{"op": "add", "path": path, "value": reference}]
+        )
     if "revisionName" in matcher:
         return []
-    path = f"/spec/{role.matcher}/revisionName"
-    name = _create(state, role, matcher)
+    path = f"/spec/{matcher_field.matcher}/revisionName"
+    name = _create(state, matcher_field, matcher)
     return [{"op": "test", "path": path, "value": None}, {"op": "add", "path": path, "value": name}]
 
 
-def _reference(state: _Capture, role: Role, matcher: Json) -> Json:
-    reference = dict(role.reference_of(state.vm) or {})
+def _reference(state: _Capture, matcher_field: MatcherField, matcher: Json) -> Json:
+    reference = dict(matcher_field.reference_of(state.vm) or {})
     for field in recapture_fields(matcher, reference):
         reference[field] = matcher[field]
         reference.pop("controllerRevisionRef", None)
@@ -83,25 +87,25 @@ def _reference(state: _Capture, role: Role, matcher: Json) -> Json:
     if "revisionName" in matcher:
         reference["controllerRevisionRef"] = {"name": matcher["revisionName"]}
     if "controllerRevisionRef" not in reference:
-        reference["controllerRevisionRef"] = {"name": _create(state, role, matcher)}
+        reference["controllerRevisionRef"] = {"name": _create(state, matcher_field, matcher)}
     return reference
 
 
-def _create(state: _Capture, role: Role, matcher: Json) -> str:
+def _create(state: _Capture, matcher_field: MatcherField, matcher: Json) -> str:
     """Creates the revision of the live object, or reuses an existing one with the same spec. Returns its name."""
     if state.release.storing_needs_kind and "kind" not in matcher:
-        raise _Failed(unexpected_kind(role, matcher))
-    result = live(state.vm, role, state.lookup, state.release)
+        raise _Failed(unexpected_kind(matcher_field, matcher))
+    result = live(state.vm, matcher_field, state.lookup, state.release)
     if result.manifest is None:
-        raise _Failed(result.error or Problem(f"the VirtualMachine has no {role.matcher}"))
+        raise _Failed(result.error or Problem(f"the VirtualMachine has no {matcher_field.matcher}"))
     manifest = revision.controller_revision(state.vm, result.manifest, state.release)
-    if role is INSTANCETYPE:
+    if matcher_field is INSTANCETYPE:
         _check_conflicts(state, result.manifest["spec"])
     name: str = name_of(manifest)
     state.actions.append(Create(namespace_of(state.vm), manifest))
     existing = state.created.add(manifest)
     if isinstance(existing, dict):
-        equal = same_content(manifest, existing, state.release, role)
+        equal = same_content(manifest, existing, state.release, matcher_field)
         if isinstance(equal, Problem):
             raise _Failed(equal)
         if not equal:
@@ -120,7 +124,9 @@ def _check_conflicts(state: _Capture, instancetype: Json) -> None:
         raise _Failed(Problem(webhook_message(conflicts, state.release)))
 
 
-def same_content(first: Json, second: Json, release: Release, role: Role | None = None) -> bool | Problem:
+def same_content(
+    first: Json, second: Json, release: Release, matcher_field: MatcherField | None = None
+) -> bool | Problem:
     """Whether two ControllerRevisions contain specs with the same meaning; metadata and scope do not count."""
     manifests = []
     for entry in (first, second):
@@ -128,6 +134,6 @@ def same_content(first: Json, second: Json, release: Release, role: Role | None 
         if decoded.manifest is None:
             return Problem(decoded.error or "unexpected type: <nil>")
         manifests.append(decoded.manifest)
-    first_role, second_role = (ROLE_OF_KIND[manifest["kind"]] for manifest in manifests)
+    first_role, second_role = (MATCHER_FIELD_OF_KIND[manifest["kind"]] for manifest in manifests)
     specs = [manifest["spec"] for manifest in manifests]
     return first_role is second_role and schema.equal(first_role.spec_type, *specs)

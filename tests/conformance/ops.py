@@ -14,7 +14,7 @@ import wire_types
 from _resolver.api import errors, go_json, quantity, release_schema, schema
 from _resolver.api.errors import Panic
 from _resolver.api.fields.domain import ENUMS
-from _resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES
+from _resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, PREFERENCE
 from _resolver.api.release import NEWEST, Release
 from _resolver.kubevirt.apply import applier, conflict, requirements, topology
 from _resolver.kubevirt.config.cluster import DEFAULT_ARCHITECTURE, Cluster, KubeVirt
@@ -51,8 +51,10 @@ def _cluster(given: Json, version: Release = NEWEST) -> Cluster:
 
 def _specs(given: Json, version: Release) -> tuple[Json | None, Json | None]:
     instancetype, preference = (
-        None if given[role.matcher] is None else release_schema.canonical(role.spec_type, given[role.matcher], version)
-        for role in ROLES
+        None
+        if given[matcher_field.matcher] is None
+        else release_schema.canonical(matcher_field.spec_type, given[matcher_field.matcher], version)
+        for matcher_field in MATCHER_FIELDS
     )
     return instancetype, preference
 
@@ -179,17 +181,17 @@ def _compare(given: Json) -> Json:
 
 def _decode(given: Json) -> Json:
     result: Json = {"isLatest": naming.is_latest(given["revision"])}
-    for role in (INSTANCETYPE, PREFERENCE):
-        decoded = decode.spec(given["revision"], role)
+    for matcher_field in (INSTANCETYPE, PREFERENCE):
+        decoded = decode.spec(given["revision"], matcher_field)
         name, value = ("Spec", decoded.spec) if decoded.error is None else ("Error", decoded.error)
-        result[f"{role.matcher}{name}"] = value
+        result[f"{matcher_field.matcher}{name}"] = value
     return result
 
 
 def _decode_as(given: Json, version: Release) -> Json:
     """What a VM reads that refers to the revision as one of the two."""
-    role = INSTANCETYPE if given["role"] == INSTANCETYPE.matcher else PREFERENCE
-    read = decode.spec(given["revision"], role, version)
+    matcher_field = INSTANCETYPE if given["role"] == INSTANCETYPE.matcher else PREFERENCE
+    read = decode.spec(given["revision"], matcher_field, version)
     if read.error is not None:
         return {"error": read.error}
     held = decode.decode(given["revision"], version).manifest
@@ -204,7 +206,7 @@ def _writes(given: Json, writes: Writes, version: Release = NEWEST) -> Json:
     if writes.error is not None:
         return {"actions": actions, **_error(writes.error)}
     status = _patched(given, writes, version)["status"]
-    references = {role.reference: status.get(role.reference) for role in ROLES}
+    references = {matcher_field.reference: status.get(matcher_field.reference) for matcher_field in MATCHER_FIELDS}
     return {"actions": actions, **(references if version.captures_in_status else {})}
 
 
@@ -256,7 +258,7 @@ def _release_writes(given: Json, writes: Writes, version: Release) -> Json:
     result = _writes(given, writes, version)
     if writes.error is None:
         spec = _patched(given, writes, version)["spec"]
-        result.update({role.matcher: spec.get(role.matcher) for role in ROLES})
+        result.update({matcher_field.matcher: spec.get(matcher_field.matcher) for matcher_field in MATCHER_FIELDS})
     return result
 
 
@@ -270,15 +272,18 @@ def _release_expand(given: Json, version: Release) -> Json:
 
 def ignored(op: str, given: Json, version: Release) -> Iterator[str]:
     """The fields of an op's input that a release does not know, as the vectors name them."""
-    parts = [(role.matcher, role.spec_type, given.get(role.matcher)) for role in ROLES]
+    parts = [
+        (matcher_field.matcher, matcher_field.spec_type, given.get(matcher_field.matcher))
+        for matcher_field in MATCHER_FIELDS
+    ]
     parts += [
         ("vm", VM, given.get("vm")),
         ("vmiSpec", "VirtualMachineInstanceSpec", given.get("vmiSpec")),
     ]
     parts += [
-        (f"object {manifest['kind']}", ROLE_OF_KIND[manifest["kind"]].kind, manifest)
+        (f"object {manifest['kind']}", MATCHER_FIELD_OF_KIND[manifest["kind"]].kind, manifest)
         for manifest in given.get("objects", ())
-        if manifest["kind"] in ROLE_OF_KIND
+        if manifest["kind"] in MATCHER_FIELD_OF_KIND
     ]
     for label, type_name, value in parts:
         for field in release_schema.unknown(type_name, value, version):

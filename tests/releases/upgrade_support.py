@@ -375,7 +375,8 @@ def mismatches(cluster: Cluster, upgrade: Callable[[], Any], version: str) -> tu
         if item.get("refusal", "") not in message or bool(message) != bool(item.get("refusal")):
             wrong.append(f"{name}: refusal {item.get('refusal')}, seen {message}")
         if item["pinned"] != any(
-            (vm["spec"].get(role) or {}).get("revisionName") for role in ("instancetype", "preference")
+            (vm["spec"].get(matcher_field) or {}).get("revisionName")
+            for matcher_field in ("instancetype", "preference")
         ):
             wrong.append(f"{name}: pinned {item['pinned']}")
     cluster.restart_all()

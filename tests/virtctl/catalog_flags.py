@@ -10,7 +10,7 @@ from command_line import Flags, Syntax, params, unused
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import (
     INSTANCETYPE,
     PREFERENCE,
-    Role,
+    MatcherField,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import (
     instancetypes as manifests,
@@ -18,19 +18,19 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.argument_spec import options
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.volumes import generated_name
 
-ROLES = {"instancetype": INSTANCETYPE, "preference": PREFERENCE}
+MATCHER_FIELDS = {"instancetype": INSTANCETYPE, "preference": PREFERENCE}
 build = {"instancetype": manifests.instancetype, "preference": manifests.preference}
 _DEVICES = {"gpu": "gpus", "hostdevice": "host_devices"}
 _REQUIRED = {"instancetype": ("cpu", "memory"), "preference": ()}
 
 
-def argument_spec(role: Role) -> dict[str, Any]:
+def argument_spec(matcher_field: MatcherField) -> dict[str, Any]:
     """The options of the object, and those that name it."""
     return {
-        **options(role.spec_type, required=False),
+        **options(matcher_field.spec_type, required=False),
         "name": {"type": "str"},
         "namespace": {"type": "str"},
-        "kind": {"type": "str", "choices": [role.kind, role.cluster_kind]},
+        "kind": {"type": "str", "choices": [matcher_field.kind, matcher_field.cluster_kind]},
     }
 
 
@@ -42,12 +42,12 @@ def missing(kind: str, flags: Flags) -> str | None:
 
 def options_of(kind: str, flags: Flags, seed: str) -> dict[str, Any]:
     """The module's options for a command line. Raises Syntax, with the flag."""
-    role = ROLES[kind]
+    matcher_field = MATCHER_FIELDS[kind]
     namespaced = bool(flags.last("namespace")) or bool(flags.last("namespaced"))
     name = flags.last("name")
     if name is None:
         name = generated_name(kind if namespaced else f"cluster{kind}", seed)
-    result: dict[str, Any] = {"name": name, "kind": role.kind if namespaced else role.cluster_kind}
+    result: dict[str, Any] = {"name": name, "kind": matcher_field.kind if namespaced else matcher_field.cluster_kind}
     if flags.last("namespace"):
         result["namespace"] = flags.last("namespace")
     read = _instancetype if kind == "instancetype" else _preference

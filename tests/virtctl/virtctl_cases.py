@@ -21,7 +21,7 @@ from unittest import mock
 
 import collection_path  # noqa: F401  # pylint: disable=unused-import
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-from catalog_flags import ROLES, argument_spec, build, missing, options_of
+from catalog_flags import MATCHER_FIELDS, argument_spec, build, missing, options_of
 from command_line import Flags, Syntax, parse
 from virtctl_words import said, said_of_catalog, warned
 from vm_flags import GROUPS, Stage, deprecations, exclusive, stages
@@ -174,7 +174,7 @@ def _catalog(kind: str, flags: Flags, seed: str) -> Outcome:
         options = options_of(kind, flags, seed)
     except Syntax as wrong:
         return Outcome(error=str(wrong))
-    result = ArgumentSpecValidator(argument_spec(ROLES[kind])).validate(options)
+    result = ArgumentSpecValidator(argument_spec(MATCHER_FIELDS[kind])).validate(options)
     matches = _sorted(result.errors)
     if matches:
         return Outcome(error=said_of_catalog(matches[0]))
@@ -222,9 +222,9 @@ def _filled(given: Any) -> Any:
     result = deepcopy(given)
     result.pop("status", None)
     spec = result["spec"]
-    for role in ROLES:
-        if role in spec and "kind" in spec[role]:
-            spec[role]["kind"] = spec[role]["kind"].lower()
+    for matcher_field in MATCHER_FIELDS:
+        if matcher_field in spec and "kind" in spec[matcher_field]:
+            spec[matcher_field]["kind"] = spec[matcher_field]["kind"].lower()
     for template in spec.get("dataVolumeTemplates", []):
         _drop_empty(template, "metadata")
         _drop_empty(template["spec"]["storage"], "resources")

@@ -85,11 +85,11 @@ def deprecations(flags: Flags) -> list[str]:
 def exclusive(flags: Flags) -> Options:
     """The flags that exclude each other, as options; nothing else about them is looked at."""
     options: Options = {}
-    for role in ("instancetype", "preference"):
-        given = {"name": flags.last(role), "infer": flags.last(f"infer-{role}")}
-        given["infer_from_volume"] = flags.last(f"infer-{role}-from")
+    for matcher_field in ("instancetype", "preference"):
+        given = {"name": flags.last(matcher_field), "infer": flags.last(f"infer-{matcher_field}")}
+        given["infer_from_volume"] = flags.last(f"infer-{matcher_field}-from")
         if any(value is not None for value in given.values()):
-            options[role] = {option: value for option, value in given.items() if value is not None}
+            options[matcher_field] = {option: value for option, value in given.items() if value is not None}
     if flags.any("memory"):
         options["memory"] = flags.last("memory")
     return {**options, **_cloud_init(flags)}
@@ -116,18 +116,20 @@ def _frame(flags: Flags, options: Options) -> Iterator[Stage]:
     if flags.any("run-strategy"):
         options["run_strategy"] = _spelled(flags.last("run-strategy"), SPEC["run_strategy"]["choices"])
     yield Stage("run-strategy", options)
-    for role in ("instancetype", "preference"):
-        if flags.any(role):
-            kind, _slash, name = flags.last(role).rpartition("/")
+    for matcher_field in ("instancetype", "preference"):
+        if flags.any(matcher_field):
+            kind, _slash, name = flags.last(matcher_field).rpartition("/")
             if "/" in kind:
                 try:
-                    named(flags.last(role))
+                    named(flags.last(matcher_field))
                 except Syntax as error:
-                    yield Stage(role, options, syntax=str(error))
-            options[role] = {"name": name}
+                    yield Stage(matcher_field, options, syntax=str(error))
+            options[matcher_field] = {"name": name}
             if kind:
-                options[role]["kind"] = _spelled(kind.lower(), SPEC[role]["options"]["kind"]["choices"])
-        yield Stage(role, options)
+                options[matcher_field]["kind"] = _spelled(
+                    kind.lower(), SPEC[matcher_field]["options"]["kind"]["choices"]
+                )
+        yield Stage(matcher_field, options)
 
 
 def _volumes(flags: Flags, options: Options) -> Iterator[Stage]:
@@ -332,14 +334,14 @@ def _cloud_init_stages(flags: Flags, options: Options) -> Iterator[Stage]:
 
 
 def _inference(flags: Flags, options: Options) -> Iterator[Stage]:
-    for role in ("instancetype", "preference"):
-        if flags.any(f"infer-{role}-from"):
-            options[role] = {"infer_from_volume": flags.last(f"infer-{role}-from")}
-        elif flags.any(f"infer-{role}"):
-            options[role] = {"infer": "required" if flags.last(f"infer-{role}") else "none"}
-        yield Stage(f"infer-{role}", options)
-    for role in ("instancetype", "preference"):
-        options.setdefault(role, {"infer": "auto"})
+    for matcher_field in ("instancetype", "preference"):
+        if flags.any(f"infer-{matcher_field}-from"):
+            options[matcher_field] = {"infer_from_volume": flags.last(f"infer-{matcher_field}-from")}
+        elif flags.any(f"infer-{matcher_field}"):
+            options[matcher_field] = {"infer": "required" if flags.last(f"infer-{matcher_field}") else "none"}
+        yield Stage(f"infer-{matcher_field}", options)
+    for matcher_field in ("instancetype", "preference"):
+        options.setdefault(matcher_field, {"infer": "auto"})
     yield Stage("", options)
 
 

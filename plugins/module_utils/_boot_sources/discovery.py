@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from .._resolver.api.manifest import Manifest, condition_of, has_condition, labels_of, namespaced_name
-from .._resolver.api.matcher import ROLES, VOLUME_LABELS
+from .._resolver.api.matcher import MATCHER_FIELDS, VOLUME_LABELS
 from .origin import Image, Origin, origin_of
 from .source import CRON, OWNER, import_status, is_ready, target_of
 
@@ -128,9 +128,9 @@ class _Discovery:
         target_labels = _defaults(target) if target is not None and key is not None and key[0] != SOURCE else {}
         own = _defaults(manifest)
         labels = dict(own)
-        for role in ROLES:
-            if role.volume_label not in own:
-                names = (role.volume_label, role.volume_kind_label)
+        for matcher_field in MATCHER_FIELDS:
+            if matcher_field.volume_label not in own:
+                names = (matcher_field.volume_label, matcher_field.volume_kind_label)
                 labels.update({label: target_labels[label] for label in names if label in target_labels})
         cron = labels_of(manifest).get(CRON) or ""
         content = self._content(target, key)

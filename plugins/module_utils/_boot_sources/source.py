@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from .._resolver.api import name_rules as names
 from .._resolver.api.errors import FieldError, QuantityError
 from .._resolver.api.manifest import Manifest, Options, Progress, condition_of, has_condition
-from .._resolver.api.matcher import LABEL_PREFIX, ROLES
+from .._resolver.api.matcher import LABEL_PREFIX, MATCHER_FIELDS
 from .._resolver.api.name_rules import label_value, subdomain
 from .._resolver.api.quantity import parse
 from .cdi_parsers import ChecksumError, parse_checksum
@@ -50,7 +50,7 @@ def representative(options: Options) -> Manifest:
 
 
 def _check_labels(options: Options) -> None:
-    if not any(options.get(role.matcher) for role in ROLES):
+    if not any(options.get(matcher_field.matcher) for matcher_field in MATCHER_FIELDS):
         raise FieldError("state", "labeled needs instancetype, preference or both")
     option = next((name for name in (*ORIGINS, "schedule") if options.get(name) is not None), None)
     if option:
@@ -111,13 +111,13 @@ def defaults(options: Options, environment: Iterable[str]) -> dict[str, str]:
     """The labels with instancetype and preference: the declared ones, else those of the image. Raises FieldError."""
     image_labels = labels_of(environment)
     result = {}
-    for role in ROLES:
-        matcher = options.get(role.matcher) or {}
-        name = matcher.get("name") or image_labels.get(role.volume_label) or ""
-        kind = matcher.get("kind") if matcher.get("name") else image_labels.get(role.volume_kind_label)
+    for matcher_field in MATCHER_FIELDS:
+        matcher = options.get(matcher_field.matcher) or {}
+        name = matcher.get("name") or image_labels.get(matcher_field.volume_label) or ""
+        kind = matcher.get("kind") if matcher.get("name") else image_labels.get(matcher_field.volume_kind_label)
         if name:
-            result[role.volume_label] = name
-            result[role.volume_kind_label] = kind or role.cluster_kind
+            result[matcher_field.volume_label] = name
+            result[matcher_field.volume_kind_label] = kind or matcher_field.cluster_kind
     for label, value in result.items():
         problem = label_value(value)
         if problem:
@@ -126,12 +126,15 @@ def defaults(options: Options, environment: Iterable[str]) -> dict[str, str]:
 
 
 def matchers(labels: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Kind and name by role, from labels. Without the label for the kind, the name means the cluster-wide kind."""
+    """Kind and name by field, from labels. Without the label for the kind, the name means the cluster-wide kind."""
     result = {}
-    for role in ROLES:
-        if labels.get(role.volume_label):
-            kind = labels.get(role.volume_kind_label, "")
-            result[role.matcher] = role.kind_of({"kind": kind}) or kind, labels[role.volume_label]
+    for matcher_field in MATCHER_FIELDS:
+        if labels.get(matcher_field.volume_label):
+            kind = labels.get(matcher_field.volume_kind_label, "")
+            result[matcher_field.matcher] = (
+                matcher_field.kind_of({"kind": kind}) or kind,
+                labels[matcher_field.volume_label],
+            )
     return result
 
 

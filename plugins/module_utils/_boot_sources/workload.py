@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from .._resolver.api import release_schema
 from .._resolver.api.errors import FieldError
 from .._resolver.api.manifest import Manifest, annotations_of, labels_of, name_of, namespace_of
-from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
+from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField
 from .._resolver.api.name_rules import did_you_mean, quoted
 from .._resolver.api.release import Release
 from .._resolver.api.state import ACTIVE, is_active, state_of
@@ -93,10 +93,13 @@ class Choice(NamedTuple):
 
     def as_data(self) -> dict[str, Any]:
         """For users: `boot`, `preference` and `instancetype` are options of the module virtual_machine."""
-        roles = {PREFERENCE: self.preference, INSTANCETYPE: self.instancetype}
+        matcher_fields = {PREFERENCE: self.preference, INSTANCETYPE: self.instancetype}
         return {
             **({"boot": {"data_source": self.data_source}} if self.data_source else {}),
-            **{role.matcher: {"name": name_of(manifest), "kind": manifest["kind"]} for role, manifest in roles.items()},
+            **{
+                matcher_field.matcher: {"name": name_of(manifest), "kind": manifest["kind"]}
+                for matcher_field, manifest in matcher_fields.items()
+            },
             "reasons": self.reasons,
             "others": {"boot": self.other_sources, INSTANCETYPE.matcher: self.other_instancetypes},
             "rejected": self.rejected,
@@ -351,17 +354,17 @@ def _state(manifest: Manifest) -> str:
     return "" if state.name == ACTIVE else f"; it is {state.text}"
 
 
-def _by_name(manifests: Iterable[Manifest], role: Role) -> dict[str, Manifest]:
+def _by_name(manifests: Iterable[Manifest], matcher_field: MatcherField) -> dict[str, Manifest]:
     """The manifests by name, in order; of two kinds the cluster-wide one."""
     result: dict[str, Manifest] = {}
     for manifest in manifests:
-        if name_of(manifest) not in result or manifest.get("kind") == role.cluster_kind:
+        if name_of(manifest) not in result or manifest.get("kind") == matcher_field.cluster_kind:
             result[name_of(manifest)] = manifest
     return result
 
 
-def _listed(manifests: Iterable[Manifest], role: Role) -> str:
-    return _shortened([display_name(manifest, role) for manifest in manifests])
+def _listed(manifests: Iterable[Manifest], matcher_field: MatcherField) -> str:
+    return _shortened([display_name(manifest, matcher_field) for manifest in manifests])
 
 
 def _shortened(names: Sequence[str]) -> str:

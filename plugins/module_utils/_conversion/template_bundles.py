@@ -14,7 +14,7 @@ from .._boot_sources.workload import normalized
 from .._resolver.api import release_schema
 from .._resolver.api.errors import FieldError
 from .._resolver.api.manifest import Manifest, annotations_of, name_of, namespace_of
-from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
+from .._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
 from .._resolver.api.release import NEWEST, Release
 from .._resolver.api.state import is_active
 from .._resolver.api.tree import copy, value_at, without_secrets
@@ -152,7 +152,7 @@ def _add_presets(draft: Modernization, presets: Sequence[Manifest]) -> None:
     if not result.matching:
         return
     names = " and ".join(result.matching)
-    if any(role.matcher_of(vm) is not None for role in ROLES):
+    if any(matcher_field.matcher_of(vm) is not None for matcher_field in MATCHER_FIELDS):
         note = (
             f"The VM has an instancetype or a preference and labels that match presets ({names}); choose one of them."
         )
@@ -206,10 +206,10 @@ def _add_instancetype(draft: Modernization, catalog: Sequence[Manifest]) -> None
         draft.remaining.append(RemainingField("spec.instancetype", f"No instancetype fits: {reason}"))
         return
     draft.manifest = chosen.vm
-    for role in ROLES:
-        matcher = role.matcher_of(chosen.vm)
-        if matcher is not None and matcher != role.matcher_of(vm):
-            draft.set("", None, f"spec.{role.matcher}", matcher, "From the catalog.")
+    for matcher_field in MATCHER_FIELDS:
+        matcher = matcher_field.matcher_of(chosen.vm)
+        if matcher is not None and matcher != matcher_field.matcher_of(vm):
+            draft.set("", None, f"spec.{matcher_field.matcher}", matcher, "From the catalog.")
     for path, value in chosen.removed.items():
         part = "metadata" if path.startswith("annotations.") else "spec"
         draft.set(f"spec.template.{part}.{path}", value, "", None, "The instancetype or the preference provides it.")
@@ -218,9 +218,9 @@ def _add_instancetype(draft: Modernization, catalog: Sequence[Manifest]) -> None
     draft.guest_before, draft.guest_after = (guest({} if isinstance(spec, str) else spec) for spec in effective)
 
 
-def _offered(vm: Manifest, role: Role, catalog: Sequence[Manifest]) -> list[Manifest]:
+def _offered(vm: Manifest, matcher_field: MatcherField, catalog: Sequence[Manifest]) -> list[Manifest]:
     """The objects that the VM can name, without deprecated ones."""
-    namespaces = {role.cluster_kind: None, role.kind: namespace_of(vm)}
+    namespaces = {matcher_field.cluster_kind: None, matcher_field.kind: namespace_of(vm)}
     return [
         manifest
         for manifest in catalog

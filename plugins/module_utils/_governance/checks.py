@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from .._resolver.api.errors import QuantityError
 from .._resolver.api.manifest import Manifest
-from .._resolver.api.matcher import INSTANCETYPE, ROLES, Role
+from .._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, MatcherField
 from .._resolver.api.quantity import parse
 from .._resolver.api.tree import value_at
 from .language import Limit
@@ -111,13 +111,13 @@ def violations(
 def checks(limit: Limit) -> Iterator[Check]:
     """All checks of a limit."""
     end = f" (limit {limit.name})"
-    for role in ROLES:
-        if role.matcher in limit.require:
-            yield _required(role, end)
-        permitted = limit.instancetypes if role is INSTANCETYPE else limit.preferences
+    for matcher_field in MATCHER_FIELDS:
+        if matcher_field.matcher in limit.require:
+            yield _required(matcher_field, end)
+        permitted = limit.instancetypes if matcher_field is INSTANCETYPE else limit.preferences
         if permitted is not None:
-            yield _permitted(role, permitted, role is INSTANCETYPE and limit.own_instancetypes, end)
-            yield _captured(role, end)
+            yield _permitted(matcher_field, permitted, matcher_field is INSTANCETYPE and limit.own_instancetypes, end)
+            yield _captured(matcher_field, end)
     if limit.max_cpu is not None:
         yield from _cpu(limit.max_cpu, end)
     if limit.max_memory is not None:
@@ -131,8 +131,8 @@ def checks(limit: Limit) -> Iterator[Check]:
             yield _none(("type", field), what, end)
 
 
-def _required(role: Role, end: str) -> Check:
-    name = role.matcher
+def _required(matcher_field: MatcherField, end: str) -> Check:
+    name = matcher_field.matcher
     text = f": missing; write the name of one in a VirtualMachine{end}"
 
     def violation(obj: LimitedObject) -> str | None:
@@ -149,58 +149,60 @@ def _required(role: Role, end: str) -> Check:
     )
 
 
-def _permitted(role: Role, names: Sequence[str], own: bool, end: str) -> Check:
+def _permitted(matcher_field: MatcherField, names: Sequence[str], own: bool, end: str) -> Check:
     """A matcher that names a permitted object."""
-    permitted, name = frozenset(names), ("vm", role.matcher, "name")
-    kinds = ("", role.cluster_kind.lower(), f"{role.cluster_kind.lower()}s")
-    where = f", or an {role.matcher} of the namespace" if own else ""
+    permitted, name = frozenset(names), ("vm", matcher_field.matcher, "name")
+    kinds = ("", matcher_field.cluster_kind.lower(), f"{matcher_field.cluster_kind.lower()}s")
+    where = f", or an {matcher_field.matcher} of the namespace" if own else ""
     text = f" is not permitted here; choose from {_first(names)}{where}{end}"
 
     def violation(obj: LimitedObject) -> str | None:
         if obj.get(name[:2]) is None:
             return None
-        wide, before = (str(obj.get((part, role.matcher, "kind"), "")).lower() in kinds for part in ("vm", "vmBefore"))
+        wide, before = (
+            str(obj.get((part, matcher_field.matcher, "kind"), "")).lower() in kinds for part in ("vm", "vmBefore")
+        )
         chosen = obj.get(name, "")
-        kept = obj.get(("vmBefore", role.matcher)) is not None and wide == before
+        kept = obj.get(("vmBefore", matcher_field.matcher)) is not None and wide == before
         if (kept and chosen == obj.get(("vmBefore", *name[1:]), "")) or (chosen in permitted if wide else own):
             return None
-        return f"spec.{role.matcher}.name: {chosen}{text}"
+        return f"spec.{matcher_field.matcher}.name: {chosen}{text}"
 
     def is_wide(part: str) -> str:
-        return f"variables.{part}.?{role.matcher}.?kind.orValue('').lowerAscii() in {_list(kinds)}"
+        return f"variables.{part}.?{matcher_field.matcher}.?kind.orValue('').lowerAscii() in {_list(kinds)}"
 
     chosen = f"{_cel(name)}.orValue('')"
-    same = f"{chosen} == variables.vmBefore.?{role.matcher}.?name.orValue('')"
+    same = f"{chosen} == variables.vmBefore.?{matcher_field.matcher}.?name.orValue('')"
     return Check(
         f"!{_cel(name[:2])}.hasValue()"
-        f" || (variables.vmBefore.?{role.matcher}.hasValue() && {same}"
+        f" || (variables.vmBefore.?{matcher_field.matcher}.hasValue() && {same}"
         f" && ({is_wide('vm')}) == ({is_wide('vmBefore')}))"
         f" || ({is_wide('vm')} ? {chosen} in {_list(names)} : {str(own).lower()})",
-        f"{_quoted(f'spec.{role.matcher}.name: ')} + {chosen} + {_quoted(text)}",
+        f"{_quoted(f'spec.{matcher_field.matcher}.name: ')} + {chosen} + {_quoted(text)}",
         violation,
     )
 
 
-def _captured(role: Role, end: str) -> Check:
+def _captured(matcher_field: MatcherField, end: str) -> Check:
     """A pinned revision is the VM's own, of the object that the matcher names: others may have any size."""
-    path = ("vm", role.matcher, "revisionName")
-    text = f" is not a revision that this VM has captured of its {role.matcher}; remove the field{end}"
+    path = ("vm", matcher_field.matcher, "revisionName")
+    text = f" is not a revision that this VM has captured of its {matcher_field.matcher}; remove the field{end}"
 
     def violation(obj: LimitedObject) -> str | None:
         revision = obj.get(path)
         if revision is None or revision == obj.get(("vmBefore", *path[1:])):
             return None
-        prefix = f"{obj.name}-{obj.get(('vm', role.matcher, 'name'), '')}-"
+        prefix = f"{obj.name}-{obj.get(('vm', matcher_field.matcher, 'name'), '')}-"
         if revision.startswith(prefix) and re.fullmatch(_CAPTURED, revision[len(prefix) :]):
             return None
-        return f"spec.{role.matcher}.revisionName: {revision}{text}"
+        return f"spec.{matcher_field.matcher}.revisionName: {revision}{text}"
 
     value = f"{_cel(path)}.orValue('')"
-    prefix = f"(object.metadata.name + '-' + variables.vm.?{role.matcher}.?name.orValue('') + '-')"
+    prefix = f"(object.metadata.name + '-' + variables.vm.?{matcher_field.matcher}.?name.orValue('') + '-')"
     return Check(
         f"!{_cel(path)}.hasValue() || {_cel(path)} == {_cel(_before(path))}"
         f" || ({value}.startsWith({prefix}) && {value}.substring(size({prefix})).matches({_quoted(f'^{_CAPTURED}$')}))",
-        f"{_quoted(f'spec.{role.matcher}.revisionName: ')} + {value} + {_quoted(text)}",
+        f"{_quoted(f'spec.{matcher_field.matcher}.revisionName: ')} + {value} + {_quoted(text)}",
         violation,
     )
 

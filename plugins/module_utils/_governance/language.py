@@ -13,7 +13,7 @@ from .._resolver.api import name_rules as names
 from .._resolver.api.errors import CatalogError, FieldError, QuantityError
 from .._resolver.api.label_selector import matches
 from .._resolver.api.manifest import Manifest
-from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES, Role
+from .._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, PREFERENCE, MatcherField
 from .._resolver.api.name_rules import did_you_mean, quoted
 from .._resolver.api.quantity import parse as quantity
 from .._resolver.catalog.matrix import facts
@@ -31,7 +31,7 @@ _SELECTING: Final = ("instancetypes", "series", "classes")
 _LISTS: Final = ("namespaces", "except_namespaces", *_SELECTING, "preferences", "require")
 _FLAGS: Final = ("gpus", "host_devices")
 _FIELDS: Final = ("name", "namespace_labels", *_LISTS, "max_cpu", "max_memory", *_FLAGS, "action")
-_REQUIRABLE: Final = tuple(role.matcher for role in ROLES)
+_REQUIRABLE: Final = tuple(matcher_field.matcher for matcher_field in MATCHER_FIELDS)
 _LIMITING: Final = (*_SELECTING, "preferences", "require", "max_cpu", "max_memory", *_FLAGS)
 
 
@@ -96,11 +96,15 @@ class Limit(NamedTuple):
 
     def permits(self, kind: str, name: str) -> bool:
         """Whether VMs may use this instancetype or preference, by its kind and name."""
-        role = ROLE_OF_KIND[kind]
-        permitted = self.instancetypes if role is INSTANCETYPE else self.preferences
+        matcher_field = MATCHER_FIELD_OF_KIND[kind]
+        permitted = self.instancetypes if matcher_field is INSTANCETYPE else self.preferences
         if permitted is None:
             return True
-        return name in permitted if kind == role.cluster_kind else role is INSTANCETYPE and self.own_instancetypes
+        return (
+            name in permitted
+            if kind == matcher_field.cluster_kind
+            else matcher_field is INSTANCETYPE and self.own_instancetypes
+        )
 
     def applies(self, namespace: str, labels: Mapping[str, str]) -> bool:
         """Whether the limit applies in a namespace with these labels."""
@@ -119,7 +123,9 @@ def limits(entries: Any, catalog: Iterable[Manifest]) -> list[Limit]:
     """
     if not isinstance(entries, list):
         raise CatalogError(f"limits: expected a list, found {quoted(entries)}; write each limit as an item of a list")
-    objects = [item for item in catalog if item.get("kind") in {role.cluster_kind for role in ROLES}]
+    objects = [
+        item for item in catalog if item.get("kind") in {matcher_field.cluster_kind for matcher_field in MATCHER_FIELDS}
+    ]
     result: list[Limit] = []
     for index, entry in enumerate(entries):
         where = f"limits[{index}]"
@@ -246,11 +252,11 @@ def within(limit: Limit, instancetype: Manifest) -> bool:
     )
 
 
-def _selected(entry: Manifest, role: Role, objects: list[Manifest]) -> list[Manifest]:
-    fields = _SELECTING if role is INSTANCETYPE else ("preferences",)
+def _selected(entry: Manifest, matcher_field: MatcherField, objects: list[Manifest]) -> list[Manifest]:
+    fields = _SELECTING if matcher_field is INSTANCETYPE else ("preferences",)
     patterns: dict[str, Any] = {field: tuple(entry.get(field, ())) for field in fields}
     try:
-        return Selection(kinds=(role.matcher,), **patterns).select(objects)
+        return Selection(kinds=(matcher_field.matcher,), **patterns).select(objects)
     except CatalogError as error:
         raise FieldError("", str(error)) from None
 

@@ -130,14 +130,14 @@ def template_of(vm: dict[str, Any]) -> dict[str, Any]:
 def _matchers(spec: dict[str, Any]) -> list[dict[str, Any]]:
     """Puts references in place of the names of instancetype and preference. Returns the parameters."""
     parameters = []
-    for role in _MATCHERS:
-        matcher = spec.get(role)
+    for matcher_field in _MATCHERS:
+        matcher = spec.get(matcher_field)
         if not matcher:
             continue
-        spec[role] = {field: matcher[field] for field in _KEPT_OF_MATCHER if matcher.get(field)}
+        spec[matcher_field] = {field: matcher[field] for field in _KEPT_OF_MATCHER if matcher.get(field)}
         if matcher.get("name"):
-            parameters.append({"name": role.upper(), "value": matcher["name"]})
-            spec[role]["name"] = f"${{{role.upper()}}}"
+            parameters.append({"name": matcher_field.upper(), "value": matcher["name"]})
+            spec[matcher_field]["name"] = f"${{{matcher_field.upper()}}}"
     return parameters
 
 

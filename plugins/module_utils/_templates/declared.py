@@ -7,7 +7,7 @@ from typing import Any, Final
 from .._resolver.api import formats
 from .._resolver.api.errors import FieldError
 from .._resolver.api.manifest import Manifest, Options
-from .._resolver.api.matcher import ROLES
+from .._resolver.api.matcher import MATCHER_FIELDS
 from .._resolver.api.name_rules import quoted
 from .._resolver.api.tree import merge
 from .._resolver.declare.argument_spec import options as typed_options
@@ -86,12 +86,13 @@ def checkable(template: Manifest) -> Manifest | None:
         return {**vm, "spec": spec}
     source = template["spec"]["virtualMachine"].get("spec") or {}
     decided = {
-        role.matcher: spec[role.matcher]
-        for role in ROLES
-        if (spec.get(role.matcher) or {}).get("name") and result.open.isdisjoint(references(source.get(role.matcher)))
+        matcher_field.matcher: spec[matcher_field.matcher]
+        for matcher_field in MATCHER_FIELDS
+        if (spec.get(matcher_field.matcher) or {}).get("name")
+        and result.open.isdisjoint(references(source.get(matcher_field.matcher)))
     }
     # The requirements of a preference are those of a whole VM.
-    if ROLES[0].matcher not in decided:
+    if MATCHER_FIELDS[0].matcher not in decided:
         return None
     return {**vm, "spec": {**decided, "template": {"spec": {"domain": {"devices": {}}}}}}
 

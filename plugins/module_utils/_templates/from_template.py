@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from .._resolver.api.errors import FieldError
 from .._resolver.api.manifest import Manifest, Options
-from .._resolver.api.matcher import ROLES
+from .._resolver.api.matcher import MATCHER_FIELDS
 from .._resolver.api.release import NEWEST
 from .._resolver.api.secret_texts import is_secret, secret_texts
 from .._resolver.api.tree import copy, overlaid
@@ -100,9 +100,9 @@ def _merged(vm: Manifest, option_manifest: Manifest, options: Options, live: Man
         spec.setdefault("runStrategy", "Always" if running else "Halted")
     if live is not None:
         spec.pop("runStrategy", None)
-    for role in ROLES:
-        if role.matcher_of(option_manifest):
-            spec.pop(role.matcher, None)
+    for matcher_field in MATCHER_FIELDS:
+        if matcher_field.matcher_of(option_manifest):
+            spec.pop(matcher_field.matcher, None)
     kept_metadata = {field: value for field, value in metadata.items() if field not in _FROM_OPTIONS}
     merged = overlaid(
         {"metadata": kept_metadata, "spec": spec}, {part: option_manifest[part] for part in ("metadata", "spec")}

@@ -20,7 +20,7 @@ from .._capacity.quota.check import QuotaObjects, check_quotas
 from .._resolver.api import release_schema
 from .._resolver.api.errors import FieldError, Panic
 from .._resolver.api.manifest import Manifest, labels_of, metadata_of, name_of, namespace_of, qualified_name
-from .._resolver.api.matcher import ROLES
+from .._resolver.api.matcher import MATCHER_FIELDS
 from .._resolver.api.tree import copy, shown_differences
 from .._resolver.guest.effect import NOTHING, RESTART, GuestEffect, Instance, guest_effect
 from .._resolver.kubevirt.admission import admitter
@@ -215,7 +215,9 @@ def _lost(vm: Manifest, before: UpgradeSide, after: UpgradeSide) -> tuple[str, .
 def _pinned(vm: Manifest, side: UpgradeSide) -> bool:
     """Up to KubeVirt 1.4 a revision in the spec is the captured one."""
     release = side.cluster.release
-    return release.captures_in_status and any(naming.referenced(vm, role, release).pinned for role in ROLES)
+    return release.captures_in_status and any(
+        naming.referenced(vm, matcher_field, release).pinned for matcher_field in MATCHER_FIELDS
+    )
 
 
 class Admission(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...module_utils._resolver.api.errors import FieldError, Panic
-from ...module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, ObjectKey, references
+from ...module_utils._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, ObjectKey, references
 from ...module_utils._resolver.api.release_schema import canonical
 from ...module_utils._resolver.api.schema import equal
 from ...module_utils._resolver.choose.stored_choice import stored_choice
@@ -47,7 +47,7 @@ def compare(
                 continue
             if entry.manifest["kind"] == VM:
                 yield from _restart(entry, before, base_cluster, head_cluster)
-            elif entry.manifest["kind"] in ROLE_OF_KIND:
+            elif entry.manifest["kind"] in MATCHER_FIELD_OF_KIND:
                 yield from _changed(entry, before, vms, kubevirt)
         except (FieldError, Panic):
             # evaluate reports the errors of the object itself.
@@ -65,7 +65,7 @@ def _with_earlier_choice(entry: Declared, before: Manifest) -> Declared:
         or (choice_before.workload, choice_before.size) != (choice_after.workload, choice_after.size)
     ):
         return entry
-    matchers = {role.matcher: before["spec"].get(role.matcher) for role in ROLES}
+    matchers = {matcher_field.matcher: before["spec"].get(matcher_field.matcher) for matcher_field in MATCHER_FIELDS}
     return entry._replace(manifest={**entry.manifest, "spec": {**entry.manifest["spec"], **matchers}})
 
 
@@ -84,11 +84,12 @@ def _restart(entry: Declared, before: Manifest, base_cluster: Cluster, head_clus
 
 
 def _changed(entry: Declared, before: Manifest, vms: Sequence[Manifest], kubevirt: KubeVirt) -> Iterator[Finding]:
-    role = ROLE_OF_KIND[entry.manifest["kind"]]
+    matcher_field = MATCHER_FIELD_OF_KIND[entry.manifest["kind"]]
     spec_before, spec_after = (
-        canonical(role.spec_type, manifest.get("spec"), kubevirt.release) for manifest in (before, entry.manifest)
+        canonical(matcher_field.spec_type, manifest.get("spec"), kubevirt.release)
+        for manifest in (before, entry.manifest)
     )
     users = sum(ObjectKey.of(entry.manifest) in references(vm) for vm in vms)
-    if users and not equal(role.spec_type, spec_before, spec_after):
+    if users and not equal(matcher_field.spec_type, spec_before, spec_after):
         message = f"{users} VM{'s' * (users != 1)} captured the object before the change; run refresh_revisions"
         yield entry.finding("changed-size", NOTE, "spec", message)

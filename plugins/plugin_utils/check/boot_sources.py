@@ -47,8 +47,8 @@ def _of_workload(
         item for item in candidates if item["metadata"].get("namespace") == options["namespace"] or _shared(item)
     ]
     preferences, instancetypes = (
-        [item for item in candidates if item["kind"] in (role.kind, role.cluster_kind)]
-        for role in (PREFERENCE, INSTANCETYPE)
+        [item for item in candidates if item["kind"] in (matcher_field.kind, matcher_field.cluster_kind)]
+        for matcher_field in (PREFERENCE, INSTANCETYPE)
     )
     sources = None if options.get("boot") else [item for item in candidates if item["kind"] == _SOURCE]
     try:
@@ -80,7 +80,9 @@ def _of_image(entry: TaskObject) -> Iterator[Declared | Unchecked]:
         inferences := image_inferences(entry.module.manifest(options), None, {})
     ):
         first = inferences[0]
-        message = f"the image {first.image.name} decides on the {first.role.matcher}; the check asks no registry"
+        message = (
+            f"the image {first.image.name} decides on the {first.matcher_field.matcher}; the check asks no registry"
+        )
         yield entry.unchecked("infer_from_registry", message)
         return
     yield virtual_machine_of(entry)

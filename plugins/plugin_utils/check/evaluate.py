@@ -10,7 +10,13 @@ from typing import Any, Final
 from ...module_utils._resolver.api import release_schema, schema
 from ...module_utils._resolver.api.errors import FieldError, Panic
 from ...module_utils._resolver.api.every_error import every_error, without
-from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES, ObjectKey
+from ...module_utils._resolver.api.matcher import (
+    INSTANCETYPE,
+    MATCHER_FIELD_OF_KIND,
+    MATCHER_FIELDS,
+    PREFERENCE,
+    ObjectKey,
+)
 from ...module_utils._resolver.api.name_rules import did_you_mean, quoted, subdomain
 from ...module_utils._resolver.api.release import NEWEST
 from ...module_utils._resolver.api.state import DEPRECATED, state_of
@@ -82,7 +88,7 @@ class _Evaluation:
     def findings(self, entry: Declared) -> Iterator[Finding]:
         """All errors of an object at once: what has none of its own is judged without the fields that have one."""
         manifest, kind = entry.manifest, entry.manifest["kind"]
-        spec_type = "VirtualMachineSpec" if kind == VM else ROLE_OF_KIND[kind].spec_type
+        spec_type = "VirtualMachineSpec" if kind == VM else MATCHER_FIELD_OF_KIND[kind].spec_type
         yield from self._lost_fields(entry)
         errors = every_error(_check_form, manifest)
         if not isinstance(manifest.get("spec"), dict):
@@ -122,7 +128,7 @@ class _Evaluation:
     def _of_webhooks(self, entry: Declared) -> Iterator[Finding]:
         """Findings of the API server's and KubeVirt's webhooks."""
         manifest, kind, spec = entry.manifest, entry.manifest["kind"], entry.manifest["spec"]
-        spec_type = "VirtualMachineSpec" if kind == VM else ROLE_OF_KIND[kind].spec_type
+        spec_type = "VirtualMachineSpec" if kind == VM else MATCHER_FIELD_OF_KIND[kind].spec_type
         causes = (
             schemas.causes(spec, self.release) if kind == VM else schemas.object_causes(spec_type, spec, self.release)
         )
@@ -160,7 +166,7 @@ class _Evaluation:
     def _lost_fields(self, entry: Declared) -> Iterator[Finding]:
         """The fields that the API drops, or rejects if asked to be strict."""
         kind, version = entry.manifest["kind"], ".".join(map(str, self.release.version[:2]))
-        type_name = VM if kind == VM else ROLE_OF_KIND[kind].kind
+        type_name = VM if kind == VM else MATCHER_FIELD_OF_KIND[kind].kind
         for field in release_schema.unknown(type_name, entry.manifest, self.release) if self.level else ():
             if field.path.startswith("status.") or (kind == VM and schemas.is_kept(field.path)):
                 continue
@@ -176,7 +182,7 @@ class _Evaluation:
             actual = wrong.actual or "not set"
             message = f"{wrong.label} is {wrong.value}, but {wrong.field} is {actual}; correct the label"
             yield entry.finding("wrong-label", WARNING, "metadata.labels", message)
-        if ROLE_OF_KIND[kind] is not PREFERENCE or not manifest["spec"].get("requirements"):
+        if MATCHER_FIELD_OF_KIND[kind] is not PREFERENCE or not manifest["spec"].get("requirements"):
             return
         namespace = manifest["metadata"].get("namespace") or ""
         sizes = [*self.lookup.listed(INSTANCETYPE.cluster_kind, ""), *self.lookup.listed(INSTANCETYPE.kind, namespace)]
@@ -190,7 +196,7 @@ class _Evaluation:
         state, namespace = state_of(manifest), manifest["metadata"].get("namespace") or ""
         if not state.replacement:
             return
-        other = PREFERENCE if ROLE_OF_KIND[kind] is INSTANCETYPE else INSTANCETYPE
+        other = PREFERENCE if MATCHER_FIELD_OF_KIND[kind] is INSTANCETYPE else INSTANCETYPE
         counterparts = self.lookup.listed(other.cluster_kind, "")
         counterparts += self.lookup.listed(other.kind, namespace) if namespace else []
         successor = self.lookup.get(kind, namespace, state.replacement)
@@ -208,7 +214,7 @@ class _Evaluation:
         findings = list(self._of_admission(entry))
         yield from findings
         errors = [finding for finding in findings if finding.level == ERROR and finding.field]
-        matchers = [f"spec.{role.matcher}" for role in ROLES]
+        matchers = [f"spec.{matcher_field.matcher}" for matcher_field in MATCHER_FIELDS]
         wrong = [matcher for matcher in matchers if any(_concerns(finding.field, [matcher]) for finding in errors)]
         if wrong:
             rest = self._of_vm(entry._replace(manifest=without(entry.manifest, wrong)))

@@ -11,7 +11,7 @@ from ...module_utils._governance.language import limits as parse
 from ...module_utils._governance.policy import POLICY, limit_of
 from ...module_utils._resolver.api.errors import CatalogError, FieldError
 from ...module_utils._resolver.api.kinds import KINDS
-from ...module_utils._resolver.api.matcher import INSTANCETYPE, ROLES
+from ...module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
 from .extension import CheckExtension
@@ -45,7 +45,7 @@ class _Limits:
     """The limits of a check. findings: what is wrong with those that files write."""
 
     def __init__(self, sources: Sequence[Source], lookup: KnownObjects) -> None:
-        catalog = [item for role in ROLES for item in lookup.listed(role.cluster_kind, "")]
+        catalog = [item for matcher_field in MATCHER_FIELDS for item in lookup.listed(matcher_field.cluster_kind, "")]
         self._limits: list[Limit] = []
         self._labels: dict[str, dict[str, str]] = {}
         self.findings: list[Finding] = []

@@ -9,7 +9,7 @@ from ...module_utils._resolver.api import unquoted
 from ...module_utils._resolver.api.errors import CatalogError, FieldError
 from ...module_utils._resolver.api.every_error import every_error, without
 from ...module_utils._resolver.api.kinds import EXISTENCE_ONLY
-from ...module_utils._resolver.api.matcher import API_VERSION, ROLE_OF_KIND
+from ...module_utils._resolver.api.matcher import API_VERSION, MATCHER_FIELD_OF_KIND
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.modernize import VM_API_VERSION, VM_API_VERSIONS, Modernization, modernize
@@ -27,7 +27,7 @@ VM: Final = "VirtualMachine"
 STORAGE: Final = ("DataSource", "PersistentVolumeClaim", "VolumeSnapshot", "DataVolume")
 ELSEWHERE: Final = "is not among the checked files"
 _FLAVORS: Final = ("VirtualMachineFlavor", "VirtualMachineClusterFlavor")
-_CHECKED_KINDS: Final = (VM, *ROLE_OF_KIND, *_FLAVORS)
+_CHECKED_KINDS: Final = (VM, *MATCHER_FIELD_OF_KIND, *_FLAVORS)
 # Other objects that describe guests.
 _UNCHECKED_KINDS: Final = (
     "VirtualMachineInstance",
@@ -201,7 +201,7 @@ def _unserved(manifest: Manifest, release: Release) -> str:
     served: tuple[str, ...] = ()
     if kind == VM:
         served = (VM_API_VERSION, *VM_API_VERSIONS)
-    elif kind in ROLE_OF_KIND:
+    elif kind in MATCHER_FIELD_OF_KIND:
         served = (API_VERSION, *(API_VERSIONS if release.serves_old_versions else ()))
     if api_version in served or kind in STORAGE:
         return ""

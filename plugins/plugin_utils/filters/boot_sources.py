@@ -7,7 +7,7 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ...module_utils._boot_sources.workload import AvailableObjects, WorkloadRequest, resolve
-from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
+from ...module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE
 from ...module_utils._resolver.choose.fitting import Rejected
 from .._catalog_files import builtin_objects
 from .._filters import check_option, manifests, release_option, text
@@ -30,8 +30,8 @@ def workload(
     release = release_option(kubevirt_version)
     catalog = builtin_objects(release) if objects is None else manifests("objects", objects)
     preferences, instancetypes = (
-        [manifest for manifest in catalog if ROLE_OF_KIND.get(str(manifest.get("kind"))) is role]
-        for role in (PREFERENCE, INSTANCETYPE)
+        [manifest for manifest in catalog if MATCHER_FIELD_OF_KIND.get(str(manifest.get("kind"))) is matcher_field]
+        for matcher_field in (PREFERENCE, INSTANCETYPE)
     )
     sources = None if data_sources is None else manifests("data_sources", data_sources)
     try:

@@ -8,13 +8,13 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ...module_utils._resolver.api.errors import CatalogError
-from ...module_utils._resolver.api.matcher import ROLES
+from ...module_utils._resolver.api.matcher import MATCHER_FIELDS
 from ...module_utils._resolver.catalog.objects import adapt, expand_catalog
 from ...module_utils._resolver.catalog.selection import select
 from ...module_utils._resolver.declare.option_checks import oversized
 from .._filters import check_option, choice, of_type, text
 
-KINDS = {role.matcher: role for role in ROLES}
+KINDS = {matcher_field.matcher: matcher_field for matcher_field in MATCHER_FIELDS}
 FORMS = ("manifests", "entries")
 
 
@@ -41,7 +41,7 @@ def catalog_objects(
         check_option(option, entry, text)
     check_option("labels", labels, of_type((Mapping, type(None)), "an object"))
     try:
-        objects = select(expand_catalog(*_sources(value), version=version), role=KINDS.get(kind), **patterns)
+        objects = select(expand_catalog(*_sources(value), version=version), matcher_field=KINDS.get(kind), **patterns)
         objects = adapt(objects, namespace=namespace, labels=dict(labels or {}), name_prefix=name_prefix)
     except CatalogError as error:
         raise AnsibleFilterError(str(error)) from None

@@ -13,7 +13,7 @@ from jinja2 import UndefinedError
 
 from ...module_utils._resolver.api import schema
 from ...module_utils._resolver.api.errors import FieldError
-from ...module_utils._resolver.api.matcher import ROLE_OF_KIND
+from ...module_utils._resolver.api.matcher import MATCHER_FIELD_OF_KIND
 from ...module_utils._resolver.api.tree import differences
 from .._filters import check_option, choice, list_of, positive_integer
 from .._fleet_summary import TEAM_LABEL, summary
@@ -226,6 +226,6 @@ def _different_objects(parts: list[Result]) -> list[Result]:
 
 def _canonical(item: Result) -> Any:
     try:
-        return schema.canonical(ROLE_OF_KIND[item["kind"]].spec_type, item.get("spec"))
+        return schema.canonical(MATCHER_FIELD_OF_KIND[item["kind"]].spec_type, item.get("spec"))
     except FieldError:
         return item.get("spec")  # of a newer KubeVirt

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...module_utils._resolver.api import release_schema
 from ...module_utils._resolver.api.errors import FieldError, Panic
-from ...module_utils._resolver.api.matcher import ROLE_OF_KIND, ROLES, Role, set_kinds
+from ...module_utils._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, MatcherField, set_kinds
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.schema import equal
 from ...module_utils._resolver.api.tree import copy, differences
@@ -113,7 +113,7 @@ def _drift(manifest: Manifest, current: list[Manifest], release: Release) -> dic
     manifest: a VM whose ControllerRevisions are in `current`; or a ControllerRevision, an instancetype or a preference,
     compared with the object of the same kind and name: {drifted, changes}.
     """
-    if manifest.get("kind") == "ControllerRevision" or manifest.get("kind") in ROLE_OF_KIND:
+    if manifest.get("kind") == "ControllerRevision" or manifest.get("kind") in MATCHER_FIELD_OF_KIND:
         return _object_drift(manifest, Objects(current), release)
     vm_drift = drifting.drift(_admitted(manifest, release), ASSUMED, Cluster(Objects(current), KubeVirt(release)))
     effect = vm_drift.effect
@@ -126,8 +126,8 @@ def _drift(manifest: Manifest, current: list[Manifest], release: Release) -> dic
     }
     if effect.refusal:
         result["refusal"] = effect.refusal
-    for role, part in vm_drift.parts.items():
-        result[role.matcher] = {**part._asdict(), "changes": list(part.changes)}
+    for matcher_field, part in vm_drift.parts.items():
+        result[matcher_field.matcher] = {**part._asdict(), "changes": list(part.changes)}
     return result
 
 
@@ -135,22 +135,22 @@ def _object_drift(manifest: Manifest, lookup: Objects, release: Release) -> dict
     captured = manifest["kind"] == "ControllerRevision"
     captured_object = manifest.get("data") if captured else manifest
     kind = captured_object.get("kind") if isinstance(captured_object, dict) else None
-    if not isinstance(captured_object, dict) or kind not in ROLE_OF_KIND:
+    if not isinstance(captured_object, dict) or kind not in MATCHER_FIELD_OF_KIND:
         raise FieldError("data.kind", f"{kind!r} is neither an instancetype nor a preference")
-    role = ROLE_OF_KIND[kind]
+    matcher_field = MATCHER_FIELD_OF_KIND[kind]
     if captured:
-        decoded = drifting.revision_spec(manifest, role, release)
+        decoded = drifting.revision_spec(manifest, matcher_field, release)
         if decoded.spec is None:
             raise FilterError(decoded.error or "cannot be read")
         before = decoded.spec
     else:
-        before = _spec(role.spec_type, captured_object, release)
+        before = _spec(matcher_field.spec_type, captured_object, release)
     name = (captured_object.get("metadata") or {}).get("name") or ""
     live = lookup.get(kind, (manifest.get("metadata") or {}).get("namespace") or "", name)
     if live is None:
         raise FilterError(not_found(kind, name).message)
-    after = _spec(role.spec_type, live, release)
-    return {"drifted": not equal(role.spec_type, before, after), "changes": differences(before, after)}
+    after = _spec(matcher_field.spec_type, live, release)
+    return {"drifted": not equal(matcher_field.spec_type, before, after), "changes": differences(before, after)}
 
 
 def _spec(spec_type: str, manifest: Manifest, release: Release) -> Manifest:
@@ -166,8 +166,8 @@ def parts(
     """The canonical specs of instancetype and preference (None: none), and the template."""
     vm, lookup = _resolved(vm, overrides, objects, release)
     specs = []
-    for role in ROLES:
-        result = find.spec(vm, role, lookup, release)
+    for matcher_field in MATCHER_FIELDS:
+        result = find.spec(vm, matcher_field, lookup, release)
         if result.error is not None:
             raise FilterError(result.error.message)
         specs.append(result.spec)
@@ -184,17 +184,17 @@ def _resolved(
     """The VM with matchers for the objects given as arguments, and a lookup that knows them."""
     vm = _admitted(vm, release)
     added = []
-    for role in ROLES:
-        manifest = overrides.get(role.matcher)
+    for matcher_field in MATCHER_FIELDS:
+        manifest = overrides.get(matcher_field.matcher)
         if manifest is None:
-            _check_inferred(role, vm)
+            _check_inferred(matcher_field, vm)
             continue
         # Neither spec has a field `spec`, so a bare spec can be told from a manifest.
         spec = manifest.get("spec", manifest)
-        vm["spec"][role.matcher] = {"name": _OVERRIDE, "kind": role.cluster_kind}
+        vm["spec"][matcher_field.matcher] = {"name": _OVERRIDE, "kind": matcher_field.cluster_kind}
         if vm.get("status"):
-            vm["status"].pop(role.reference, None)
-        added.append({"kind": role.cluster_kind, "metadata": {"name": _OVERRIDE}, "spec": spec})
+            vm["status"].pop(matcher_field.reference, None)
+        added.append({"kind": matcher_field.cluster_kind, "metadata": {"name": _OVERRIDE}, "spec": spec})
     return vm, Objects([*objects, *added])
 
 
@@ -212,15 +212,15 @@ def _check(vm: Manifest) -> None:
         raise FieldError("spec", "missing; pass the manifest of a VirtualMachine")
 
 
-def _check_inferred(role: Role, vm: Manifest) -> None:
+def _check_inferred(matcher_field: MatcherField, vm: Manifest) -> None:
     """Rejects a matcher that is still to be inferred: after admission KubeVirt would look for an object
     without a name.
     """
-    matcher = role.matcher_of(vm)
+    matcher = matcher_field.matcher_of(vm)
     if isinstance(matcher, dict) and matcher.get("inferFromVolume") and not matcher.get("name"):
         volume = matcher["inferFromVolume"]
         raise FieldError(
-            f"spec.{role.matcher}",
+            f"spec.{matcher_field.matcher}",
             f"must be inferred from the volume {volume}; pass the VM through the filter infer first",
         )
 

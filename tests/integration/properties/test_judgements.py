@@ -21,7 +21,7 @@ from modules_support import by_name, execute
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._cluster.reads.kubevirt import kubevirt
 from plugins.module_utils._resolver.api.kinds import Kind
-from plugins.module_utils._resolver.api.matcher import ROLES
+from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS
 from plugins.module_utils._resolver.kubevirt.find.revision_names import without_revisions
 from plugins.plugin_utils._inventory import hosts
 from plugins.plugin_utils.check.__main__ import main as check
@@ -198,7 +198,7 @@ class Fleet:
                 "apiVersion": kind.api_version,
                 "kind": kind.kind,
                 "metadata": {part: item["metadata"][part] for part in ("name", "namespace")},
-                "spec": without_revisions(item, ROLES)["spec"],
+                "spec": without_revisions(item, MATCHER_FIELDS)["spec"],
             }
             for kind, item in objects
         ]

@@ -25,7 +25,7 @@ from plugins.module_utils._governance.language import Limit, limits
 from plugins.module_utils._governance.policy import limit_of, policies
 from plugins.module_utils._resolver.api.errors import CatalogError
 from plugins.module_utils._resolver.api.kinds import KINDS
-from plugins.module_utils._resolver.api.matcher import ROLES
+from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
@@ -220,7 +220,7 @@ def create(session: Session, manifest: Manifest) -> Manifest:
 @pytest.fixture(scope="module")
 def catalog(session: Session) -> Iterator[list[Manifest]]:
     """The cluster's instancetypes and preferences, and an instancetype with a GPU."""
-    kinds = [KINDS[role.cluster_kind] for role in ROLES]
+    kinds = [KINDS[matcher_field.cluster_kind] for matcher_field in MATCHER_FIELDS]
     gpu = _bare(kinds[0].kind, "gpu1.small")
     gpu["metadata"]["labels"] = {"instancetype.kubevirt.io/class": "gpu.compute"}
     devices = {"gpus": [{"name": "a", "deviceName": "nvidia.com/A100"}]}

@@ -22,7 +22,7 @@ from answers import ask
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._cluster.reads.kubevirt import kubevirt
 from plugins.module_utils._resolver.api.kinds import KINDS
-from plugins.module_utils._resolver.api.matcher import ROLES
+from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS
 from plugins.module_utils._resolver.declare import plan
 from virt_api.answer import Answer
 from vm_strategies import VMS, WORLDS
@@ -146,10 +146,10 @@ def settled(session: Session, vm: Manifest) -> Manifest:
         status = result.get("status") or {}
         failed = any(item["type"] == "Failure" for item in status.get("conditions") or ())
         captured = all(
-            (result["spec"][role.matcher].get("revisionName"))
-            or (status.get(role.reference) or {}).get("controllerRevisionRef")
-            for role in ROLES
-            if result["spec"].get(role.matcher)
+            (result["spec"][matcher_field.matcher].get("revisionName"))
+            or (status.get(matcher_field.reference) or {}).get("controllerRevisionRef")
+            for matcher_field in MATCHER_FIELDS
+            if result["spec"].get(matcher_field.matcher)
         )
         if status.get("printableStatus") and (failed or captured):
             return result

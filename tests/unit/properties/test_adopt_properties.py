@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from objects import INSTANCETYPES, PREFERENCES, TEMPLATES
 
 from plugins.module_utils._resolver.api import schema
-from plugins.module_utils._resolver.api.matcher import ROLES
+from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.choose import adopt
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
@@ -24,7 +24,9 @@ from plugins.module_utils._resolver.kubevirt.webhooks import validate
 
 Spec = dict[str, Any]
 
-NAMES = {name for role in ROLES for name in (role.annotation, role.cluster_annotation)}
+NAMES = {
+    name for matcher_field in MATCHER_FIELDS for name in (matcher_field.annotation, matcher_field.cluster_annotation)
+}
 # The sizes of guests; a VM of others is refused.
 SIZES = st.builds(
     lambda cpu, memory: {"cpu": {"guest": cpu}, "memory": {"guest": memory}},

@@ -63,8 +63,8 @@ def _rendered(source: BootSource, now: datetime) -> dict[str, Any]:
     }
     if source.target is not None:
         rendered["target_ref"] = dict(zip(("kind", "namespace", "name"), source.target))
-    for role, (kind, name) in matchers(source.labels).items():
-        rendered[role] = {"name": name, "kind": kind}
+    for matcher_field, (kind, name) in matchers(source.labels).items():
+        rendered[matcher_field] = {"name": name, "kind": kind}
     return rendered
 
 

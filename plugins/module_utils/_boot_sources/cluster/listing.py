@@ -80,17 +80,19 @@ def default_problems(
     """
     objects: dict[str, Manifest] = {}
     problems = []
-    for role, (kind, name) in source.matchers(labels).items():
+    for matcher_field, (kind, name) in source.matchers(labels).items():
         live = lookup.get(kind, namespace, name) if kind in KINDS else None
         if live is None:
-            problems.append((f"{role}: there is no {kind} {name}", True))
+            problems.append((f"{matcher_field}: there is no {kind} {name}", True))
         elif isinstance(live, dict):
-            objects[role] = live
+            objects[matcher_field] = live
     if len(objects) == 2:
         problem = rejection_of_pair(
             objects["instancetype"], objects["preference"], architecture, kubevirt(session).release
         )
-        names = " and ".join(f"the {role} {manifest['metadata']['name']}" for role, manifest in objects.items())
+        names = " and ".join(
+            f"the {matcher_field} {manifest['metadata']['name']}" for matcher_field, manifest in objects.items()
+        )
         problems += [(f"{names} do not go together: {problem}", False)] if problem else []
     return problems
 

@@ -12,7 +12,7 @@ from ..._cluster.reads.snapshot import list_if_permitted
 from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMTask
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
+from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField
 from ..._resolver.choose.fitting import Rejected
 from ..._resolver.choose.stored_choice import StoredChoice, stored_choice
 from .. import workload_options as workload
@@ -114,10 +114,10 @@ class Workloads:
             instancetype = choice[INSTANCETYPE.matcher]
             refused[instancetype["kind"], instancetype["name"]] = obstacle
 
-    def _list(self, role: Role, namespace: str) -> list[Manifest]:
-        """The role's objects that VMs of a namespace can name. Raises Rejected if they cannot be listed."""
+    def _list(self, matcher_field: MatcherField, namespace: str) -> list[Manifest]:
+        """The objects that VMs of a namespace can name in the field. Raises Rejected if they cannot be listed."""
         objects = []
-        for kind, place in ((role.cluster_kind, ""), (role.kind, namespace)):
+        for kind, place in ((matcher_field.cluster_kind, ""), (matcher_field.kind, namespace)):
             if problem := self._lookup.problem(kind, place):
                 raise Rejected(problem.message)
             objects += self._lookup.list(kind, place)

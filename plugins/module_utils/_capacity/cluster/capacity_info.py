@@ -12,7 +12,7 @@ from ..._cluster.modules.outcome import Module, Outcome, Params, TaskContext
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._resolver.api import formats
 from ..._resolver.api.errors import FieldError
-from ..._resolver.api.matcher import ROLES, Role
+from ..._resolver.api.matcher import MATCHER_FIELDS, MatcherField
 from ..._resolver.declare.plan import KEEP
 from ..._resolver.kubevirt.find.revision_names import without_revisions
 from ..pod.render import MIGRATE, RESTART, verdict
@@ -23,7 +23,11 @@ Result = dict[str, Any]
 QUOTA: Final = "quota"
 PLACEMENT: Final = "placement"
 
-_ROLES: dict[str | None, tuple[Role, ...]] = {None: (), "both": ROLES, **{role.matcher: (role,) for role in ROLES}}
+_REFRESHED: dict[str | None, tuple[MatcherField, ...]] = {
+    None: (),
+    "both": MATCHER_FIELDS,
+    **{matcher_field.matcher: (matcher_field,) for matcher_field in MATCHER_FIELDS},
+}
 _SPEC: dict[str, dict[str, Any]] = {
     "checks": {"type": "list", "elements": "str", "choices": [QUOTA, PLACEMENT], "default": [QUOTA, PLACEMENT]},
     "manifests": {"type": "list", "elements": "dict"},
@@ -41,7 +45,7 @@ def _run(params: Params, task: TaskContext) -> Outcome:
     session, warnings = Session(params), task.warnings
     vms = selected(params, session, warnings) if params["manifests"] is None else _declared(params)
     result, check_warnings = evaluated(
-        session, [without_revisions(vm, _ROLES[params["refreshed"]]) for vm in vms], params
+        session, [without_revisions(vm, _REFRESHED[params["refreshed"]]) for vm in vms], params
     )
     warnings += filter(None, dict.fromkeys((*check_warnings, kubevirt(session).assumption)))
     fits = all(verdict["fits"] for verdict in (*result["virtual_machines"], *result["drained"]))

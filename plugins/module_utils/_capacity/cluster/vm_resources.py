@@ -6,10 +6,10 @@ from typing import Any
 
 from ..._cluster.reads.revisions import InspectedVM
 from ..._resolver.api import schema
-from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
+from ..._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE
 from ..._resolver.kubevirt.find import lookup
 from ..._resolver.kubevirt.vmi import expand
-from ..._resolver.refresh.drift import REVISION_LOST, UNKNOWN, RoleDrift
+from ..._resolver.refresh.drift import REVISION_LOST, UNKNOWN, MatcherDrift
 from ..pod.environment import Environment
 from ..pod.pod import Unrenderable
 from ..pod.resources import resources
@@ -20,10 +20,10 @@ Result = dict[str, Any]
 def vm_resources(vm: InspectedVM) -> Result:
     """{resources}: of guest and pod at the next start, with the captured revisions; or {problem}: why unknown."""
     captured = vm.drift.captured
-    for role, part in vm.drift.parts.items():
+    for matcher_field, part in vm.drift.parts.items():
         lost = part.state in (REVISION_LOST, UNKNOWN) and part.revision not in vm.revisions.by_name
-        if captured[role] is None or lost:
-            return {"problem": _missing(role.matcher, part)}
+        if captured[matcher_field] is None or lost:
+            return {"problem": _missing(matcher_field.matcher, part)}
     template = schema.canonical("VirtualMachineInstanceTemplateSpec", vm.vm["spec"].get("template"))
     specs = captured.get(INSTANCETYPE), captured.get(PREFERENCE)
     problem = expand.fill(template, *specs, vm.kubevirt)
@@ -36,11 +36,11 @@ def vm_resources(vm: InspectedVM) -> Result:
         return {"problem": f"KubeVirt cannot create a pod for the VM: {error}"}
 
 
-def _missing(matcher: str, part: RoleDrift) -> str:
+def _missing(matcher: str, part: MatcherDrift) -> str:
     if part.state == UNKNOWN:
         return f"{matcher}: cannot read the ControllerRevision {part.revision}: {part.problem}"
     if part.revision:
         return lookup.not_found("ControllerRevision", part.revision).message
-    if part.kind in ROLE_OF_KIND:
+    if part.kind in MATCHER_FIELD_OF_KIND:
         return lookup.not_found(part.kind, part.name).message
     return f"{matcher}.kind: KubeVirt has no kind {part.kind}"

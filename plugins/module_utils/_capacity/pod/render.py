@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..._resolver.api import release_schema
 from ..._resolver.api.errors import FieldError, QuantityError
 from ..._resolver.api.manifest import Manifest, metadata_of, name_of, namespace_of
-from ..._resolver.api.matcher import INSTANCETYPE, ROLES, set_kinds
+from ..._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, set_kinds
 from ..._resolver.api.tree import copy
 from ..._resolver.kubevirt.config.cluster import KubeVirt
 from ..._resolver.kubevirt.find import find
@@ -129,11 +129,11 @@ def render_vm(
     if release.sets_matcher_kind:
         set_kinds(vm)
     specs = []
-    for role in ROLES:
-        matcher = role.matcher_or_empty(vm)
+    for matcher_field in MATCHER_FIELDS:
+        matcher = matcher_field.matcher_or_empty(vm)
         if matcher.get("inferFromVolume") and not matcher.get("name"):
-            raise NoPod(f"its {role.matcher} is to be inferred from the volume {matcher['inferFromVolume']}")
-        effective = find.spec(vm, role, lookup, release)
+            raise NoPod(f"its {matcher_field.matcher} is to be inferred from the volume {matcher['inferFromVolume']}")
+        effective = find.spec(vm, matcher_field, lookup, release)
         if effective.error is not None:
             raise NoPod(effective.error.message)
         specs.append(effective.spec)

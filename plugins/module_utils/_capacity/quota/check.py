@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.errors import FieldError, QuantityError
 from ..._resolver.api.manifest import Manifest, labels_of, name_of, namespaced_name
-from ..._resolver.api.matcher import ROLES
+from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.quantity import from_nanos
 from ..._resolver.kubevirt.config.cluster import KubeVirt
 from ..._resolver.kubevirt.find.lookup import Lookup
@@ -53,7 +53,7 @@ def new_objects(vm: Manifest, default_class: str = "") -> list[QuotaItem]:
     default_class: the storage class of claims without one. Unknown are the size of a DataVolume that leaves it to its
     source, and what CDI adds for a file system and during the import. Raises FieldError.
     """
-    revisions = [QuotaItem(_REVISION, name_of(vm)) for role in ROLES if role.matcher_of(vm)]
+    revisions = [QuotaItem(_REVISION, name_of(vm)) for matcher_field in MATCHER_FIELDS if matcher_field.matcher_of(vm)]
     return [QuotaItem(_VM, name_of(vm)), *revisions, *_volumes(vm, default_class)]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..._resolver.api.errors import CatalogError
 from ..._resolver.api.manifest import qualified_name
-from ..._resolver.api.matcher import ROLE_OF_KIND, ROLES, ObjectKey
+from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, ObjectKey
 from ..._resolver.catalog.bundle import bundle, version_of, with_catalog_labels
 from ..._resolver.catalog.matrix import compatibility_matrix, unsatisfied
 from ..._resolver.catalog.replacement import as_facts, replacements, unknown_replacements
@@ -42,7 +42,7 @@ from .outcome import (
 Manifest = dict[str, Any]
 Output = dict[str, Any]
 
-_KINDS = [role.matcher for role in ROLES]
+_KINDS = [matcher_field.matcher for matcher_field in MATCHER_FIELDS]
 _LIST = {"type": "list", "elements": "str", "default": []}
 
 _SELECTION: dict[str, dict[str, Any]] = {
@@ -160,7 +160,7 @@ def _run(params: Params, task: TaskContext, plan_limits: PlanLimits | None) -> O
         for name in unsatisfied(compatibility_matrix(available.objects))
     ]
     notes += dict.fromkeys(
-        f"{ROLE_OF_KIND[state['kind']].matcher} {state['name']}: {problem}"
+        f"{MATCHER_FIELD_OF_KIND[state['kind']].matcher} {state['name']}: {problem}"
         for state in states
         for problem in state["problems"]
     )
@@ -244,7 +244,7 @@ _WRITES = ("created", "changed", "deleted", "taken_over")
 
 
 def _counts(deployed: CatalogOutcome, results: list[DeclareOutcome]) -> dict[str, int]:
-    by_role = [ROLE_OF_KIND[result.entry.key.kind].matcher for result in deployed.results]
+    by_role = [MATCHER_FIELD_OF_KIND[result.entry.key.kind].matcher for result in deployed.results]
     # If an object is invalid, the others are not even planned.
     planned = [result for result in results if not (result.skip_reason and result.action == plan.NONE)]
     written = [result for result in planned if not result.failed]
@@ -330,7 +330,7 @@ def _affected(vm: Manifest, object_keys: list[ObjectKey], drift: Drift, deployed
             {**_key_fields(object_key), "what": "gone" if object_key in removed else "changed"}
             for object_key in object_keys
         ],
-        "states": {role.matcher: part.state for role, part in drift.parts.items()},
+        "states": {matcher_field.matcher: part.state for matcher_field, part in drift.parts.items()},
         "guest_before": effect.guest_before,
         "guest_after": effect.guest_after,
         "changes": list(effect.changes),

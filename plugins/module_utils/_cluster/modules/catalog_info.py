@@ -9,7 +9,7 @@ from typing import Any
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import qualified_name
-from ..._resolver.api.matcher import ROLES, ObjectKey
+from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from ..._resolver.catalog.labels import CATALOG_LABEL, check_name, is_deployed
 from ..._resolver.catalog.matrix import as_data, compatibility_matrix, facts
 from ..._resolver.kubevirt.config.cluster import deploys_instancetypes
@@ -27,9 +27,9 @@ Facts = dict[str, Any]
 ReadLimits = Callable[[Session], "list[Facts] | None"]
 
 _KINDS = {
-    "all": [kind for role in ROLES for kind in (role.cluster_kind, role.kind)],
-    "cluster": [role.cluster_kind for role in ROLES],
-    "namespaced": [role.kind for role in ROLES],
+    "all": [kind for matcher_field in MATCHER_FIELDS for kind in (matcher_field.cluster_kind, matcher_field.kind)],
+    "cluster": [matcher_field.cluster_kind for matcher_field in MATCHER_FIELDS],
+    "namespaced": [matcher_field.kind for matcher_field in MATCHER_FIELDS],
 }
 _NOUN = "instancetype or preference"
 _SPEC: dict[str, dict[str, Any]] = {

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..._resolver.api.matcher import ROLES
+from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.name_rules import quoted
 from ..._resolver.refresh import move, revision_change
 from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
-from ..reads.revisions import InspectedVM, inspect, roles_of
+from ..reads.revisions import InspectedVM, inspect, matcher_fields_of
 from ..reads.snapshot import missing_namespace
 from ..writes.engine import WriteSettings
 from ..writes.pruning import PruneOutcome, UpgradeOutcome, prunable, prune, upgrade_revisions
@@ -93,7 +93,7 @@ def _with_names(params: Params) -> Params:
             f"replace: {quoted(replace)}: write the word {move.DEPRECATED}, or a dictionary such as"
             " {u1.medium: u1.large}"
         )
-    matchers = [role.matcher for role in ROLES]
+    matchers = [matcher_field.matcher for matcher_field in MATCHER_FIELDS]
     for option, keys, complete in (("revisions", matchers, False), ("former", ["revisions", "spec"], True)):
         by_vm = params[option]
         for name, entry in (by_vm or {}).items():
@@ -122,19 +122,19 @@ def _selected_vms(params: Params, task: TaskContext) -> tuple[Session, list[Insp
 
 
 def _decision(params: Params) -> Callable[[InspectedVM], revision_change.RevisionChange]:
-    roles = roles_of(params["revisions_of"])
+    matcher_fields = matcher_fields_of(params["revisions_of"])
     if params["state"] == "refreshed":
-        return lambda vm: revision_change.refresh(vm.vm, vm.drift, roles)
+        return lambda vm: revision_change.refresh(vm.vm, vm.drift, matcher_fields)
     if params["state"] == "unpinned":
-        return lambda vm: revision_change.unpin(vm.vm, roles)
+        return lambda vm: revision_change.unpin(vm.vm, matcher_fields)
     if params["state"] == "moved":
         replace, patch = params["replace"], params["patch"]
-        return lambda vm: move.move(vm.vm, vm.drift, roles, replace, patch, vm.objects, vm.kubevirt)
+        return lambda vm: move.move(vm.vm, vm.drift, matcher_fields, replace, patch, vm.objects, vm.kubevirt)
     if params["state"] == "restored":
         return lambda vm: move.restore(vm.vm, vm.drift, params["former"][vm.name], vm.revisions, vm.kubevirt)
     by_vm = params["revisions"] or {}
     return lambda vm: revision_change.pin(
-        vm.vm, vm.drift, roles, by_vm.get(vm.name) or params["revision"], vm.revisions, vm.kubevirt
+        vm.vm, vm.drift, matcher_fields, by_vm.get(vm.name) or params["revision"], vm.revisions, vm.kubevirt
     )
 
 
@@ -172,7 +172,11 @@ def rendered(outcome: RevisionOutcome) -> Result:
     if outcome.warnings:
         result["warnings"] = outcome.warnings
     if outcome.written and outcome.vm is not None:
-        result["expanded"] = [role.matcher for role in outcome.change.roles if not role.matcher_of(outcome.vm)]
+        result["expanded"] = [
+            matcher_field.matcher
+            for matcher_field in outcome.change.matcher_fields
+            if not matcher_field.matcher_of(outcome.vm)
+        ]
     if outcome.method:
         result["method"] = outcome.method
     if outcome.vm is not None:

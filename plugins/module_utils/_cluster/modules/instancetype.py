@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..._resolver.api import state
 from ..._resolver.api.manifest import Manifest, Options
-from ..._resolver.api.matcher import INSTANCETYPE, Role
+from ..._resolver.api.matcher import INSTANCETYPE, MatcherField
 from ..._resolver.declare import instancetypes as manifests
 from ..writes.handlers.catalog import DeclaredTypeHandler
 from .objects import ObjectModule
@@ -20,11 +20,11 @@ _SETTINGS: Final[dict[str, dict[str, Any]]] = {
 _RULES: Final[dict[str, Any]] = {"mutually_exclusive": [tuple(state.SPEC)]}
 
 
-def declaring(role: Role, manifest: Callable[[Options], Manifest]) -> Module:
-    """The module that declares the objects of a role. manifest: of an object's options."""
+def declaring(matcher_field: MatcherField, manifest: Callable[[Options], Manifest]) -> Module:
+    """The module that declares instancetypes or preferences. manifest: of an object's options."""
     return ObjectModule(
-        plural=f"{role.matcher}s",
-        spec=manifests.argument_spec(role),
+        plural=f"{matcher_field.matcher}s",
+        spec=manifests.argument_spec(matcher_field),
         manifest=manifest,
         namespaced=manifests.is_namespaced,
         handler=lambda options, session, _notes: DeclaredTypeHandler(options, session),

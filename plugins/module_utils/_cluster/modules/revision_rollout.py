@@ -21,7 +21,7 @@ from ..._resolver.refresh.windows import MaintenanceSchedule, WindowError, sched
 from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
 from ..client.transport import yaml
-from ..reads.revisions import roles_of
+from ..reads.revisions import matcher_fields_of
 from .options import AUTH, CONCURRENCY, REQUESTS
 from .outcome import Module, Outcome, Params, TaskContext, group_warnings
 from .rollout_steps import RolloutExtension, RolloutRun, shown_time
@@ -220,7 +220,7 @@ def _zone(name: str) -> tzinfo:
 
 
 def _selection(settings: Params) -> Selection:
-    matchers = tuple(role.matcher for role in roles_of(settings["revisions_of"]))
+    matchers = tuple(matcher_field.matcher for matcher_field in matcher_fields_of(settings["revisions_of"]))
     moves = bool(settings["replace"] or settings["patch"])
     return Selection(matchers, moves, settings["restart"], settings["guest_agent"])
 

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Progress, qualified_name
-from ..._resolver.api.matcher import ROLES
+from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.kubevirt.find.revision_names import without_revisions
 from ..._resolver.kubevirt.vm.readiness import run_strategy
 from ..._resolver.refresh import drift, move, revision_change, rollout
@@ -19,7 +19,7 @@ from ..._resolver.refresh.rollout import Facts, Limits, Rollout, Selection
 from ..._resolver.refresh.windows import MaintenanceSchedule
 from ..client.errors import ApiError, ConnectionFailed, TaskFailed
 from ..client.session import Session
-from ..reads.revisions import InspectedVM, inspect, roles_of
+from ..reads.revisions import InspectedVM, inspect, matcher_fields_of
 from ..reads.watch import wait_in_namespaces
 from ..writes.engine import WriteSettings
 from ..writes.lease import acquire, release
@@ -152,7 +152,7 @@ class RolloutRun:
         def decide(vm: InspectedVM) -> RevisionChange:
             if self.selection.moves:
                 return move.restore(vm.vm, vm.drift, had[vm.label], vm.revisions, vm.kubevirt)
-            return revision_change.pin(vm.vm, vm.drift, ROLES, had[vm.label], vm.revisions, vm.kubevirt)
+            return revision_change.pin(vm.vm, vm.drift, MATCHER_FIELDS, had[vm.label], vm.revisions, vm.kubevirt)
 
         left = list(had)
         while left:
@@ -208,10 +208,12 @@ class RolloutRun:
         return {vm.label: rollout.planned_vm(result, vm_result(vm), self.selection) for vm, result in zip(vms, results)}
 
     def _decision(self, vm: InspectedVM) -> RevisionChange:
-        roles, settings = roles_of(self._settings["revisions_of"]), self._settings
+        matcher_fields, settings = matcher_fields_of(self._settings["revisions_of"]), self._settings
         if self.selection.moves:
-            return move.move(vm.vm, vm.drift, roles, settings["replace"], settings["patch"], vm.objects, vm.kubevirt)
-        return revision_change.refresh(vm.vm, vm.drift, roles)
+            return move.move(
+                vm.vm, vm.drift, matcher_fields, settings["replace"], settings["patch"], vm.objects, vm.kubevirt
+            )
+        return revision_change.refresh(vm.vm, vm.drift, matcher_fields)
 
     def _check_selection(self, vms: list[InspectedVM]) -> None:
         """Nothing to do would look like success."""
@@ -234,7 +236,11 @@ class RolloutRun:
         waiting = [vm for vm in vms if any(part.state == drift.NOT_CAPTURED for part in vm.drift.parts.values())]
 
         def is_captured(live: Manifest | None) -> Progress:
-            references = [role.reference_of(live or {}) for role in ROLES if role.matcher_of(live or {})]
+            references = [
+                matcher_field.reference_of(live or {})
+                for matcher_field in MATCHER_FIELDS
+                if matcher_field.matcher_of(live or {})
+            ]
             return Progress(done=live is None or all(item.get("controllerRevisionRef") for item in references))
 
         probes = {(vm.namespace, vm.name): is_captured for vm in waiting}
@@ -246,12 +252,14 @@ class RolloutRun:
         did.
         """
         checks = [name for name in _FORECAST if self._settings[name]]
-        roles = roles_of(self._settings["revisions_of"])
+        matcher_fields = matcher_fields_of(self._settings["revisions_of"])
         due = {
             label for label, vm in state.vms.items() if vm["decision"] in rollout.DUE and vm["disruptive"] and checks
         }
         for place in sorted({label.partition("/")[0] for label in due}):
-            members = [without_revisions(vm.vm, roles) for vm in vms if vm.label in due and vm.namespace == place]
+            members = [
+                without_revisions(vm.vm, matcher_fields) for vm in vms if vm.label in due and vm.namespace == place
+            ]
             for verdict in self._extension.forecast(self._session, members, checks):
                 shown = {name: verdict[name] for name in ("evaluated", "fits", "problem")}
                 state.vms[f"{verdict['namespace']}/{verdict['name']}"]["will_run"] = shown

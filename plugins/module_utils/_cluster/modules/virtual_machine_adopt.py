@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.matcher import ROLES
+from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.redaction import own_annotations, redact, to_fill_in
 from ..._resolver.api.tree import without_secrets
 from ..._resolver.api.writers import without_marks, writer_of
@@ -109,7 +109,9 @@ def _failure(vm: AdoptOutcome) -> str:
     if vm.adoption is None or not nearest:
         return str(vm.failed)
     proposal = vm.adoption.proposal or nearest[0]
-    names = " and ".join(role["name"] for role in (proposal.instancetype, proposal.preference) if role)
+    names = " and ".join(
+        matcher_field["name"] for matcher_field in (proposal.instancetype, proposal.preference) if matcher_field
+    )
     why = proposal.refusal or f"differs in {', '.join(entry['field'] for entry in proposal.differences)}"
     remedy = f"; {vm.adoption.remedy}" if vm.adoption.remedy else ""
     return f"{vm.failed}; the nearest match is {names}: {why}{remedy}"
@@ -126,7 +128,7 @@ def _result(vm: AdoptOutcome) -> Result:
     if vm.failed:
         result["msg"] = _failure(vm)
     if vm.adoption is None:
-        matchers = {role.matcher: role.matcher_of(vm.vm) for role in ROLES}
+        matchers = {matcher_field.matcher: matcher_field.matcher_of(vm.vm) for matcher_field in MATCHER_FIELDS}
         return {**result, **{name: matcher for name, matcher in matchers.items() if matcher}}
     chosen = vm.adoption.chosen
     if chosen is None:

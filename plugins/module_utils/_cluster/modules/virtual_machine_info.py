@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ..._resolver.api import release_schema
 from ..._resolver.api.kinds import Kind
-from ..._resolver.api.matcher import ROLES
+from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.redaction import redact
 from ..._resolver.api.release import NEWEST
 from ..._resolver.api.tree import differences
@@ -102,7 +102,9 @@ def _run(params: Params, task: TaskContext, resources: VMFacts | None) -> Outcom
 
 def _is_requested(params: Params, vm: InspectedVM) -> bool:
     """Whether the task is to return a VM. An option that is None takes any."""
-    found = {role.matcher: role.matcher_or_empty(vm.vm).get("name") for role in ROLES}
+    found = {
+        matcher_field.matcher: matcher_field.matcher_or_empty(vm.vm).get("name") for matcher_field in MATCHER_FIELDS
+    }
     found |= {"drifted": vm.drift.drifted, "restart_required": vm.restart_required}
     return all(params[name] in (None, found[name]) for name in _FILTERS)
 
@@ -123,7 +125,11 @@ def _exports(options: Params | None, vms: list[InspectedVM]) -> list[VMExport]:
 def _export(export: VMExport) -> Result:
     if export.problem:
         return {"problem": export.problem}
-    return {"revisions": {role: revision["metadata"]["name"] for role, revision in export.revisions.items()}}
+    return {
+        "revisions": {
+            matcher_field: revision["metadata"]["name"] for matcher_field, revision in export.revisions.items()
+        }
+    }
 
 
 def expansions(session: Session, vms: list[Manifest], concurrency: int) -> list[Result]:

@@ -86,11 +86,11 @@ def printable_status(vm: Manifest) -> str:
 def _revisions(vm: InspectedVM) -> Result:
     """The captured revisions, by the matcher that they are for."""
     return {
-        role.matcher: {
+        matcher_field.matcher: {
             **part._asdict(),
             # Up to KubeVirt 1.4 a VM's revisionName refers to the captured revision and does not pin it.
-            "pinned": part.pinned and bool(role.reference_of(vm.vm)),
+            "pinned": part.pinned and bool(matcher_field.reference_of(vm.vm)),
             "changes": list(part.changes),
         }
-        for role, part in vm.drift.parts.items()
+        for matcher_field, part in vm.drift.parts.items()
     }

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import qualified_name
-from ..._resolver.api.matcher import ROLE_OF_KIND, ObjectKey, references
+from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, ObjectKey, references
 from ..._resolver.kubevirt.find import revision_names as naming
 from ..client.session import Session
 
@@ -37,8 +37,8 @@ class CatalogUsers:
 
     def drifting(self, object_key: ObjectKey) -> list[Manifest]:
         """The VMs that have captured the object, and so do not follow its change."""
-        role = ROLE_OF_KIND[object_key.kind]
-        return [vm for vm in self.vms_using(object_key) if naming.referenced(vm, role).name]
+        matcher_field = MATCHER_FIELD_OF_KIND[object_key.kind]
+        return [vm for vm in self.vms_using(object_key) if naming.referenced(vm, matcher_field).name]
 
 
 def labels(vms: list[Manifest]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import namespaced_name
-from ..._resolver.api.matcher import ROLES, Role
+from ..._resolver.api.matcher import MATCHER_FIELDS, MatcherField
 from ..._resolver.guest.effect import ASSUMED, RESTART, GuestEffect, Instance
 from ..._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ..._resolver.kubevirt.find.lookup import Lookup
@@ -127,9 +127,9 @@ def _referred(vms: list[Manifest]) -> Iterator[tuple[str, str]]:
     for vm in vms:
         namespace = vm["metadata"]["namespace"]
         yield "ControllerRevision", namespace
-        for role in ROLES:
-            matcher = role.matcher_of(vm)
-            kind = role.kind_of(matcher) if matcher else None
+        for matcher_field in MATCHER_FIELDS:
+            matcher = matcher_field.matcher_of(vm)
+            kind = matcher_field.kind_of(matcher) if matcher else None
             if kind is not None:
                 yield kind, namespace
 
@@ -150,6 +150,6 @@ def instances(session: Session, namespace: str | None, vms: Iterable[Manifest]) 
     return lambda vm: items.get(namespaced_name(vm))
 
 
-def roles_of(option: str) -> tuple[Role, ...]:
-    """The roles that an option names: both, instancetype or preference."""
-    return tuple(role for role in ROLES if option in ("both", role.matcher))
+def matcher_fields_of(option: str) -> tuple[MatcherField, ...]:
+    """The matcher fields that an option names: both, instancetype or preference."""
+    return tuple(matcher_field for matcher_field in MATCHER_FIELDS if option in ("both", matcher_field.matcher))

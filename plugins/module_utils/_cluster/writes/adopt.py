@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import namespaced_name
-from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Role
+from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField
 from ..._resolver.api.write import Write, json_patch
 from ..._resolver.choose import adopt as rules
 from ..._resolver.choose.adopt import Adoption, Candidate
@@ -107,14 +107,14 @@ def adopt(
 
 
 def _candidates(
-    lookup: ClusterLookup, role: Role, namespace: str, patterns: list[str] | None, warnings: list[str]
+    lookup: ClusterLookup, matcher_field: MatcherField, namespace: str, patterns: list[str] | None, warnings: list[str]
 ) -> list[Manifest]:
     """The objects that VMs of the namespace can use, cluster-wide objects first.
 
     If the task may not list a kind, a warning says so and the kind is skipped.
     """
     candidates: list[Manifest] = []
-    for kind, place in ((role.cluster_kind, ""), (role.kind, namespace)):
+    for kind, place in ((matcher_field.cluster_kind, ""), (matcher_field.kind, namespace)):
         candidates += lookup.list(kind, place)
         problem = lookup.problem(kind, place)
         if problem is not None:
@@ -123,7 +123,8 @@ def _candidates(
     for pattern in patterns or ():
         if not any(fnmatchcase(name, pattern) for name in names):
             raise TaskFailed(
-                f"{role.matcher}s: no {role.matcher} that the namespace {namespace} can use matches {pattern!r}"
+                f"{matcher_field.matcher}s: no {matcher_field.matcher} that the namespace {namespace} can use"
+                f" matches {pattern!r}"
             )
     if patterns is None:
         return candidates

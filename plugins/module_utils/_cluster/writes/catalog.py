@@ -11,7 +11,7 @@ from ..._resolver.api import managed_fields as ownership
 from ..._resolver.api.errors import CatalogError, FieldError
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import namespaced_name
-from ..._resolver.api.matcher import ROLES, ObjectKey
+from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from ..._resolver.catalog import deployment_effects as catalog_upgrade
 from ..._resolver.catalog.deployment_effects import changes as changes_of
 from ..._resolver.catalog.deployment_effects import predicted
@@ -119,7 +119,7 @@ def _objects_afterwards(
     handler: _CatalogObjects, manifests: list[Manifest], deployed: CatalogOutcome
 ) -> dict[ObjectKey, Manifest]:
     """The cluster-wide objects that the cluster has after the run. Raises RequestFailed."""
-    live = [item for role in ROLES for item in handler.list(role.cluster_kind, "")]
+    live = [item for matcher_field in MATCHER_FIELDS for item in handler.list(matcher_field.cluster_kind, "")]
     objects = {ObjectKey.of(manifest): manifest for manifest in (*live, *manifests)}
     for gone in deployed.gone:
         if gone.keep_reason is None:
@@ -250,8 +250,8 @@ def _deployed(handler: _CatalogObjects, options: Options) -> list[Manifest]:
     """The live objects of the catalog, in the namespaces that can be read."""
     live = []
     for namespace in options["namespaces"]:
-        for role in ROLES:
-            kind = role.kind if namespace else role.cluster_kind
+        for matcher_field in MATCHER_FIELDS:
+            kind = matcher_field.kind if namespace else matcher_field.cluster_kind
             try:
                 live += handler.list(kind, namespace)
             except RequestFailed:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ..._resolver.api import release
 from ..._resolver.api.kinds import KINDS, Kind
-from ..._resolver.api.matcher import PREFERENCE, ROLE_OF_KIND, ROLES, ObjectKey
+from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, PREFERENCE, ObjectKey
 from ..._resolver.api.release import Release
 from ..._resolver.api.write import merge_patch
 from ..._resolver.api.writers import REVERTED, beside
@@ -51,7 +51,7 @@ def check_fields(
         schema = _schema(session, KINDS[kind], warnings)
         if schema is not None:
             schemas[kind] = schema
-    cluster_release = release_of({ROLE_OF_KIND[kind]: schema for kind, schema in schemas.items()})
+    cluster_release = release_of({MATCHER_FIELD_OF_KIND[kind]: schema for kind, schema in schemas.items()})
     fitting, lost_fields = [], []
     for manifest in manifests:
         schema = schemas.get(manifest["kind"])
@@ -65,7 +65,7 @@ def check_fields(
 def foreign_architectures(session: Session, manifests: list[Manifest]) -> dict[ObjectKey, str]:
     """The preferences for another architecture than the cluster's, each with one line that says so."""
     ours = kubevirt(session).architecture
-    preferences = [manifest for manifest in manifests if ROLE_OF_KIND[manifest["kind"]] is PREFERENCE]
+    preferences = [manifest for manifest in manifests if MATCHER_FIELD_OF_KIND[manifest["kind"]] is PREFERENCE]
     architectures = {ObjectKey.of(preference): architecture_of(preference) for preference in preferences}
     return {
         key: f"the task deploys it without these fields, because it is for {architecture} and the cluster runs {ours}"
@@ -105,8 +105,10 @@ def _release(session: Session) -> tuple[Release, str]:
 
 def _release_by_fields(session: Session) -> Release | None:
     """The newest release whose fields the cluster's API has; None if no schema can be read. One GET for each kind."""
-    published = {role: _schema(session, KINDS[role.cluster_kind], []) for role in ROLES}
-    schemas = {role: schema for role, schema in published.items() if schema is not None}
+    published = {
+        matcher_field: _schema(session, KINDS[matcher_field.cluster_kind], []) for matcher_field in MATCHER_FIELDS
+    }
+    schemas = {matcher_field: schema for matcher_field, schema in published.items() if schema is not None}
     return release_of(schemas) if schemas else None
 
 
@@ -208,7 +210,9 @@ def _await_deletion(session: Session, settings: WriteSettings, warnings: list[st
 def _deployed(session: Session) -> int:
     """The number of objects that virt-operator has deployed."""
     try:
-        deployed = [manifest for role in ROLES for manifest in session.list(KINDS[role.cluster_kind])]
+        deployed = [
+            manifest for matcher_field in MATCHER_FIELDS for manifest in session.list(KINDS[matcher_field.cluster_kind])
+        ]
     except ApiError as error:
         raise _refusal(error) from None
     return sum(map(is_deployed, deployed))

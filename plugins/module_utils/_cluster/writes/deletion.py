@@ -7,7 +7,7 @@ from typing import Any
 
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import Progress
-from ..._resolver.api.matcher import ROLES, ObjectKey
+from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from ..._resolver.kubevirt.find import revision_names as naming
 from ..._resolver.kubevirt.find.lookup import Problem
 from ..._resolver.preflight.references import claim_names, created_volumes, sole_owner
@@ -88,7 +88,11 @@ def await_old_dependents(
     task may not list is not waited for.
     """
     deadline = time.monotonic() + timeout
-    capturing = {vm["metadata"]["name"] for vm in created if any(role.matcher_of(vm) for role in ROLES)}
+    capturing = {
+        vm["metadata"]["name"]
+        for vm in created
+        if any(matcher_field.matcher_of(vm) for matcher_field in MATCHER_FIELDS)
+    }
     with_templates = {vm["metadata"]["name"] for vm in created if vm["spec"].get("dataVolumeTemplates")}
     failures: dict[str, str] = {}
     for kind, names in ((_REVISION, capturing), (_DATA_VOLUME, with_templates)):

@@ -10,7 +10,7 @@ from typing import Any
 from ..._resolver.api import release
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import labels_of
-from ..._resolver.api.matcher import ROLES
+from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.release import NEWEST, Release
 from ..._resolver.api.write import delete, json_patch
 from ..._resolver.kubevirt.find import revision_names as naming
@@ -139,7 +139,11 @@ def _upgrade(session: Session, result: UpgradeOutcome, check_mode: bool) -> None
 
 def _storing_release(vm: Manifest) -> Release:
     """A release that stores the captured revisions where this VM has them."""
-    return NEWEST if any(role.reference_of(vm) for role in ROLES) else release.parse_release("1.4")
+    return (
+        NEWEST
+        if any(matcher_field.reference_of(vm) for matcher_field in MATCHER_FIELDS)
+        else release.parse_release("1.4")
+    )
 
 
 def _is_done(session: Session, before: InspectedVM) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..._resolver.api.matcher import Role
+from ..._resolver.api.matcher import MatcherField
 from ..._resolver.guest.effect import LIVE, RESTART, GuestEffect
 from ..._resolver.kubevirt.vm.readiness import has_guest, restart_required, stale_restart_warning
 from ..._resolver.kubevirt.vm.start import start_revision_name
@@ -43,7 +43,7 @@ class RevisionOutcome(WriteOutcome):
     kind_patches: KindAliasPatches | None = None
     status_denied: str = ""
     rolled_back: bool = False
-    pins_to_remove: list[Role] = field(default_factory=list)
+    pins_to_remove: list[MatcherField] = field(default_factory=list)
     revisions: dict[str, str] = field(default_factory=dict)
     vm: Manifest | None = None
 

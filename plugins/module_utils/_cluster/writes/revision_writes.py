@@ -9,7 +9,7 @@ from typing import Any, Final
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.managed_fields import leaf_fields
 from ..._resolver.api.manifest import Progress
-from ..._resolver.api.matcher import Role
+from ..._resolver.api.matcher import MatcherField
 from ..._resolver.api.write import merge_patch
 from ..._resolver.api.writers import REVERTED, beside
 from ..._resolver.refresh import recapture
@@ -111,8 +111,13 @@ class RevisionWriter:
         )
         for result in results:
             if (vm := result.vm) is not None and not result.rolled_back:
-                roles = [role for role in result.change.roles if role.matcher_of(vm)]
-                result.revisions = {role.matcher: recapture.captured_name(vm, role) for role in roles}
+                matcher_fields = [
+                    matcher_field for matcher_field in result.change.matcher_fields if matcher_field.matcher_of(vm)
+                ]
+                result.revisions = {
+                    matcher_field.matcher: recapture.captured_name(vm, matcher_field)
+                    for matcher_field in matcher_fields
+                }
 
     def dry_run(self, results: list[RevisionOutcome]) -> None:
         """Sends the first writes as dry runs. A refusal is a failure; an unknown outcome is a warning.
@@ -138,7 +143,7 @@ class RevisionWriter:
     def _method(self, result: RevisionOutcome) -> str:
         """`status` if the task may patch the status: that leaves the spec unchanged and needs only one capture."""
         try:
-            patch = recapture.recapture_patch(_recaptured_roles(result))
+            patch = recapture.recapture_patch(_recaptured_fields(result))
             _patch(self._session.dry_run_session(), result.before, patch, _STATUS)
         except ApiError as error:
             if error.code == 403:
@@ -176,14 +181,14 @@ class RevisionWriter:
         """Makes virt-controller capture the revisions again."""
         if result.method == _STATUS:
             try:
-                _patch(self._session, result.before, recapture.recapture_patch(_recaptured_roles(result)), _STATUS)
+                _patch(self._session, result.before, recapture.recapture_patch(_recaptured_fields(result)), _STATUS)
                 result.written = True
                 return
             except ApiError as error:
                 if error.code != 403:
                     raise
                 result.method, result.status_denied = _KIND, error.message
-        result.kind_patches = recapture.kind_alias_patches(vm, _recaptured_roles(result))
+        result.kind_patches = recapture.kind_alias_patches(vm, _recaptured_fields(result))
         try:
             _patch(self._session, result.before, result.kind_patches.respell)
         except ApiError as error:
@@ -202,8 +207,10 @@ class RevisionWriter:
         self._await(results, _captured)
 
         def restore(result: RevisionOutcome) -> None:
-            vm, roles = result.vm, _recaptured_roles(result)
-            if result.kind_patches is None or (vm is not None and not all(role.matcher_of(vm) for role in roles)):
+            vm, matcher_fields = result.vm, _recaptured_fields(result)
+            if result.kind_patches is None or (
+                vm is not None and not all(matcher_field.matcher_of(vm) for matcher_field in matcher_fields)
+            ):
                 return
             try:
                 _patch(self._session, result.before, result.kind_patches.restore)
@@ -244,7 +251,9 @@ class RevisionWriter:
 
     def _roll_back(self, result: RevisionOutcome, refusal: ApiError) -> None:
         result.failed = f"KubeVirt could not start the VM after the change: {refusal}"
-        former = recapture.state_before(result.before.vm, result.before.drift, result.change.roles, result.change.spec)
+        former = recapture.state_before(
+            result.before.vm, result.before.drift, result.change.matcher_fields, result.change.spec
+        )
         if former is None:
             result.failed += "; the VM has lost its previous revisions, so the task could not restore them"
             return
@@ -277,28 +286,37 @@ def _not_failed(results: list[RevisionOutcome]) -> list[RevisionOutcome]:
     return [result for result in results if result.failed is None]
 
 
-def _recaptured_roles(result: RevisionOutcome) -> list[Role]:
-    """The roles whose references are cleared. Up to KubeVirt 1.4 the patch of the spec clears a name in the spec."""
-    return [role for role in result.change.roles if role.matcher not in (result.change.spec or {})]
+def _recaptured_fields(result: RevisionOutcome) -> list[MatcherField]:
+    """Those whose references are cleared. Up to KubeVirt 1.4 the patch of the spec clears a name in the spec."""
+    return [
+        matcher_field
+        for matcher_field in result.change.matcher_fields
+        if matcher_field.matcher not in (result.change.spec or {})
+    ]
 
 
 def _stale(result: RevisionOutcome) -> bool:
-    return bool(recapture.stale_roles(result.vm or {}, result.before.drift, _recaptured_roles(result)))
+    return bool(recapture.stale_roles(result.vm or {}, result.before.drift, _recaptured_fields(result)))
 
 
 def _captured(live: Manifest, result: RevisionOutcome) -> bool:
     expected = result.change.expected or {}
-    for role in result.change.roles:
-        name = recapture.captured_name(live, role)
-        if not role.matcher_of(live):
+    for matcher_field in result.change.matcher_fields:
+        name = recapture.captured_name(live, matcher_field)
+        if not matcher_field.matcher_of(live):
             continue  # the cluster's reference policy has expanded the VM
-        if name != expected[role.matcher] if role.matcher in expected else not is_captured(live, role):
+        if (
+            name != expected[matcher_field.matcher]
+            if matcher_field.matcher in expected
+            else not is_captured(live, matcher_field)
+        ):
             return False
     return True
 
 
 def _is_rolled_back(live: Manifest, result: RevisionOutcome) -> bool:
     return all(
-        role not in result.change.roles or recapture.captured_name(live, role) == part.revision
-        for role, part in result.before.drift.parts.items()
+        matcher_field not in result.change.matcher_fields
+        or recapture.captured_name(live, matcher_field) == part.revision
+        for matcher_field, part in result.before.drift.parts.items()
     )

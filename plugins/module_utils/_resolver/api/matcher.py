@@ -1,6 +1,6 @@
 """Instancetype and preference: how a VM refers to them.
 
-Both work alike in KubeVirt, except for names; a `Role` holds the names.
+Both work alike in KubeVirt, except for names; a `MatcherField` holds the names.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ LABEL_PREFIX: Final = "instancetype.kubevirt.io/default-"
 """How the labels of a volume begin that name defaults for VMs."""
 
 
-class Role(NamedTuple):
-    """The names of a role: instancetype or preference.
+class MatcherField(NamedTuple):
+    """The names that belong to a field of a VM, `instancetype` or `preference`.
 
     matcher: the field of a VM's spec. reference: the field of a VM's status.
     matcher_type: the matcher's type in KubeVirt's messages.
@@ -70,9 +70,9 @@ class Role(NamedTuple):
         return None
 
 
-def _role(name: str) -> Role:
+def _matcher_field(name: str) -> MatcherField:
     kind = name.capitalize()
-    return Role(
+    return MatcherField(
         matcher=name,
         reference=f"{name}Ref",
         matcher_type=f"{kind}Matcher",
@@ -84,27 +84,31 @@ def _role(name: str) -> Role:
     )
 
 
-INSTANCETYPE: Final = _role("instancetype")
-PREFERENCE: Final = _role("preference")
+INSTANCETYPE: Final = _matcher_field("instancetype")
+PREFERENCE: Final = _matcher_field("preference")
 
 # In KubeVirt's order.
-ROLES: Final = (INSTANCETYPE, PREFERENCE)
+MATCHER_FIELDS: Final = (INSTANCETYPE, PREFERENCE)
 
-ROLE_OF_KIND: Final = {kind: role for role in ROLES for kind in (role.kind, role.cluster_kind)}
+MATCHER_FIELD_OF_KIND: Final = {
+    kind: matcher_field for matcher_field in MATCHER_FIELDS for kind in (matcher_field.kind, matcher_field.cluster_kind)
+}
 
-# Of a volume, with the name and the kind for each role.
-VOLUME_LABELS: Final = tuple(label for role in ROLES for label in (role.volume_label, role.volume_kind_label))
+# Of a volume, with the name and the kind for each field.
+VOLUME_LABELS: Final = tuple(
+    label for matcher_field in MATCHER_FIELDS for label in (matcher_field.volume_label, matcher_field.volume_kind_label)
+)
 
-# Of both roles' objects, as the current KubeVirt stores them.
+# Of instancetypes and preferences, as the current KubeVirt stores them.
 API_VERSION: Final = "instancetype.kubevirt.io/v1beta1"
 
 
 def set_kinds(vm: Manifest) -> None:
     """Sets the cluster-wide kind in a VM's matchers without kind, in the letters that older releases write."""
-    for role in ROLES:
-        matcher = role.matcher_of(vm)
+    for matcher_field in MATCHER_FIELDS:
+        matcher = matcher_field.matcher_of(vm)
         if matcher is not None and not matcher.get("kind"):
-            matcher["kind"] = role.cluster_kind.lower()
+            matcher["kind"] = matcher_field.cluster_kind.lower()
 
 
 class ObjectKey(NamedTuple):
@@ -133,10 +137,10 @@ class ObjectKey(NamedTuple):
 def references(vm: Manifest) -> list[ObjectKey]:
     """The instancetype and the preference that a VM's matchers name."""
     keys = []
-    for role in ROLES:
-        matcher = role.matcher_or_empty(vm)
-        kind = role.kind_of(matcher)
+    for matcher_field in MATCHER_FIELDS:
+        matcher = matcher_field.matcher_or_empty(vm)
+        kind = matcher_field.kind_of(matcher)
         if matcher.get("name") and kind is not None:
-            namespace = "" if kind == role.cluster_kind else vm["metadata"].get("namespace") or ""
+            namespace = "" if kind == matcher_field.cluster_kind else vm["metadata"].get("namespace") or ""
             keys.append(ObjectKey(kind, namespace, matcher["name"]))
     return keys

@@ -7,14 +7,14 @@ from typing import Any, Final, NamedTuple
 
 from ..api.errors import CatalogError, FieldError
 from ..api.manifest import Manifest, labels_of, name_of
-from ..api.matcher import API_VERSION, ROLE_OF_KIND, Role
+from ..api.matcher import API_VERSION, MATCHER_FIELD_OF_KIND, MatcherField
 from ..api.name_rules import quoted
 from ..api.release import NEWEST
 from ..api.tree import copy
 from ..kubevirt.webhooks.validate import validate
 from .labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER, VERSION_LABEL, check_label, check_name
 from .modernize import modernize
-from .objects import adapt, expand_with_places, role_of
+from .objects import adapt, expand_with_places, matcher_field_of
 
 # The label with which common-instancetypes marks its version.
 _PUBLISHED_VERSION: Final = "instancetype.kubevirt.io/common-instancetypes-version"
@@ -25,17 +25,17 @@ _FLAVORS: Final = ("VirtualMachineFlavor", "VirtualMachineClusterFlavor")
 class Bundle(NamedTuple):
     """The objects of a bundle.
 
-    objects: all, of the cluster-wide kinds. notes: conversions, one line each. places: role and name → the place of the
-    document of each object, for messages.
+    objects: all, of the cluster-wide kinds. notes: conversions, one line each.
+    places: matcher field and name → the place of the document of each object, for messages.
     """
 
     objects: list[Manifest]
     notes: list[str]
-    places: dict[tuple[Role, str], str]
+    places: dict[tuple[MatcherField, str], str]
 
     def place_of(self, manifest: Manifest) -> str:
         """The place of the document of one of the objects."""
-        return self.places[role_of(manifest), name_of(manifest)]
+        return self.places[matcher_field_of(manifest), name_of(manifest)]
 
 
 def bundle(
@@ -51,7 +51,7 @@ def bundle(
     sources, notes, origins = [], [], []
     for document, where in _flatten(_placed(list(documents), places)):
         kind = document.get("kind") if isinstance(document, dict) else None
-        if kind is not None and kind not in ROLE_OF_KIND and kind not in _FLAVORS:
+        if kind is not None and kind not in MATCHER_FIELD_OF_KIND and kind not in _FLAVORS:
             if other_kinds != "skip":
                 raise CatalogError(
                     f"kind: {quoted(kind)} is neither an instancetype nor a preference; remove the document, or"
@@ -73,7 +73,9 @@ def bundle(
             "the bundle contains no instancetype and no preference; check that the file is correct and complete",
             _files(places),
         )
-    return Bundle([found.manifest for found in objects], notes, {(role_of(m), name_of(m)): p for m, p in objects})
+    return Bundle(
+        [found.manifest for found in objects], notes, {(matcher_field_of(m), name_of(m)): p for m, p in objects}
+    )
 
 
 def with_catalog_labels(
@@ -84,7 +86,7 @@ def with_catalog_labels(
     namespace: str = "",
     labels: dict[str, str] | None = None,
     name_prefix: str = "",
-    places: Mapping[tuple[Role, str], str] | None = None,
+    places: Mapping[tuple[MatcherField, str], str] | None = None,
 ) -> list[Manifest]:
     """The objects ready to deploy: with the labels of their catalog, in a namespace or cluster-wide.
 
@@ -104,7 +106,7 @@ def with_catalog_labels(
     objects = list(objects)
     manifests = adapt(objects, namespace=namespace, labels={**(labels or {}), **own}, name_prefix=name_prefix)
     for item, manifest in zip(objects, manifests):
-        _check(manifest, (places or {}).get((role_of(item), name_of(item)), ""))
+        _check(manifest, (places or {}).get((matcher_field_of(item), name_of(item)), ""))
     return manifests
 
 
@@ -150,7 +152,7 @@ def _convert(document: Manifest, place: str) -> tuple[Manifest, str]:
 
 
 def _check(manifest: Manifest, place: str) -> None:
-    where = f"{ROLE_OF_KIND[manifest['kind']].matcher} {_name(manifest)}"
+    where = f"{MATCHER_FIELD_OF_KIND[manifest['kind']].matcher} {_name(manifest)}"
     response = validate(manifest["kind"], manifest)
     if not response.allowed:
         causes = "; ".join(f"{cause.field}: {cause.message}" for cause in response.causes) or response.message

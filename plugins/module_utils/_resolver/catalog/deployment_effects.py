@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from ..api import managed_fields as ownership
 from ..api import release_schema, schema
 from ..api.manifest import Manifest, labels_of
-from ..api.matcher import ROLE_OF_KIND, ObjectKey, references
+from ..api.matcher import MATCHER_FIELD_OF_KIND, ObjectKey, references
 from ..api.release import Release
 from ..api.schema import equal
 from ..api.tree import copy, differences, leaves, put, remove_at
@@ -27,19 +27,19 @@ def predicted(manifest: Manifest, live: Manifest | None, owned_fields: set[owner
 
     owned_fields: of the live object, those that our field manager owns; what is no longer declared goes, others stay.
     """
-    role = ROLE_OF_KIND[manifest["kind"]]
+    matcher_field = MATCHER_FIELD_OF_KIND[manifest["kind"]]
     result = {"spec": copy((live or {}).get("spec") or {})}
     for field in ownership.undeclared(owned_fields or set(), ownership.leaf_fields(manifest)):
         remove_at(result, field)
     for field, value in leaves({"spec": manifest.get("spec") or {}}).items():
         put(result, field, value)
-    return schema.canonical(role.spec_type, result["spec"])
+    return schema.canonical(matcher_field.spec_type, result["spec"])
 
 
 def changes(live: Manifest, spec: Manifest) -> list[dict[str, Any]]:
     """[{field, before, after}] between a live object's spec and a canonical spec."""
-    role = ROLE_OF_KIND[live["kind"]]
-    return differences(schema.canonical(role.spec_type, live.get("spec")), spec)
+    matcher_field = MATCHER_FIELD_OF_KIND[live["kind"]]
+    return differences(schema.canonical(matcher_field.spec_type, live.get("spec")), spec)
 
 
 def no_longer_declared(live: Iterable[Manifest], declared: Iterable[ObjectKey], catalog: str) -> list[Manifest]:
@@ -148,23 +148,23 @@ def _object_change(
 ) -> ObjectChange:
     if desired is None:
         return ObjectChange(object_key, REMOVED)
-    role = ROLE_OF_KIND[object_key.kind]
+    matcher_field = MATCHER_FIELD_OF_KIND[object_key.kind]
     spec = desired.get("spec") or {}
     lost_before, lost_after = (
-        [field.path for field in release_schema.unknown(role.spec_type, spec, release, "spec")]
+        [field.path for field in release_schema.unknown(matcher_field.spec_type, spec, release, "spec")]
         for release in (release_before, release_after)
     )
     lost = tuple(path for path in lost_after if live is not desired or path not in lost_before)
     if live is None:
         return ObjectChange(object_key, NEW, lost=lost)
     before, after = (
-        release_schema.canonical(role.spec_type, manifest.get("spec"), release)
+        release_schema.canonical(matcher_field.spec_type, manifest.get("spec"), release)
         for manifest, release in ((live, release_before), (desired, release_after))
     )
-    unchanged = live is desired or equal(role.spec_type, before, after)
+    unchanged = live is desired or equal(matcher_field.spec_type, before, after)
     start_before, start_after = (
-        vmi_spec(role, live.get("spec") or {}, release_before),
-        vmi_spec(role, live.get("spec") or {}, release_after),
+        vmi_spec(matcher_field, live.get("spec") or {}, release_before),
+        vmi_spec(matcher_field, live.get("spec") or {}, release_after),
     )
     effects = differences(start_before, start_after) if start_before is not None and start_after is not None else []
     return ObjectChange(

@@ -8,7 +8,7 @@ from ..api import name_rules as names
 from ..api import schema
 from ..api.errors import CatalogError, QuantityError
 from ..api.manifest import Manifest, labels_of
-from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
+from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
 from ..api.name_rules import quoted
 from ..api.quantity import parse
 from ..api.tree import value_at
@@ -64,7 +64,7 @@ def check_label(what: str, value: str) -> None:
 
 # The prefix of the labels by which common-instancetypes describes its objects, and the fields that these describe.
 DESCRIPTIVE: Final = "instancetype.kubevirt.io/"
-DESCRIBED: Final[dict[Role, dict[str, str]]] = {
+DESCRIBED: Final[dict[MatcherField, dict[str, str]]] = {
     INSTANCETYPE: {
         "cpu": "cpu.guest",
         "memory": "memory.guest",
@@ -83,9 +83,9 @@ DESCRIBED: Final[dict[Role, dict[str, str]]] = {
 }
 
 
-def described(role: Role, spec: Manifest) -> dict[str, str]:
+def described(matcher_field: MatcherField, spec: Manifest) -> dict[str, str]:
     """The values of the labels for a spec, by their names without the prefix; "" if the field is not set."""
-    return {name: _as_label(value_at(spec, path.split("."))) for name, path in DESCRIBED[role].items()}
+    return {name: _as_label(value_at(spec, path.split("."))) for name, path in DESCRIBED[matcher_field].items()}
 
 
 class WrongLabel(NamedTuple):
@@ -106,10 +106,13 @@ def _as_label(value: Any) -> str:
 
 def wrong_labels(kind: str, labels: dict[str, Any], spec: Manifest) -> list[WrongLabel]:
     """The labels of an instancetype or preference that differ from its spec. Raises FieldError for an invalid spec."""
-    role = ROLE_OF_KIND[kind]
-    spec = schema.canonical(role.spec_type, spec)
+    matcher_field = MATCHER_FIELD_OF_KIND[kind]
+    spec = schema.canonical(matcher_field.spec_type, spec)
     result = []
-    for name, path in {**DESCRIBED[role], **({"gpus": "gpus"} if role is INSTANCETYPE else {})}.items():
+    for name, path in {
+        **DESCRIBED[matcher_field],
+        **({"gpus": "gpus"} if matcher_field is INSTANCETYPE else {}),
+    }.items():
         value, actual = labels.get(DESCRIPTIVE + name), _as_label(value_at(spec, path.split(".")))
         if value is not None and not _same(str(value), actual):
             result.append(WrongLabel(DESCRIPTIVE + name, str(value), f"spec.{path}", actual))

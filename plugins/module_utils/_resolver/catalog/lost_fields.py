@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from ..api import release, release_schema, schema
 from ..api.errors import FieldError, Panic
 from ..api.manifest import Manifest
-from ..api.matcher import INSTANCETYPE, ROLE_OF_KIND, Role
+from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MatcherField
 from ..api.quantity import parse
 from ..api.release import NEWEST, Release
 from ..api.tree import copy, differences
@@ -73,14 +73,14 @@ def spec_schema(definition: Manifest, version: str) -> Manifest | None:
     return None
 
 
-def release_of(schemas: Mapping[Role, Manifest]) -> Release:
+def release_of(schemas: Mapping[MatcherField, Manifest]) -> Release:
     """The newest release whose fields are all in the schemas.
 
-    schemas: by role; with a single role the result is less precise. 1.5 has the same fields as 1.4.
+    schemas: by matcher field; with a single one the result is less precise. 1.5 has the same fields as 1.4.
     """
     introduced: dict[str, bool] = {}
-    for role, openapi in schemas.items():
-        for since, served in _versioned_fields(role.spec_type, openapi, frozenset()):
+    for matcher_field, openapi in schemas.items():
+        for since, served in _versioned_fields(matcher_field.spec_type, openapi, frozenset()):
             introduced[since] = introduced.get(since, True) and served
     best = "1.4"
     for since in sorted(introduced, key=lambda text: tuple(int(part) for part in text.split("."))):
@@ -95,16 +95,16 @@ def find_lost_fields(manifest: Manifest, openapi: Manifest, cluster_release: Rel
 
     manifest: as it would be sent. openapi: the schema of its spec (spec_schema). cluster_release: see release_of.
     """
-    role = ROLE_OF_KIND[manifest["kind"]]
+    matcher_field = MATCHER_FIELD_OF_KIND[manifest["kind"]]
     spec, lost = without_unknown(manifest["spec"], openapi, "spec")
-    intended, actual = vmi_spec(role, manifest["spec"], NEWEST), vmi_spec(role, spec, cluster_release)
+    intended, actual = vmi_spec(matcher_field, manifest["spec"], NEWEST), vmi_spec(matcher_field, spec, cluster_release)
     vcpus = None
     if intended is not None and actual is not None and guest(intended)["vcpus"] != guest(actual)["vcpus"]:
         vcpus = (guest(intended)["vcpus"], guest(actual)["vcpus"])
     if not lost and vcpus is None:
         return None
     # Use the same release for both, so that only the lost fields make a difference.
-    comparable = vmi_spec(role, spec, NEWEST) if vcpus is None else actual
+    comparable = vmi_spec(matcher_field, spec, NEWEST) if vcpus is None else actual
     effects = differences(intended, comparable) if intended is not None and comparable is not None else []
     return LostFields(tuple(lost), {**manifest, "spec": spec}, tuple(effects), vcpus)
 
@@ -148,14 +148,14 @@ def _versioned_fields(expression: str, openapi: Manifest, parents: frozenset[str
             yield from _versioned_fields(schema.field_type(declaration), properties[name], parents | {bare})
 
 
-def vmi_spec(role: Role, spec: Manifest, cluster_release: Release) -> Manifest | None:
+def vmi_spec(matcher_field: MatcherField, spec: Manifest, cluster_release: Release) -> Manifest | None:
     """The VMI spec of a plain VM with the object; None if KubeVirt cannot build one."""
     template = schema.canonical("VirtualMachineInstanceTemplateSpec", _TEMPLATE)
     try:
         # A release reads only the fields that it knows; the applier handles unknown topologies.
-        canonical = release_schema.canonical(role.spec_type, spec, cluster_release)
-        instancetype = canonical if role is INSTANCETYPE else _instancetype(canonical)
-        preference = None if role is INSTANCETYPE else canonical
+        canonical = release_schema.canonical(matcher_field.spec_type, spec, cluster_release)
+        instancetype = canonical if matcher_field is INSTANCETYPE else _instancetype(canonical)
+        preference = None if matcher_field is INSTANCETYPE else canonical
         # The VM sets nothing that could conflict with an instancetype.
         applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, cluster_release)
     except (Panic, FieldError):

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from ..api import schema
 from ..api.errors import Panic
 from ..api.manifest import Manifest
-from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
+from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
 from ..api.quantity import parse
 from ..api.state import ACTIVE, state_of
 from ..api.tree import value_at
@@ -60,11 +60,11 @@ def facts(manifest: Manifest) -> dict[str, Any]:
     vcpus, memory: what an instancetype gives, or what a preference requires (0 for none).
     Raises FieldError for a spec that does not match the schema.
     """
-    role = ROLE_OF_KIND[manifest["kind"]]
+    matcher_field = MATCHER_FIELD_OF_KIND[manifest["kind"]]
     metadata = manifest["metadata"]
     labels, state = metadata.get("labels") or {}, state_of(manifest)
-    spec = schema.canonical(role.spec_type, manifest.get("spec"))
-    is_instancetype = role is INSTANCETYPE
+    spec = schema.canonical(matcher_field.spec_type, manifest.get("spec"))
+    is_instancetype = matcher_field is INSTANCETYPE
     source = spec if is_instancetype else spec.get("requirements", {})
     memory = str(source.get("memory", {}).get("guest") or "0")
     result: dict[str, Any] = {
@@ -221,8 +221,8 @@ def label(object_facts: Facts) -> str:
     return "/".join(filter(None, _place(object_facts)))
 
 
-def _with_role(manifests: list[Manifest], role: Role) -> list[Manifest]:
-    return [manifest for manifest in manifests if ROLE_OF_KIND.get(manifest.get("kind", "")) is role]
+def _with_role(manifests: list[Manifest], matcher_field: MatcherField) -> list[Manifest]:
+    return [manifest for manifest in manifests if MATCHER_FIELD_OF_KIND.get(manifest.get("kind", "")) is matcher_field]
 
 
 def _order(instancetype: Facts) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from ..api import release_schema, schema
 from ..api.errors import FieldError
 from ..api.fields.instancetype import SPEC_TYPES
 from ..api.manifest import Manifest
-from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
+from ..api.matcher import API_VERSION, INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
 from ..api.name_rules import quoted
 from ..api.release import NEWEST, Release
 from ..api.tree import copy
@@ -72,13 +72,13 @@ def without_deprecated(manifest: Manifest, release: Release) -> Modernization:
     manifest: a plain manifest, left unchanged. release: replacements that it does not know are not made.
     """
     draft = Modernization(copy(manifest), release)
-    replace(draft, ROLE_OF_KIND[manifest["kind"]], draft.manifest.get("spec") or {})
+    replace(draft, MATCHER_FIELD_OF_KIND[manifest["kind"]], draft.manifest.get("spec") or {})
     return draft
 
 
-def replace(draft: Modernization, role: Role, spec: Manifest) -> None:
+def replace(draft: Modernization, matcher_field: MatcherField, spec: Manifest) -> None:
     """Replaces deprecated fields in the spec of a manifest."""
-    (_instancetype if role is INSTANCETYPE else _preference)(draft, spec)
+    (_instancetype if matcher_field is INSTANCETYPE else _preference)(draft, spec)
 
 
 def _instancetype(draft: Modernization, spec: Manifest) -> None:
@@ -201,7 +201,9 @@ def modernize(manifest: Manifest, release: Release = NEWEST) -> Modernization:
     api_version, kind = manifest.get("apiVersion"), manifest.get("kind")
     if kind == "VirtualMachine":
         _virtual_machine(draft)
-    elif kind in OLD_KINDS or (kind in ROLE_OF_KIND and str(api_version).startswith(("flavor.", "instancetype."))):
+    elif kind in OLD_KINDS or (
+        kind in MATCHER_FIELD_OF_KIND and str(api_version).startswith(("flavor.", "instancetype."))
+    ):
         _object(draft)
     return draft
 
@@ -213,10 +215,14 @@ def _object(draft: Modernization) -> None:
     if kind in OLD_KINDS:
         manifest["kind"] = OLD_KINDS[kind]
         draft.set("kind", kind, "kind", manifest["kind"], "Flavors became instancetypes.")
-    role = ROLE_OF_KIND[manifest["kind"]]
-    type_name = role.spec_type if api_version == API_VERSION else SPEC_TYPES.get((role.kind, api_version))
+    matcher_field = MATCHER_FIELD_OF_KIND[manifest["kind"]]
+    type_name = (
+        matcher_field.spec_type if api_version == API_VERSION else SPEC_TYPES.get((matcher_field.kind, api_version))
+    )
     if type_name is None:
-        raise FieldError("apiVersion", f"{quoted(api_version)} is not a version of {role.kind} that KubeVirt ever had")
+        raise FieldError(
+            "apiVersion", f"{quoted(api_version)} is not a version of {matcher_field.kind} that KubeVirt ever had"
+        )
     if "profiles" in manifest:
         raise FieldError("profiles", "have no counterpart today; write each profile as an instancetype of its own")
     try:
@@ -227,10 +233,10 @@ def _object(draft: Modernization) -> None:
     if api_version != API_VERSION:
         manifest["apiVersion"] = API_VERSION
         draft.set("apiVersion", api_version, "apiVersion", API_VERSION, "Newer releases of KubeVirt read only v1beta1.")
-        if role is INSTANCETYPE:
+        if matcher_field is INSTANCETYPE:
             _check_complete(spec)
         spec = manifest["spec"] = _alpha_spec(draft, type_name, api_version, spec)
-    replace(draft, role, spec)
+    replace(draft, matcher_field, spec)
 
 
 def _alpha_spec(draft: Modernization, type_name: str, api_version: str, spec: Manifest) -> Manifest:

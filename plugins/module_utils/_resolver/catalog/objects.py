@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 from ..api.errors import CatalogError, FieldError
 from ..api.fields.domain import ENUMS
 from ..api.manifest import Manifest, name_of
-from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
+from ..api.matcher import API_VERSION, INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
 from ..api.name_rules import did_you_mean, quoted
 from ..api.release_schema import fields
 from ..api.schema import TYPES
@@ -40,7 +40,7 @@ class _DefinitionPart(NamedTuple):
     members: the key of their members (sizes or preferences). columns: short key → its path; dots separate keys.
     """
 
-    role: Role
+    matcher_field: MatcherField
     groups: str
     members: str
     columns: dict[str, tuple[str, ...]]
@@ -89,15 +89,15 @@ def _from_definition(definition: dict[str, Any]) -> Iterator[tuple[Manifest, str
             for member, entry in _entries(content, sort.members, where).items():
                 place = f"{where}.{sort.members}.{member}"
                 item = _layered(shared, sort, groups, entry, place, ())
-                name, derived = member, _derived_labels(sort.role, item["spec"])
+                name, derived = member, _derived_labels(sort.matcher_field, item["spec"])
                 if sort is _SERIES:
                     name, derived[f"{DESCRIPTIVE}size"] = f"{group}.{member}", member
                 try:
-                    _check(sort.role.spec_type, item["spec"])
+                    _check(sort.matcher_field.spec_type, item["spec"])
                 except FieldError as error:
-                    raise CatalogError(f"{sort.role.matcher} {name}: {error}") from error
+                    raise CatalogError(f"{sort.matcher_field.matcher} {name}: {error}") from error
                 labels, annotations = _without_nulls({**derived, **item["labels"]}), _without_nulls(item["annotations"])
-                yield _manifest(sort.role, name, labels, annotations, item["spec"]), place
+                yield _manifest(sort.matcher_field, name, labels, annotations, item["spec"]), place
 
 
 def _layered(
@@ -146,10 +146,10 @@ def _own_content(sort: _DefinitionPart, entry: Entry, where: str) -> Entry:
     return result
 
 
-def _derived_labels(role: Role, spec: dict[str, Any]) -> dict[str, str]:
+def _derived_labels(matcher_field: MatcherField, spec: dict[str, Any]) -> dict[str, str]:
     """The labels that common-instancetypes derives from a spec."""
-    labels = described(role, spec)
-    if role is PREFERENCE:
+    labels = described(matcher_field, spec)
+    if matcher_field is PREFERENCE:
         labels = {"os-type": str(value_at(spec, _OS) or ""), **labels, "arch": labels["required-architecture"]}
     return {f"{DESCRIPTIVE}{name}": value for name, value in labels.items() if value}
 
@@ -206,7 +206,7 @@ class Placed(NamedTuple):
 
 def expand_with_places(sources: Sequence[Any], places: Sequence[str], version: str = "") -> list[Placed]:
     """See `expand_catalog`. places: of each source, such as ``acme.yml, line 3``, for messages; empty if unknown."""
-    objects: dict[tuple[Role, str], tuple[Placed, str]] = {}
+    objects: dict[tuple[MatcherField, str], tuple[Placed, str]] = {}
     for number, source in at_version(sources, version):
         place = places[number] if places else ""
         if not isinstance(source, dict):
@@ -219,11 +219,11 @@ def expand_with_places(sources: Sequence[Any], places: Sequence[str], version: s
         for manifest, inside in described:
             where = ": ".join(filter(None, (place, inside)))
             (existing, _place), first = objects.setdefault(
-                (role_of(manifest), name_of(manifest)), (Placed(manifest, place), where)
+                (matcher_field_of(manifest), name_of(manifest)), (Placed(manifest, place), where)
             )
             # A bundle of all four kinds contains every object twice.
             if existing != manifest:
-                both = f"{role_of(manifest).matcher} {name_of(manifest)}: name: {first} and {where}"
+                both = f"{matcher_field_of(manifest).matcher} {name_of(manifest)}: name: {first} and {where}"
                 raise CatalogError(f"{both} have the same name; rename or remove one of them")
     return [placed for placed, _where in objects.values()]
 
@@ -236,19 +236,19 @@ def adapt(
     Raises CatalogError for labels that are not text, and for names that are invalid with the prefix.
     """
     objects = list(objects)
-    prefixed = {(role_of(manifest), name_of(manifest)) for manifest in objects}
+    prefixed = {(matcher_field_of(manifest), name_of(manifest)) for manifest in objects}
 
     def annotations(manifest: Manifest) -> dict[str, Any]:
         annotations_before: dict[str, Any] = manifest["metadata"].get("annotations", {})
         replacement = annotations_before.get(REPLACEMENT)
         # A replacement may also come from another catalog, which keeps its names.
-        if (role_of(manifest), replacement) not in prefixed:
+        if (matcher_field_of(manifest), replacement) not in prefixed:
             return annotations_before
         return {**annotations_before, REPLACEMENT: f"{name_prefix}{replacement}"}
 
     return [
         _manifest(
-            role_of(manifest),
+            matcher_field_of(manifest),
             name_prefix + name_of(manifest),
             {**manifest["metadata"].get("labels", {}), **(labels or {})},
             annotations(manifest),
@@ -259,16 +259,16 @@ def adapt(
     ]
 
 
-def role_of(manifest: Manifest) -> Role:
-    """The role of a manifest: instancetype or preference."""
-    return ROLE_OF_KIND[manifest["kind"]]
+def matcher_field_of(manifest: Manifest) -> MatcherField:
+    """The matcher field that refers to a manifest."""
+    return MATCHER_FIELD_OF_KIND[manifest["kind"]]
 
 
 def _from_manifest(source: Manifest, number: int) -> tuple[Manifest, str]:
     kind, version = source["kind"], source.get("apiVersion")
     metadata, spec = source.get("metadata") or {}, source.get("spec") or {}
     where = f"manifest {number}"
-    if not isinstance(kind, str) or kind not in ROLE_OF_KIND:
+    if not isinstance(kind, str) or kind not in MATCHER_FIELD_OF_KIND:
         raise CatalogError(f"{where}: kind: {quoted(kind)} is neither an instancetype nor a preference; remove it")
     if version != API_VERSION:
         raise CatalogError(f"{where} ({kind}): apiVersion: {quoted(version)} is not supported; use {API_VERSION}")
@@ -276,16 +276,16 @@ def _from_manifest(source: Manifest, number: int) -> tuple[Manifest, str]:
         if not isinstance(value, dict):
             raise CatalogError(f"{where} ({kind}): {field}: expected an object, found {quoted(value)}")
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
-    return _manifest(ROLE_OF_KIND[kind], metadata.get("name"), labels, annotations, spec), where
+    return _manifest(MATCHER_FIELD_OF_KIND[kind], metadata.get("name"), labels, annotations, spec), where
 
 
 def _manifest(
-    role: Role, name: Any, labels: Any, annotations: Any, spec: dict[str, Any], namespace: str = ""
+    matcher_field: MatcherField, name: Any, labels: Any, annotations: Any, spec: dict[str, Any], namespace: str = ""
 ) -> Manifest:
-    label = f"{role.matcher} {name if isinstance(name, str) and len(name) < 64 else quoted(name)}"
+    label = f"{matcher_field.matcher} {name if isinstance(name, str) and len(name) < 64 else quoted(name)}"
     if not isinstance(name, str):
         raise CatalogError(f"{label}: name: expected a string, found {quoted(name)}{QUOTES}")
-    make = manifests.instancetype if role is INSTANCETYPE else manifests.preference
+    make = manifests.instancetype if matcher_field is INSTANCETYPE else manifests.preference
     options = {"name": name, "namespace": namespace, "labels": labels, "annotations": annotations, "spec": copy(spec)}
     # Definitions have been checked for unknown fields; those of a published manifest are for KubeVirt to judge.
     options["accept_unknown_fields"] = True

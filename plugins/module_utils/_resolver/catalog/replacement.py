@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ..api.manifest import Manifest
-from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ObjectKey
+from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, ObjectKey
 from ..api.release import NEWEST, Release
 from ..api.state import ACTIVE, State, state_of
 from ..api.tree import copy, differences
@@ -95,27 +95,27 @@ def replacement(
     if lost:
         more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
         names = f"{', '.join(lost[:_NAMED])}{more}"
-        is_instancetype = ROLE_OF_KIND[manifest["kind"]] is INSTANCETYPE
+        is_instancetype = MATCHER_FIELD_OF_KIND[manifest["kind"]] is INSTANCETYPE
         what = "preferences" if is_instancetype else "instancetypes"
         problems.append(f"{where} does not fit the {what} {names}, which {name} fits")
     return Replacement(manifest, state, tuple(problems), tuple(_changes(manifest, successor, release)))
 
 
 def _changes(manifest: Manifest, successor: Manifest, release: Release) -> list[dict[str, Any]]:
-    role = ROLE_OF_KIND[manifest["kind"]]
+    matcher_field = MATCHER_FIELD_OF_KIND[manifest["kind"]]
     specs = [copy(item.get("spec") or {}) for item in (manifest, successor)]
-    if role is PREFERENCE:
+    if matcher_field is PREFERENCE:
         # They say which instancetypes a VM may have, and change no guest.
         for spec in specs:
             spec.pop("requirements", None)
-    before, after = (vmi_spec(role, spec, release) for spec in specs)
+    before, after = (vmi_spec(matcher_field, spec, release) for spec in specs)
     return [] if before is None or after is None else differences(before, after)
 
 
 def _pair(obj: Manifest, counterpart: Manifest) -> bool:
     """Whether an instancetype and a preference, in either order, fit together."""
     instancetype, preference = sorted(
-        (obj, counterpart), key=lambda manifest: ROLE_OF_KIND[manifest["kind"]] is PREFERENCE
+        (obj, counterpart), key=lambda manifest: MATCHER_FIELD_OF_KIND[manifest["kind"]] is PREFERENCE
     )
     return not rejection_of_pair(instancetype, preference, "", NEWEST)
 
@@ -125,7 +125,7 @@ def _counterparts(manifest: Manifest, objects: list[Manifest]) -> list[Manifest]
     return [
         item
         for item in objects
-        if ROLE_OF_KIND[item["kind"]] is not ROLE_OF_KIND[kind]
+        if MATCHER_FIELD_OF_KIND[item["kind"]] is not MATCHER_FIELD_OF_KIND[kind]
         and (not namespace or ObjectKey.of(item).namespace in ("", namespace))
     ]
 

@@ -9,11 +9,11 @@ from fnmatch import fnmatchcase
 from ..api.errors import CatalogError
 from ..api.label_selector import SelectorError, selector
 from ..api.manifest import Manifest, labels_of, name_of
-from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
+from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
 from ..api.name_rules import did_you_mean, quoted
 from ..api.state import is_active
 from .labels import architecture_of, class_of, os_of
-from .objects import role_of
+from .objects import matcher_field_of
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Selection:
     deprecated: `include`, `exclude` or `only` deprecated and obsolete objects.
     """
 
-    kinds: tuple[str, ...] = tuple(role.matcher for role in ROLES)
+    kinds: tuple[str, ...] = tuple(matcher_field.matcher for matcher_field in MATCHER_FIELDS)
     instancetypes: tuple[str, ...] = ()
     preferences: tuple[str, ...] = ()
     series: tuple[str, ...] = ()
@@ -58,13 +58,15 @@ class Selection:
     def _instancetypes(self, objects: list[Manifest]) -> list[Manifest]:
         if INSTANCETYPE.matcher not in self.kinds:
             return []
-        chosen = select(objects, role=INSTANCETYPE, series=self.series, sizes=self.sizes, names=self.instancetypes)
+        chosen = select(
+            objects, matcher_field=INSTANCETYPE, series=self.series, sizes=self.sizes, names=self.instancetypes
+        )
         return _matching("classes", self.classes, chosen, class_of)
 
     def _preferences(self, objects: list[Manifest]) -> list[Manifest]:
         if PREFERENCE.matcher not in self.kinds:
             return []
-        chosen = select(objects, role=PREFERENCE, names=self.preferences)
+        chosen = select(objects, matcher_field=PREFERENCE, names=self.preferences)
         chosen = _matching("os", self.os, chosen, os_of)
         return _matching(
             "architectures", self.architectures, chosen, lambda manifest: architecture_of(manifest) or None
@@ -77,20 +79,20 @@ class Selection:
 def select(
     objects: Iterable[Manifest],
     *,
-    role: Role | None = None,
+    matcher_field: MatcherField | None = None,
     series: Sequence[str] = (),
     sizes: Sequence[str] = (),
     names: Sequence[str] = (),
 ) -> list[Manifest]:
     """The objects that match every given option, in order.
 
-    role: only instancetypes, or only preferences.
+    matcher_field: only instancetypes, or only preferences.
     series, sizes: patterns for the parts of an instancetype's name before and after its last dot; preferences match.
     names: patterns for the whole name.
     Each list needs one matching shell pattern; an empty list matches everything. Raises CatalogError for a pattern
     without a match.
     """
-    chosen = [manifest for manifest in objects if role in (None, role_of(manifest))]
+    chosen = [manifest for manifest in objects if matcher_field in (None, matcher_field_of(manifest))]
     chosen = _matching("series", series, chosen, lambda manifest: _part_of(manifest, 0))
     chosen = _matching("sizes", sizes, chosen, lambda manifest: _part_of(manifest, 2))
     return _matching("names", names, chosen, name_of)
@@ -98,7 +100,7 @@ def select(
 
 def _part_of(manifest: Manifest, index: int) -> str | None:
     """The part before (0) or after (2) the last dot of an instancetype's name."""
-    return name_of(manifest).rpartition(".")[index] if role_of(manifest) is INSTANCETYPE else None
+    return name_of(manifest).rpartition(".")[index] if matcher_field_of(manifest) is INSTANCETYPE else None
 
 
 def _matching(

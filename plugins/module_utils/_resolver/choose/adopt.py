@@ -16,7 +16,7 @@ from ..api import release_schema
 from ..api.errors import FieldError
 from ..api.managed_fields import Field, applying
 from ..api.manifest import Manifest
-from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
+from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
 from ..api.quantity import BINARY_SI, Quantity, parse
 from ..api.state import is_active
 from ..api.tree import copy, differences
@@ -105,7 +105,9 @@ def _remove(node: Manifest, keys: list[str]) -> Any:
 
 # The number of nearest matches to report if nothing fits.
 _NEAREST: Final = 3
-_MATCHER_ANNOTATIONS: Final = frozenset(name for role in ROLES for name in (role.annotation, role.cluster_annotation))
+_MATCHER_ANNOTATIONS: Final = frozenset(
+    name for matcher_field in MATCHER_FIELDS for name in (matcher_field.annotation, matcher_field.cluster_annotation)
+)
 _CPU: Final = "domain.cpu"
 
 
@@ -196,10 +198,10 @@ def adopt(
 def patch(vm: Manifest, adopted: Manifest) -> list[dict[str, Any]]:
     """The JSON patch from the VM to the adopted VM. It fails if the VM's generation has changed."""
     changes = [{"op": "test", "path": "/metadata/generation", "value": vm["metadata"].get("generation")}]
-    for role in ROLES:
-        matcher = role.matcher_of(adopted)
-        if matcher != role.matcher_of(vm):
-            changes.append({"op": "add", "path": f"/spec/{role.matcher}", "value": matcher})
+    for matcher_field in MATCHER_FIELDS:
+        matcher = matcher_field.matcher_of(adopted)
+        if matcher != matcher_field.matcher_of(vm):
+            changes.append({"op": "add", "path": f"/spec/{matcher_field.matcher}", "value": matcher})
     return [*changes, {"op": "replace", "path": "/spec/template", "value": adopted["spec"]["template"]}]
 
 
@@ -366,10 +368,10 @@ class _AdoptedVM(NamedTuple):
         return applier.apply(template, instancetype.spec, preference.spec, self.cluster.release).conflicts
 
 
-def _choice(manifest: Manifest, role: Role, cluster: Cluster) -> _Choice | None:
+def _choice(manifest: Manifest, matcher_field: MatcherField, cluster: Cluster) -> _Choice | None:
     """The choice for a manifest; None if it does not match the schema."""
     try:
-        spec = release_schema.canonical(role.spec_type, manifest.get("spec"), cluster.release)
+        spec = release_schema.canonical(matcher_field.spec_type, manifest.get("spec"), cluster.release)
     except FieldError:
         return None
     return _Choice({"kind": manifest["kind"], "name": manifest["metadata"]["name"]}, spec)

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, Optional
 from ..api import release_schema
 from ..api.errors import FieldError, Panic, QuantityError
 from ..api.manifest import Manifest, labels_of, name_of
-from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND
+from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE
 from ..api.name_rules import quoted
 from ..api.quantity import parse
 from ..api.release import Release
@@ -171,7 +171,7 @@ def _instancetypes(manifests: list[Any], release: Release) -> list[Manifest]:
             raise Rejected(f"[{index}]: expected a manifest, found {quoted(manifest)}")
         if "kind" not in manifest:
             raise Rejected(f"[{index}].kind: missing; write {INSTANCETYPE.kind} or {INSTANCETYPE.cluster_kind}")
-        if ROLE_OF_KIND.get(manifest["kind"]) is not INSTANCETYPE:
+        if MATCHER_FIELD_OF_KIND.get(manifest["kind"]) is not INSTANCETYPE:
             continue
         try:
             release_schema.canonical(INSTANCETYPE.spec_type, manifest.get("spec"), release)
@@ -187,7 +187,7 @@ def _preference(preference: Manifest | str, manifests: list[Any], release: Relea
             manifest
             for manifest in manifests
             if isinstance(manifest, dict)
-            and ROLE_OF_KIND.get(manifest.get("kind", "")) is PREFERENCE
+            and MATCHER_FIELD_OF_KIND.get(manifest.get("kind", "")) is PREFERENCE
             and name_of(manifest) == preference
         ]
         if not matches:

@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 
 from ..api.errors import FieldError
 from ..api.manifest import Manifest, Options
-from ..api.matcher import ROLES
+from ..api.matcher import MATCHER_FIELDS
 
 ANNOTATION: Final = "instancetypes.virtshape.io/workload"
-CHOSEN: Final = ("boot", *(role.matcher for role in ROLES))
+CHOSEN: Final = ("boot", *(matcher_field.matcher for matcher_field in MATCHER_FIELDS))
 """The options that are chosen."""
 _WHY: Final = ("reasons", "others")
 
@@ -36,7 +36,7 @@ def stored_choice(live: Manifest) -> StoredChoice | None:
         choice = {name: content[name] for name in (*CHOSEN, *_WHY) if name in content}
         choice.update(reasons=list(choice["reasons"]), others=dict(choice["others"]))
         result = StoredChoice(str(content["workload"]), dict(content["size"]), choice)
-        if all(isinstance(choice[role.matcher]["name"], str) for role in ROLES):
+        if all(isinstance(choice[matcher_field.matcher]["name"], str) for matcher_field in MATCHER_FIELDS):
             return result
     except (AttributeError, KeyError, TypeError, ValueError):
         pass

@@ -10,7 +10,7 @@ from ..api import release_schema
 from ..api.errors import FieldError, Panic
 from ..api.kinds import KINDS
 from ..api.manifest import Manifest, data_volume_of, image_source, namespace_of, template_specs, volume_of
-from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
+from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
 from ..api.state import is_active
 from ..api.tree import copy
 from ..kubevirt.config.cluster import Cluster
@@ -24,42 +24,44 @@ Lister = Callable[[str, str], Iterable[Manifest]]
 _SUGGESTED: Final = 3
 
 
-def uninferred_roles(vm: Manifest, cluster: Cluster) -> list[Role]:
-    """The roles whose matcher of a VM cannot be inferred."""
+def uninferred_roles(vm: Manifest, cluster: Cluster) -> list[MatcherField]:
+    """The matcher fields of a VM that cannot be inferred."""
     try:
         canonical = release_schema.canonical("VirtualMachine", vm, cluster.release)
-        return [role for role in ROLES if _failure(canonical, role, cluster) is not None]
+        return [
+            matcher_field for matcher_field in MATCHER_FIELDS if _failure(canonical, matcher_field, cluster) is not None
+        ]
     except (FieldError, Panic):
         return []
 
 
-def matcher_remedy(role: Role, vm: Manifest, cluster: Cluster, lister: Lister) -> str:
-    """The remedy for a role that cannot be inferred or is required: what to add, with examples.
+def matcher_remedy(matcher_field: MatcherField, vm: Manifest, cluster: Cluster, lister: Lister) -> str:
+    """The remedy for a matcher field that cannot be inferred or is required: what to add, with examples.
 
     If the source of the volume does not exist, the remedy names another source.
     """
-    source = missing_source(role, vm, cluster)
+    source = missing_source(matcher_field, vm, cluster)
     if source is not None:
         return _another_source(*source, lister)
-    names = _instancetypes(vm, cluster, lister) if role is INSTANCETYPE else _preferences(vm, lister)
+    names = _instancetypes(vm, cluster, lister) if matcher_field is INSTANCETYPE else _preferences(vm, lister)
     example = f", for example {join_or(names)}" if names else ""
-    return f"add {role.matcher}.name{example}{_alternative(role, vm)}"
+    return f"add {matcher_field.matcher}.name{example}{_alternative(matcher_field, vm)}"
 
 
-def inference_blocker(role: Role, vm: Manifest, cluster: Cluster) -> str:
+def inference_blocker(matcher_field: MatcherField, vm: Manifest, cluster: Cluster) -> str:
     """Why KubeVirt cannot infer from a volume, whatever its labels, and the remedy; else ""."""
-    failure = _failure(release_schema.canonical("VirtualMachine", vm, cluster.release), role, cluster)
+    failure = _failure(release_schema.canonical("VirtualMachine", vm, cluster.release), matcher_field, cluster)
     if failure is None or not failure.unsupported:
         return ""
-    return f"{failure.problem.message}; add {role.matcher}.name{_alternative(role, vm)}"
+    return f"{failure.problem.message}; add {matcher_field.matcher}.name{_alternative(matcher_field, vm)}"
 
 
-def _alternative(role: Role, vm: Manifest) -> str:
-    volume = _volume(role, vm)
+def _alternative(matcher_field: MatcherField, vm: Manifest) -> str:
+    volume = _volume(matcher_field, vm)
     if volume and image_source(vm, volume):
         # KubeVirt reads no labels of such a disk.
         return ", or set infer_from_registry"
-    return f", or label the volume {role.volume_label}" if volume else ""
+    return f", or label the volume {matcher_field.volume_label}" if volume else ""
 
 
 def join_or(names: list[str]) -> str:
@@ -76,9 +78,9 @@ def of_kind(kind: str, vm: Manifest, lister: Lister) -> Iterable[Manifest]:
     return lister(kind, namespace_of(vm) if KINDS[kind].namespaced else "")
 
 
-def missing_source(role: Role, vm: Manifest, cluster: Cluster) -> tuple[str, str, str] | None:
+def missing_source(matcher_field: MatcherField, vm: Manifest, cluster: Cluster) -> tuple[str, str, str] | None:
     """Kind, namespace and name of the missing source of the volume to infer from, or None."""
-    failure = _failure(release_schema.canonical("VirtualMachine", vm, cluster.release), role, cluster)
+    failure = _failure(release_schema.canonical("VirtualMachine", vm, cluster.release), matcher_field, cluster)
     return failure.missing if failure is not None else None
 
 
@@ -89,14 +91,14 @@ def _another_source(kind: str, namespace: str, name: str, lister: Lister) -> str
     return f"create the {kind} {name} in the namespace {namespace} first, or name another {kind}{example}"
 
 
-def _failure(vm: Manifest, role: Role, cluster: Cluster) -> infer.NotInferred | None:
-    volume = _volume(role, vm)
-    inferred = infer.from_volume(vm, volume, role, cluster.objects, cluster.release) if volume else None
+def _failure(vm: Manifest, matcher_field: MatcherField, cluster: Cluster) -> infer.NotInferred | None:
+    volume = _volume(matcher_field, vm)
+    inferred = infer.from_volume(vm, volume, matcher_field, cluster.objects, cluster.release) if volume else None
     return inferred if isinstance(inferred, infer.NotInferred) else None
 
 
-def _volume(role: Role, vm: Manifest) -> str:
-    return str(role.matcher_or_empty(vm).get("inferFromVolume") or "")
+def _volume(matcher_field: MatcherField, vm: Manifest) -> str:
+    return str(matcher_field.matcher_or_empty(vm).get("inferFromVolume") or "")
 
 
 def best_instancetypes(
@@ -148,13 +150,15 @@ def _disks(vm: Manifest) -> list[str]:
     return [name for name in (claim, source.get("name")) if name]
 
 
-def _all(role: Role, vm: Manifest, lister: Lister) -> list[Manifest]:
-    return [manifest for kind in (role.cluster_kind, role.kind) for manifest in of_kind(kind, vm, lister)]
+def _all(matcher_field: MatcherField, vm: Manifest, lister: Lister) -> list[Manifest]:
+    return [
+        manifest for kind in (matcher_field.cluster_kind, matcher_field.kind) for manifest in of_kind(kind, vm, lister)
+    ]
 
 
-def display_name(manifest: Manifest, role: Role) -> str:
+def display_name(manifest: Manifest, matcher_field: MatcherField) -> str:
     """The name as the user has to write it: with the kind for a namespaced object, because cluster-wide is
     the default.
     """
     name = str(manifest["metadata"]["name"])
-    return f"{name} (kind {role.kind})" if manifest.get("kind") == role.kind else name
+    return f"{name} (kind {matcher_field.kind})" if manifest.get("kind") == matcher_field.kind else name

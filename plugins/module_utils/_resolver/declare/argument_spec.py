@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api.fields.domain import ENUMS
 from ..api.manifest import Options
-from ..api.matcher import ROLES
+from ..api.matcher import MATCHER_FIELDS
 from ..api.schema import INTEGERS, TYPES, bare, field_notes, field_type
 from .option_checks import own_name
 
@@ -128,7 +128,12 @@ def _value(expression: str, value: Any) -> Any:
 Spec = dict[str, Any]
 
 # Options that accept a text as shorthand → the suboption that the text sets.
-_TEXTS = {**{role.matcher: "name" for role in ROLES}, "boot": "data_source", "size": "name", "from_template": "name"}
+_TEXTS = {
+    **{matcher_field.matcher: "name" for matcher_field in MATCHER_FIELDS},
+    "boot": "data_source",
+    "size": "name",
+    "from_template": "name",
+}
 
 
 def expand_shorthand(options: Options, spec: Spec) -> Options:
@@ -139,9 +144,11 @@ def expand_shorthand(options: Options, spec: Spec) -> Options:
         takes_object = (spec.get(name) or {}).get("type") == "dict"
         if takes_object and isinstance(result.get(name), str) and not set(result[name]) & set("{="):
             result[name] = {part: result[name]}
-    for role in ROLES:
-        if role.matcher in spec and isinstance(result.get(role.matcher), dict):
-            result[role.matcher] = _with_kind(result[role.matcher], (role.kind, role.cluster_kind))
+    for matcher_field in MATCHER_FIELDS:
+        if matcher_field.matcher in spec and isinstance(result.get(matcher_field.matcher), dict):
+            result[matcher_field.matcher] = _with_kind(
+                result[matcher_field.matcher], (matcher_field.kind, matcher_field.cluster_kind)
+            )
     return _with_kind(result, spec["kind"].get("choices", ())) if "kind" in spec else result
 
 

@@ -11,7 +11,7 @@ from ..api import name_rules as names
 from ..api.errors import FieldError, QuantityError
 from ..api.every_error import every_error
 from ..api.manifest import Manifest, Options
-from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, Role
+from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, MatcherField
 from ..api.name_rules import quoted
 from ..api.tree import merge
 from .argument_spec import options as typed_options
@@ -75,13 +75,13 @@ def _option_path(path: str, options: Options) -> str:
     return path
 
 
-def argument_spec(role: Role) -> dict[str, dict[str, Any]]:
+def argument_spec(matcher_field: MatcherField) -> dict[str, dict[str, Any]]:
     """The options of an instancetype or preference: the fields of its spec, and the options of every object."""
     return {
-        **typed_options(role.spec_type, required=False),
+        **typed_options(matcher_field.spec_type, required=False),
         "name": {"type": "str"},
         "namespace": {"type": "str"},
-        "kind": {"type": "str", "choices": [role.kind, role.cluster_kind]},
+        "kind": {"type": "str", "choices": [matcher_field.kind, matcher_field.cluster_kind]},
         "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
         "labels": {"type": "dict"},
         "annotations": {"type": "dict"},
@@ -128,11 +128,11 @@ def is_namespaced(options: Options) -> bool:
     return bool(options.get("namespace")) if kind is None else "Cluster" not in kind
 
 
-def _manifest(role: Role, options: Options) -> dict[str, Any]:
+def _manifest(matcher_field: MatcherField, options: Options) -> dict[str, Any]:
     namespaced = is_namespaced(options)
     if not namespaced and options.get("namespace"):
         raise FieldError(
-            "namespace", f"{options['kind']} is cluster-wide; remove namespace, or set kind to {role.kind}"
+            "namespace", f"{options['kind']} is cluster-wide; remove namespace, or set kind to {matcher_field.kind}"
         )
     marks = state.marks({name: options[name] for name in state.SPEC if options.get(name) is not None})
     over = len(str(options.get("name") or "")) - names.LONGEST_LABEL
@@ -149,13 +149,15 @@ def _manifest(role: Role, options: Options) -> dict[str, Any]:
     metadata = {field: value for field, value in named.items() if value}
     if namespaced:
         metadata["namespace"] = options["namespace"]
-    spec = merge(to_manifest(role.spec_type, options_of(role, options)), options.get("spec") or {}, "spec")
+    spec = merge(
+        to_manifest(matcher_field.spec_type, options_of(matcher_field, options)), options.get("spec") or {}, "spec"
+    )
     # Check the spec first: a catalog derives labels from it, and an error would blame the labels.
-    manifest = validated(role.kind, {"spec": spec, "metadata": metadata}, options)
-    kind = role.kind if namespaced else role.cluster_kind
+    manifest = validated(matcher_field.kind, {"spec": spec, "metadata": metadata}, options)
+    kind = matcher_field.kind if namespaced else matcher_field.cluster_kind
     return {"apiVersion": API_VERSION, "kind": kind, "metadata": manifest["metadata"], "spec": manifest["spec"]}
 
 
-def options_of(role: Role, options: Options) -> Options:
+def options_of(matcher_field: MatcherField, options: Options) -> Options:
     """The typed options alone. The module's `annotations` belong to the object, not to its VMs."""
     return {name: value for name, value in options.items() if name not in ("annotations", "labels", "spec")}

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields as ownership
 from ..api.managed_fields import Field
-from ..api.matcher import INSTANCETYPE, ROLES, Role
+from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, MatcherField
 from ..api.tree import copy, merge, put, value_at
 from ..api.writers import field_conflict
 from ..kubevirt.find.infer import IGNORE
@@ -45,7 +45,11 @@ def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str
     - What else KubeVirt writes to a spec: see `rewrites`. force: plugged volumes that are not declared do not stay.
     """
     # The template is most of a VM, and a task may have ten thousand, so it is copied only where it changes.
-    own = {role.matcher: {**matcher} for role in ROLES if (matcher := role.matcher_of(desired))}
+    own = {
+        matcher_field.matcher: {**matcher}
+        for matcher_field in MATCHER_FIELDS
+        if (matcher := matcher_field.matcher_of(desired))
+    }
     result = {**desired, "spec": {**desired["spec"], **own}}
     if live is None:
         if "runStrategy" not in result["spec"] and "running" not in result["spec"]:
@@ -61,8 +65,8 @@ def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str
     if expanded(result, live):
         return Reconciled(_without_expanded(result, live), owned_fields, plugged)
     owned_fields = with_rewritten
-    for role in ROLES:
-        owned_fields = _reconcile_matcher(role, result, live, owned_fields)
+    for matcher_field in MATCHER_FIELDS:
+        owned_fields = _reconcile_matcher(matcher_field, result, live, owned_fields)
     _keep_memory(result, live, owned_fields)
     if owned_fields is not None and not _has_memory(live):
         # Admission removes the memory of a VM with an inferred instancetype, but its manager still owns it.
@@ -101,20 +105,23 @@ def _without_pins(step: Plan, live: dict[str, Any]) -> Plan:
     """
     merge_patch: dict[Field, Any] = {}
     before = copy(step.before)
-    for role in ROLES:
-        desired, current = role.matcher_of(step.manifest), role.matcher_of(live)
+    for matcher_field in MATCHER_FIELDS:
+        desired, current = matcher_field.matcher_of(step.manifest), matcher_field.matcher_of(live)
         if not current or not current.get("revisionName") or (desired and desired.get("revisionName")):
             continue
-        if desired is None and role.matcher in before.get("spec", {}):
+        if desired is None and matcher_field.matcher in before.get("spec", {}):
             merge_patch.update(
-                {**ownership.leaf_fields(step.after), **_removals(step, live), ("spec", role.matcher): None}
+                {**ownership.leaf_fields(step.after), **_removals(step, live), ("spec", matcher_field.matcher): None}
             )
-        elif desired and (desired.get("name") != current.get("name") or role.kind_of(desired) != role.kind_of(current)):
+        elif desired and (
+            desired.get("name") != current.get("name")
+            or matcher_field.kind_of(desired) != matcher_field.kind_of(current)
+        ):
             fields = {"name": desired.get("name"), "kind": desired.get("kind"), "revisionName": None}
-            merge_patch.update({("spec", role.matcher, field): value for field, value in fields.items()})
+            merge_patch.update({("spec", matcher_field.matcher, field): value for field, value in fields.items()})
         else:
             continue
-        merge(before, {"spec": {role.matcher: {"revisionName": current["revisionName"]}}})
+        merge(before, {"spec": {matcher_field.matcher: {"revisionName": current["revisionName"]}}})
     merge_patch = {**step.merge_patch, **merge_patch}
     gone = {field for field, value in merge_patch.items() if value is None}
     patch = {
@@ -175,40 +182,42 @@ def _has_memory(vm: dict[str, Any]) -> bool:
 
 
 def _reconcile_matcher(
-    role: Role, desired: dict[str, Any], live: dict[str, Any], owned_fields: set[Field] | None
+    matcher_field: MatcherField, desired: dict[str, Any], live: dict[str, Any], owned_fields: set[Field] | None
 ) -> set[Field] | None:
-    matcher, live_matcher = role.matcher_of(desired), role.matcher_of(live)
-    path = ("spec", role.matcher)
+    matcher, live_matcher = matcher_field.matcher_of(desired), matcher_field.matcher_of(live)
+    path = ("spec", matcher_field.matcher)
     if matcher and matcher.get("inferFromVolumeFailurePolicy") == IGNORE and not live_matcher:
-        del desired["spec"][role.matcher]
+        del desired["spec"][matcher_field.matcher]
         return None if owned_fields is None else {field for field in owned_fields if field[:2] != path}
     if matcher is None or live_matcher is None:
         return owned_fields
     if matcher.get("inferFromVolume") and live_matcher.get("name") and not live_matcher.get("inferFromVolume"):
         inferred = {field: live_matcher[field] for field in ("name", "kind") if live_matcher.get(field)}
-        desired["spec"][role.matcher] = inferred
+        desired["spec"][matcher_field.matcher] = inferred
         if owned_fields is not None and any(field[:2] == path for field in owned_fields):
             owned_fields = {field for field in owned_fields if field[:2] != path} | {
                 (*path, field) for field in inferred
             }
     elif (
         matcher.get("name")
-        and role.kind_of(matcher) is not None
-        and role.kind_of(matcher) == role.kind_of(live_matcher)
+        and matcher_field.kind_of(matcher) is not None
+        and matcher_field.kind_of(matcher) == matcher_field.kind_of(live_matcher)
     ):
         matcher.pop("kind", None)
         if live_matcher.get("kind") and (owned_fields is None or (*path, "kind") in owned_fields):
             matcher["kind"] = live_matcher["kind"]
     elif matcher.get("name") and live_matcher.get("kind") and not matcher.get("kind"):
         # Without a kind, a value that another manager owns would stay.
-        matcher["kind"] = role.cluster_kind
+        matcher["kind"] = matcher_field.cluster_kind
     return owned_fields
 
 
 def expanded(desired: dict[str, Any], live: dict[str, Any]) -> bool:
     """Whether virt-controller has replaced the declared matchers by the expanded spec (KubeVirt ≥ 1.4)."""
-    declared = [role for role in ROLES if role.matcher_of(desired)]
-    if not declared or any(role.matcher_of(live) or role.reference_of(live) for role in ROLES):
+    declared = [matcher_field for matcher_field in MATCHER_FIELDS if matcher_field.matcher_of(desired)]
+    if not declared or any(
+        matcher_field.matcher_of(live) or matcher_field.reference_of(live) for matcher_field in MATCHER_FIELDS
+    ):
         return False
     controller_fields = ownership.updated(live, CONTROLLER)
     if INSTANCETYPE in declared:
@@ -220,8 +229,8 @@ def expanded(desired: dict[str, Any], live: dict[str, Any]) -> bool:
 def _without_expanded(desired: dict[str, Any], live: dict[str, Any]) -> dict[str, Any]:
     """The declared VM without matchers, and without values that the expansion contains."""
     result = copy(desired)
-    for role in ROLES:
-        result["spec"].pop(role.matcher, None)
+    for matcher_field in MATCHER_FIELDS:
+        result["spec"].pop(matcher_field.matcher, None)
     controller_fields = ownership.updated(live, CONTROLLER)
     for field, value in ownership.leaf_fields(result).items():
         expanded_field = any(field[: len(other)] == other for other in controller_fields)

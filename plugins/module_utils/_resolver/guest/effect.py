@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Final, NamedTuple, Union
 
 from ..api.manifest import Manifest
-from ..api.matcher import ROLES
+from ..api.matcher import MATCHER_FIELDS
 from ..api.tree import copy, shown_differences
 from ..kubevirt.config.cluster import Cluster
 from ..kubevirt.find import revision_names as naming
@@ -152,10 +152,10 @@ def admitted_effect(vm: Manifest, future: AdmissionResult, instance: Instance, c
 def _captured(vm: Manifest) -> Manifest:
     """The VM without references to revisions that virt-controller captures again."""
     vm = copy(vm)
-    for role in ROLES:
-        matcher, reference = role.matcher_of(vm), role.reference_of(vm)
+    for matcher_field in MATCHER_FIELDS:
+        matcher, reference = matcher_field.matcher_of(vm), matcher_field.reference_of(vm)
         if matcher and reference and naming.recapture_fields(matcher, reference):
-            del vm["status"][role.reference]
+            del vm["status"][matcher_field.reference]
     return vm
 
 

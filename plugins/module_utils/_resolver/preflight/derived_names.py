@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from ..api.manifest import Manifest
-from ..api.matcher import ROLES
+from ..api.matcher import MATCHER_FIELDS
 from ..api.name_rules import LONGEST_LABEL, LONGEST_SUBDOMAIN, quoted
 from ..api.tree import value_at
 from ..kubevirt.config.cluster import Cluster
@@ -41,22 +41,24 @@ def too_long(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Iterator[
     if any(value_at(domain, path) for path in _PERSISTENT):
         what = "its name as a label of the persistent state of its EFI or TPM"
         yield from _line("metadata.name", what, len(name), LONGEST_LABEL, live is None)
-    for role in ROLES:
-        matcher = role.matcher_or_empty(vm)
+    for matcher_field in MATCHER_FIELDS:
+        matcher = matcher_field.matcher_or_empty(vm)
         chosen = str(matcher.get("name") or "")
         if not chosen or matcher.get("revisionName"):
             continue
-        new = live is None or role.matcher_or_empty(live).get("name") != chosen
-        field = f"spec.{role.matcher}.name"
+        new = live is None or matcher_field.matcher_or_empty(live).get("name") != chosen
+        field = f"spec.{matcher_field.matcher}.name"
         yield from _line(field, f"{quoted(chosen)} as a label of its revision", len(chosen), LONGEST_LABEL, new)
         if len(naming.name(name, chosen, _UID, _LARGEST)) <= LONGEST_SUBDOMAIN:
             # Whatever the generation, so that the object need not be read.
             continue
-        manifest = find.live(vm, role, cluster.objects, cluster.release).manifest or {}
+        manifest = find.live(vm, matcher_field, cluster.objects, cluster.release).manifest or {}
         generation = (manifest.get("metadata") or {}).get("generation") or 1
         revision = naming.name(name, chosen, _UID, generation)
         fields = f"metadata.name, {field}"
-        yield from _line(fields, f"the name of its {role.matcher}'s revision", len(revision), LONGEST_SUBDOMAIN, new)
+        yield from _line(
+            fields, f"the name of its {matcher_field.matcher}'s revision", len(revision), LONGEST_SUBDOMAIN, new
+        )
 
 
 def _line(field: str, what: str, length: int, most: int, new: bool) -> Iterator[TooLong]:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from ..api.errors import Panic, QuantityError
 from ..api.manifest import Manifest, name_of
-from ..api.matcher import INSTANCETYPE, PREFERENCE, ROLES, Role
+from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
 from ..api.quantity import parse
 from ..api.release import is_newer
 from ..api.state import ACTIVE, OBSOLETE, state_of
@@ -138,10 +138,16 @@ def issues(
     if admitted is None:
         response = admission.refusal.as_json() if admission.refusal is not None else {}
         # KubeVirt does not say which matcher it could not infer.
-        roles = suggestions.uninferred_roles(vm, cluster)
-        remedy = "; ".join(dict.fromkeys(suggestions.matcher_remedy(role, vm, cluster, lister) for role in roles))
-        missing = any(suggestions.missing_source(role, vm, cluster) for role in roles[:1])
-        text = _line(response, remedy, [f"spec.{role.matcher}.inferFromVolume" for role in roles])
+        matcher_fields = suggestions.uninferred_roles(vm, cluster)
+        remedy = "; ".join(
+            dict.fromkeys(
+                suggestions.matcher_remedy(matcher_field, vm, cluster, lister) for matcher_field in matcher_fields
+            )
+        )
+        missing = any(suggestions.missing_source(matcher_field, vm, cluster) for matcher_field in matcher_fields[:1])
+        text = _line(
+            response, remedy, [f"spec.{matcher_field.matcher}.inferFromVolume" for matcher_field in matcher_fields]
+        )
         return [Issue(text, missing=missing)]
     return [
         *_admitted_issues(admission, admitted, live, cluster, lister, checks),
@@ -156,17 +162,19 @@ def state_issues(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Itera
 
     vm: the admitted VM.
     """
-    for role in ROLES:
-        if live is not None and _identity(role, vm) == _identity(role, live):
+    for matcher_field in MATCHER_FIELDS:
+        if live is not None and _identity(matcher_field, vm) == _identity(matcher_field, live):
             continue
-        manifest = find.live(vm, role, cluster.objects, cluster.release).manifest
+        manifest = find.live(vm, matcher_field, cluster.objects, cluster.release).manifest
         state = state_of(manifest or {})
         if state.name == ACTIVE:
             continue
         obsolete = state.name == OBSOLETE
         reason = "obsolete, so only VMs that already have it may use it" if obsolete else state.text
-        remedy = f"; use {state.replacement or f'another {role.matcher}'}" if obsolete else ""
-        text = f"spec.{role.matcher}.name: {role.matcher_or_empty(vm).get('name')} is {reason}{remedy}"
+        remedy = f"; use {state.replacement or f'another {matcher_field.matcher}'}" if obsolete else ""
+        text = (
+            f"spec.{matcher_field.matcher}.name: {matcher_field.matcher_or_empty(vm).get('name')} is {reason}{remedy}"
+        )
         yield Issue(text, certain=obsolete, state=state.name)
 
 
@@ -174,29 +182,31 @@ def _crashes(admitted: Manifest, live: Manifest | None, cluster: Cluster) -> Ite
     """A doubt for each matcher whose removal may crash virt-controller, and with it the handling of all VMs."""
     if live is None or not cluster.release.crashes_without_matcher:
         return
-    for role in ROLES:
-        if role.reference_of(live).get("controllerRevisionRef") and role.matcher_of(admitted) is None:
+    for matcher_field in MATCHER_FIELDS:
+        if matcher_field.reference_of(live).get("controllerRevisionRef") and matcher_field.matcher_of(admitted) is None:
             yield Issue(
-                f"spec.{role.matcher}: once it is removed, the next start of the VM crashes virt-controller of KubeVirt"
-                " 1.5 to 1.7, except for the latest patches; upgrade KubeVirt first, or delete the VM and create it"
-                " again",
+                f"spec.{matcher_field.matcher}: once it is removed, the next start of the VM crashes virt-controller of"
+                " KubeVirt 1.5 to 1.7, except for the latest patches; upgrade KubeVirt first, or delete the VM and create"
+                " it again",
                 certain=False,
             )
 
 
-def _identity(role: Role, vm: Manifest) -> tuple[str | None, Any]:
+def _identity(matcher_field: MatcherField, vm: Manifest) -> tuple[str | None, Any]:
     """The kind and the name of the object that a VM's matcher names."""
-    matcher = role.matcher_or_empty(vm)
-    return role.kind_of(matcher), matcher.get("name")
+    matcher = matcher_field.matcher_or_empty(vm)
+    return matcher_field.kind_of(matcher), matcher.get("name")
 
 
 def _dropped_matchers(admission: AdmissionResult, admitted: Manifest, cluster: Cluster) -> Iterator[Issue]:
     """A note for each matcher that the failure policy Ignore drops, which KubeVirt does silently."""
-    for role in ROLES:
-        if role.matcher_of(admission.vm) is not None and role.matcher_of(admitted) is None:
-            reason = suggestions.inference_blocker(role, admission.vm, cluster)
+    for matcher_field in MATCHER_FIELDS:
+        if matcher_field.matcher_of(admission.vm) is not None and matcher_field.matcher_of(admitted) is None:
+            reason = suggestions.inference_blocker(matcher_field, admission.vm, cluster)
             if reason:
-                yield Issue(f"spec.{role.matcher}: the VM gets none, since KubeVirt is {reason}", certain=False)
+                yield Issue(
+                    f"spec.{matcher_field.matcher}: the VM gets none, since KubeVirt is {reason}", certain=False
+                )
 
 
 def _admitted_issues(
@@ -208,7 +218,9 @@ def _admitted_issues(
     checks: Sequence[Check],
 ) -> list[Issue]:
     vm = admission.vm
-    lost = [issue for role in ROLES for issue in _lost_revision(admitted, role, live, cluster)]
+    lost = [
+        issue for matcher_field in MATCHER_FIELDS for issue in _lost_revision(admitted, matcher_field, live, cluster)
+    ]
     if lost:
         # KubeVirt's errors for a VM without the object, such as that a preference requires more memory than none.
         response = validate.virtual_machine(copy(admitted), cluster)
@@ -217,7 +229,9 @@ def _admitted_issues(
         return lost if refusal["allowed"] else [Issue(_line(refusal, lost[0].text), missing=unmet)]
     # Those of a VM that exists may have changed with KubeVirt.
     names = [Issue(name.text, certain=name.new) for name in too_long(admitted, live, cluster)]
-    missing = [issue for role in ROLES for issue in _missing_object(admitted, role, cluster, lister)]
+    missing = [
+        issue for matcher_field in MATCHER_FIELDS for issue in _missing_object(admitted, matcher_field, cluster, lister)
+    ]
     missing += [Issue(text, missing=True) for text in missing_sources(vm, live, cluster.objects, lister)]
     if missing:
         return [*names, *missing]
@@ -279,48 +293,48 @@ def _line(response: dict[str, Any], remedy: str, suspects: Iterable[str] = ()) -
     return "; ".join(part for part in (f"{fields}: {message}" if fields else message, remedy) if part)
 
 
-def _lost_revision(vm: Manifest, role: Role, live: Manifest | None, cluster: Cluster) -> list[Issue]:
+def _lost_revision(vm: Manifest, matcher_field: MatcherField, live: Manifest | None, cluster: Cluster) -> list[Issue]:
     """A revision of the live VM that was deleted: KubeVirt accepts changes of the VM, but neither starts nor stops it,
     even if the VM names another object.
     """
-    pinned = role.matcher_or_empty(vm).get("revisionName")
-    restored = live is not None and pinned and role.matcher_or_empty(live).get("revisionName") == pinned
+    pinned = matcher_field.matcher_or_empty(vm).get("revisionName")
+    restored = live is not None and pinned and matcher_field.matcher_or_empty(live).get("revisionName") == pinned
     if (pinned and not restored) or cluster.release.refuses_unknown_objects:
         return []
-    text = lost_revision(vm, role, cluster.objects, cluster.release)
+    text = lost_revision(vm, matcher_field, cluster.objects, cluster.release)
     if text is None:
         return []
     due = _is_due(vm, live)
     return [Issue(text, certain=due, missing=due, starts=False)]
 
 
-def _missing_object(vm: Manifest, role: Role, cluster: Cluster, lister: Lister) -> list[Issue]:
+def _missing_object(vm: Manifest, matcher_field: MatcherField, cluster: Cluster, lister: Lister) -> list[Issue]:
     """The missing objects of the VM's matchers: KubeVirt accepts such a VM and then does not start it."""
-    match = find.spec(vm, role, cluster.objects, cluster.release)
+    match = find.spec(vm, matcher_field, cluster.objects, cluster.release)
     if match.error is None:
         return []
     if match.error.code not in (404, 500):
-        return [Issue(f"spec.{role.matcher}: could not be checked: {match.error.message}", certain=False)]
-    matcher = role.matcher_or_empty(vm)
-    kind = role.kind_of(matcher)
-    field = f"spec.{role.matcher}.{'revisionName' if matcher.get('revisionName') else 'name'}"
+        return [Issue(f"spec.{matcher_field.matcher}: could not be checked: {match.error.message}", certain=False)]
+    matcher = matcher_field.matcher_or_empty(vm)
+    kind = matcher_field.kind_of(matcher)
+    field = f"spec.{matcher_field.matcher}.{'revisionName' if matcher.get('revisionName') else 'name'}"
     if kind is None or matcher.get("revisionName"):
         # Like an object that does not exist.
         return [Issue(f"{field}: {match.error.message}", missing=not cluster.release.refuses_unknown_objects)]
     names = [name_of(manifest) for manifest in of_kind(kind, vm, lister)]
     close = similar(str(matcher.get("name")), names)
-    elsewhere = _in_other_scope(role, kind, vm, matcher.get("name"), lister)
+    elsewhere = _in_other_scope(matcher_field, kind, vm, matcher.get("name"), lister)
     if elsewhere:
         return [Issue(f"{field}: {match.error.message}; {elsewhere}", missing=True)]
     hint = f"did you mean {join_or(close)}?" if close else f"the cluster has {len(names)} {kind}s"
     return [Issue(f"{field}: {match.error.message}; {hint}", missing=True)]
 
 
-def _in_other_scope(role: Role, kind: str, vm: Manifest, name: Any, lister: Lister) -> str:
+def _in_other_scope(matcher_field: MatcherField, kind: str, vm: Manifest, name: Any, lister: Lister) -> str:
     """The remedy if an object of that name exists with the other kind."""
-    other = role.kind if kind == role.cluster_kind else role.cluster_kind
+    other = matcher_field.kind if kind == matcher_field.cluster_kind else matcher_field.cluster_kind
     exists = any(name_of(manifest) == name for manifest in of_kind(other, vm, lister))
-    return "" if not exists else f"a {other} has this name; set {role.matcher}.kind to {other}"
+    return "" if not exists else f"a {other} has this name; set {matcher_field.matcher}.kind to {other}"
 
 
 def _remedy(response: dict[str, Any], vm: Manifest, cluster: Cluster, lister: Lister) -> str:

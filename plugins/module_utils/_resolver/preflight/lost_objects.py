@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from ..api.manifest import Manifest
-from ..api.matcher import ROLES, Role
+from ..api.matcher import MATCHER_FIELDS, MatcherField
 from ..api.release import Release
 from ..kubevirt.find import find
 from ..kubevirt.find import revision_names as naming
@@ -19,17 +19,18 @@ _NOT_FOUND: Final = 404
 _REFRESH: Final = "refresh the VM (controller_revision, state: refreshed)"
 
 
-def lost_revision(vm: Manifest, role: Role, lookup: Lookup, release: Release) -> str | None:
+def lost_revision(vm: Manifest, matcher_field: MatcherField, lookup: Lookup, release: Release) -> str | None:
     """The line about the revision that a VM in the cluster captured, or names, and that is gone; None if it is not.
 
     What it names counts as captured too: up to KubeVirt 1.4 it is, and a backup may restore it.
     """
-    match = find.captured(vm, role, lookup, release)
+    match = find.captured(vm, matcher_field, lookup, release)
     if match.error is None or match.error.code != _NOT_FOUND:
         return None
-    name = naming.referenced(vm, role, release).name
+    name = naming.referenced(vm, matcher_field, release).name
     powerless = "neither start, stop nor restart the VM" if release.captures_in_status else "not start the VM again"
-    return f"spec.{role.matcher}: the captured revision {name} was deleted, so KubeVirt can {powerless}; {_REFRESH}"
+    field = f"spec.{matcher_field.matcher}"
+    return f"{field}: the captured revision {name} was deleted, so KubeVirt can {powerless}; {_REFRESH}"
 
 
 def power_problem(vm: Manifest, lookup: Lookup, release: Release) -> str | None:
@@ -37,13 +38,15 @@ def power_problem(vm: Manifest, lookup: Lookup, release: Release) -> str | None:
 
     An object that cannot be read is no problem.
     """
-    for role in ROLES:
-        if text := lost_revision(vm, role, lookup, release):
+    for matcher_field in MATCHER_FIELDS:
+        if text := lost_revision(vm, matcher_field, lookup, release):
             return text
-        match = find.captured(vm, role, lookup, release)
+        match = find.captured(vm, matcher_field, lookup, release)
         if match.manifest is not None or match.error is not None:
             continue
-        match = find.live(vm, role, lookup, release)
+        match = find.live(vm, matcher_field, lookup, release)
         if match.error is not None and match.error.code == _NOT_FOUND:
-            return f"spec.{role.matcher}.name: {match.error.message}; create it, or declare the VM with another"
+            return (
+                f"spec.{matcher_field.matcher}.name: {match.error.message}; create it, or declare the VM with another"
+            )
     return None

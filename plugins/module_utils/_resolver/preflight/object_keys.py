@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..api.errors import FieldError
 from ..api.kinds import KINDS
 from ..api.manifest import Manifest, data_volume_of, labels_of, namespace_of, template_specs, volume_of
-from ..api.matcher import ROLE_OF_KIND, ROLES, ObjectKey, Role
+from ..api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, MatcherField, ObjectKey
 from ..api.release import NEWEST, Release
 from ..guest.effect import Instance
 from ..kubevirt.find import revision_names as naming
@@ -68,7 +68,7 @@ def keys_for_guest(vm: Manifest, instance: Instance, release: Release) -> list[O
 
 def further_keys(needed: ObjectToRead, manifest: Manifest | None) -> list[ObjectToRead]:
     """The objects to look up after an object, if it is a source of inference. manifest: None if it does not exist."""
-    if needed.key.kind in ROLE_OF_KIND:
+    if needed.key.kind in MATCHER_FIELD_OF_KIND:
         return []
     try:
         return list(_further_keys(needed, manifest))
@@ -78,15 +78,17 @@ def further_keys(needed: ObjectToRead, manifest: Manifest | None) -> list[Object
 
 def _references(vm: Manifest, release: Release) -> Iterator[ObjectToRead]:
     vm_namespace = namespace_of(vm)
-    for role in ROLES:
-        matcher = role.matcher_of(vm)
+    for matcher_field in MATCHER_FIELDS:
+        matcher = matcher_field.matcher_of(vm)
         if not matcher:
             continue
         if matcher.get("inferFromVolume"):
             yield from _volume(vm, str(matcher["inferFromVolume"]), vm_namespace)
             continue
-        live = list(_object(role, str(matcher.get("name") or ""), role.kind_of(matcher), vm_namespace))
-        reference = naming.referenced(vm, role, release)
+        live = list(
+            _object(matcher_field, str(matcher.get("name") or ""), matcher_field.kind_of(matcher), vm_namespace)
+        )
+        reference = naming.referenced(vm, matcher_field, release)
         if reference.name:
             fallback = live[0].key if live and not reference.pinned else None
             yield ObjectToRead(ObjectKey("ControllerRevision", vm_namespace, reference.name), vm_namespace, fallback)
@@ -139,11 +141,11 @@ def _further_keys(needed: ObjectToRead, manifest: Manifest | None) -> Iterator[O
             yield needed._replace(key=key._replace(kind="PersistentVolumeClaim"))
         return
     labels = labels_of(manifest)
-    for role in ROLES:
-        name = labels.get(role.volume_label)
+    for matcher_field in MATCHER_FIELDS:
+        name = labels.get(matcher_field.volume_label)
         if name:
-            kind = role.kind_of({"kind": labels.get(role.volume_kind_label, "")})
-            yield from _object(role, str(name), kind, vm_namespace)
+            kind = matcher_field.kind_of({"kind": labels.get(matcher_field.volume_kind_label, "")})
+            yield from _object(matcher_field, str(name), kind, vm_namespace)
     spec = manifest.get("spec") or {}
     if key.kind == "DataVolume":
         yield from _sources(spec, key.namespace)
@@ -151,6 +153,6 @@ def _further_keys(needed: ObjectToRead, manifest: Manifest | None) -> Iterator[O
         yield from _origins(spec.get("source") or {}, vm_namespace)
 
 
-def _object(role: Role, name: str, kind: str | None, vm_namespace: str) -> Iterator[ObjectToRead]:
+def _object(matcher_field: MatcherField, name: str, kind: str | None, vm_namespace: str) -> Iterator[ObjectToRead]:
     if kind is not None and name:
         yield ObjectToRead(ObjectKey(kind, vm_namespace if KINDS[kind].namespaced else "", name), vm_namespace)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ..api.manifest import Manifest, labels_of
-from ..api.matcher import ROLES, Role
+from ..api.matcher import MATCHER_FIELDS, MatcherField
 from ..api.release import Release
 from ..kubevirt.find import revision_names as naming
 from ..kubevirt.find.revision_names import recapture_fields
@@ -47,7 +47,11 @@ def copies_without_revisions(vm: Manifest, release: Release) -> list[str]:
     Both copy the spec without the status. A snapshot of a VM with a VMI contains the spec of the guest's start, in
     which KubeVirt has named the revisions.
     """
-    references = (naming.referenced(vm, role, release) for role in ROLES if role.matcher_of(vm))
+    references = (
+        naming.referenced(vm, matcher_field, release)
+        for matcher_field in MATCHER_FIELDS
+        if matcher_field.matcher_of(vm)
+    )
     if not any(reference.name and not reference.pinned for reference in references):
         return []
     return [BACKUP] if (vm.get("status") or {}).get("created") else [BACKUP, SNAPSHOT]
@@ -63,10 +67,13 @@ def unreferenced(vms: Iterable[Manifest], revisions: Iterable[Manifest], others:
     vms, revisions = list(vms), list(revisions)
     used, capturing = {*others, *_started_with(vms, revisions)}, set()
     for vm in vms:
-        for role in ROLES:
-            used.add(role.matcher_or_empty(vm).get("revisionName") or "")
-            used.add((role.reference_of(vm).get("controllerRevisionRef") or {}).get("name") or "")
-        if any(not is_captured(vm, role) and not role.matcher_or_empty(vm).get("revisionName") for role in ROLES):
+        for matcher_field in MATCHER_FIELDS:
+            used.add(matcher_field.matcher_or_empty(vm).get("revisionName") or "")
+            used.add((matcher_field.reference_of(vm).get("controllerRevisionRef") or {}).get("name") or "")
+        if any(
+            not is_captured(vm, matcher_field) and not matcher_field.matcher_or_empty(vm).get("revisionName")
+            for matcher_field in MATCHER_FIELDS
+        ):
             capturing.add(vm["metadata"].get("uid"))
     return sorted(
         (
@@ -87,12 +94,16 @@ def _started_with(vms: Iterable[Manifest], revisions: Iterable[Manifest]) -> set
     }
     starts = [revision for revision in revisions if f"{revision['metadata']['name'].rpartition('-')[0]}-" in running]
     specs = [(start.get("data") or {}).get("spec") or {} for start in starts]
-    return {(spec.get(role.matcher) or {}).get("revisionName") or "" for spec in specs for role in ROLES}
+    return {
+        (spec.get(matcher_field.matcher) or {}).get("revisionName") or ""
+        for spec in specs
+        for matcher_field in MATCHER_FIELDS
+    }
 
 
-def is_captured(vm: Manifest, role: Role) -> bool:
+def is_captured(vm: Manifest, matcher_field: MatcherField) -> bool:
     """Whether virt-controller has captured the object in the matcher. True if the cluster expanded the matcher."""
-    matcher, reference = role.matcher_of(vm), role.reference_of(vm)
+    matcher, reference = matcher_field.matcher_of(vm), matcher_field.reference_of(vm)
     if not matcher:
         return True
     if not reference:

@@ -9,7 +9,7 @@ from ..api import managed_fields as ownership
 from ..api import release_schema, schema
 from ..api.errors import Panic
 from ..api.manifest import Manifest, metadata_of
-from ..api.matcher import ROLES, Role
+from ..api.matcher import MATCHER_FIELDS, MatcherField
 from ..api.release import Release, parse_release
 from ..api.state import state_of
 from ..api.tree import differences
@@ -39,7 +39,7 @@ UNKNOWN: Final = "unknown"
 READS_ALPHA: Final = parse_release("1.6")
 
 
-class RoleDrift(NamedTuple):
+class MatcherDrift(NamedTuple):
     """The drift of a VM's instancetype or preference.
 
     state: CURRENT, DRIFTED, GONE, REVISION_LOST, NOT_CAPTURED or UNKNOWN. kind, name: of the object.
@@ -73,17 +73,17 @@ class Drift(NamedTuple):
     """The drift of a VM.
 
     vm, instance, cluster: the VM, its VMI, and what it was judged by.
-    parts, captured, current: by the roles that the VM has. captured, current: the canonical specs of the captured
-    revisions, and those that KubeVirt would capture now; None for one that cannot be read.
+    parts, captured, current: by the matcher fields that the VM has. captured, current: the canonical specs of the
+    captured revisions, and those that KubeVirt would capture now; None for one that cannot be read.
     pending: what the guest lacks of earlier changes. effect: of a refresh.
     """
 
     vm: Manifest
     instance: Instance
     cluster: Cluster
-    parts: dict[Role, RoleDrift]
-    captured: dict[Role, Manifest | None]
-    current: dict[Role, Manifest | None]
+    parts: dict[MatcherField, MatcherDrift]
+    captured: dict[MatcherField, Manifest | None]
+    current: dict[MatcherField, Manifest | None]
     pending: GuestEffect
     effect: GuestEffect
 
@@ -99,10 +99,10 @@ def drift(vm: Manifest, instance: Instance, cluster: Cluster) -> Drift:
     preferences.
     """
     parts, captured, current = {}, {}, {}
-    for role in ROLES:
-        if matcher := role.matcher_of(vm):
-            parts[role], captured[role], current[role] = _role_drift(
-                vm, role, matcher, cluster.objects, cluster.release
+    for matcher_field in MATCHER_FIELDS:
+        if matcher := matcher_field.matcher_of(vm):
+            parts[matcher_field], captured[matcher_field], current[matcher_field] = _role_drift(
+                vm, matcher_field, matcher, cluster.objects, cluster.release
             )
     readable = all(part.state in (CURRENT, DRIFTED, GONE) for part in parts.values())
     pending = guest_effect(vm, vm, instance, cluster, captured if readable else None)
@@ -110,14 +110,21 @@ def drift(vm: Manifest, instance: Instance, cluster: Cluster) -> Drift:
     return before._replace(effect=refresh_effect(before, tuple(parts)))
 
 
-def refresh_effect(before: Drift, roles: Iterable[Role]) -> GuestEffect:
-    """The effect of a refresh of some roles."""
-    refreshed = {role for role in roles if before.current[role] != before.captured[role]}
+def refresh_effect(before: Drift, matcher_fields: Iterable[MatcherField]) -> GuestEffect:
+    """The effect of a refresh of some matcher fields."""
+    refreshed = {
+        matcher_field
+        for matcher_field in matcher_fields
+        if before.current[matcher_field] != before.captured[matcher_field]
+    }
     lost = before.pending.needs == UNKNOWN_EFFECT
     if not refreshed and not lost:
         refusal = _refusal(before.vm, before.captured, before.cluster.kubevirt)
         return before.pending if refusal is None else before.pending._replace(refusal=refusal)
-    specs = {role: before.current[role] if role in refreshed else spec for role, spec in before.captured.items()}
+    specs = {
+        matcher_field: before.current[matcher_field] if matcher_field in refreshed else spec
+        for matcher_field, spec in before.captured.items()
+    }
     return effect_of(before, naming.without_revisions(before.vm, before.parts), specs)
 
 
@@ -133,17 +140,17 @@ def effect_of(before: Drift, after: Manifest, specs: Specs) -> GuestEffect:
 
 
 def _role_drift(
-    vm: Manifest, role: Role, matcher: Manifest, objects: Lookup, release: Release
-) -> tuple[RoleDrift, Manifest | None, Manifest | None]:
+    vm: Manifest, matcher_field: MatcherField, matcher: Manifest, objects: Lookup, release: Release
+) -> tuple[MatcherDrift, Manifest | None, Manifest | None]:
     """The drift, and the canonical specs: as captured, and as KubeVirt would capture them now."""
-    reference = naming.referenced(vm, role, release)
-    revision = find.captured(vm, role, objects, release)
-    live = find.live(vm, role, objects, release)
-    captured = revision_spec(revision.manifest, role, release).spec if revision.manifest is not None else None
+    reference = naming.referenced(vm, matcher_field, release)
+    revision = find.captured(vm, matcher_field, objects, release)
+    live = find.live(vm, matcher_field, objects, release)
+    captured = revision_spec(revision.manifest, matcher_field, release).spec if revision.manifest is not None else None
     current = None
     if live.manifest is not None:
-        current = release_schema.canonical(role.spec_type, live.manifest.get("spec"), release)
-    same = captured is not None and current is not None and schema.equal(role.spec_type, captured, current)
+        current = release_schema.canonical(matcher_field.spec_type, live.manifest.get("spec"), release)
+    same = captured is not None and current is not None and schema.equal(matcher_field.spec_type, captured, current)
     problem = ""
     if not reference.name:
         state = NOT_CAPTURED
@@ -156,9 +163,9 @@ def _role_drift(
     data = (revision.manifest or {}).get("data") or {}
     metadata = data.get("metadata") or {}
     live_metadata = (live.manifest or {}).get("metadata") or {}
-    part = RoleDrift(
+    part = MatcherDrift(
         state=state,
-        kind=role.kind_of(matcher) or str(matcher.get("kind")),
+        kind=matcher_field.kind_of(matcher) or str(matcher.get("kind")),
         name=str(matcher.get("name", "")),
         revision=reference.name,
         pinned=reference.pinned,
@@ -187,19 +194,19 @@ def _unread(error: lookup.Problem | None, deleted: str) -> tuple[str, str]:
     return UNKNOWN, error.message
 
 
-def revision_spec(revision: Manifest, role: Role, release: Release) -> decode.DecodedSpec:
+def revision_spec(revision: Manifest, matcher_field: MatcherField, release: Release) -> decode.DecodedSpec:
     """The spec in a revision, also in an API version that only older releases read; else the release's error."""
-    decoded = decode.spec(revision, role, release)
+    decoded = decode.spec(revision, matcher_field, release)
     if decoded.error is None:
         return decoded
-    alpha = decode.spec(revision, role, READS_ALPHA)
+    alpha = decode.spec(revision, matcher_field, READS_ALPHA)
     return alpha if alpha.error is None else decoded
 
 
 def _refusal(vm: Manifest, specs: Specs, kubevirt: KubeVirt) -> str | None:
     """Why KubeVirt would reject a VM with these specs, in its words; or None."""
     release = kubevirt.release
-    instancetype, preference = (specs.get(role) for role in ROLES)
+    instancetype, preference = (specs.get(matcher_field) for matcher_field in MATCHER_FIELDS)
     template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
     try:
         found = verdict(template, instancetype, preference, kubevirt)

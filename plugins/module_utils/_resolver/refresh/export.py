@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from ..api.kinds import KINDS
 from ..api.manifest import Manifest, labels_of
-from ..api.matcher import API_VERSION, ROLES, Role
+from ..api.matcher import API_VERSION, MATCHER_FIELDS, MatcherField
 from ..api.redaction import own_annotations
 from ..api.release import Release
 from ..api.tree import copy
@@ -46,15 +46,19 @@ def export_vm(vm: Manifest, objects: Lookup, release: Release, namespace: str = 
     target = namespace or vm["metadata"]["namespace"]
     spec = copy(vm["spec"])
     revisions = {}
-    for role in ROLES:
-        if not role.matcher_of(vm):
+    for matcher_field in MATCHER_FIELDS:
+        if not matcher_field.matcher_of(vm):
             continue
-        captured = _captured_or_new(vm, role, objects, release)
+        captured = _captured_or_new(vm, matcher_field, objects, release)
         if isinstance(captured, Problem):
-            return VMExport(problem=f"{role.matcher}: {captured.message}")
-        revisions[role.matcher] = _exported_revision(captured, role, vm, target)
-        pinned = {part: spec[role.matcher][part] for part in ("kind", "name") if spec[role.matcher].get(part)}
-        spec[role.matcher] = {**pinned, "revisionName": captured["metadata"]["name"]}
+            return VMExport(problem=f"{matcher_field.matcher}: {captured.message}")
+        revisions[matcher_field.matcher] = _exported_revision(captured, matcher_field, vm, target)
+        pinned = {
+            part: spec[matcher_field.matcher][part]
+            for part in ("kind", "name")
+            if spec[matcher_field.matcher].get(part)
+        }
+        spec[matcher_field.matcher] = {**pinned, "revisionName": captured["metadata"]["name"]}
     if run_strategy:
         spec.pop("running", None)
         spec["runStrategy"] = run_strategy
@@ -104,19 +108,21 @@ def _metadata(vm: Manifest, namespace: str) -> Manifest:
     }
 
 
-def _captured_or_new(vm: Manifest, role: Role, objects: Lookup, release: Release) -> Manifest | Problem:
+def _captured_or_new(
+    vm: Manifest, matcher_field: MatcherField, objects: Lookup, release: Release
+) -> Manifest | Problem:
     """The VM's revision, or the one that KubeVirt would create now. Its object has the API version v1beta1."""
-    match = find.captured(vm, role, objects, release)
+    match = find.captured(vm, matcher_field, objects, release)
     if match.manifest is not None:
-        return _as_v1beta1(match.manifest, role, release)
+        return _as_v1beta1(match.manifest, matcher_field, release)
     if match.error is None:
-        match = find.live(vm, role, objects, release)
+        match = find.live(vm, matcher_field, objects, release)
     if match.error is not None or match.manifest is None:
-        return match.error or Problem(f"the VirtualMachine has no {role.matcher}")
+        return match.error or Problem(f"the VirtualMachine has no {matcher_field.matcher}")
     return revision.controller_revision(vm, match.manifest, release)
 
 
-def _as_v1beta1(captured: Manifest, role: Role, release: Release) -> Manifest | Problem:
+def _as_v1beta1(captured: Manifest, matcher_field: MatcherField, release: Release) -> Manifest | Problem:
     """A revision that every release reads.
 
     A revision of v1beta1 stays unchanged, including fields of a newer KubeVirt.
@@ -132,7 +138,7 @@ def _as_v1beta1(captured: Manifest, role: Role, release: Release) -> Manifest | 
     return {**captured, "data": {**data, "apiVersion": API_VERSION}}
 
 
-def _exported_revision(captured: Manifest, role: Role, vm: Manifest, namespace: str) -> Manifest:
+def _exported_revision(captured: Manifest, matcher_field: MatcherField, vm: Manifest, namespace: str) -> Manifest:
     """The revision for the new VM, labelled with the name in the matcher and the current API version.
 
     KubeVirt uses a revision in the status only with that name, and rewrites a revision of another version.
@@ -145,7 +151,7 @@ def _exported_revision(captured: Manifest, role: Role, vm: Manifest, namespace: 
     labels = {
         naming.GENERATION_LABEL: str(metadata.get("generation", 0)),
         naming.KIND_LABEL: str(data["kind"]),
-        naming.NAME_LABEL: str(role.matcher_or_empty(vm).get("name") or ""),
+        naming.NAME_LABEL: str(matcher_field.matcher_or_empty(vm).get("name") or ""),
         naming.UID_LABEL: str(metadata.get("uid") or ""),
         **labels_of(captured),
         naming.VERSION_LABEL: naming.VERSION,

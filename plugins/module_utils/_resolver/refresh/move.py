@@ -8,7 +8,7 @@ from typing import Final
 from ..api import release_schema, schema
 from ..api.errors import FieldError
 from ..api.manifest import Manifest
-from ..api.matcher import ROLES, Role
+from ..api.matcher import MATCHER_FIELDS, MatcherField
 from ..api.name_rules import did_you_mean
 from ..api.release import Release
 from ..api.state import OBSOLETE, state_of
@@ -38,7 +38,7 @@ class _Refused(Exception):
 def move(
     vm: Manifest,
     before: Drift,
-    roles: Iterable[Role],
+    matcher_fields: Iterable[MatcherField],
     replace: Mapping[str, str] | str | None,
     patch: Manifest | None,
     objects: Lookup,
@@ -46,30 +46,30 @@ def move(
 ) -> RevisionChange:
     """Gives a VM other objects and another template.
 
-    roles: that may change. replace: name → name of the object instead, of the same kind, or DEPRECATED. patch: a merge
-    patch of the template. objects: looks up instancetypes and preferences.
+    matcher_fields: that may change. replace: name → name of the object instead, of the same kind, or DEPRECATED.
+    patch: a merge patch of the template. objects: looks up instancetypes and preferences.
     """
     spec: Manifest = {}
     after = dict(before.captured)
-    due: list[Role] = []
+    due: list[MatcherField] = []
     try:
-        for role, part in before.parts.items():
-            if not replace or role not in roles:
+        for matcher_field, part in before.parts.items():
+            if not replace or matcher_field not in matcher_fields:
                 continue
-            target = _target(vm, role, replace, objects, kubevirt.release)
+            target = _target(vm, matcher_field, replace, objects, kubevirt.release)
             if target == part.name:
                 continue
-            due.append(role)
-            spec[role.matcher] = {"name": target, "revisionName": None}
-            after[role] = _target_spec(vm, role, target, objects, kubevirt.release)
+            due.append(matcher_field)
+            spec[matcher_field.matcher] = {"name": target, "revisionName": None}
+            after[matcher_field] = _target_spec(vm, matcher_field, target, objects, kubevirt.release)
             if part.state == drift.UNKNOWN:
                 raise _Refused(f"{part.kind} {part.name} cannot be read: {part.problem}")
             if part.state in _UNREADY:
-                raise _Refused(_UNREADY[part.state].format(role.matcher))
+                raise _Refused(_UNREADY[part.state].format(matcher_field.matcher))
         if patch and _changes(vm["spec"].get("template") or {}, patch, kubevirt.release):
             spec["template"] = patch
     except _Refused as refusal:
-        return RevisionChange(tuple(due) or ROLES, refusal=str(refusal))
+        return RevisionChange(tuple(due) or MATCHER_FIELDS, refusal=str(refusal))
     if not spec:
         return RevisionChange()
     change = RevisionChange(tuple(due), spec, former=recapture.state_before(vm, before, due, spec))
@@ -84,19 +84,19 @@ def restore(
     previous_state: `RevisionChange.former` of the move.
     """
     names: dict[str, str] = previous_state["revisions"]
-    due = tuple(role for role in ROLES if role.matcher in names)
-    same = all(recapture.captured_name(vm, role) == names[role.matcher] for role in due)
+    due = tuple(matcher_field for matcher_field in MATCHER_FIELDS if matcher_field.matcher in names)
+    same = all(recapture.captured_name(vm, matcher_field) == names[matcher_field.matcher] for matcher_field in due)
     if same and apply_merge_patch(vm["spec"], previous_state["spec"]) == vm["spec"]:
         return RevisionChange()
     after = dict(before.captured)
-    for role in due:
-        name = names[role.matcher]
+    for matcher_field in due:
+        name = names[matcher_field.matcher]
         if name not in revisions.by_name:
             return RevisionChange(due, refusal=f"the former revision {name} does not exist any more")
-        decoded = decode.spec(revisions.by_name[name], role, kubevirt.release)
+        decoded = decode.spec(revisions.by_name[name], matcher_field, kubevirt.release)
         if decoded.error is not None:
             return RevisionChange(due, refusal=f"cannot read the revision {name}: {decoded.error}")
-        after[role] = decoded.spec
+        after[matcher_field] = decoded.spec
     spec = recapture.rollback_patch(previous_state)["spec"]
     pins = recapture.pins_to_remove(vm, previous_state)
     afterwards = recapture.unpin_patch(pins) if pins else None
@@ -120,13 +120,15 @@ def patch_problem(patch: Manifest, release: Release) -> str:
     return ""
 
 
-def _target(vm: Manifest, role: Role, replace: Mapping[str, str] | str, objects: Lookup, release: Release) -> str:
+def _target(
+    vm: Manifest, matcher_field: MatcherField, replace: Mapping[str, str] | str, objects: Lookup, release: Release
+) -> str:
     """The name of the object that a VM gets, which may be the one that it has."""
-    names = [str(role.matcher_or_empty(vm).get("name", ""))]
+    names = [str(matcher_field.matcher_or_empty(vm).get("name", ""))]
     while True:
         name = names[-1]
         if replace == DEPRECATED:
-            manifest = find.live(_with_name(vm, role, name), role, objects, release).manifest
+            manifest = find.live(_with_name(vm, matcher_field, name), matcher_field, objects, release).manifest
             target = state_of(manifest or {}).replacement
         else:
             target = replace.get(name, "") if isinstance(replace, Mapping) else ""
@@ -137,18 +139,20 @@ def _target(vm: Manifest, role: Role, replace: Mapping[str, str] | str, objects:
         names.append(target)
 
 
-def _target_spec(vm: Manifest, role: Role, name: str, objects: Lookup, release: Release) -> Manifest | None:
+def _target_spec(
+    vm: Manifest, matcher_field: MatcherField, name: str, objects: Lookup, release: Release
+) -> Manifest | None:
     """The canonical spec of the object instead."""
-    target = find.live(_with_name(vm, role, name), role, objects, release)
+    target = find.live(_with_name(vm, matcher_field, name), matcher_field, objects, release)
     if target.error is not None:
         raise _Refused(f"the replacement {name} cannot be read: {target.error.message}")
     if state_of(target.manifest or {}).name == OBSOLETE:
-        raise _Refused(f"the replacement {name} is obsolete; name another {role.matcher}")
-    return release_schema.canonical(role.spec_type, (target.manifest or {}).get("spec"), release)
+        raise _Refused(f"the replacement {name} is obsolete; name another {matcher_field.matcher}")
+    return release_schema.canonical(matcher_field.spec_type, (target.manifest or {}).get("spec"), release)
 
 
-def _with_name(vm: Manifest, role: Role, name: str) -> Manifest:
-    return {**vm, "spec": apply_merge_patch(vm["spec"], {role.matcher: {"name": name}})}
+def _with_name(vm: Manifest, matcher_field: MatcherField, name: str) -> Manifest:
+    return {**vm, "spec": apply_merge_patch(vm["spec"], {matcher_field.matcher: {"name": name}})}
 
 
 def _changes(template: Manifest, patch: Manifest, release: Release) -> bool:
@@ -164,11 +168,13 @@ def _changes(template: Manifest, patch: Manifest, release: Release) -> bool:
 
 
 def _with_effect(
-    change: RevisionChange, vm: Manifest, before: Drift, after: Mapping[Role, Manifest | None]
+    change: RevisionChange, vm: Manifest, before: Drift, after: Mapping[MatcherField, Manifest | None]
 ) -> RevisionChange:
     """The change with its effect, or with KubeVirt's refusal."""
     moved = {**vm, "spec": apply_merge_patch(vm["spec"], change.spec or {})}
     effect = drift.effect_of(before, moved, after)
     if effect.refusal:
-        return RevisionChange(change.roles or ROLES, refusal=f"KubeVirt would reject the VM: {effect.refusal}")
+        return RevisionChange(
+            change.matcher_fields or MATCHER_FIELDS, refusal=f"KubeVirt would reject the VM: {effect.refusal}"
+        )
     return change._replace(effect=effect)

@@ -12,12 +12,12 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from ..api.manifest import Manifest
-from ..api.matcher import ROLES, Role
+from ..api.matcher import MATCHER_FIELDS, MatcherField
 from ..api.tree import reverse_merge_patch
 from ..kubevirt.vm.start import start_revision_name
 from . import drift
 from .controller_revisions import RevisionIndex
-from .drift import Drift, RoleDrift
+from .drift import Drift, MatcherDrift
 
 # An annotation of the VM's template, which is set and removed at once.
 REFRESH_ANNOTATION: Final = "instancetypes.virtshape.io/refresh"
@@ -63,33 +63,36 @@ def keeps_restart_required(vm: Manifest, start: Manifest | None) -> bool:
         return False
     spec = (start.get("data") or {}).get("spec") or {}
     return any(
-        role.matcher_of(vm) and (spec.get(role.matcher) or {}).get("revisionName", "") != captured_name(vm, role)
-        for role in ROLES
+        matcher_field.matcher_of(vm)
+        and (spec.get(matcher_field.matcher) or {}).get("revisionName", "") != captured_name(vm, matcher_field)
+        for matcher_field in MATCHER_FIELDS
     )
 
 
-def captured_name(vm: Manifest, role: Role) -> str:
+def captured_name(vm: Manifest, matcher_field: MatcherField) -> str:
     """The revision to which a VM refers, by its status or (up to KubeVirt 1.4) its spec; "" for none."""
-    reference = role.reference_of(vm)
+    reference = matcher_field.reference_of(vm)
     if reference:
         return str((reference.get("controllerRevisionRef") or {}).get("name") or "")
-    return str(role.matcher_or_empty(vm).get("revisionName") or "")
+    return str(matcher_field.matcher_or_empty(vm).get("revisionName") or "")
 
 
-def stale_roles(vm: Manifest, before: Drift, roles: Iterable[Role]) -> tuple[Role, ...]:
-    """The roles of which the VM captured an older generation than the current one.
+def stale_roles(vm: Manifest, before: Drift, matcher_fields: Iterable[MatcherField]) -> tuple[MatcherField, ...]:
+    """The matcher fields of which the VM captured an older generation than the current one.
 
     virt-controller reads instancetypes and preferences from a cache, which may be behind. before: the drift before the
     refresh.
     """
     return tuple(
-        role
-        for role in roles
-        if (part := before.parts.get(role)) and role.matcher_of(vm) and _is_stale(captured_name(vm, role), part)
+        matcher_field
+        for matcher_field in matcher_fields
+        if (part := before.parts.get(matcher_field))
+        and matcher_field.matcher_of(vm)
+        and _is_stale(captured_name(vm, matcher_field), part)
     )
 
 
-def _is_stale(name: str, part: RoleDrift) -> bool:
+def _is_stale(name: str, part: MatcherDrift) -> bool:
     if part.state == drift.DRIFTED and name == part.revision:
         return True
     generation = _GENERATION.search(name)
@@ -98,9 +101,9 @@ def _is_stale(name: str, part: RoleDrift) -> bool:
     return int(generation.group(1)) < part.current_generation
 
 
-def recapture_patch(roles: Iterable[Role]) -> Manifest:
+def recapture_patch(matcher_fields: Iterable[MatcherField]) -> Manifest:
     """The merge patch of a VM's status that makes virt-controller capture again."""
-    return {"status": {role.reference: {"controllerRevisionRef": None} for role in roles}}
+    return {"status": {matcher_field.reference: {"controllerRevisionRef": None} for matcher_field in matcher_fields}}
 
 
 class KindAliasPatches(NamedTuple):
@@ -113,37 +116,39 @@ class KindAliasPatches(NamedTuple):
     restore: Manifest
 
 
-def kind_alias_patches(vm: Manifest, roles: Iterable[Role]) -> KindAliasPatches:
+def kind_alias_patches(vm: Manifest, matcher_fields: Iterable[MatcherField]) -> KindAliasPatches:
     """Patches to another spelling of the matchers' kinds than the status has, which makes virt-controller capture
     again.
     """
     respell, restore = {}, {}
-    for role in roles:
-        matcher = role.matcher_or_empty(vm)
-        kind = role.kind_of(matcher) or role.cluster_kind
-        used = {matcher.get("kind"), role.reference_of(vm).get("kind")}
+    for matcher_field in matcher_fields:
+        matcher = matcher_field.matcher_or_empty(vm)
+        kind = matcher_field.kind_of(matcher) or matcher_field.cluster_kind
+        used = {matcher.get("kind"), matcher_field.reference_of(vm).get("kind")}
         # KubeVirt ignores case, and accepts plurals.
-        respell[role.matcher] = {
+        respell[matcher_field.matcher] = {
             "kind": next(text for text in (kind, kind.lower(), f"{kind.lower()}s") if text not in used)
         }
-        restore[role.matcher] = {"kind": matcher.get("kind")}
+        restore[matcher_field.matcher] = {"kind": matcher.get("kind")}
     return KindAliasPatches({"spec": respell}, {"spec": restore})
 
 
-def state_before(vm: Manifest, before: Drift, roles: Iterable[Role], spec: Manifest | None = None) -> Manifest | None:
+def state_before(
+    vm: Manifest, before: Drift, matcher_fields: Iterable[MatcherField], spec: Manifest | None = None
+) -> Manifest | None:
     """What a VM has before a change, {spec, revisions}; None if one of its revisions is lost.
 
     `spec` is the merge patch of the VM's spec that undoes the change, `revisions` has matcher → captured revision.
-    vm, before: the VM and its drift before the change. roles, spec: of the change.
+    vm, before: the VM and its drift before the change. matcher_fields, spec: of the change.
     """
     undone, revisions = reverse_merge_patch(vm["spec"], spec or {}), {}
-    for role in roles:
-        part = before.parts.get(role)
+    for matcher_field in matcher_fields:
+        part = before.parts.get(matcher_field)
         if part is None or not part.revision or part.state == drift.REVISION_LOST:
             return None
-        matcher = role.matcher_or_empty(vm)
-        undone[role.matcher] = {key: matcher.get(key) for key in ("kind", "name", "revisionName")}
-        revisions[role.matcher] = part.revision
+        matcher = matcher_field.matcher_or_empty(vm)
+        undone[matcher_field.matcher] = {key: matcher.get(key) for key in ("kind", "name", "revisionName")}
+        revisions[matcher_field.matcher] = part.revision
     return {"spec": undone, "revisions": revisions}
 
 
@@ -154,17 +159,17 @@ def rollback_patch(previous: Manifest) -> Manifest:
     return {"spec": {**spec, **pinned}}
 
 
-def pins_to_remove(vm: Manifest, previous: Manifest) -> list[Role]:
-    """The roles that `rollback_patch` pins and that had no pin; the VM keeps the revisions without them."""
+def pins_to_remove(vm: Manifest, previous: Manifest) -> list[MatcherField]:
+    """The matcher fields that `rollback_patch` pins and that had no pin; the VM keeps the revisions without them."""
     return [
-        role
-        for role in ROLES
-        if role.matcher in previous["revisions"]
-        and role.reference_of(vm)
-        and not previous["spec"][role.matcher].get("revisionName")
+        matcher_field
+        for matcher_field in MATCHER_FIELDS
+        if matcher_field.matcher in previous["revisions"]
+        and matcher_field.reference_of(vm)
+        and not previous["spec"][matcher_field.matcher].get("revisionName")
     ]
 
 
-def unpin_patch(roles: Iterable[Role]) -> Manifest:
+def unpin_patch(matcher_fields: Iterable[MatcherField]) -> Manifest:
     """The merge patch that removes pins; the VM keeps the pinned revisions."""
-    return {"spec": {role.matcher: {"revisionName": None} for role in roles}}
+    return {"spec": {matcher_field.matcher: {"revisionName": None} for matcher_field in matcher_fields}}

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from ..api.manifest import Manifest, labels_of
-from ..api.matcher import ROLES, Role
+from ..api.matcher import MATCHER_FIELDS, MatcherField
 from ..api.release import Release
 from ..api.tree import apply_merge_patch
 from ..guest.effect import GuestEffect
@@ -30,15 +30,15 @@ CURRENT: Final = "current"
 class RevisionChange(NamedTuple):
     """A change of a VM's revisions.
 
-    roles: the matchers that change. spec: a merge patch of the VM's spec, or None.
-    recapture: whether virt-controller is to capture the roles that `spec` does not name again.
+    matcher_fields: those that change. spec: a merge patch of the VM's spec, or None.
+    recapture: whether virt-controller is to capture again what `spec` does not name.
     effect: on the guest. refusal: why the change is impossible, on one line.
     expected: matcher → the revision name afterwards, if known.
     afterwards: a merge patch of the VM's spec once virt-controller has captured the revisions, or None.
     former: what the VM had, see `recapture.state_before`; None unless the VM moves.
     """
 
-    roles: tuple[Role, ...] = ()
+    matcher_fields: tuple[MatcherField, ...] = ()
     spec: Manifest | None = None
     recapture: bool = False
     effect: GuestEffect | None = None
@@ -49,31 +49,35 @@ class RevisionChange(NamedTuple):
 
     @property
     def due(self) -> bool:
-        return bool(self.roles or self.spec) and self.refusal is None
+        return bool(self.matcher_fields or self.spec) and self.refusal is None
 
 
-def refresh(vm: Manifest, before: Drift, roles: Iterable[Role]) -> RevisionChange:
+def refresh(vm: Manifest, before: Drift, matcher_fields: Iterable[MatcherField]) -> RevisionChange:
     """Captures the current generation of drifted objects, and of those whose revision was lost."""
     states = (drift.DRIFTED, drift.REVISION_LOST)
-    outdated = {role: part for role, part in before.parts.items() if role in roles and part.state in states}
+    outdated = {
+        matcher_field: part
+        for matcher_field, part in before.parts.items()
+        if matcher_field in matcher_fields and part.state in states
+    }
     due = tuple(outdated)
     if not due:
         return RevisionChange()
     effect = before.effect if len(due) == len(before.parts) else drift.refresh_effect(before, due)
     if effect.refusal:
         return RevisionChange(due, refusal=f"KubeVirt would reject the VM after a refresh: {effect.refusal}")
-    pinned = [role for role, part in outdated.items() if part.pinned]
-    if any(role.reference_of(vm) for role in pinned):
+    pinned = [matcher_field for matcher_field, part in outdated.items() if part.pinned]
+    if any(matcher_field.reference_of(vm) for matcher_field in pinned):
         return RevisionChange(due, refusal="the VM is pinned by revisionName; unpin it first (state: unpinned)")
     # Without a reference in the status the VM follows KubeVirt up to 1.4.
-    spec = {role.matcher: {"revisionName": None} for role in pinned}
+    spec = {matcher_field.matcher: {"revisionName": None} for matcher_field in pinned}
     return RevisionChange(due, spec or None, recapture=len(pinned) < len(due), effect=effect)
 
 
 def pin(
     vm: Manifest,
     before: Drift,
-    roles: Iterable[Role],
+    matcher_fields: Iterable[MatcherField],
     requested: str | Mapping[str, str],
     revisions: RevisionIndex,
     kubevirt: KubeVirt,
@@ -84,44 +88,60 @@ def pin(
     requested: a name, PREVIOUS, CURRENT, or matcher → name; all names of a mapping must be valid.
     revisions: the ControllerRevisions of the VM's namespace.
     """
-    targets, refusal = _targets(vm, roles, requested, revisions, kubevirt.release)
+    targets, refusal = _targets(vm, matcher_fields, requested, revisions, kubevirt.release)
     if refusal is not None:
         return refusal
-    names = {role: target["metadata"]["name"] for role, target in targets.items()}
-    due = tuple(role for role in targets if role.matcher_or_empty(vm).get("revisionName") != names[role])
+    names = {matcher_field: target["metadata"]["name"] for matcher_field, target in targets.items()}
+    due = tuple(
+        matcher_field
+        for matcher_field in targets
+        if matcher_field.matcher_or_empty(vm).get("revisionName") != names[matcher_field]
+    )
     if not due:
         return RevisionChange()
     specs = dict(before.captured)
-    for role in due:
-        decoded = decode.spec(targets[role], role, kubevirt.release)
+    for matcher_field in due:
+        decoded = decode.spec(targets[matcher_field], matcher_field, kubevirt.release)
         if decoded.error is not None:
-            return RevisionChange(due, refusal=f"cannot read the revision {names[role]}: {decoded.error}")
-        specs[role] = decoded.spec
-    spec = {role.matcher: {"revisionName": names[role]} for role in due}
+            return RevisionChange(due, refusal=f"cannot read the revision {names[matcher_field]}: {decoded.error}")
+        specs[matcher_field] = decoded.spec
+    spec = {matcher_field.matcher: {"revisionName": names[matcher_field]} for matcher_field in due}
     pinned = {**vm, "spec": apply_merge_patch(vm["spec"], spec)}
     effect = drift.effect_of(before, pinned, specs)
     if effect.refusal:
         return RevisionChange(due, refusal=f"KubeVirt would reject the VM with that revision: {effect.refusal}")
-    return RevisionChange(due, spec, effect=effect, expected={role.matcher: names[role] for role in due})
+    return RevisionChange(
+        due, spec, effect=effect, expected={matcher_field.matcher: names[matcher_field] for matcher_field in due}
+    )
 
 
 def _targets(
-    vm: Manifest, roles: Iterable[Role], requested: str | Mapping[str, str], revisions: RevisionIndex, release: Release
-) -> tuple[dict[Role, Manifest], RevisionChange | None]:
+    vm: Manifest,
+    matcher_fields: Iterable[MatcherField],
+    requested: str | Mapping[str, str],
+    revisions: RevisionIndex,
+    release: Release,
+) -> tuple[dict[MatcherField, Manifest], RevisionChange | None]:
     """The revisions to pin, or the refusal."""
-    targets: dict[Role, Manifest] = {}
-    for role in roles:
-        name = requested if isinstance(requested, str) else requested.get(role.matcher)
-        if not name or not role.matcher_of(vm):
+    targets: dict[MatcherField, Manifest] = {}
+    for matcher_field in matcher_fields:
+        name = requested if isinstance(requested, str) else requested.get(matcher_field.matcher)
+        if not name or not matcher_field.matcher_of(vm):
             continue
         if name == CURRENT:
-            name = naming.referenced(vm, role, release).name
-        target = _previous(vm, role, revisions) if name == PREVIOUS else _named(name, role, revisions, release)
+            name = naming.referenced(vm, matcher_field, release).name
+        target = (
+            _previous(vm, matcher_field, revisions)
+            if name == PREVIOUS
+            else _named(name, matcher_field, revisions, release)
+        )
         if target is not None:
-            targets[role] = target
+            targets[matcher_field] = target
         elif not isinstance(requested, str):
-            return {}, RevisionChange((role,), refusal=f"the VM's {role.matcher} has no revision {name}")
-    return targets, None if targets else RevisionChange(ROLES, refusal=_nothing_to_pin(requested))
+            return {}, RevisionChange(
+                (matcher_field,), refusal=f"the VM's {matcher_field.matcher} has no revision {name}"
+            )
+    return targets, None if targets else RevisionChange(MATCHER_FIELDS, refusal=_nothing_to_pin(requested))
 
 
 def _nothing_to_pin(requested: str | Mapping[str, str]) -> str:
@@ -134,46 +154,50 @@ def _nothing_to_pin(requested: str | Mapping[str, str]) -> str:
     return f"the VM's instancetype and preference have no revision {requested}"
 
 
-def unpin(vm: Manifest, roles: Iterable[Role]) -> RevisionChange:
+def unpin(vm: Manifest, matcher_fields: Iterable[MatcherField]) -> RevisionChange:
     """Removes the pins; the VM keeps the pinned revisions until it is refreshed."""
-    pinned = [role for role in roles if role.matcher_or_empty(vm).get("revisionName")]
+    pinned = [
+        matcher_field for matcher_field in matcher_fields if matcher_field.matcher_or_empty(vm).get("revisionName")
+    ]
     if not pinned:
         return RevisionChange()
-    if not all(role.reference_of(vm) for role in pinned):
+    if not all(matcher_field.reference_of(vm) for matcher_field in pinned):
         text = (
             "up to KubeVirt 1.4 the VM has its revision in spec, and to remove it captures a new one; use"
             " state: refreshed"
         )
         return RevisionChange(tuple(pinned), refusal=text)
-    expected = {role.matcher: role.matcher_or_empty(vm)["revisionName"] for role in pinned}
-    return RevisionChange(tuple(pinned), {role.matcher: {"revisionName": None} for role in pinned}, expected=expected)
+    expected = {matcher_field.matcher: matcher_field.matcher_or_empty(vm)["revisionName"] for matcher_field in pinned}
+    return RevisionChange(
+        tuple(pinned), {matcher_field.matcher: {"revisionName": None} for matcher_field in pinned}, expected=expected
+    )
 
 
-def history(vm: Manifest, role: Role, revisions: RevisionIndex) -> list[Manifest]:
+def history(vm: Manifest, matcher_field: MatcherField, revisions: RevisionIndex) -> list[Manifest]:
     """The VM's own revisions of the object that its matcher names, oldest generation first."""
-    matcher = role.matcher_or_empty(vm)
+    matcher = matcher_field.matcher_or_empty(vm)
     own = [
         revision
         for revision in revisions.by_owner.get(vm["metadata"].get("uid", ""), ())
         if labels_of(revision).get(naming.NAME_LABEL) == matcher.get("name")
-        and labels_of(revision).get(naming.KIND_LABEL) == role.kind_of(matcher)
+        and labels_of(revision).get(naming.KIND_LABEL) == matcher_field.kind_of(matcher)
     ]
     return sorted(own, key=generation_of)
 
 
-def _previous(vm: Manifest, role: Role, revisions: RevisionIndex) -> Manifest | None:
+def _previous(vm: Manifest, matcher_field: MatcherField, revisions: RevisionIndex) -> Manifest | None:
     """The revision before the newest that the VM has captured; or its present revision, if that is even older.
 
     The result does not depend on the present revision, so that a second rollback does not go further back.
     """
-    own = history(vm, role, revisions)
+    own = history(vm, matcher_field, revisions)
     names = [revision["metadata"]["name"] for revision in own]
-    current = naming.referenced(vm, role).name
+    current = naming.referenced(vm, matcher_field).name
     if len(own) < 2 or current not in names:
         return None
     return own[min(len(own) - 2, names.index(current))]
 
 
-def _named(name: str, role: Role, revisions: RevisionIndex, release: Release) -> Manifest | None:
+def _named(name: str, matcher_field: MatcherField, revisions: RevisionIndex, release: Release) -> Manifest | None:
     revision = revisions.by_name.get(name)
-    return revision if revision is not None and decode.spec(revision, role, release).error is None else None
+    return revision if revision is not None and decode.spec(revision, matcher_field, release).error is None else None

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Final, NamedTuple
 
-from ..api.matcher import ROLES
+from ..api.matcher import MATCHER_FIELDS
 from ..guest.effect import NOTHING, RESTART
 from .drift import DRIFTED, REVISION_LOST, UNKNOWN
 
@@ -26,7 +26,7 @@ DUE: Final = (REFRESH, RESTART_ONLY)
 NEVER: Final = "never"
 ALWAYS: Final = "always"
 
-_MATCHERS: Final = tuple(role.matcher for role in ROLES)
+_MATCHERS: Final = tuple(matcher_field.matcher for matcher_field in MATCHER_FIELDS)
 # Statuses of a VM that does not run for a reason that other revisions do not heal, and that they may heal.
 _BROKEN: Final = frozenset({"DataVolumeError", "ErrImagePull", "ErrorPvcNotFound", "ImagePullBackOff"})
 _STUCK: Final = _BROKEN | {"CrashLoopBackOff", "ErrorUnschedulable"}
@@ -166,7 +166,11 @@ def planned_vm(refresh: Facts, vm: Facts, selection: Selection) -> Facts:
             "status": vm["status"],
             "run_strategy": vm["run_strategy"],
             "guest": vm["instance"]["guest"] if "instance" in vm else refresh["guest_before"],
-            **{role.matcher: _revision(refresh[role.matcher]) for role in ROLES if role.matcher in refresh},
+            **{
+                matcher_field.matcher: _revision(refresh[matcher_field.matcher])
+                for matcher_field in MATCHER_FIELDS
+                if matcher_field.matcher in refresh
+            },
         },
     }
 
@@ -370,11 +374,11 @@ def to_roll_back(rollout: Rollout, now: Mapping[str, Facts], moves: bool) -> dic
             before = vm["former"] if rollout.outcomes[label]["changed"] else {}
         else:
             before = {
-                role.matcher: vm["state"][role.matcher]["revision"]
-                for role in ROLES
-                if (vm["state"].get(role.matcher) or {}).get("state") == DRIFTED
-                and role.matcher in now[label]
-                and now[label][role.matcher]["revision"] != vm["state"][role.matcher]["revision"]
+                matcher_field.matcher: vm["state"][matcher_field.matcher]["revision"]
+                for matcher_field in MATCHER_FIELDS
+                if (vm["state"].get(matcher_field.matcher) or {}).get("state") == DRIFTED
+                and matcher_field.matcher in now[label]
+                and now[label][matcher_field.matcher]["revision"] != vm["state"][matcher_field.matcher]["revision"]
             }
         if before:
             had[label] = before

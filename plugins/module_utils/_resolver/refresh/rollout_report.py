@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ..api.matcher import ROLES
+from ..api.matcher import MATCHER_FIELDS
 from ..guest.effect import LIVE, NOTHING, RESTART
 from .rollout import DUE, NEVER, NO_CHANGE, PINNED, REFRESH, REFUSED, UNREADABLE, Facts, Rollout
 
@@ -105,14 +105,14 @@ def _foreseen(vm: Facts, done: Facts, moves: bool) -> Facts:
     if not done.get("changed") or vm["decision"] != REFRESH:
         return {}
     result: Facts = {"guest": vm["guest_after"]}
-    for role in ROLES:
-        state = vm["state"].get(role.matcher)
+    for matcher_field in MATCHER_FIELDS:
+        state = vm["state"].get(matcher_field.matcher)
         if state is None:
             continue
         changed: Facts = {} if moves else {"generation": state["current_generation"]}
-        if role.matcher in vm["spec"]:
-            changed = {"name": vm["spec"][role.matcher]["name"], "generation": None, "pinned": False}
-        result[role.matcher] = {**state, **changed}
+        if matcher_field.matcher in vm["spec"]:
+            changed = {"name": vm["spec"][matcher_field.matcher]["name"], "generation": None, "pinned": False}
+        result[matcher_field.matcher] = {**state, **changed}
     return result
 
 
@@ -143,16 +143,16 @@ def table(result: Facts, restart: str) -> list[str]:
 def _change(vm: Facts) -> str:
     """What a VM has captured or gets instead, in words, and why it will not run."""
     words = []
-    for role in ROLES:
-        before, after = vm["before"].get(role.matcher), vm["after"].get(role.matcher)
+    for matcher_field in MATCHER_FIELDS:
+        before, after = vm["before"].get(matcher_field.matcher), vm["after"].get(matcher_field.matcher)
         if before is None or after is None:
             continue
         if before["name"] != after["name"]:
-            words.append(f"{role.matcher} {before['name']} to {after['name']}")
+            words.append(f"{matcher_field.matcher} {before['name']} to {after['name']}")
         elif before["generation"] != after["generation"]:
-            words.append(f"{role.matcher} generation {before['generation']} to {after['generation']}")
+            words.append(f"{matcher_field.matcher} generation {before['generation']} to {after['generation']}")
         elif before["revision"] != after["revision"]:
-            words.append(f"{role.matcher} of a new object")
+            words.append(f"{matcher_field.matcher} of a new object")
     problem = (vm.get("will_run") or {}).get("problem")
     return ", ".join([*words, *([problem] if problem else [])]) or "-"
 

@@ -18,7 +18,7 @@ from ..._cluster.reads.snapshot import list_if_permitted
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import namespaced_name
-from ..._resolver.api.matcher import ROLE_OF_KIND, references
+from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, references
 from ..._resolver.api.release import UnknownRelease
 from ..._resolver.catalog.deployment_effects import ObjectChange, PlannedLookup, deployed, objects
 from ..._resolver.kubevirt.config.cluster import Cluster, KubeVirt, at_release
@@ -66,7 +66,7 @@ def _checked(index: int, manifest: Manifest) -> Manifest:
     """A manifest of the option `catalog`. Raises FieldError."""
     metadata = manifest.get("metadata")
     if (
-        manifest.get("kind") not in ROLE_OF_KIND
+        manifest.get("kind") not in MATCHER_FIELD_OF_KIND
         or not isinstance(metadata, dict)
         or not metadata.get("name")
         or not isinstance(manifest.get("spec"), dict)
@@ -93,7 +93,9 @@ def _impact(
     before = kubevirt(session)
     lookup = ClusterLookup(session, all_namespaces=namespace is None, strict=True)
     namespaces = sorted({vm["metadata"]["namespace"] for vm in vms} | ({namespace} if namespace else set()))
-    kinds = [(kind, name) for kind in ROLE_OF_KIND for name in (namespaces if KINDS[kind].namespaced else [""])]
+    kinds = [
+        (kind, name) for kind in MATCHER_FIELD_OF_KIND for name in (namespaces if KINDS[kind].namespaced else [""])
+    ]
     lookup.gather_lists([*kinds, *(("ControllerRevision", name) for name in namespaces)])
     live = [item for kind, name in kinds for item in lookup.list(kind, name)]
     replaced = deployed(live, catalog)

@@ -41,7 +41,7 @@ def manifest_from(**options: Any) -> Manifest:
 
 def images_to_read(vm: Manifest, live: Manifest | None = None, **existing: Manifest) -> dict[str, tuple[str, Image]]:
     result = from_image.image_inferences(vm, live, existing)
-    return {inference.role.matcher: (inference.volume, inference.image) for inference in result}
+    return {inference.matcher_field.matcher: (inference.volume, inference.image) for inference in result}
 
 
 def inferred(vm: Manifest, answer: Content, live: Manifest | None = None) -> from_image.InferredVm:
@@ -50,7 +50,11 @@ def inferred(vm: Manifest, answer: Content, live: Manifest | None = None) -> fro
 
 
 def matchers(vm: Manifest) -> Manifest:
-    return {role: vm["spec"][role] for role in ("instancetype", "preference") if role in vm["spec"]}
+    return {
+        matcher_field: vm["spec"][matcher_field]
+        for matcher_field in ("instancetype", "preference")
+        if matcher_field in vm["spec"]
+    }
 
 
 def test_a_container_disk_is_all_that_is_needed() -> None:

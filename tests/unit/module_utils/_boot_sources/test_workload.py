@@ -41,7 +41,7 @@ def preference(name: str, tags: str = "", display_name: str = "", **required: An
 
 def data_source(path: str, **defaults: str) -> dict[str, Any]:
     namespace, name = path.split("/")
-    labels = {f"{LABEL}default-{role.replace('_', '-')}": value for role, value in defaults.items()}
+    labels = {f"{LABEL}default-{matcher_field.replace('_', '-')}": value for matcher_field, value in defaults.items()}
     return {"kind": "DataSource", "metadata": {"namespace": namespace, "name": name, "labels": labels}}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...._resolver.api.managed_fields import Field
 from ...._resolver.api.manifest import Progress
-from ...._resolver.api.matcher import ROLES, ObjectKey
+from ...._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from ...._resolver.declare import plan, virtual_machine
 from ...._resolver.declare.expanded_size import size_mismatch
 from ...._resolver.declare.plan import Plan
@@ -203,10 +203,10 @@ class VirtualMachineHandler(KindHandler):
             "status": (live.get("status") or {}).get("printableStatus", ""),
             "run_strategy": run_strategy(live),
         }
-        for role in ROLES:
-            captured = naming.referenced(live, role).name if role.matcher_of(live) else ""
+        for matcher_field in MATCHER_FIELDS:
+            captured = naming.referenced(live, matcher_field).name if matcher_field.matcher_of(live) else ""
             if captured:
-                facts[f"{role.matcher}_revision"] = captured
+                facts[f"{matcher_field.matcher}_revision"] = captured
         facts.update(restart_required=waits_for_restart(result), restarted=result.restart)
         if effect is not None:
             facts.update(needs=effect.needs, changes=list(effect.changes))

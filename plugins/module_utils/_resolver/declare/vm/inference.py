@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ...api.errors import FieldError
 from ...api.manifest import Manifest, Options, image_source, template_specs
-from ...api.matcher import INSTANCETYPE, Role
+from ...api.matcher import INSTANCETYPE, MatcherField
 from ...api.name_rules import quoted
 from ...kubevirt.find.infer import IGNORE
 from .volumes import BOOT_VOLUME, lacks_labels
@@ -22,34 +22,34 @@ _FIELDS: Final = {"name": "name", "kind": "kind", "revision_name": "revisionName
 _SOURCES: Final = ("pvc", "registry", "snapshot")
 
 
-def matcher(role: Role, options: Options, spec: Manifest) -> Manifest | None:
-    """The matcher of the role, or None.
+def matcher(matcher_field: MatcherField, options: Options, spec: Manifest) -> Manifest | None:
+    """The matcher in the field, or None.
 
     options: of the module. spec: the VM's, with its volumes. Raises FieldError if inference is required and impossible.
     """
-    declared = options.get(role.matcher)
+    declared = options.get(matcher_field.matcher)
     if declared is None:
-        return _inferred(role, options, spec) if _boot_disk_decides(options, spec, role) else None
+        return _inferred(matcher_field, options, spec) if _boot_disk_decides(options, spec, matcher_field) else None
     if declared.get("name"):
         return {field: declared[option] for option, field in _FIELDS.items() if declared.get(option) is not None}
     if declared.get("name") is not None:
-        raise FieldError(f"{role.matcher}.name", "is empty")
+        raise FieldError(f"{matcher_field.matcher}.name", "is empty")
     if declared.get("infer_from_volume"):
-        return _inferred(role, options, spec)
+        return _inferred(matcher_field, options, spec)
     if declared.get("infer") == NONE:
         return None
     if declared.get("infer") == AUTO:
         try:
-            inferred = _inferred(role, options, spec)
+            inferred = _inferred(matcher_field, options, spec)
         except FieldError:
             return None
-        return None if _is_set(role, spec) else {**inferred, "inferFromVolumeFailurePolicy": IGNORE}
-    return _inferred(role, options, spec)
+        return None if _is_set(matcher_field, spec) else {**inferred, "inferFromVolumeFailurePolicy": IGNORE}
+    return _inferred(matcher_field, options, spec)
 
 
-def _boot_disk_decides(options: Options, spec: Manifest, role: Role) -> bool:
+def _boot_disk_decides(options: Options, spec: Manifest, matcher_field: MatcherField) -> bool:
     """Whether the boot disk can decide (by labels, or as an image) and the VM does not decide itself."""
-    if _is_set(role, spec):
+    if _is_set(matcher_field, spec):
         return False
     disk = options.get("boot") or {}
     if disk and not lacks_labels(disk):
@@ -57,7 +57,7 @@ def _boot_disk_decides(options: Options, spec: Manifest, role: Role) -> bool:
     volumes = _volumes(spec)
     if not (options.get("infer_from_registry") and volumes):
         return False
-    return bool(image_source({"spec": spec}, BOOT_VOLUME if disk else _boot_volume(role, volumes, spec)))
+    return bool(image_source({"spec": spec}, BOOT_VOLUME if disk else _boot_volume(matcher_field, volumes, spec)))
 
 
 def _volumes(spec: Manifest) -> Manifest:
@@ -66,37 +66,37 @@ def _volumes(spec: Manifest) -> Manifest:
     return {volume["name"]: volume for volume in volumes if isinstance(volume.get("name"), str)}
 
 
-def _is_set(role: Role, spec: Manifest) -> bool:
-    """Whether the VM has a matcher of the role, or sets what an instancetype would set."""
+def _is_set(matcher_field: MatcherField, spec: Manifest) -> bool:
+    """Whether the VM has a matcher in the field, or sets what an instancetype would set."""
     domain = spec["template"]["spec"].get("domain") or {}
     sized = domain.get("memory") or any((domain.get("cpu") or {}).get(part) for part in ("sockets", "cores", "threads"))
-    return spec.get(role.matcher) is not None or (role is INSTANCETYPE and bool(sized))
+    return spec.get(matcher_field.matcher) is not None or (matcher_field is INSTANCETYPE and bool(sized))
 
 
-def _inferred(role: Role, options: Options, spec: Manifest) -> Manifest:
+def _inferred(matcher_field: MatcherField, options: Options, spec: Manifest) -> Manifest:
     volumes = _volumes(spec)
-    name = (options.get(role.matcher) or {}).get("infer_from_volume")
+    name = (options.get(matcher_field.matcher) or {}).get("infer_from_volume")
     if not name:
-        name = BOOT_VOLUME if options.get("boot") else _boot_volume(role, volumes, spec)
+        name = BOOT_VOLUME if options.get("boot") else _boot_volume(matcher_field, volumes, spec)
     elif name not in volumes:
-        raise FieldError(f"{role.matcher}.infer_from_volume", f"the VM has no volume named {quoted(name)}")
+        raise FieldError(f"{matcher_field.matcher}.infer_from_volume", f"the VM has no volume named {quoted(name)}")
     if not (options.get("infer_from_registry") and image_source({"spec": spec}, name)):
-        _check(role, volumes[name], spec)
+        _check(matcher_field, volumes[name], spec)
     return {"inferFromVolume": name}
 
 
-def _boot_volume(role: Role, volumes: Manifest, spec: Manifest) -> Any:
+def _boot_volume(matcher_field: MatcherField, volumes: Manifest, spec: Manifest) -> Any:
     """The boot volume of a VM: the one with the lowest boot order, else the first."""
     if not volumes:
-        raise FieldError(f"{role.matcher}.infer", "requires a volume to infer from, and the VM has none")
+        raise FieldError(f"{matcher_field.matcher}.infer", "requires a volume to infer from, and the VM has none")
     disks = ((spec["template"]["spec"].get("domain") or {}).get("devices") or {}).get("disks") or ()
     ordered = [disk for disk in disks if disk.get("bootOrder") and disk.get("name") in volumes]
     return min(ordered, key=lambda disk: disk["bootOrder"])["name"] if ordered else next(iter(volumes))
 
 
-def _check(role: Role, volume: Manifest, spec: Manifest) -> None:
+def _check(matcher_field: MatcherField, volume: Manifest, spec: Manifest) -> None:
     """Raises FieldError for a volume from which KubeVirt never infers."""
-    path, name = f"{role.matcher}.infer", volume["name"]
+    path, name = f"{matcher_field.matcher}.infer", volume["name"]
     if volume.get("persistentVolumeClaim") is not None:
         return
     if volume.get("dataVolume") is None:

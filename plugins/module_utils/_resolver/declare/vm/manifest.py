@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ...api.errors import FieldError
 from ...api.manifest import Manifest, Options
-from ...api.matcher import ROLES
+from ...api.matcher import MATCHER_FIELDS
 from ...api.name_rules import quoted
 from ...api.tree import copy, merge
 from ..argument_spec import to_manifest
@@ -134,10 +134,10 @@ def manifest(options: Options) -> Manifest:
     _add_volumes(options, spec)
     merge(spec["template"], options.get("template") or {}, "template")
     merge(spec, options.get("spec") or {}, "spec")
-    for role in ROLES:
-        matcher = inference.matcher(role, options, spec)
+    for matcher_field in MATCHER_FIELDS:
+        matcher = inference.matcher(matcher_field, options, spec)
         if matcher is not None:
-            merge(spec, {role.matcher: matcher}, "spec")
+            merge(spec, {matcher_field.matcher: matcher}, "spec")
     metadata = {field: options[field] for field in ("name", "namespace", "labels", "annotations") if options.get(field)}
     result = validated("VirtualMachine", {"metadata": metadata, "spec": spec}, options)
     return {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", **result}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ...api.matcher import ROLES, Role
+from ...api.matcher import MATCHER_FIELDS, MatcherField
 
 Spec = dict[str, Any]
 
@@ -27,7 +27,7 @@ def _choice(*choices: str, **more: Any) -> Spec:
     return {"type": "str", "choices": list(choices), **more}
 
 
-def _matcher(role: Role) -> Spec:
+def _matcher(matcher_field: MatcherField) -> Spec:
     ways = ("name", "infer_from_volume", "infer")
     return {
         "type": "dict",
@@ -35,7 +35,7 @@ def _matcher(role: Role) -> Spec:
         "required_one_of": [ways],
         "options": {
             "name": _STR,
-            "kind": _choice(role.kind, role.cluster_kind),
+            "kind": _choice(matcher_field.kind, matcher_field.cluster_kind),
             "revision_name": {"type": "str", "aliases": ["revisionName"]},
             "infer": _choice("auto", "required", "none"),
             "infer_from_volume": {"type": "str", "aliases": ["inferFromVolume"]},
@@ -209,7 +209,7 @@ SPEC: Final[Spec] = {
     "size": {"type": "dict", "options": {"name": _STR, "cpu": _INT, "memory": _STR, "performance": _STR}},
     "from_template": {"type": "dict", "options": {"name": _NEEDED, "namespace": _STR, "parameters": _DICT}},
     "boot": _BOOT,
-    **{role.matcher: _matcher(role) for role in ROLES},
+    **{matcher_field.matcher: _matcher(matcher_field) for matcher_field in MATCHER_FIELDS},
     "infer_from_registry": _BOOL,
     "insecure_registry": _BOOL,
     "cpu": {"type": "dict", "options": {"sockets": _INT, "cores": _INT, "threads": _INT, "model": _STR}},

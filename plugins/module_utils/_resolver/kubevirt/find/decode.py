@@ -18,7 +18,7 @@ from ...api import release_schema, schema
 from ...api.errors import FieldError, go_reason
 from ...api.fields.instancetype import SPEC_TYPES
 from ...api.manifest import Manifest
-from ...api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, Role
+from ...api.matcher import API_VERSION, INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
 from ...api.name_rules import quoted
 from ...api.release import NEWEST, Release
 
@@ -40,10 +40,10 @@ class Decoded(NamedTuple):
 def convert(data: Manifest, release: Release) -> Decoded:
     """An object of v1alpha1 or v1alpha2, converted to v1beta1 as the release does."""
     kind, spec = data["kind"], data.get("spec")
-    role = ROLE_OF_KIND[kind]
+    matcher_field = MATCHER_FIELD_OF_KIND[kind]
     try:
         metadata = schema.canonical("ObjectMeta", data.get("metadata"))
-        converted = release_schema.canonical(SPEC_TYPES[role.kind, data["apiVersion"]], spec, release)
+        converted = release_schema.canonical(SPEC_TYPES[matcher_field.kind, data["apiVersion"]], spec, release)
     except FieldError as error:
         return Decoded(error=go_reason(error))
     return Decoded(_manifest(kind, metadata, converted))
@@ -57,8 +57,8 @@ def spec_revision(data: Manifest, release: Release) -> Decoded | None:
     text = _decoded(data.get("spec"))
     if not text or not set(data) <= {"apiVersion", "spec"}:
         return None
-    for role in (PREFERENCE, INSTANCETYPE):
-        type_name = SPEC_TYPES[role.kind, V1ALPHA1]
+    for matcher_field in (PREFERENCE, INSTANCETYPE):
+        type_name = SPEC_TYPES[matcher_field.kind, V1ALPHA1]
         try:
             spec = json.loads(text)
             if any(release_schema.unknown(type_name, spec, release)):
@@ -66,7 +66,7 @@ def spec_revision(data: Manifest, release: Release) -> Decoded | None:
             spec = release_schema.canonical(type_name, spec, release)
         except (json.JSONDecodeError, FieldError):
             continue
-        return Decoded(_manifest(role.kind, {"name": _name(role)}, spec))
+        return Decoded(_manifest(matcher_field.kind, {"name": _name(matcher_field)}, spec))
     return None
 
 
@@ -82,9 +82,9 @@ def _decoded(spec: Any) -> str | None:
         return None
 
 
-def _name(role: Role) -> str:
+def _name(matcher_field: MatcherField) -> str:
     """KubeVirt's name for an object of which only the spec is known."""
-    return f"old-version-of-{role.matcher}-object"
+    return f"old-version-of-{matcher_field.matcher}-object"
 
 
 def _manifest(kind: str, metadata: Manifest, spec: Manifest) -> Manifest:
@@ -116,7 +116,7 @@ def decode(revision: Manifest, release: Release = NEWEST) -> Decoded:
         if spec_alone is not None:
             return spec_alone
     kind, api_version = str(data.get("kind")), str(data.get("apiVersion"))
-    is_known = kind in ROLE_OF_KIND
+    is_known = kind in MATCHER_FIELD_OF_KIND
     if release.reads_old_revisions and is_known and api_version in API_VERSIONS:
         converted = convert(data, release)
         return converted if converted.error is None else Decoded(error=_FAILED + converted.error)
@@ -124,20 +124,20 @@ def decode(revision: Manifest, release: Release = NEWEST) -> Decoded:
         return Decoded(error=f"{_FAILED}it holds a {kind} of {api_version}, which KubeVirt does not read")
     try:
         # Namespaced and cluster-wide kinds differ only in name.
-        manifest = release_schema.canonical(ROLE_OF_KIND[kind].kind, data, release)
+        manifest = release_schema.canonical(MATCHER_FIELD_OF_KIND[kind].kind, data, release)
     except FieldError as error:
         return Decoded(error=_FAILED + go_reason(error))
     return Decoded(manifest)
 
 
-def spec(revision: Manifest, role: Role, release: Release = NEWEST) -> DecodedSpec:
-    """The spec in a ControllerRevision, if it contains an object of the role."""
+def spec(revision: Manifest, matcher_field: MatcherField, release: Release = NEWEST) -> DecodedSpec:
+    """The spec in a ControllerRevision, if it contains an object that the field refers to."""
     decoded = decode(revision, release)
     if decoded.error is not None:
         return DecodedSpec(error=decoded.error)
     if decoded.manifest is None:
         return DecodedSpec(error="the ControllerRevision is empty")
     kind = decoded.manifest["kind"]
-    if ROLE_OF_KIND[kind] is not role:
-        return DecodedSpec(error=f"the ControllerRevision holds a {kind}, not what {role.matcher} refers to")
+    if MATCHER_FIELD_OF_KIND[kind] is not matcher_field:
+        return DecodedSpec(error=f"the ControllerRevision holds a {kind}, not what {matcher_field.matcher} refers to")
     return DecodedSpec(decoded.manifest["spec"])

@@ -13,7 +13,7 @@ from ...api import release_schema
 from ...api.errors import FieldError
 from ...api.kinds import KINDS
 from ...api.manifest import Manifest, labels_of, namespace_of
-from ...api.matcher import Role
+from ...api.matcher import MatcherField
 from ...api.release import NEWEST, Release
 from . import decode
 from . import revision_names as naming
@@ -39,31 +39,31 @@ class EffectiveSpec(NamedTuple):
     revision: str = ""
 
 
-Specs = Mapping[Role, "Manifest | None"]
+Specs = Mapping[MatcherField, "Manifest | None"]
 """The canonical specs of an instancetype and a preference; None, or no entry, for a VM without one."""
 
 
 def given_or_found(
-    vm: Manifest, role: Role, specs: Specs | None, lookup: Lookup, release: Release = NEWEST
+    vm: Manifest, matcher_field: MatcherField, specs: Specs | None, lookup: Lookup, release: Release = NEWEST
 ) -> EffectiveSpec:
     """The given spec, or without `specs` the effective one."""
-    return spec(vm, role, lookup, release) if specs is None else EffectiveSpec(specs.get(role))
+    return spec(vm, matcher_field, lookup, release) if specs is None else EffectiveSpec(specs.get(matcher_field))
 
 
-def spec(vm: Manifest, role: Role, lookup: Lookup, release: Release = NEWEST) -> EffectiveSpec:
+def spec(vm: Manifest, matcher_field: MatcherField, lookup: Lookup, release: Release = NEWEST) -> EffectiveSpec:
     """The effective spec: from the revision that the VM names or has captured, else from the live object."""
-    result = captured(vm, role, lookup, release)
+    result = captured(vm, matcher_field, lookup, release)
     if result.error:
         return EffectiveSpec(error=result.error)
     if result.manifest is not None:
-        decoded = decode.spec(result.manifest, role, release)
+        decoded = decode.spec(result.manifest, matcher_field, release)
         name = result.manifest["metadata"]["name"]
         return EffectiveSpec(decoded.spec, None if decoded.error is None else Problem(decoded.error), name)
-    result = live(vm, role, lookup, release)
+    result = live(vm, matcher_field, lookup, release)
     if result.error or result.manifest is None:
         return EffectiveSpec(error=result.error)
     try:
-        return EffectiveSpec(release_schema.canonical(role.spec_type, result.manifest.get("spec"), release))
+        return EffectiveSpec(release_schema.canonical(matcher_field.spec_type, result.manifest.get("spec"), release))
     except FieldError as error:
         manifest = result.manifest
         return EffectiveSpec(
@@ -71,14 +71,14 @@ def spec(vm: Manifest, role: Role, lookup: Lookup, release: Release = NEWEST) ->
         )
 
 
-def captured(vm: Manifest, role: Role, lookup: Lookup, release: Release = NEWEST) -> LookupResult:
+def captured(vm: Manifest, matcher_field: MatcherField, lookup: Lookup, release: Release = NEWEST) -> LookupResult:
     """The effective ControllerRevision of a VM, if any.
 
     A revision that the matcher names counts whatever it contains. A revision in the status counts only if it is
     labelled with the name in the matcher, so that another instancetype takes effect.
     """
-    matcher = role.matcher_of(vm)
-    reference = naming.referenced(vm, role, release)
+    matcher = matcher_field.matcher_of(vm)
+    reference = naming.referenced(vm, matcher_field, release)
     if matcher is None or not reference.name:
         return LookupResult()
     result = _get(lookup, "ControllerRevision", namespace_of(vm), reference.name)
@@ -88,20 +88,20 @@ def captured(vm: Manifest, role: Role, lookup: Lookup, release: Release = NEWEST
     return result if label is not None and label == (matcher.get("name") or "") else LookupResult()
 
 
-def live(vm: Manifest, role: Role, lookup: Lookup, release: Release = NEWEST) -> LookupResult:
+def live(vm: Manifest, matcher_field: MatcherField, lookup: Lookup, release: Release = NEWEST) -> LookupResult:
     """The object that a VM's matcher names, regardless of revisions."""
-    matcher = role.matcher_of(vm)
+    matcher = matcher_field.matcher_of(vm)
     if matcher is None:
         return LookupResult()
-    kind = role.kind_of(matcher)
+    kind = matcher_field.kind_of(matcher)
     if kind is None:
-        return LookupResult(error=unexpected_kind(role, matcher))
+        return LookupResult(error=unexpected_kind(matcher_field, matcher))
     return _get(lookup, kind, namespace_of(vm) if KINDS[kind].namespaced else "", matcher.get("name") or "")
 
 
-def unexpected_kind(role: Role, matcher: Manifest) -> Problem:
+def unexpected_kind(matcher_field: MatcherField, matcher: Manifest) -> Problem:
     """KubeVirt's error for a matcher of an unknown kind."""
-    return Problem(f"got unexpected kind in {role.matcher_type}: {matcher.get('kind') or ''}")
+    return Problem(f"got unexpected kind in {matcher_field.matcher_type}: {matcher.get('kind') or ''}")
 
 
 def _get(lookup: Lookup, kind: str, namespace: str, name: str) -> LookupResult:

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from ...api import release_schema
 from ...api.errors import FieldError, Panic
 from ...api.manifest import Manifest
-from ...api.matcher import INSTANCETYPE, ROLES, Role
+from ...api.matcher import INSTANCETYPE, MATCHER_FIELDS, MatcherField
 from ...api.release import NEWEST, Release
 from . import revision_store as revision
 from .lookup import PANIC, Lookup, Problem, not_found
@@ -53,9 +53,9 @@ def infer(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Manifest |
         vm = release_schema.canonical("VirtualMachine", vm, release)
     except FieldError as error:
         return NotInferred(Problem(str(error), "BadRequest", 400))
-    for role in ROLES:
+    for matcher_field in MATCHER_FIELDS:
         try:
-            failed = _infer_in_place(vm, role, lookup, release)
+            failed = _infer_in_place(vm, matcher_field, lookup, release)
         except Panic as panic:
             return NotInferred(Problem(str(panic), PANIC))
         if failed is not None:
@@ -66,34 +66,34 @@ def infer(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Manifest |
     return vm
 
 
-def _infer_in_place(vm: Manifest, role: Role, lookup: Lookup, release: Release) -> NotInferred | None:
-    """Replaces the canonical VM's matcher of the role if it is to be inferred."""
-    matcher = role.matcher_of(vm)
+def _infer_in_place(vm: Manifest, matcher_field: MatcherField, lookup: Lookup, release: Release) -> NotInferred | None:
+    """Replaces the canonical VM's matcher if it is to be inferred."""
+    matcher = matcher_field.matcher_of(vm)
     volume = (matcher or {}).get("inferFromVolume")
     if matcher is None or not volume:
         return None
     ignores = matcher.get("inferFromVolumeFailurePolicy") == IGNORE
-    inferred = from_volume(vm, volume, role, lookup, release)
+    inferred = from_volume(vm, volume, matcher_field, lookup, release)
     if isinstance(inferred, NotInferred):
         if not (ignores and inferred.ignorable):
             return inferred
-        del vm["spec"][role.matcher]
+        del vm["spec"][matcher_field.matcher]
         return None
-    if ignores and role is INSTANCETYPE:
+    if ignores and matcher_field is INSTANCETYPE:
         # The memory was for a volume without labels; now it would conflict.
         vm["spec"]["template"]["spec"]["domain"].pop("memory", None)
-    vm["spec"][role.matcher] = {key: value for key, value in inferred._asdict().items() if value}
+    vm["spec"][matcher_field.matcher] = {key: value for key, value in inferred._asdict().items() if value}
     return None
 
 
 def from_volume(
-    vm: Manifest, volume: str, role: Role, lookup: Lookup, release: Release = NEWEST
+    vm: Manifest, volume: str, matcher_field: MatcherField, lookup: Lookup, release: Release = NEWEST
 ) -> Matcher | NotInferred:
     """The matcher in the labels of a canonical VM's volume. Raises Panic for a VM without template."""
     template = vm["spec"]["template"]
     if template is None:
         raise Panic("the VirtualMachine has no template")
-    tracer = _SourceTracer(role, lookup, vm["metadata"].get("namespace", ""), release)
+    tracer = _SourceTracer(matcher_field, lookup, vm["metadata"].get("namespace", ""), release)
     for entry in template["spec"].get("volumes", ()):
         if entry["name"] != volume:
             continue
@@ -108,9 +108,9 @@ def from_volume(
 class _SourceTracer:
     """Follows a volume to the object whose labels count."""
 
-    def __init__(self, role: Role, lookup: Lookup, namespace: str, release: Release) -> None:
+    def __init__(self, matcher_field: MatcherField, lookup: Lookup, namespace: str, release: Release) -> None:
         """namespace: the VM's."""
-        self._role = role
+        self._matcher_field = matcher_field
         self._lookup = lookup
         self._namespace = namespace
         # Field of a source → the kind of its object.
@@ -181,10 +181,10 @@ class _SourceTracer:
 
     def _labels(self, manifest: Manifest) -> Matcher | NotInferred:
         labels = (manifest.get("metadata") or {}).get("labels") or {}
-        label = self._role.volume_label
+        label = self._matcher_field.volume_label
         if label not in labels:
             return _ignorable(f"unable to find required {label} label on the volume")
-        return Matcher(labels[label], labels.get(self._role.volume_kind_label, ""))
+        return Matcher(labels[label], labels.get(self._matcher_field.volume_kind_label, ""))
 
 
 def _ignorable(message: str) -> NotInferred:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from ...api.manifest import Manifest, labels_of
-from ...api.matcher import Role
+from ...api.matcher import MatcherField
 from ...api.release import NEWEST, Release
 
 VERSION: Final = "v1beta1"
@@ -32,25 +32,25 @@ class Reference(NamedTuple):
     pinned: bool = False
 
 
-def referenced(vm: Manifest, role: Role, release: Release = NEWEST) -> Reference:
+def referenced(vm: Manifest, matcher_field: MatcherField, release: Release = NEWEST) -> Reference:
     """A matcher's revisionName has priority over the reference in the status."""
-    pinned = role.matcher_or_empty(vm).get("revisionName") or ""
+    pinned = matcher_field.matcher_or_empty(vm).get("revisionName") or ""
     if pinned:
         return Reference(pinned, True)
     if not release.captures_in_status:
         return Reference()
-    reference = role.reference_of(vm).get("controllerRevisionRef") or {}
+    reference = matcher_field.reference_of(vm).get("controllerRevisionRef") or {}
     return Reference(reference.get("name") or "")
 
 
-def without_revisions(vm: Manifest, roles: Iterable[Role]) -> Manifest:
+def without_revisions(vm: Manifest, matcher_fields: Iterable[MatcherField]) -> Manifest:
     """The VM without pinned or captured revisions, so that the live objects count, as in a refresh."""
     spec, status = dict(vm.get("spec") or {}), dict(vm.get("status") or {})
-    for role in roles:
-        matcher = role.matcher_of(vm)
+    for matcher_field in matcher_fields:
+        matcher = matcher_field.matcher_of(vm)
         if matcher is not None:
-            spec[role.matcher] = {key: value for key, value in matcher.items() if key != "revisionName"}
-        status.pop(role.reference, None)
+            spec[matcher_field.matcher] = {key: value for key, value in matcher.items() if key != "revisionName"}
+        status.pop(matcher_field.reference, None)
     return {**vm, "spec": spec, "status": status}
 
 

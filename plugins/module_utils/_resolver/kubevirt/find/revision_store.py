@@ -6,7 +6,7 @@ from typing import Final
 
 from ...api import matcher, release_schema, schema
 from ...api.manifest import Manifest
-from ...api.matcher import ROLE_OF_KIND
+from ...api.matcher import MATCHER_FIELD_OF_KIND
 from ...api.release import NEWEST, Release
 from .revision_names import (
     GENERATION_LABEL,
@@ -30,7 +30,9 @@ def controller_revision(vm: Manifest, obj: Manifest, release: Release = NEWEST) 
     inside is always v1beta1. Raises FieldError for an object that does not match the schema.
     """
     kind = obj["kind"]
-    data = release_schema.canonical(ROLE_OF_KIND[kind].kind, {**obj, "apiVersion": matcher.API_VERSION}, release)
+    data = release_schema.canonical(
+        MATCHER_FIELD_OF_KIND[kind].kind, {**obj, "apiVersion": matcher.API_VERSION}, release
+    )
     metadata = {field: value for field, value in data["metadata"].items() if field not in _DROPPED_METADATA}
     data["metadata"], data["spec"] = metadata, as_written(data["spec"])
     generation, uid, object_name = metadata.get("generation", 0), metadata.get("uid", ""), metadata.get("name", "")

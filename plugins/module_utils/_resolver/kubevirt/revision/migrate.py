@@ -11,7 +11,7 @@ from typing import NamedTuple, Union
 from ...api import release_schema
 from ...api.errors import FieldError
 from ...api.manifest import Manifest, namespace_of
-from ...api.matcher import ROLES, Role
+from ...api.matcher import MATCHER_FIELDS, MatcherField
 from ...api.release import NEWEST, Release
 from ..find import decode
 from ..find import revision_names as naming
@@ -99,15 +99,15 @@ def upgrade(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Writes:
     creates: list[Action] = []
     patch: list[Manifest] = []
     deletes: list[Action] = []
-    for role in ROLES:
-        replacement = _upgrade(vm, role, created, creates, release)
+    for matcher_field in MATCHER_FIELDS:
+        replacement = _upgrade(vm, matcher_field, created, creates, release)
         if isinstance(replacement, Problem):
             return Writes(tuple(creates), replacement)
         if replacement is None:
             continue
-        path = f"/spec/{role.matcher}/revisionName"
+        path = f"/spec/{matcher_field.matcher}/revisionName"
         if release.captures_in_status:
-            path = f"/status/{role.reference}/controllerRevisionRef/name"
+            path = f"/status/{matcher_field.reference}/controllerRevisionRef/name"
         patch.append({"op": "test", "path": path, "value": replacement.original})
         patch.append({"op": "replace", "path": path, "value": replacement.name})
         deletes.append(Delete(namespace, replacement.original, replacement.uid))
@@ -117,15 +117,15 @@ def upgrade(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Writes:
 
 
 def _upgrade(
-    vm: Manifest, role: Role, created: CreatedRevisions, creates: list[Action], release: Release
+    vm: Manifest, matcher_field: MatcherField, created: CreatedRevisions, creates: list[Action], release: Release
 ) -> _Replacement | Problem | None:
     """Creates the new revision if the captured one has an older version; None if there is nothing to do."""
-    matcher = role.matcher_of(vm)
+    matcher = matcher_field.matcher_of(vm)
     if matcher is None:
         return None
     captured = matcher.get("revisionName")
     if release.captures_in_status:
-        captured = (role.reference_of(vm).get("controllerRevisionRef") or {}).get("name")
+        captured = (matcher_field.reference_of(vm).get("controllerRevisionRef") or {}).get("name")
     if not captured:
         return None
     namespace = namespace_of(vm)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...api.manifest import Manifest, Progress, condition_of, has_condition
-from ...api.matcher import ROLES
+from ...api.matcher import MATCHER_FIELDS
 from .failures import RACE, RESTART, failure_of
 
 # The run strategy of a VM that does not run.
@@ -114,7 +114,7 @@ def readiness(vm: Manifest | None) -> Progress:
     problem = trouble(vm)
     if problem is not None:
         return problem
-    missing = [role.matcher for role in ROLES if _uncaptured(role, vm)]
+    missing = [matcher_field.matcher for matcher_field in MATCHER_FIELDS if _uncaptured(matcher_field, vm)]
     if missing:
         return Progress(pending=f"KubeVirt to capture the revision of its {' and '.join(missing)}")
     power = _power(vm)
@@ -162,11 +162,11 @@ def _text(reason: str, condition: Manifest) -> str:
     return f"{reason}: {message}" if message else reason
 
 
-def _uncaptured(role: Any, vm: Manifest) -> bool:
-    matcher = role.matcher_of(vm)
+def _uncaptured(matcher_field: Any, vm: Manifest) -> bool:
+    matcher = matcher_field.matcher_of(vm)
     if not matcher or matcher.get("revisionName"):
         return False
-    reference = role.reference_of(vm)
+    reference = matcher_field.reference_of(vm)
     return reference.get("name") != matcher.get("name") or not reference.get("controllerRevisionRef")
 
 

@@ -5,7 +5,7 @@ instancetype and preference as revisionName (``virt-controller/watch/vm``).
 from __future__ import annotations
 
 from ...api.manifest import Manifest
-from ...api.matcher import ROLES
+from ...api.matcher import MATCHER_FIELDS
 from ..find import revision_names as naming
 from ..find.lookup import Lookup
 
@@ -38,7 +38,10 @@ def is_unchanged_since_start(vm: Manifest, instance: Manifest, started: Manifest
     """
     if started is None or _start_of(instance) != start_revision_name(vm):
         return False
-    return all(naming.referenced(vm, role).name == naming.referenced(started, role).name for role in ROLES)
+    return all(
+        naming.referenced(vm, matcher_field).name == naming.referenced(started, matcher_field).name
+        for matcher_field in MATCHER_FIELDS
+    )
 
 
 def _start_of(instance: Manifest) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ...api import release_schema
 from ...api.errors import FieldError, Panic
 from ...api.manifest import Manifest
-from ...api.matcher import INSTANCETYPE, PREFERENCE, ROLES
+from ...api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE
 from ..apply import applier, conflict
 from ..config.cluster import Cluster, KubeVirt
 from ..find import find
@@ -37,7 +37,7 @@ def expand(vm: Manifest, cluster: Cluster) -> Expanded:
     except FieldError as error:
         return Expanded(error=Problem(str(error), "BadRequest", 400))
     template = vm["spec"]["template"]
-    if all(role.matcher_of(vm) is None for role in ROLES):
+    if all(matcher_field.matcher_of(vm) is None for matcher_field in MATCHER_FIELDS):
         if template is not None:
             template["spec"] = revision.as_written(template["spec"])
         return Expanded(vm)
@@ -51,9 +51,9 @@ def expand(vm: Manifest, cluster: Cluster) -> Expanded:
     problem = fill(template, instancetype.spec, preference.spec, cluster.kubevirt)
     if problem is not None:
         return Expanded(error=problem)
-    for role in ROLES:
-        vm["spec"].pop(role.matcher, None)
-        vm["status"].pop(role.reference, None)
+    for matcher_field in MATCHER_FIELDS:
+        vm["spec"].pop(matcher_field.matcher, None)
+        vm["status"].pop(matcher_field.reference, None)
     return Expanded(vm)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from ...api import release_schema
 from ...api.errors import FieldError, Panic
 from ...api.manifest import Manifest
-from ...api.matcher import INSTANCETYPE, PREFERENCE, ROLES
+from ...api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE
 from ...api.quantity import parse
 from ..apply import applier, conflict
 from ..config.cluster import Cluster, KubeVirt
@@ -125,12 +125,12 @@ def _starts_paused(vm: Manifest) -> bool:
 
 def _annotate(vm: Manifest, metadata: Manifest) -> None:
     """Sets the names of instancetype and preference, before their own annotations, which may conflict with these."""
-    for role in ROLES:
-        matcher = role.matcher_of(vm)
-        kind = role.kind_of(matcher) if matcher is not None else None
+    for matcher_field in MATCHER_FIELDS:
+        matcher = matcher_field.matcher_of(vm)
+        kind = matcher_field.kind_of(matcher) if matcher is not None else None
         if matcher is None or kind is None:
             continue
-        key = role.annotation if kind == role.kind else role.cluster_annotation
+        key = matcher_field.annotation if kind == matcher_field.kind else matcher_field.cluster_annotation
         metadata.setdefault("annotations", {})[key] = matcher.get("name", "")
 
 

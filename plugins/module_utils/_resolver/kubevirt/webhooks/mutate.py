@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from ...api import release_schema
 from ...api.errors import FieldError, go_reason
 from ...api.manifest import Manifest, labels_of
-from ...api.matcher import PREFERENCE, ROLES, Role, set_kinds
+from ...api.matcher import MATCHER_FIELDS, PREFERENCE, MatcherField, set_kinds
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
 from ..config.cluster import Cluster
@@ -65,42 +65,44 @@ def mutate(
 def _check_matchers(vm: Manifest, before: Manifest | None, release: Release) -> Response | None:
     """Each check stops at the first matcher that it rejects."""
     if before is not None:
-        for role in ROLES:
-            causes = list(_update_causes(vm, before, role))
+        for matcher_field in MATCHER_FIELDS:
+            causes = list(_update_causes(vm, before, matcher_field))
             if causes:
                 return invalid(causes)
-    for role in ROLES:
-        causes = list(matcher_causes(vm, role, release))
+    for matcher_field in MATCHER_FIELDS:
+        causes = list(matcher_causes(vm, matcher_field, release))
         if causes:
             return invalid(causes)
     return None
 
 
-def _update_causes(vm: Manifest, stored: Manifest, role: Role) -> Iterator[Cause]:
+def _update_causes(vm: Manifest, stored: Manifest, matcher_field: MatcherField) -> Iterator[Cause]:
     """A pinned revision belongs to one object: another name needs another revision, or none."""
-    before, after = role.matcher_of(stored), role.matcher_of(vm)
+    before, after = matcher_field.matcher_of(stored), matcher_field.matcher_of(vm)
     if before is None or after is None or not before.get("revisionName"):
         return
     if after.get("name") != before.get("name") and after.get("revisionName") == before["revisionName"]:
         message = "the Matcher Name has been updated without updating the RevisionName"
-        yield Cause(INVALID, message, f"spec.{role.matcher}.revisionName")
+        yield Cause(INVALID, message, f"spec.{matcher_field.matcher}.revisionName")
 
 
-def matcher_causes(vm: Manifest, role: Role, release: Release = NEWEST) -> Iterator[Cause]:
+def matcher_causes(vm: Manifest, matcher_field: MatcherField, release: Release = NEWEST) -> Iterator[Cause]:
     """Causes for a canonical VM's matcher, regardless of other objects."""
-    matcher = role.matcher_of(vm)
+    matcher = matcher_field.matcher_of(vm)
     if matcher is None:
         return
-    field = f"spec.{role.matcher}"
+    field = f"spec.{matcher_field.matcher}"
     inferred = "inferFromVolume" in matcher
     if "name" not in matcher and not inferred:
         yield Cause(
-            NOT_FOUND, f"Either Name or InferFromVolume should be provided within the {role.matcher_type}", field
+            NOT_FOUND,
+            f"Either Name or InferFromVolume should be provided within the {matcher_field.matcher_type}",
+            field,
         )
     if inferred:
         for key, label in (("name", "Name"), ("kind", "Kind")):
             if key in matcher:
-                message = release.named_and_inferred.format(field=label, matcher=role.matcher_type)
+                message = release.named_and_inferred.format(field=label, matcher=matcher_field.matcher_type)
                 yield Cause(release.named_and_inferred_type, message, f"{field}.{key}")
     policy = matcher.get("inferFromVolumeFailurePolicy")
     if policy not in (None, inference.IGNORE, inference.REJECT):
@@ -208,8 +210,8 @@ def admission_cache_key(vm: Manifest, live: Manifest | None, cluster: Cluster) -
     """
     metadata = {key: value for key, value in vm["metadata"].items() if key not in _UNREAD}
     captured = []
-    for role in ROLES:
-        name = naming.referenced(vm, role, cluster.release).name
+    for matcher_field in MATCHER_FIELDS:
+        name = naming.referenced(vm, matcher_field, cluster.release).name
         if name:
             revision = cluster.objects.get("ControllerRevision", metadata.get("namespace") or "", name)
             if not isinstance(revision, dict):

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from ...api import release_schema
 from ...api.errors import FieldError, Panic, go_reason
 from ...api.manifest import Manifest
-from ...api.matcher import INSTANCETYPE, ROLE_OF_KIND, ROLES
+from ...api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS
 from ...api.release import NEWEST, Release
 from ..apply import applier, conflict, requirements, topology
 from ..apply.requirements import Unmet
@@ -90,11 +90,11 @@ def virtual_machine(vm: Manifest, cluster: Cluster) -> Response:
     if template is None:
         return crashed("the VirtualMachine has no template", APPLY)
     specs = []
-    for role in ROLES:
-        effective = find.spec(vm, role, cluster.objects, release)
+    for matcher_field in MATCHER_FIELDS:
+        effective = find.spec(vm, matcher_field, cluster.objects, release)
         if effective.error is not None and release.refuses_unknown_objects:
-            message = f"Failure to find {role.matcher}: {effective.error.message}"
-            return invalid([Cause(NOT_FOUND, message, f"spec.{role.matcher}")], APPLY)
+            message = f"Failure to find {matcher_field.matcher}: {effective.error.message}"
+            return invalid([Cause(NOT_FOUND, message, f"spec.{matcher_field.matcher}")], APPLY)
         specs.append(effective.spec)
     instancetype_spec, preference_spec = specs
     try:
@@ -143,9 +143,9 @@ def verdict(
 
 def validate(kind: str, manifest: Manifest, release: Release = NEWEST) -> Response:
     """The webhook's response to the plain manifest of an instancetype or a preference."""
-    role = ROLE_OF_KIND[kind]
+    matcher_field = MATCHER_FIELD_OF_KIND[kind]
     try:
-        canonical = release_schema.canonical(role.kind, manifest, release)
+        canonical = release_schema.canonical(matcher_field.kind, manifest, release)
     except FieldError as error:
         return bad_request(go_reason(error))
-    return (instancetype if role is INSTANCETYPE else preference)(canonical["spec"], release)
+    return (instancetype if matcher_field is INSTANCETYPE else preference)(canonical["spec"], release)

@@ -16,7 +16,7 @@ from plugins.module_utils._cluster.writes.engine import WriteSettings
 from plugins.module_utils._cluster.writes.kind_handler import DeclareOutcome, Entry
 from plugins.module_utils._cluster.writes.revision_outcome import RevisionOutcome
 from plugins.module_utils._cluster.writes.revision_writes import change
-from plugins.module_utils._resolver.api.matcher import ROLES, ObjectKey
+from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.find import revision_store as revision
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
@@ -166,7 +166,9 @@ def run(
     with session_with(cluster) as session:
         inspected = inspect(session, "shop")
         settings = WriteSettings(check_mode=check, wait_timeout=seconds, concurrency=2)
-        results = change(session, inspected, lambda item: refresh(item.vm, item.drift, ROLES), restart, settings)
+        results = change(
+            session, inspected, lambda item: refresh(item.vm, item.drift, MATCHER_FIELDS), restart, settings
+        )
     return results[0]
 
 

@@ -27,7 +27,7 @@ _FORBIDDEN = (
     'virtualmachines.kubevirt.io "vm" is forbidden: User "u" cannot patch resource "virtualmachines"'
     ' in API group "kubevirt.io"'
 )
-REFRESH = RevisionChange(roles=(INSTANCETYPE,), recapture=True)
+REFRESH = RevisionChange(matcher_fields=(INSTANCETYPE,), recapture=True)
 
 
 class Cluster:

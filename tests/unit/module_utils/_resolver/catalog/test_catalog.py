@@ -399,9 +399,12 @@ def test_manifests_are_taken_once_as_cluster_wide_kinds() -> None:
 
 def test_select_filters_by_role_series_size_name(builtin: list[dict[str, Any]]) -> None:
     assert select(builtin) == builtin
-    assert len(select(builtin, role=INSTANCETYPE)) == 65
-    assert len(select(builtin, role=PREFERENCE, series=[])) == 54
-    assert names(select(builtin, role=INSTANCETYPE, series=["u*", "o1"], sizes=["nano"])) == ["u1.nano", "o1.nano"]
+    assert len(select(builtin, matcher_field=INSTANCETYPE)) == 65
+    assert len(select(builtin, matcher_field=PREFERENCE, series=[])) == 54
+    assert names(select(builtin, matcher_field=INSTANCETYPE, series=["u*", "o1"], sizes=["nano"])) == [
+        "u1.nano",
+        "o1.nano",
+    ]
     assert names(select(builtin, names=["*.11", "n1.medium"])) == ["n1.medium", "windows.11"]
     # Preferences have no series.
     assert len(select(builtin, series=["rt1"])) == 8 + 54

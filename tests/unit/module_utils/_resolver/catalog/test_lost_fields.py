@@ -11,7 +11,13 @@ import yaml
 
 from crd_schemas import definitions, schema_of
 from plugins.module_utils._resolver.api import release, schema
-from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLE_OF_KIND, ROLES, Role
+from plugins.module_utils._resolver.api.matcher import (
+    INSTANCETYPE,
+    MATCHER_FIELD_OF_KIND,
+    MATCHER_FIELDS,
+    PREFERENCE,
+    MatcherField,
+)
 from plugins.module_utils._resolver.catalog.lost_fields import (
     LostFields,
     find_lost_fields,
@@ -40,9 +46,12 @@ def older(expression: str, result: dict[str, Any], existing: release.Release) ->
 
 
 @cache
-def cluster(version: str) -> dict[Role, dict[str, Any]]:
+def cluster(version: str) -> dict[MatcherField, dict[str, Any]]:
     existing = release.parse_release(version)
-    return {role: older(role.spec_type, schema_of(role.spec_type), existing) for role in ROLES}
+    return {
+        matcher_field: older(matcher_field.spec_type, schema_of(matcher_field.spec_type), existing)
+        for matcher_field in MATCHER_FIELDS
+    }
 
 
 @cache
@@ -53,7 +62,7 @@ def catalog() -> dict[str, dict[str, Any]]:
 
 def on(version: str, name: str) -> LostFields | None:
     manifest, schemas = catalog()[name], cluster(version)
-    return find_lost_fields(manifest, schemas[ROLE_OF_KIND[manifest["kind"]]], release_of(schemas))
+    return find_lost_fields(manifest, schemas[MATCHER_FIELD_OF_KIND[manifest["kind"]]], release_of(schemas))
 
 
 @pytest.mark.parametrize(

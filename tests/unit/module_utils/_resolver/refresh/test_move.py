@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLES
+from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.api.tree import apply_merge_patch
 from plugins.module_utils._resolver.guest.effect import ASSUMED, RESTART
@@ -60,24 +60,24 @@ class World:
             "status": {"created": True},
         }
         self.revisions: list[Manifest] = []
-        for role, manifest in zip(ROLES, self.live):
-            self.vm["spec"][role.matcher] = {"name": manifest["metadata"]["name"], "kind": manifest["kind"]}
-            self.capture(role, manifest, style)
+        for matcher_field, manifest in zip(MATCHER_FIELDS, self.live):
+            self.vm["spec"][matcher_field.matcher] = {"name": manifest["metadata"]["name"], "kind": manifest["kind"]}
+            self.capture(matcher_field, manifest, style)
 
-    def capture(self, role: Any, manifest: Manifest, style: str = "status") -> None:
+    def capture(self, matcher_field: Any, manifest: Manifest, style: str = "status") -> None:
         """As virt-controller does."""
         created = revision.controller_revision(self.vm, manifest)
         self.revisions.append({"apiVersion": "apps/v1", "kind": "ControllerRevision", **created})
         captured = created["metadata"]["name"]
         if style == "spec":
-            self.vm["spec"][role.matcher]["revisionName"] = captured
+            self.vm["spec"][matcher_field.matcher]["revisionName"] = captured
         else:
-            self.refer(role, captured)
+            self.refer(matcher_field, captured)
 
-    def refer(self, role: Any, revision_name: str) -> None:
-        matcher = self.vm["spec"][role.matcher]
+    def refer(self, matcher_field: Any, revision_name: str) -> None:
+        matcher = self.vm["spec"][matcher_field.matcher]
         reference = {"name": matcher["name"], "kind": matcher["kind"]}
-        self.vm["status"][role.reference] = {**reference, "controllerRevisionRef": {"name": revision_name}}
+        self.vm["status"][matcher_field.reference] = {**reference, "controllerRevisionRef": {"name": revision_name}}
 
     @property
     def drift(self) -> drift.Drift:
@@ -87,8 +87,8 @@ class World:
     def objects(self) -> Objects:
         return Objects([*self.revisions, *self.live])
 
-    def move(self, replace: Any = None, patch: Any = None, roles: Any = ROLES) -> RevisionChange:
-        return move.move(self.vm, self.drift, roles, replace, patch, self.objects, CLUSTER)
+    def move(self, replace: Any = None, patch: Any = None, matcher_fields: Any = MATCHER_FIELDS) -> RevisionChange:
+        return move.move(self.vm, self.drift, matcher_fields, replace, patch, self.objects, CLUSTER)
 
     def restore(self, had: Manifest) -> RevisionChange:
         return move.restore(self.vm, self.drift, had, RevisionIndex(self.revisions), CLUSTER)
@@ -99,7 +99,7 @@ class World:
 
 def test_a_vm_moves_to_the_named_object() -> None:
     change = World(instancetype("large", "4Gi")).move({"small": "large", "nobody": "has-it"})
-    assert (change.due, change.roles, change.recapture) == (True, (INSTANCETYPE,), False)
+    assert (change.due, change.matcher_fields, change.recapture) == (True, (INSTANCETYPE,), False)
     assert change.spec == {"instancetype": {"name": "large", "revisionName": None}}
     assert change.effect is not None
     assert (change.effect.guest_before["memory"], change.effect.guest_after["memory"]) == ("2Gi", "4Gi")
@@ -107,7 +107,7 @@ def test_a_vm_moves_to_the_named_object() -> None:
 
 def test_a_patch_changes_the_template() -> None:
     change = World(machine={"type": "pc-q35-rhel8.6.0"}).move(patch=MACHINE)
-    assert (change.due, change.roles, change.spec) == (True, (), {"template": MACHINE})
+    assert (change.due, change.matcher_fields, change.spec) == (True, (), {"template": MACHINE})
     assert change.effect is not None and change.effect.needs == RESTART
     assert change.effect.changes == (
         {"field": "domain.machine.type", "before": "pc-q35-rhel8.6.0", "after": "pc-q35-rhel9.4.0"},
@@ -122,7 +122,7 @@ def test_unaffected_vm_is_not_changed() -> None:
     # A removal of what is not there.
     assert world.move(patch={"spec": {"domain": {"firmware": None}}}) == RevisionChange()
     # The other role is not asked for.
-    assert world.move({"small": "large"}, roles=(PREFERENCE,)) == RevisionChange()
+    assert world.move({"small": "large"}, matcher_fields=(PREFERENCE,)) == RevisionChange()
 
 
 def test_deprecated_objects_name_their_replacements() -> None:

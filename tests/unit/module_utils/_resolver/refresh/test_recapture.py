@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLES
+from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE
 from plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
@@ -30,7 +30,7 @@ def captured(name: str, kind: str = "VirtualMachineInstancetype") -> Manifest:
 
 
 def part(state: str, revision: str, now: int, **more: Any) -> drift.Drift:
-    role_drift = drift.RoleDrift(state, "k", "big", revision, False, 1, now, False, (), "", "")._replace(**more)
+    role_drift = drift.MatcherDrift(state, "k", "big", revision, False, 1, now, False, (), "", "")._replace(**more)
     nothing, cluster = GuestEffect(NOTHING), Cluster(Objects([]))
     return drift.Drift({}, None, cluster, {INSTANCETYPE: role_drift}, {}, {}, nothing, nothing)
 
@@ -70,7 +70,7 @@ def test_respelled_kind_differs_from_matcher_and_status(kind: str | None, noted:
 
 
 def test_recapture_patch_clears_the_status() -> None:
-    patch = recapture.recapture_patch(ROLES)
+    patch = recapture.recapture_patch(MATCHER_FIELDS)
     released = {"controllerRevisionRef": None}
     assert patch == {"status": {"instancetypeRef": released, "preferenceRef": released}}
 

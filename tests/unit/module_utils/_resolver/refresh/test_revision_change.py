@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ROLES
+from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.guest.effect import ASSUMED, LIVE, RESTART
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
@@ -62,17 +62,17 @@ class World:
         for manifest in captured:
             created = revision.controller_revision(self.vm, manifest)
             self.revisions.append({"apiVersion": "apps/v1", "kind": "ControllerRevision", **created})
-            role = INSTANCETYPE if "Instancetype" in manifest["kind"] else PREFERENCE
+            matcher_field = INSTANCETYPE if "Instancetype" in manifest["kind"] else PREFERENCE
             name = created["metadata"]["name"]
             if style == "spec":
-                self.vm["spec"][role.matcher]["revisionName"] = name
+                self.vm["spec"][matcher_field.matcher]["revisionName"] = name
             else:
                 reference = {
                     "name": manifest["metadata"]["name"],
                     "kind": manifest["kind"],
                     "controllerRevisionRef": {"name": name},
                 }
-                self.vm["status"][role.reference] = reference
+                self.vm["status"][matcher_field.reference] = reference
 
     def name(self, generation: int, kind: str = "VirtualMachineInstancetype") -> str:
         for item in self.revisions:
@@ -89,12 +89,17 @@ class World:
     def drift(self) -> drift.Drift:
         return drift.drift(self.vm, ASSUMED, Cluster(Objects([*self.revisions, *self.live]), KubeVirt(NEWEST)))
 
-    def refresh(self, *roles: Any) -> RevisionChange:
-        return revision_change.refresh(self.vm, self.drift, roles or ROLES)
+    def refresh(self, *matcher_fields: Any) -> RevisionChange:
+        return revision_change.refresh(self.vm, self.drift, matcher_fields or MATCHER_FIELDS)
 
-    def pin_to(self, requested: Any, *roles: Any) -> RevisionChange:
+    def pin_to(self, requested: Any, *matcher_fields: Any) -> RevisionChange:
         return revision_change.pin(
-            self.vm, self.drift, roles or ROLES, requested, RevisionIndex(self.revisions), KubeVirt(NEWEST)
+            self.vm,
+            self.drift,
+            matcher_fields or MATCHER_FIELDS,
+            requested,
+            RevisionIndex(self.revisions),
+            KubeVirt(NEWEST),
         )
 
 
@@ -110,19 +115,19 @@ class TestRefresh:
 
     def test_drifted_roles_are_released(self) -> None:
         change = drifted().refresh()
-        assert (change.due, change.roles, change.spec, change.recapture) == (True, (INSTANCETYPE,), None, True)
+        assert (change.due, change.matcher_fields, change.spec, change.recapture) == (True, (INSTANCETYPE,), None, True)
         assert change.effect is not None
         assert (change.effect.guest_after["memory"], change.effect.needs) == ("4Gi", RESTART)
 
     def test_only_requested_roles_are_refreshed(self) -> None:
         world = World([instancetype(1), preference(1)], [instancetype(2, "4Gi"), preference(2, "sata")])
-        assert world.refresh().roles == ROLES
-        assert world.refresh(PREFERENCE).roles == (PREFERENCE,)
+        assert world.refresh().matcher_fields == MATCHER_FIELDS
+        assert world.refresh(PREFERENCE).matcher_fields == (PREFERENCE,)
 
     def test_lost_revisions_are_captured_again(self) -> None:
         world = World([instancetype(1), preference(1)], [instancetype(1), preference(1)])
         world.revisions = [item for item in world.revisions if item["data"]["kind"] != "VirtualMachineInstancetype"]
-        assert world.refresh().roles == (INSTANCETYPE,)
+        assert world.refresh().matcher_fields == (INSTANCETYPE,)
 
     def test_deleted_objects_are_not_captured(self) -> None:
         assert not World([instancetype(1), preference(1)], [preference(1)]).refresh().due
@@ -190,7 +195,7 @@ class TestPin:
     def test_a_named_revision(self) -> None:
         first = self.world.name(1)
         change = self.world.pin_to(first)
-        assert (change.roles, change.spec) == ((INSTANCETYPE,), {"instancetype": {"revisionName": first}})
+        assert (change.matcher_fields, change.spec) == ((INSTANCETYPE,), {"instancetype": {"revisionName": first}})
         assert change.expected == {"instancetype": first}
         assert change.effect is not None
         assert (change.effect.guest_before["memory"], change.effect.guest_after["memory"]) == ("4Gi", "2Gi")
@@ -221,7 +226,7 @@ class TestPin:
         assert change.expected == {"instancetype": world.name(1), "preference": preference_revision}
         assert change.effect is not None and change.effect.guest_before == change.effect.guest_after
         world.pin(world.name(1))
-        assert world.pin_to(revision_change.CURRENT).roles == (PREFERENCE,)
+        assert world.pin_to(revision_change.CURRENT).matcher_fields == (PREFERENCE,)
         del world.vm["spec"]["instancetype"]["revisionName"], world.vm["status"]
         assert world.pin_to(revision_change.CURRENT).refusal == "the VM has not captured its revisions yet"
 
@@ -230,14 +235,14 @@ class TestPin:
 
     def test_revision_of_the_other_role(self) -> None:
         name = self.world.name(1, "VirtualMachinePreference")
-        assert self.world.pin_to(name).roles == (PREFERENCE,)
+        assert self.world.pin_to(name).matcher_fields == (PREFERENCE,)
         assert self.world.pin_to(name, INSTANCETYPE).refusal is not None
 
     def test_a_revision_for_each_matcher(self) -> None:
         first, preference_revision = self.world.name(1), self.world.name(1, "VirtualMachinePreference")
         change = self.world.pin_to({"instancetype": first, "preference": preference_revision})
         assert change.expected == {"instancetype": first, "preference": preference_revision}
-        assert self.world.pin_to({"instancetype": first}).roles == (INSTANCETYPE,)
+        assert self.world.pin_to({"instancetype": first}).matcher_fields == (INSTANCETYPE,)
         assert self.world.pin_to({"instancetype": preference_revision}).refusal == (
             f"the VM's instancetype has no revision {preference_revision}"
         )
@@ -268,7 +273,7 @@ class TestPin:
         world = World([instancetype(1), instancetype(2, "4Gi"), preference(1)], [instancetype(2, "4Gi"), preference(1)])
         world.revisions[0]["data"]["apiVersion"] = "instancetype.kubevirt.io/v2"
         change = world.pin_to("previous")
-        assert (change.roles, change.due) == ((INSTANCETYPE,), False)
+        assert (change.matcher_fields, change.due) == ((INSTANCETYPE,), False)
         assert change.refusal is not None
         assert change.refusal.startswith(
             f"cannot read the revision {world.revisions[0]['metadata']['name']}: failed to"
@@ -291,8 +296,8 @@ class TestUnpin:
     def test_unpin_keeps_the_revision(self) -> None:
         world = drifted()
         world.pin(world.name(1))
-        change = revision_change.unpin(world.vm, ROLES)
-        assert (change.roles, change.spec, change.recapture) == (
+        change = revision_change.unpin(world.vm, MATCHER_FIELDS)
+        assert (change.matcher_fields, change.spec, change.recapture) == (
             (INSTANCETYPE,),
             {"instancetype": {"revisionName": None}},
             False,
@@ -300,10 +305,10 @@ class TestUnpin:
         assert change.expected == {"instancetype": world.name(1)}
 
     def test_unpin_without_pins_changes_nothing(self) -> None:
-        assert revision_change.unpin(drifted().vm, ROLES) == RevisionChange()
+        assert revision_change.unpin(drifted().vm, MATCHER_FIELDS) == RevisionChange()
 
     def test_up_to_1_4_unpin_is_refused(self) -> None:
-        refusal = revision_change.unpin(drifted("spec").vm, ROLES).refusal
+        refusal = revision_change.unpin(drifted("spec").vm, MATCHER_FIELDS).refusal
         assert refusal is not None
         assert "use state: refreshed" in refusal
 
