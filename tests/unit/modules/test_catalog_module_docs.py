@@ -19,7 +19,7 @@ def test_the_documentation_agrees_with_the_options(name: str) -> None:
     write, declared = writes.ModuleDocFragment, declare.ModuleDocFragment
     texts = [auth.ModuleDocFragment.DOCUMENTATION]
     if name == "catalog":
-        texts += [write.DOCUMENTATION, write.DRY_RUN, write.EXISTENCE_ONLY]
+        texts += [write.DOCUMENTATION, write.DRY_RUN, write.EXISTING]
         texts += [declared.CONCURRENCY, declared.FAIL_FAST, declared.OWNERSHIP]
     shared = {option for text in texts for option in yaml.safe_load(text)["options"]}
     assert set(documented) | shared == set(spec)

@@ -228,7 +228,7 @@ def _missing(error: ApiError, message: str) -> str:
     namespace = _namespace(requested, forbidden, message)
     if namespace is None:
         return rule
-    return f"{rule} in a {f'MatcherField of the namespace {namespace}' if namespace else 'ClusterRole'}"
+    return f"{rule} in a {f'Role of the namespace {namespace}' if namespace else 'ClusterRole'}"
 
 
 def _namespace(requested: re.Match[str] | None, forbidden: re.Match[str] | None, message: str) -> str | None:

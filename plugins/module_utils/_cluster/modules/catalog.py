@@ -244,13 +244,13 @@ _WRITES = ("created", "changed", "deleted", "taken_over")
 
 
 def _counts(deployed: CatalogOutcome, results: list[DeclareOutcome]) -> dict[str, int]:
-    by_role = [MATCHER_FIELD_OF_KIND[result.entry.key.kind].matcher for result in deployed.results]
+    by_field = [MATCHER_FIELD_OF_KIND[result.entry.key.kind].matcher for result in deployed.results]
     # If an object is invalid, the others are not even planned.
     planned = [result for result in results if not (result.skip_reason and result.action == plan.NONE)]
     written = [result for result in planned if not result.failed]
     done = [result.action for result in written if not is_taken_over(result)]
     return {
-        **{f"{kind}s": by_role.count(kind) for kind in _KINDS},
+        **{f"{kind}s": by_field.count(kind) for kind in _KINDS},
         **{word: done.count(action) for word, action in _ACTIONS.items()},
         "taken_over": len(written) - len(done),
         "failed": sum(bool(result.failed) for result in results),

@@ -296,7 +296,7 @@ def _recaptured_fields(result: RevisionOutcome) -> list[MatcherField]:
 
 
 def _stale(result: RevisionOutcome) -> bool:
-    return bool(recapture.stale_roles(result.vm or {}, result.before.drift, _recaptured_fields(result)))
+    return bool(recapture.stale_fields(result.vm or {}, result.before.drift, _recaptured_fields(result)))
 
 
 def _captured(live: Manifest, result: RevisionOutcome) -> bool:

@@ -152,9 +152,9 @@ def compatibility_matrix(manifests: Iterable[Manifest]) -> Matrix:
     does not count, because the VM sets it. Raises FieldError.
     """
     manifests = list(manifests)
-    instancetypes = sorted((facts(manifest) for manifest in _with_role(manifests, INSTANCETYPE)), key=_order)
+    instancetypes = sorted((facts(manifest) for manifest in _referred_by(manifests, INSTANCETYPE)), key=_order)
     preferences = sorted(
-        (facts(manifest) for manifest in _with_role(manifests, PREFERENCE)),
+        (facts(manifest) for manifest in _referred_by(manifests, PREFERENCE)),
         key=lambda manifest: (manifest["os"], label(manifest)),
     )
     specs = [schema.canonical(PREFERENCE.spec_type, manifest["spec"]) for manifest in preferences]
@@ -167,7 +167,7 @@ def compatibility_matrix(manifests: Iterable[Manifest]) -> Matrix:
         for object_facts in (*instancetypes, *preferences)
         for item in wrong_labels(object_facts["kind"], object_facts["labels"], object_facts["spec"])
     ]
-    objects = [*_with_role(manifests, INSTANCETYPE), *_with_role(manifests, PREFERENCE)]
+    objects = [*_referred_by(manifests, INSTANCETYPE), *_referred_by(manifests, PREFERENCE)]
     return Matrix(instancetypes, preferences, cells, wrong, [as_facts(item) for item in replacements(objects)])
 
 
@@ -221,7 +221,7 @@ def label(object_facts: Facts) -> str:
     return "/".join(filter(None, _place(object_facts)))
 
 
-def _with_role(manifests: list[Manifest], matcher_field: MatcherField) -> list[Manifest]:
+def _referred_by(manifests: list[Manifest], matcher_field: MatcherField) -> list[Manifest]:
     return [manifest for manifest in manifests if MATCHER_FIELD_OF_KIND.get(manifest.get("kind", "")) is matcher_field]
 
 

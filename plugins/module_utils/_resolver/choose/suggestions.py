@@ -24,7 +24,7 @@ Lister = Callable[[str, str], Iterable[Manifest]]
 _SUGGESTED: Final = 3
 
 
-def uninferred_roles(vm: Manifest, cluster: Cluster) -> list[MatcherField]:
+def uninferred_fields(vm: Manifest, cluster: Cluster) -> list[MatcherField]:
     """The matcher fields of a VM that cannot be inferred."""
     try:
         canonical = release_schema.canonical("VirtualMachine", vm, cluster.release)

@@ -138,7 +138,7 @@ def issues(
     if admitted is None:
         response = admission.refusal.as_json() if admission.refusal is not None else {}
         # KubeVirt does not say which matcher it could not infer.
-        matcher_fields = suggestions.uninferred_roles(vm, cluster)
+        matcher_fields = suggestions.uninferred_fields(vm, cluster)
         remedy = "; ".join(
             dict.fromkeys(
                 suggestions.matcher_remedy(matcher_field, vm, cluster, lister) for matcher_field in matcher_fields
@@ -186,8 +186,8 @@ def _crashes(admitted: Manifest, live: Manifest | None, cluster: Cluster) -> Ite
         if matcher_field.reference_of(live).get("controllerRevisionRef") and matcher_field.matcher_of(admitted) is None:
             yield Issue(
                 f"spec.{matcher_field.matcher}: once it is removed, the next start of the VM crashes virt-controller of"
-                " KubeVirt 1.5 to 1.7, except for the latest patches; upgrade KubeVirt first, or delete the VM and create"
-                " it again",
+                " KubeVirt 1.5 to 1.7, except for the latest patches; upgrade KubeVirt first, or delete and create"
+                " the VM again",
                 certain=False,
             )
 

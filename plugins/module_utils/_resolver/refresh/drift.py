@@ -101,7 +101,7 @@ def drift(vm: Manifest, instance: Instance, cluster: Cluster) -> Drift:
     parts, captured, current = {}, {}, {}
     for matcher_field in MATCHER_FIELDS:
         if matcher := matcher_field.matcher_of(vm):
-            parts[matcher_field], captured[matcher_field], current[matcher_field] = _role_drift(
+            parts[matcher_field], captured[matcher_field], current[matcher_field] = _matcher_drift(
                 vm, matcher_field, matcher, cluster.objects, cluster.release
             )
     readable = all(part.state in (CURRENT, DRIFTED, GONE) for part in parts.values())
@@ -139,7 +139,7 @@ def effect_of(before: Drift, after: Manifest, specs: Specs) -> GuestEffect:
     return guest_effect(before.vm, after, before.instance, before.cluster, before.captured, specs)
 
 
-def _role_drift(
+def _matcher_drift(
     vm: Manifest, matcher_field: MatcherField, matcher: Manifest, objects: Lookup, release: Release
 ) -> tuple[MatcherDrift, Manifest | None, Manifest | None]:
     """The drift, and the canonical specs: as captured, and as KubeVirt would capture them now."""

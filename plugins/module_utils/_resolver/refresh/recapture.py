@@ -77,7 +77,7 @@ def captured_name(vm: Manifest, matcher_field: MatcherField) -> str:
     return str(matcher_field.matcher_or_empty(vm).get("revisionName") or "")
 
 
-def stale_roles(vm: Manifest, before: Drift, matcher_fields: Iterable[MatcherField]) -> tuple[MatcherField, ...]:
+def stale_fields(vm: Manifest, before: Drift, matcher_fields: Iterable[MatcherField]) -> tuple[MatcherField, ...]:
     """The matcher fields of which the VM captured an older generation than the current one.
 
     virt-controller reads instancetypes and preferences from a cache, which may be behind. before: the drift before the

@@ -420,7 +420,7 @@ def test_select_filters_by_role_series_size_name(builtin: list[dict[str, Any]]) 
         ({"sizes": ["tiny"]}, "sizes: nothing in the catalog matches 'tiny'"),
         ({"names": ["fedora", "fedroa"]}, "names: nothing in the catalog matches 'fedroa'; did you mean fedora"),
         ({"series": ["cx1"], "sizes": ["nano"]}, "sizes: nothing in the catalog matches 'nano'"),
-        ({"role": PREFERENCE, "series": ["u1"]}, "series: nothing in the catalog matches 'u1'"),
+        ({"matcher_field": PREFERENCE, "series": ["u1"]}, "series: nothing in the catalog matches 'u1'"),
     ],
 )
 def test_selection_without_a_match_is_refused(

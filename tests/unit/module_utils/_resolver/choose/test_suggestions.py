@@ -141,12 +141,12 @@ def test_without_similar_names_the_first_preferences_are_suggested(name: str) ->
     assert "add preference.name, for example fedora, rhel.9 or windows.11" in text
 
 
-def test_invalid_vms_have_no_uninferred_roles() -> None:
+def test_invalid_vms_have_no_uninferred_fields() -> None:
     """Something else is wrong with these, and reported."""
     inferred = {"inferFromVolume": "root"}
     for spec in ({"instancetype": inferred, "runStrategy": 5, "template": {}}, {"instancetype": inferred}):
         assert (
-            suggestions.uninferred_roles(
+            suggestions.uninferred_fields(
                 {"metadata": {"name": "web"}, "spec": spec}, Cluster(Objects([]), KubeVirt(NEWEST))
             )
             == []

@@ -98,7 +98,7 @@ def test_is_captured() -> None:
     ],
 )
 def test_roles_captured_from_an_old_cache_are_stale(name: str, before: drift.Drift, stale: bool) -> None:
-    assert bool(recapture.stale_roles(vm(reference=captured(name)), before, [INSTANCETYPE])) is stale
+    assert bool(recapture.stale_fields(vm(reference=captured(name)), before, [INSTANCETYPE])) is stale
 
 
 def start(generation: int, revision: str | None) -> Manifest:
