@@ -117,11 +117,8 @@ def drop_lines(root: Path, path: Path) -> None:
     for node, lost in deleted_imports(root, path):
         assert node.end_lineno is not None
         if len(lost) < len(node.names):
-            lines[node.lineno - 1 : node.end_lineno] = [
-                re.sub(rf"\b{name}\b,? ?", "", line)
-                for line in lines[node.lineno - 1 : node.end_lineno]
-                for name in lost
-            ]
+            for index in range(node.lineno - 1, node.end_lineno):
+                lines[index] = re.sub(rf"\b({'|'.join(lost)})\b,? ?", "", lines[index])
         else:
             lines[node.lineno - 1 : node.end_lineno] = [""] * (node.end_lineno - node.lineno + 1)
         names += lost

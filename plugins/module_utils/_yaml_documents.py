@@ -65,9 +65,10 @@ def documents(
 ) -> list[Document]:
     """The documents of a YAML or JSON text, without empty ones, which Helm and kustomize write.
 
-    where, what: the text's name and intended content, for messages. foreign: the text may have other contents, so tags
-    that YAML does not define, such as Ansible's `!vault`, are ignored, and what YAML reads as something else than what
-    is written is an `UnquotedKey` or `UnquotedNumber` instead of an error. largest: in bytes. Raises TextError.
+    where, what: the text's name and intended content, for messages. keep_unknown_tags: the text may have other
+    contents, so tags that YAML does not define, such as Ansible's `!vault`, are ignored, and what YAML reads as
+    something else than what is written is an `UnquotedKey` or `UnquotedNumber` instead of an error. largest: in bytes.
+    Raises TextError.
     """
     if len(content) > largest:
         raise TextError(f"{where}: larger than {largest >> 20} MiB; check that the file is a {what}, or split it")

@@ -147,8 +147,9 @@ results:
     manifest:
       description:
         - The rewritten manifest, without status, for Git.
-        - In the place of a secret such as cloud-init data it has a text that begins with C((hidden). Write the value
-          there; M(virtshape.instancetypes.virtual_machine) and the playbook C(check) refuse a manifest with that text.
+        - In the place of a secret such as cloud-init data, or of the login in a URL, it has a text that begins with
+          C((hidden). Write the value there; M(virtshape.instancetypes.virtual_machine) and the playbook C(check) refuse
+          cloud-init data with that text.
       type: dict
       returned: when it can be adopted
     needs:

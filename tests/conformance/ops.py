@@ -11,7 +11,7 @@ import checkout  # noqa: F401  # pylint: disable=unused-import
 import expand_endpoint
 import wire_types
 
-from _resolver.api import errors, go_json, quantity, release_schema, schema
+from _resolver.api import errors, quantity, release_schema, schema
 from _resolver.api.errors import Panic
 from _resolver.api.fields.domain import ENUMS
 from _resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, PREFERENCE
@@ -152,7 +152,7 @@ def _vm_response(given: Json) -> admission.Response:
     try:
         vm = release_schema.canonical(VM, given["object"])
     except errors.FieldError as error:
-        return admission.bad_request(go_json.type_error(VM, given["object"]) or str(error))
+        return admission.bad_request(errors.go_reason(error))
     return validate.virtual_machine(vm, _cluster(given))
 
 

@@ -55,6 +55,13 @@ def _check_labels(options: Options) -> None:
     option = next((name for name in (*ORIGINS, "schedule") if options.get(name) is not None), None)
     if option:
         raise FieldError(option, "not valid with state labeled, which makes nothing")
+    _check_name(options)
+
+
+def _check_name(options: Options) -> None:
+    problem = subdomain(options["name"])
+    if problem:
+        raise FieldError("name", f"{options['name']!r} {problem}")
 
 
 def _check(options: Options) -> None:
@@ -63,9 +70,7 @@ def _check(options: Options) -> None:
     origins = [origin for origin in ORIGINS if options.get(origin)]
     if len(origins) != 1:
         raise FieldError(" or ".join(ORIGINS), "exactly one of them is required")
-    problem = subdomain(options["name"])
-    if problem:
-        raise FieldError("name", f"{options['name']!r} {problem}")
+    _check_name(options)
     if options.get("schedule") is not None and not (options.get("image") or options.get("image_stream")):
         raise FieldError("schedule", "only an image of a registry can be polled")
     if options.get("image_stream") and options.get("pull_method") == "pod":

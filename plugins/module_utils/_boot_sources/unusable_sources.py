@@ -49,7 +49,7 @@ def unusable_sources(vm: Manifest, live: Manifest | None, objects: Lookup) -> It
             _content, reason = _followed(source, objects)
             if reason is not None:
                 yield Unusable(f"{source.path}: {reason.text}", reason.missing)
-    for reference in references(vm):
+    for reference in references(vm, live):
         for kind in reference.kinds:
             manifest = objects.get(kind, reference.namespace, reference.name)
             if isinstance(manifest, dict) and (problem := _problem(kind, manifest)):

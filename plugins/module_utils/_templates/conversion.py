@@ -94,7 +94,7 @@ _CLAIMS: Final = {"dataVolume": "name", "persistentVolumeClaim": "claimName"}
 def template_of(vm: dict[str, Any]) -> dict[str, Any]:
     """The template, with the VM's name and namespace and the parameters NAME, INSTANCETYPE and PREFERENCE.
 
-    vm: its manifest, as `schema.declared` gives it. Raises FieldError if it has no `spec.template.spec`.
+    vm: its manifest, as `schema.as_declared` gives it. Raises FieldError if it has no `spec.template.spec`.
     """
     spec = vm.get("spec") or {}
     if not (spec.get("template") or {}).get("spec"):

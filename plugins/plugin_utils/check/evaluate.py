@@ -281,6 +281,8 @@ def _change(change: dict[str, Any]) -> str:
 
 def _concerns(field: str, wrong: Iterable[str]) -> bool:
     """Whether a field is among those that are wrong, in one or around one."""
+    # KubeVirt repeats a part of the path for the name of a disk, and calls the run strategy by its older name.
+    field = re.sub(r"disks\.(?=domain\.devices\.disks)", "", field).replace("spec.running", "spec.runStrategy")
     return bool(field) and any(_meet(field, path) or _meet(field, _plain(path)) for path in wrong)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import re
 from collections.abc import Iterable, Mapping
@@ -127,10 +128,17 @@ class Lines:
         start = self._starts.get(place, 1)
         if place not in self._nodes:
             if location.file not in self._lines:
-                self._lines[location.file] = self._texts[location.file].splitlines(keepends=True)
+                self._lines[location.file] = _utf8(self._texts[location.file]).splitlines(keepends=True)
             self._nodes[place] = _node(_Lines(self._lines[location.file], start - 1))
         node = self._nodes[place]
         return start if node is None else start - 1 + _line(node, (*location.path, *_STEP.findall(field)))
+
+
+def _utf8(content: bytes) -> bytes:
+    """The content in UTF-8. Other encodings of YAML have a mark at the beginning, which later documents lack."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return content.decode("utf-16", "replace").encode()
+    return content
 
 
 def _node(lines: _Lines) -> Any:

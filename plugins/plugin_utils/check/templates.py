@@ -30,8 +30,7 @@ class Templates(CheckExtension):
             SourceManifest(
                 location.below("objects", index),
                 item,
-                f"the parameter {parameter} of the Template has no value, so the object is not checked"
-                * bool(parameter),
+                _WITHOUT_VALUE.format(parameter) if parameter else "",
             )
             for index, item, parameter in template_objects(manifest)
             if isinstance(item.get("kind"), str) and "apiVersion" in item
@@ -40,7 +39,7 @@ class Templates(CheckExtension):
 
 def is_template(manifest: Manifest) -> bool:
     """Whether the manifest is an OpenShift Template."""
-    return manifest["kind"] == "Template" and str(manifest["apiVersion"]).startswith(("template.conversion.io/", "v1"))
+    return manifest["kind"] == "Template" and str(manifest["apiVersion"]).startswith(("template.openshift.io/", "v1"))
 
 
 def template_objects(template: Manifest) -> Iterator[tuple[int, Manifest, str]]:

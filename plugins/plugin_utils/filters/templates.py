@@ -94,8 +94,8 @@ def _manifest(value: Any, kind: str) -> dict[str, Any]:
 def _accepted(source: dict[str, Any], processed: Processed) -> Processed:
     """What came of a VirtualMachineTemplate, unless it is refused."""
     if processed.errors:
-        as_declared = (source.get("spec") or {}).get("parameters") or []
-        names = [parameter["name"] for parameter in as_declared if parameter.get("name")]
+        parameters = (source.get("spec") or {}).get("parameters") or []
+        names = [parameter["name"] for parameter in parameters if parameter.get("name")]
         raise AnsibleFilterError(f"{_label(source)}: {refusal(processed.errors, names)}")
     return processed
 

@@ -89,7 +89,7 @@ NEEDS_NO_VMS = {
 
 # The file of an example.
 OPENSHIFT = {
-    "apiVersion": "template.conversion.io/v1",
+    "apiVersion": "template.openshift.io/v1",
     "kind": "Template",
     "metadata": {"name": "centos7"},
     "objects": [

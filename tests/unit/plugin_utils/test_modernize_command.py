@@ -11,7 +11,7 @@ import yaml
 from plugins.plugin_utils import modernize
 
 TEMPLATE = """\
-apiVersion: template.conversion.io/v1
+apiVersion: template.openshift.io/v1
 kind: Template
 metadata: {name: NAMED}
 parameters: [{name: NAME, required: true}]

@@ -260,9 +260,9 @@ class Quota(NamedTuple):
 
     def applies_to(self, item: QuotaItem) -> bool:
         """Whether the quota applies to an object."""
-        by_quota_name = any(covers(item, name) for name in self.hard)
+        has_limit = any(covers(item, name) for name in self.hard)
         # AAQ considers every pod, because it has resource names of its own.
-        return (by_quota_name or (item.resource == PODS and not self.demands)) and in_scope(item, self.scopes)
+        return (has_limit or (item.resource == PODS and not self.demands)) and in_scope(item, self.scopes)
 
     def charge(self, item: QuotaItem) -> Nanos:
         """The amounts that an object uses of the quota."""

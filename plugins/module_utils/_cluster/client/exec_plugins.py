@@ -27,15 +27,16 @@ class PluginFailed(Exception):
 _hung: list[list[str]] = []
 
 
-def credentials(provider: Any) -> dict[str, Any]:
+def credentials(provider: Any, cluster: Any = None) -> dict[str, Any]:
     """The `status` of an ExecCredential.
 
-    provider: a kubernetes.config.exec_provider.ExecProvider, which has command and environment. Raises PluginFailed.
+    provider: a kubernetes.config.exec_provider.ExecProvider, which has command and environment. cluster: of the
+    kubeconfig, if the plugin is to know it. Raises PluginFailed.
     """
     interactive = sys.stdout is not None and sys.stdout.isatty()
     spec: dict[str, Any] = {"interactive": interactive}
-    if provider.cluster:
-        spec["cluster"] = dict(provider.cluster.value)
+    if cluster is not None:
+        spec["cluster"] = dict(cluster.value)
         for extension in spec["cluster"].get("extensions") or ():
             if extension["name"] == "client.authentication.k8s.io/exec":
                 spec["cluster"]["config"] = extension["extension"]
@@ -50,7 +51,9 @@ def credentials(provider: Any) -> dict[str, Any]:
             raise PluginFailed(f"exec: malformed response. missing key '{key}'")
     if answer["apiVersion"] != provider.api_version:
         raise PluginFailed(f"exec: plugin api version {answer['apiVersion']} does not match {provider.api_version}")
-    status: dict[str, Any] = answer["status"]
+    status = answer["status"]
+    if not isinstance(status, dict):
+        raise PluginFailed("exec: malformed response. status is no object")
     if "token" not in status and not {"clientCertificateData", "clientKeyData"} <= set(status):
         raise PluginFailed("exec: the plugin returned neither a token nor a certificate with its key")
     return status
@@ -70,6 +73,7 @@ def _run(provider: Any, interactive: bool, environment: dict[str, str]) -> str:
             cwd=provider.cwd,
             env=environment,
             text=True,
+            errors="replace",
             timeout=None if interactive else _SECONDS,
             check=False,
         )
@@ -77,7 +81,8 @@ def _run(provider: Any, interactive: bool, environment: dict[str, str]) -> str:
         _hung.append(command)
         # The arguments may be secret.
         raise PluginFailed(_HANGS.format(command[0], _SECONDS)) from None
-    except OSError as error:
+    except (OSError, TypeError, ValueError) as error:
+        # Such as a missing program, or an argument that is no text.
         raise PluginFailed(str(error)) from None
     if done.returncode:
         raise PluginFailed(f"exec: process returned {done.returncode}. {(done.stderr or '').strip()}")
@@ -98,11 +103,19 @@ def loader_class() -> Any:
         def _load_from_exec_plugin(self) -> bool:
             if "exec" not in self._user:
                 return False
-            base = self._get_base_path(self._cluster.path)
+            plugin, base = self._user["exec"], self._get_base_path(self._cluster.path)
             try:
-                status = credentials(client.exec_provider.ExecProvider(self._user["exec"], base, self._cluster))
+                cluster = self._cluster if plugin.safe_get("provideClusterInfo") else None
+                # Older clients take no cluster.
+                status = credentials(client.exec_provider.ExecProvider(plugin, base), cluster)
+                expiry = status.get("expirationTimestamp")
+                expires = None if expiry is None else client.kube_config.parse_rfc3339(expiry)
             except (PluginFailed, client.ConfigException) as error:
                 self.failure = str(error)
+                return False
+            except Exception as error:
+                # As the client does: without the plugin's credentials, others may do.
+                self.failure = f"exec: {type(error).__name__}: {error}"
                 return False
             if "token" in status:
                 self.token = f"Bearer {status['token']}"
@@ -112,8 +125,8 @@ def loader_class() -> Any:
                         status, None, data_key_name=key, file_base_path=base, base64_file_content=False
                     )
                     setattr(self, attribute, data.as_file())
-            if "expirationTimestamp" in status:
-                self.expiry = client.kube_config.parse_rfc3339(status["expirationTimestamp"])
+            if expires is not None:
+                self.expiry = expires
             return True
 
     return Loader

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import uuid
 from pathlib import Path
+from typing import Final
+
+_NO_NEIGHBOUR: Final = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV)
 
 
 def write_file(path: Path, content: str | bytes) -> None:
@@ -30,6 +34,10 @@ def write_file(path: Path, content: str | bytes) -> None:
         temporary.replace(target)
     except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno in _NO_NEIGHBOUR and target.exists():
+            # The file may be written, though none may be put beside it, or replace it, such as one that is mounted.
+            target.write_bytes(data)
+            return
         if isinstance(error, OSError):
             # The error of a full disk names no file, others the temporary one.
             raise OSError(error.errno, error.strerror, str(path)) from error

@@ -78,7 +78,7 @@ def web_connections(
         # The user requested it; urllib3 would warn for every request.
         urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
     if proxy:
-        return urllib3.ProxyManager(proxy, ssl_context=context, **options)
+        return urllib3.ProxyManager(proxy, ssl_context=context, proxy_ssl_context=context, **options)
     return urllib3.PoolManager(ssl_context=context, **options)
 
 

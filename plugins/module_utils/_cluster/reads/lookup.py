@@ -44,7 +44,7 @@ class ClusterLookup:
     """
 
     def __init__(self, session: Session, *, all_namespaces: bool = False, strict: bool = False) -> None:
-        """everywhere: list a kind in all namespaces at once; if the user may not, in each requested one.
+        """all_namespaces: list a kind in all namespaces at once; if the user may not, in each requested one.
 
         strict: send no GETs, and of the errors of LISTs return only a missing permission as a Problem; raise others.
         """

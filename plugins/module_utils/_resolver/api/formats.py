@@ -39,7 +39,7 @@ _ANNOTATIONS: Final = 256 * 1024
 
 
 def checked(type_name: str, value: dict[str, Any], accept_unknown: bool = False) -> dict[str, Any]:
-    """Like schema.declared, for user input: also raises FieldError for values that no cluster accepts and, unless
+    """Like schema.as_declared, for user input: also raises FieldError for values that no cluster accepts and, unless
     accept_unknown is set, for unknown fields.
     """
     try:

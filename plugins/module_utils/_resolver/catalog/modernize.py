@@ -2,7 +2,7 @@
 
 Older forms are flavors (flavor.kubevirt.io/v1alpha1), instancetypes and preferences of v1alpha1 and v1alpha2, VMs that
 refer to a flavor, and deprecated fields and values. The new manifest gives the same VMI, except for
-`deprecated._secure_boot`. A field whose replacement would change another object stays, and is listed in `remaining`.
+`_secure_boot`. A field whose replacement would change another object stays, and is listed in `remaining`.
 """
 
 from __future__ import annotations

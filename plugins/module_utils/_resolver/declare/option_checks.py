@@ -199,7 +199,7 @@ def _parsed(text: str) -> dict[str, Any] | None:
             words.whitespace, words.whitespace_split, words.commenters = ", ", True, ""
             return dict(word.split("=", 1) for word in words) if "=" in text else None
         value = _literal(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 

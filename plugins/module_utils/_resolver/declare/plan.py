@@ -60,7 +60,7 @@ def present(
 ) -> Plan:
     """The plan that brings an object to its declared state.
 
-    manifest: from schema.declared. live: as the API server returned it, or None. owned_fields: those that our field
+    manifest: from schema.as_declared. live: as the API server returned it, or None. owned_fields: those that our field
     manager owns (`managed_fields.owned`), or None if it never applied the object. manager: our field manager.
     force: remove undeclared fields even if other managers own them. take_over: whether to take over a manager's share.
     An object is unchanged if every declared field has its value and our manager owns exactly these fields.

@@ -95,7 +95,7 @@ def test_tasks_of_other_collections(check: Check) -> None:
 
 
 TEMPLATE = """\
-apiVersion: template.conversion.io/v1
+apiVersion: template.openshift.io/v1
 kind: Template
 metadata: {name: web}
 objects:

@@ -120,7 +120,7 @@ DEFAULT_MEMORY: Final = "512Mi"
 
 
 def manifest(options: Options) -> Manifest:
-    """The manifest of the options, as `manifests.validated` returns it.
+    """The manifest of the options, as `instancetypes.validated` returns it.
 
     It contains a run strategy and memory only if given; `virtual_machine.reconcile` adds the defaults for a new VM.
     options: None if not given. `spec` and `template` hold fields without an option and are merged with the others.

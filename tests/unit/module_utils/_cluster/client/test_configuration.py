@@ -108,6 +108,29 @@ def test_an_exec_plugin_gives_the_token(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("status", "token"),
+    [
+        ('{"token": "t", "expirationTimestamp": null}', "Bearer t"),
+        ('{"token": "t", "expirationTimestamp": "2099-01-01T00:00:00Z"}', "Bearer t"),
+        ("null", None),
+        ("[]", None),
+        ('{"token": "t", "expirationTimestamp": "soon"}', None),
+        ('{"clientCertificateData": "x"}', None),
+    ],
+)
+def test_unusual_answers_of_an_exec_plugin(tmp_path: Path, status: str, token: str | None) -> None:
+    answer = f'{{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {status}}}'
+    kubeconfig = with_plugin(tmp_path / "login", f"printf '\\351' >&2; echo '{answer}'")
+    if token is not None:
+        assert authorization(configure({"kubeconfig": kubeconfig})) == token
+        return
+    with pytest.raises(ConnectionFailed, match="the credential plugin returned no credentials: exec: "):
+        configure({"kubeconfig": kubeconfig})
+    # Other credentials do.
+    assert authorization(configure({"kubeconfig": kubeconfig, "api_key": "mine"})) == "Bearer mine"
+
+
 def test_hanging_exec_plugin_is_stopped_and_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     # The plugin keeps the pipe open for as long as it runs.
     os.mkfifo(tmp_path / "alive")

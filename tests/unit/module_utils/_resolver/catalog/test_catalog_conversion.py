@@ -48,7 +48,7 @@ def template(cpu: Any = 1, memory: str = "2Gi", os: str = "ubuntu", parameters: 
     inside["spec"]["template"]["metadata"] = {"annotations": {"vm.kubevirt.io/os": os}}
     inside["spec"]["template"]["spec"]["hostname"] = "${NAME}"
     return {
-        "apiVersion": "template.conversion.io/v1",
+        "apiVersion": "template.openshift.io/v1",
         "kind": "Template",
         "metadata": {"name": "server", "namespace": "shop"},
         "parameters": [{"name": "NAME", "required": True}, *parameters],

@@ -92,6 +92,7 @@ SPEC: dict[str, Any] = {
         ({"memory": '{"gest": "4Gi"}'}, "memory.gest: unknown option; did you mean guest?"),
         ({"memory": "{'guest': '4Gi'}"}, None),
         ({"memory": "{guest: 4Gi}"}, "memory: expected a dictionary, found '{guest: 4Gi}'; write memory: {guest: ...}"),
+        ({"memory": "{[]: 1}"}, "memory: expected a dictionary, found '{[]: 1}'; write memory: {guest: ...}"),
         ({"memory": "{1}"}, "memory: expected a dictionary, found '{1}'; write memory: {guest: ...}"),
         ({"memory": "guest=4Gi x"}, "memory: expected a dictionary, found 'guest=4Gi x'; write memory: {guest: ...}"),
         ({"login": "{name: root"}, "login: expected a dictionary, found text"),
