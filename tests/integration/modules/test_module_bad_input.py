@@ -76,7 +76,7 @@ def test_invalid_vm_is_one_line(run: Run, shop: str, entry: dict[str, Any], mess
         ),
         (
             vm("web", run_stategy="Always"),
-            "virtual_machines[1] ({shop}/web): run_stategy: unknown option; did you mean run_strategy or state?",
+            "virtual_machines[1] ({shop}/web): run_stategy: unknown option; did you mean run_strategy?",
         ),
         (vm("ok"), "name: entries 0 and 1 of virtual_machines"),
         ({**vm("web"), "template": {"spec": {"domain": {"cpu": {"cores": "many"}}}}}, "expected a whole number"),

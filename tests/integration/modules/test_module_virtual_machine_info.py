@@ -135,4 +135,5 @@ def test_an_unknown_name_and_a_missing_right(run: Run, shop: str, user_with: Any
     denied = run("virtual_machine_info", namespace=shop, include=["expansion"], **user_with(*rules))
     assert denied["msg"].endswith(
         'grant {apiGroups: ["subresources.kubevirt.io"], resources: ["virtualmachines/expand-spec"], verbs: ["get"]}'
+        f" in a Role of the namespace {shop}"
     )

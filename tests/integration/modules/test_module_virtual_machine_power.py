@@ -180,6 +180,7 @@ def test_missing_right_names_the_rule(run: Run, web: str, user_with: Any) -> Non
     refused = run("virtual_machine_power", wait=True, namespace=web, name="web", state="stopped", **user)
     assert refused["msg"].endswith(
         'grant {apiGroups: ["subresources.kubevirt.io"], resources: ["virtualmachines/stop"], verbs: ["update"]}'
+        f" in a Role of the namespace {web}"
     ), refused
 
 

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,20 @@ def test_recorded_answers_are_the_servers(launch: Callable[..., dict[str, Any]],
         answer.save(given)
     known = answer.load(release)
     assert given.pods == known.pods
-    assert [name for name in ALL if answer.plain(given.answers[name]) != answer.plain(known.answers[name])] == []
+    assert [name for name in ALL if comparable(given.answers[name]) != comparable(known.answers[name])] == []
     assert given == known._replace(answers=given.answers)
+
+
+def comparable(answers: Sequence[answer.Answer]) -> list[Any]:
+    """Answers without what differs from run to run: the ports of webhooks, and the order of Go's maps in texts."""
+    return [
+        None if given.stored is not None else [given.code, given.webhook, _words(given.messages), sorted(given.fields)]
+        for given in answers
+    ]
+
+
+def _words(messages: Sequence[str]) -> list[str]:
+    return sorted(re.sub(r":\d+/", ":0/", " ".join(messages)).replace(",", " ").split())
 
 
 def ask_all(session: Session, release: str) -> Recording:
