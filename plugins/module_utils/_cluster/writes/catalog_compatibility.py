@@ -51,11 +51,10 @@ def check_fields(
         schema = _schema(session, KINDS[kind], warnings)
         if schema is not None:
             schemas[kind] = schema
-    cluster_release = release_of({MATCHER_FIELD_OF_KIND[kind]: schema for kind, schema in schemas.items()})
     fitting, lost_fields = [], []
     for manifest in manifests:
         schema = schemas.get(manifest["kind"])
-        lost = find_lost_fields(manifest, schema, cluster_release) if schema is not None else None
+        lost = find_lost_fields(manifest, schema) if schema is not None else None
         if lost is not None:
             lost_fields.append((ObjectKey.of(manifest), lost))
         fitting.append(manifest if lost is None else lost.manifest)

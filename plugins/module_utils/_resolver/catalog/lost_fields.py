@@ -17,7 +17,6 @@ from ..api.quantity import parse
 from ..api.release import NEWEST, Release
 from ..api.tree import copy, differences
 from ..kubevirt.apply import applier
-from ..kubevirt.vmi.vmi import guest
 
 # A VM for showing effects: with a part of everything that preferences affect.
 _TEMPLATE: Final[Manifest] = {
@@ -37,30 +36,22 @@ class LostFields(NamedTuple):
 
     lost: their paths (``spec.firmware.preferredEfi``). manifest: without them.
     effects: on a VM's VMI spec, [{field, before, after}]; before is what the object intends.
-    vcpus: (intended, actual) if these differ.
     """
 
     lost: tuple[str, ...]
     manifest: Manifest
     effects: tuple[dict[str, Any], ...]
-    vcpus: tuple[int, int] | None
 
     @property
     def text(self) -> str:
         """One line for users."""
-        parts = []
-        if self.lost:
-            parts.append(f"the cluster's KubeVirt does not know {', '.join(self.lost)}")
-        if self.vcpus is not None:
-            parts.append(f"a VM with {self.vcpus[0]} vCPUs would get {self.vcpus[1]}")
-        vmi_spec = [
+        changes = [
             f"{effect['field']} {_text(effect['before'])} -> {_text(effect['after'])}" for effect in self.effects
         ]
-        if vmi_spec and self.vcpus is None:
-            parts.append(f"a VM would have {', '.join(vmi_spec)}")
-        elif self.lost and not vmi_spec:
-            parts.append("VMs come out the same, but KubeVirt does not check the requirement")
-        return "; ".join(parts)
+        result = "VMs come out the same, but KubeVirt does not check the requirement"
+        if changes:
+            result = f"a VM would have {', '.join(changes)}"
+        return f"the cluster's KubeVirt does not know {', '.join(self.lost)}; {result}"
 
 
 def spec_schema(definition: Manifest, version: str) -> Manifest | None:
@@ -90,23 +81,18 @@ def release_of(schemas: Mapping[MatcherField, Manifest]) -> Release:
     return NEWEST
 
 
-def find_lost_fields(manifest: Manifest, openapi: Manifest, cluster_release: Release) -> LostFields | None:
+def find_lost_fields(manifest: Manifest, openapi: Manifest) -> LostFields | None:
     """Compares an object with a cluster's schema; None if the cluster has all its fields.
 
-    manifest: as it would be sent. openapi: the schema of its spec (spec_schema). cluster_release: see release_of.
+    manifest: as it would be sent. openapi: the schema of its spec (spec_schema).
     """
     matcher_field = MATCHER_FIELD_OF_KIND[manifest["kind"]]
     spec, lost = without_unknown(manifest["spec"], openapi, "spec")
-    intended, actual = vmi_spec(matcher_field, manifest["spec"], NEWEST), vmi_spec(matcher_field, spec, cluster_release)
-    vcpus = None
-    if intended is not None and actual is not None and guest(intended)["vcpus"] != guest(actual)["vcpus"]:
-        vcpus = (guest(intended)["vcpus"], guest(actual)["vcpus"])
-    if not lost and vcpus is None:
+    if not lost:
         return None
-    # Use the same release for both, so that only the lost fields make a difference.
-    comparable = vmi_spec(matcher_field, spec, NEWEST) if vcpus is None else actual
-    effects = differences(intended, comparable) if intended is not None and comparable is not None else []
-    return LostFields(tuple(lost), {**manifest, "spec": spec}, tuple(effects), vcpus)
+    intended, actual = (vmi_spec(matcher_field, part, NEWEST) for part in (manifest["spec"], spec))
+    effects = differences(intended, actual) if intended is not None and actual is not None else []
+    return LostFields(tuple(lost), {**manifest, "spec": spec}, tuple(effects))
 
 
 def without_unknown(value: Any, openapi: Manifest, path: str) -> tuple[Any, list[str]]:

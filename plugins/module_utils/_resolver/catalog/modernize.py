@@ -15,7 +15,7 @@ from ..api import release_schema, schema
 from ..api.errors import FieldError
 from ..api.fields.instancetype import SPEC_TYPES
 from ..api.manifest import Manifest
-from ..api.matcher import API_VERSION, INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
+from ..api.matcher import API_VERSION, INSTANCETYPE, MATCHER_FIELD_OF_KIND, MatcherField
 from ..api.name_rules import quoted
 from ..api.release import NEWEST, Release
 from ..api.tree import copy
@@ -111,7 +111,7 @@ def _spread_ratio(draft: Modernization, spec: Manifest) -> None:
     """Moves the ratio to spreadOptions. KubeVirt reads spreadOptions.ratio first; 0 means not set."""
     name = "preferSpreadSocketToCoreRatio"
     path = "spec.cpu.spreadOptions.ratio"
-    if name not in spec or not _supports(draft, {"cpu": {"spreadOptions": {"ratio": 1}}}):
+    if name not in spec:
         return
     ratio = spec[name]
     options = ((spec.get("cpu") or {}).get("spreadOptions")) or {}
@@ -132,8 +132,6 @@ def _firmware(draft: Modernization, firmware: Manifest) -> None:
     Both apply only if the VM leaves the choice open, but preferredUseSecureBoot also affects a VM that itself chooses
     EFI.
     """
-    if not _supports(draft, {"firmware": {"preferredEfi": {}}}):
-        return
     path = "spec.firmware"
     has_efi = firmware.get("preferredEfi") is not None
     use_efi = firmware.get("preferredUseEfi")
@@ -176,11 +174,6 @@ def _secure_boot(draft: Modernization, firmware: Manifest, path: str) -> None:
             " Set secureBoot in these VMs, then remove this field."
         )
         draft.remaining.append(RemainingField(f"{path}.{name}", note))
-
-
-def _supports(draft: Modernization, spec: Manifest) -> bool:
-    """Whether the release knows all fields of a part of a preference."""
-    return not any(release_schema.unknown(PREFERENCE.spec_type, spec, draft.release))
 
 
 VM_API_VERSION: Final = "kubevirt.io/v1"

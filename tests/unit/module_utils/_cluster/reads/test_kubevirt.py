@@ -89,6 +89,15 @@ def test_a_custom_build_counts_as_the_newest_release() -> None:
     )
 
 
+def test_an_older_release_counts_as_the_oldest() -> None:
+    result = read(cluster("v1.3.1"))
+    assert result.release.version == (1, 4, 0)
+    assert (
+        result.assumption
+        == "the cluster runs KubeVirt v1.3.1, a release older than this collection supports, so the task assumes 1.4"
+    )
+
+
 def test_virt_api_gives_version_before_operator_reports() -> None:
     store = cluster("")
     store.answers["GET", VERSION] = 200, {"gitVersion": "v1.6.6"}
