@@ -18,7 +18,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import issues as preflight
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import evaluate
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.boot_sources import BootSources
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.__main__ import EXTENSIONS
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import ERROR, Finding, Location
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.objects import (
     Declared,
@@ -29,6 +29,9 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.sour
 
 Manifest = dict[str, Any]
 
+# Those of all capabilities that there are.
+CHECKS = [check for extension in EXTENSIONS for check in extension.checks]
+
 
 def errors(manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] = ()) -> list[Finding]:
     """The errors that the check finds in a VM beside other objects."""
@@ -38,7 +41,7 @@ def errors(manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] =
             result.append(entry)
         elif isinstance(entry, Declared):
             known = KnownObjects([entry.manifest, *objects])
-            result += evaluate.evaluate([entry], known, kubevirt, checks=BootSources.checks)
+            result += evaluate.evaluate([entry], known, kubevirt, checks=CHECKS)
     return [finding for finding in result if finding.level == ERROR]
 
 
@@ -70,4 +73,4 @@ def issues(
     if planned.action == plan.NONE:
         return []
     admission = admit(plan.merged(planned, live), live, cluster)
-    return preflight.issues(admission, live, cluster, known.listed, BootSources.checks)
+    return preflight.issues(admission, live, cluster, known.listed, CHECKS)

@@ -92,10 +92,10 @@ def deleted_imports(root: Path, path: Path) -> Iterator[tuple[ast.ImportFrom | a
         name = node.module or ""
         if node.level:
             folder = root.joinpath(*place[: len(place) - node.level], *filter(None, name.split(".")))
-        elif name.startswith(COLLECTION):
+        elif name.startswith((COLLECTION, "plugins.")):
             folder = root.joinpath(*name.removeprefix(COLLECTION).split("."))
         else:
-            if name in helpers - left:
+            if name.rpartition(".")[2] in helpers - left:
                 yield node, [item.asname or item.name for item in node.names]
             continue
         if folder.with_suffix(".py").exists():

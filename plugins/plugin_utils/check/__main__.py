@@ -32,7 +32,7 @@ from .templates import Templates
 Manifest = dict[str, Any]
 
 # What capabilities add.
-_EXTENSIONS: Final[tuple[CheckExtension, ...]] = (
+EXTENSIONS: Final[tuple[CheckExtension, ...]] = (
     Templates(),
     BootSources(),
     Governance(),
@@ -119,12 +119,12 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     head = _read(options.path, stdin, kubevirt, options.namespace, cluster_objects)
     base = _read(options.base, b"", kubevirt, options.namespace, cluster_objects) if options.base else None
     earlier = None if base is None else {ObjectKey.of(entry.manifest): entry.manifest for entry in base.objects}
-    checks = [check for extension in _EXTENSIONS for check in extension.checks]
+    checks = [check for extension in EXTENSIONS for check in extension.checks]
     findings = [
         *head.findings,
         *evaluate.evaluate(head.objects, head.lookup, kubevirt, options.validate, earlier, checks),
     ]
-    for extension in _EXTENSIONS:
+    for extension in EXTENSIONS:
         findings += extension.findings([*others.sources, *head.sources], head.objects, head.lookup, kubevirt)
     if base is not None:
         findings += bases.compare(base.objects, base.lookup, head.objects, head.lookup, kubevirt)
@@ -179,7 +179,7 @@ def _read(
 
 def _objects_in(source: sources.SourceManifest) -> Iterator[sources.SourceManifest]:
     """The manifest, or the objects that it stands for."""
-    for extension in _EXTENSIONS:
+    for extension in EXTENSIONS:
         inside = extension.objects_in(source)
         if inside is not None:
             for item in inside:
@@ -192,7 +192,7 @@ def _decided(
     entry: tasks.TaskObject, known: Sequence[Manifest], release: Release
 ) -> Iterable[Declared | Finding | Unchecked]:
     """The VM that a task declares, with what capabilities choose for it."""
-    for extension in _EXTENSIONS:
+    for extension in EXTENSIONS:
         if any(entry.options.get(option) not in (None, False) for option in extension.options):
             return extension.decide(entry, known, release)
     return [tasks.virtual_machine_of(entry)]
