@@ -19,6 +19,9 @@ def run(cluster: Path) -> Run:
     """run(module, check=False, **options): the module's result on the cluster."""
 
     def one(module: str, /, *, check: bool = False, **options: Any) -> dict[str, Any]:
+        if module == "boot_source" and options.get("wait"):
+            # CDI retries at growing intervals, which takes minutes beside other tests.
+            options.setdefault("wait_timeout", 400)
         return execute(module, {"kubeconfig": str(cluster), **options}, check=check)
 
     return one
