@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from filtered_vms import vm
 from loaded_filters import FILTERS
 
 from plugins.module_utils._boot_sources.workload_options import apply_choice
 from plugins.module_utils._resolver.declare.vm.manifest import manifest
-
-
-def load(name: str) -> Any:
-    return FILTERS[name]
-
-
-def vm(name: str = "web", **domain: Any) -> dict[str, Any]:
-    return {
-        "apiVersion": "kubevirt.io/v1",
-        "kind": "VirtualMachine",
-        "metadata": {"name": name, "namespace": "shop"},
-        "spec": {"template": {"spec": {"domain": {"devices": {}, **domain}}}},
-    }
 
 
 def test_explain_shows_why_a_workload_has_its_instancetype() -> None:
@@ -33,9 +19,9 @@ def test_explain_shows_why_a_workload_has_its_instancetype() -> None:
     }
     options = {"name": "web", "namespace": "shop", "workload": "fedora"}
     declared = manifest(apply_choice(options, choice, {"name": "medium"}))
-    assert load("explain")(declared)["workload"] == {"workload": "fedora", "size": {"name": "medium"}, **choice}
-    assert load("explain")(declared, form="table")[:2] == [
+    assert FILTERS["explain"](declared)["workload"] == {"workload": "fedora", "size": {"name": "medium"}, **choice}
+    assert FILTERS["explain"](declared, form="table")[:2] == [
         "workload fedora: instancetype u1.medium: is the smallest",
         "workload fedora: other instancetype: u1.large, u1.xlarge",
     ]
-    assert "workload" not in load("explain")(vm())
+    assert "workload" not in FILTERS["explain"](vm())

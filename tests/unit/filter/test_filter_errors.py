@@ -10,6 +10,7 @@ from unittest import mock
 
 import pytest
 from ansible.errors import AnsibleError, AnsibleFilterError
+from filtered_vms import INSTANCETYPE, VM
 from jinja2.exceptions import UndefinedError
 from loaded_filters import FILTERS
 
@@ -111,16 +112,6 @@ def test_values_too_large_to_search_are_not_quoted(failing: Callable[[BaseExcept
         failing(AnsibleFilterError("found hunter2"))(bomb)
 
 
-INSTANCETYPE = {
-    "kind": "VirtualMachineClusterInstancetype",
-    "metadata": {"name": "small"},
-    "spec": {"cpu": {"guest": 1, "maxSockets": 4}, "memory": {"guest": "1Gi"}},
-}
-VM = {
-    "kind": "VirtualMachine",
-    "metadata": {"name": "web", "namespace": "shop"},
-    "spec": {"instancetype": {"name": "small"}, "template": {"spec": {"domain": {"devices": {}}}}},
-}
 MALFORMED: list[tuple[dict[str, Any], str]] = [
     ({"kind": "X", "metadata": ["a"]}, "metadata: expected a mapping, found ['a']"),
     ({"kind": ["X"], "metadata": {}}, "kind: expected a string, found ['X']"),

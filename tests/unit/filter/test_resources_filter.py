@@ -6,40 +6,21 @@ from typing import Any
 
 import pytest
 from ansible.errors import AnsibleFilterError
+from filtered_vms import INSTANCETYPE, LARGE, VM, kubevirt, vm
 from loaded_filters import FILTERS
-
-
-def load(name: str) -> Any:
-    return FILTERS[name]
-
-
-LARGE = {"cpu": {"guest": 4}, "memory": {"guest": "8Gi"}}
-
-
-def vm(name: str = "web", **domain: Any) -> dict[str, Any]:
-    return {
-        "apiVersion": "kubevirt.io/v1",
-        "kind": "VirtualMachine",
-        "metadata": {"name": name, "namespace": "shop"},
-        "spec": {"template": {"spec": {"domain": {"devices": {}, **domain}}}},
-    }
-
-
-def kubevirt(version: str = "", **configuration: Any) -> dict[str, Any]:
-    return {"spec": {"configuration": configuration}, "status": {"observedKubeVirtVersion": version}}
 
 
 def test_resources_in_a_cluster() -> None:
     ratio = kubevirt(developerConfiguration={"cpuAllocationRatio": 4})
-    assert load("resources")(vm(), LARGE, kubevirt=ratio)["pod"]["cpu"] == "1005m"
+    assert FILTERS["resources"](vm(), LARGE, kubevirt=ratio)["pod"]["cpu"] == "1005m"
     # The log of the console is a container of its own, and the page tables count.
-    old = load("resources")(vm(), LARGE, kubevirt=kubevirt("v1.5.3"))["pod"]
+    old = FILTERS["resources"](vm(), LARGE, kubevirt=kubevirt("v1.5.3"))["pod"]
     assert ([item["name"] for item in old["containers"]], old["overhead_bytes"]) == (
         ["compute", "guest-console-log"],
         (220 + 32 + 8 + 16) * 2**20 + 8589935000 // 512,
     )
-    other = load("resources")(vm(), LARGE, kubevirt=kubevirt("v1.5.3"), kubevirt_version="1.9")
-    assert other == load("resources")(vm(), LARGE)
+    other = FILTERS["resources"](vm(), LARGE, kubevirt=kubevirt("v1.5.3"), kubevirt_version="1.9")
+    assert other == FILTERS["resources"](vm(), LARGE)
 
 
 def test_resources_in_a_namespace() -> None:
@@ -47,7 +28,7 @@ def test_resources_in_a_namespace() -> None:
     labels = {"alpha.kubevirt.io/auto-memory-limits-ratio": "1"}
     space = {"kind": "Namespace", "metadata": {"name": "shop", "labels": labels}}
     for quotas in ([quota], quota, [None, quota]):
-        pod = load("resources")(vm(), LARGE, quotas=quotas, namespace=space)["pod"]
+        pod = FILTERS["resources"](vm(), LARGE, quotas=quotas, namespace=space)["pod"]
         compute = pod["containers"][0]
         assert compute["limits"]["memory"] == compute["requests"]["memory"]
 
@@ -59,11 +40,11 @@ def test_resources_of_networks_and_of_a_migration() -> None:
     annotations = {"k8s.v1.cni.cncf.io/resourceName": "example.com/nic"}
     network = {"metadata": {"name": "lan", "namespace": "shop", "annotations": annotations}}
     node = {"metadata": {"name": "n", "labels": {"cpu-vendor.node.kubevirt.io/Intel": "true"}}}
-    result = load("resources")(machine, LARGE, networks=[network], migrates_from=node, kubevirt_version="1.7")["pod"]
+    result = FILTERS["resources"](machine, LARGE, networks=[network], migrates_from=node, kubevirt_version="1.7")["pod"]
     assert result["devices"]["example.com/nic"] == 1
     assert result["node_selector"]["cpu-vendor.node.kubevirt.io/Intel"] == "true"
     with pytest.raises(AnsibleFilterError, match="failed to locate network attachment definition shop/lan"):
-        load("resources")(machine, LARGE, networks=[], kubevirt_version="1.7")
+        FILTERS["resources"](machine, LARGE, networks=[], kubevirt_version="1.7")
 
 
 @pytest.mark.parametrize(
@@ -78,4 +59,12 @@ def test_resources_of_networks_and_of_a_migration() -> None:
 )
 def test_invalid_cluster_options_are_refused(options: dict[str, Any], problem: str) -> None:
     with pytest.raises(AnsibleFilterError, match=problem):
-        load("resources")(vm(), LARGE, **options)
+        FILTERS["resources"](vm(), LARGE, **options)
+
+
+@pytest.mark.parametrize("number", ["x", [1], 1.5, True])
+def test_non_numeric_hotplug_ratio_is_refused(number: Any) -> None:
+    kubevirt = {"spec": {"configuration": {"liveUpdateConfiguration": {"maxHotplugRatio": number}}}}
+    with pytest.raises(AnsibleFilterError) as error:
+        FILTERS["resources"](VM, objects=[INSTANCETYPE], kubevirt=kubevirt)
+    assert str(error.value).endswith(f"maxHotplugRatio: expected a whole number, found {number!r}")

@@ -9,10 +9,6 @@ from ansible.errors import AnsibleFilterError
 from loaded_filters import FILTERS
 
 
-def load(name: str) -> Any:
-    return FILTERS[name]
-
-
 def instancetype(name: str, cpu: int, memory: str, labels: Any = None, **spec: Any) -> dict[str, Any]:
     return {
         "kind": "VirtualMachineClusterInstancetype",
@@ -53,13 +49,13 @@ def names(result: list[dict[str, Any]]) -> list[str]:
     ],
 )
 def test_fitting_instancetypes_come_in_order(options: dict[str, Any], expected: list[str]) -> None:
-    assert names(load("fitting")(CATALOG, **options)) == expected
+    assert names(FILTERS["fitting"](CATALOG, **options)) == expected
 
 
 def test_single_manifest_fits_or_not() -> None:
-    assert names(load("fitting")(CATALOG[0])) == ["u1.large"]
-    assert load("fitting")(CATALOG[0], cpu=5) == []
-    assert load("fitting")([None]) == []
+    assert names(FILTERS["fitting"](CATALOG[0])) == ["u1.large"]
+    assert FILTERS["fitting"](CATALOG[0], cpu=5) == []
+    assert FILTERS["fitting"]([None]) == []
 
 
 @pytest.mark.parametrize(
@@ -82,7 +78,7 @@ def test_single_manifest_fits_or_not() -> None:
 )
 def test_fitting_refuses_invalid_input(value: Any, options: dict[str, Any], result: str) -> None:
     with pytest.raises(AnsibleFilterError) as error:
-        load("fitting")(value, **options)
+        FILTERS["fitting"](value, **options)
     assert str(error.value).startswith(f"fitting: {result}")
 
 
@@ -90,7 +86,7 @@ SPREAD = {"cpu": {"preferredCPUTopology": "spread"}}
 
 
 def test_fitting_instancetypes_are_divisible() -> None:
-    assert load("fitting")([instancetype("odd", 3, "1Gi")], SPREAD) == []
+    assert FILTERS["fitting"]([instancetype("odd", 3, "1Gi")], SPREAD) == []
 
 
 @pytest.mark.parametrize(
@@ -108,11 +104,11 @@ def test_fitting_instancetypes_are_divisible() -> None:
     ],
 )
 def test_quantity(value: Any, form: str, expected: Any) -> None:
-    assert load("quantity")(value, form) == expected
+    assert FILTERS["quantity"](value, form) == expected
 
 
 def test_comparison_of_quantities() -> None:
-    quantity = load("quantity")
+    quantity = FILTERS["quantity"]
     assert quantity(["1000Mi", "1024Mi", "2Gi"], compare="1Gi") == [-1, 0, 1]
     assert quantity("1m", compare=0) == 1
 
@@ -130,5 +126,5 @@ def test_comparison_of_quantities() -> None:
 )
 def test_quantity_refuses_invalid_input(value: Any, options: dict[str, Any], result: str) -> None:
     with pytest.raises(AnsibleFilterError) as error:
-        load("quantity")(value, **options)
+        FILTERS["quantity"](value, **options)
     assert str(error.value).startswith(f"quantity: {result}")

@@ -7,49 +7,35 @@ from typing import Any
 
 import pytest
 from ansible.errors import AnsibleFilterError
+from filtered_vms import LARGE, vm
 from loaded_filters import FILTERS
-
-
-def load(name: str) -> Any:
-    return FILTERS[name]
-
 
 # Those of capabilities, where they are.
 NAMES = [name for name in ("expand", "resources", "explain") if name in FILTERS]
 EXPANDING = [name for name in NAMES if name != "explain"]
-LARGE = {"cpu": {"guest": 4}, "memory": {"guest": "8Gi"}}
-
-
-def vm(name: str = "web", **domain: Any) -> dict[str, Any]:
-    return {
-        "apiVersion": "kubevirt.io/v1",
-        "kind": "VirtualMachine",
-        "metadata": {"name": name, "namespace": "shop"},
-        "spec": {"template": {"spec": {"domain": {"devices": {}, **domain}}}},
-    }
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_list_gives_a_list_and_stays_unchanged(name: str) -> None:
     options = [vm(), vm("db", machine={"type": "q35"})]
     before = copy.deepcopy(options)
-    answers = load(name)(options, instancetype=LARGE)
-    assert answers == [load(name)(item, LARGE) for item in options]
+    answers = FILTERS[name](options, instancetype=LARGE)
+    assert answers == [FILTERS[name](item, LARGE) for item in options]
     assert options == before
-    assert load(name)([]) == []
+    assert FILTERS[name]([]) == []
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_builtin_catalog_is_the_default_for_objects(name: str) -> None:
     web = vm()
     web["spec"] |= {"instancetype": {"name": "u1.medium"}, "preference": {"name": "fedora"}}
-    assert load(name)(web)
+    assert FILTERS[name](web)
     # New in the version for KubeVirt 1.8.
     web["spec"]["instancetype"]["name"] = "d1.small"
-    assert load(name)(web, kubevirt_version="1.8")
+    assert FILTERS[name](web, kubevirt_version="1.8")
     for options in ({"objects": []}, {"kubevirt_version": "1.7"}):
         with pytest.raises(AnsibleFilterError, match=r'"d1\.small" not found'):
-            load(name)(web, **options)
+            FILTERS[name](web, **options)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -69,7 +55,7 @@ def test_builtin_catalog_is_the_default_for_objects(name: str) -> None:
 )
 def test_invalid_input_is_refused_on_one_line(name: str, value: Any, options: dict[str, Any], result: str) -> None:
     with pytest.raises(AnsibleFilterError) as error:
-        load(name)(value, **options)
+        FILTERS[name](value, **options)
     assert str(error.value).startswith(f"{name}: {result}")
     assert "\n" not in str(error.value)
 
@@ -78,27 +64,23 @@ def test_objects_accept_one_manifest_and_empty_documents() -> None:
     named = vm()
     named["spec"]["instancetype"] = {"name": "large"}
     large = {"kind": "VirtualMachineClusterInstancetype", "metadata": {"name": "large"}, "spec": LARGE}
-    expanded = load("expand")(named, objects=large)
+    expanded = FILTERS["expand"](named, objects=large)
     assert expanded["spec"]["template"]["spec"]["domain"]["memory"]["guest"] == "8Gi"
-    assert expanded == load("expand")(named, objects=[None, large])
+    assert expanded == FILTERS["expand"](named, objects=[None, large])
     with pytest.raises(AnsibleFilterError, match=r'expand: shop/web: .*"large" not found'):
-        load("expand")(named)
+        FILTERS["expand"](named)
 
 
 def test_explain_gives_data_or_a_table() -> None:
-    assert load("explain")(vm(), LARGE, form="table")[0].split() == ["FIELD", "VALUE", "SOURCE", "INSTEAD", "OF"]
+    assert FILTERS["explain"](vm(), LARGE, form="table")[0].split() == ["FIELD", "VALUE", "SOURCE", "INSTEAD", "OF"]
     with pytest.raises(AnsibleFilterError, match="form: 'yaml' is not a valid value; choose data or table"):
-        load("explain")(vm(), LARGE, form="yaml")
-
-
-def kubevirt(version: str = "", **configuration: Any) -> dict[str, Any]:
-    return {"spec": {"configuration": configuration}, "status": {"observedKubeVirtVersion": version}}
+        FILTERS["explain"](vm(), LARGE, form="yaml")
 
 
 def test_conflicts_are_an_error_of_expand() -> None:
     for name in EXPANDING:
         with pytest.raises(AnsibleFilterError) as error:
-            load(name)(vm(cpu={"cores": 2}), LARGE)
+            FILTERS[name](vm(cpu={"cores": 2}), LARGE)
         assert str(error.value) == (
             f"{name}: shop/web: VM field(s) spec.template.spec.domain.cpu.cores conflicts with selected instance type"
         )
@@ -123,16 +105,16 @@ def inferring() -> dict[str, Any]:
 
 
 def test_infer_sets_matchers_from_boot_volume() -> None:
-    inferred = load("infer")([inferring(), vm()], [PVC])
+    inferred = FILTERS["infer"]([inferring(), vm()], [PVC])
     assert inferred[0]["spec"]["instancetype"] == {"name": "u1.medium"}
     assert "instancetype" not in inferred[1]["spec"] and "status" not in inferred[1]
     created = {**inferring(), "status": {"created": True}}
-    assert load("infer")(created, [PVC])["status"] == {"created": True}
+    assert FILTERS["infer"](created, [PVC])["status"] == {"created": True}
     with pytest.raises(AnsibleFilterError) as error:
-        load("infer")(inferring(), objects=[])
+        FILTERS["infer"](inferring(), objects=[])
     assert str(error.value) == 'infer: shop/web: persistentvolumeclaims "root" not found'
     with pytest.raises(AnsibleFilterError, match="infer: objects: expected a list of manifests"):
-        load("infer")(inferring(), "root")
+        FILTERS["infer"](inferring(), "root")
 
 
 def instancetype(**spec: Any) -> dict[str, Any]:
@@ -145,7 +127,7 @@ def instancetype(**spec: Any) -> dict[str, Any]:
 
 
 def test_drift_of_objects_and_revisions() -> None:
-    drift = load("drift")
+    drift = FILTERS["drift"]
     other = instancetype(memory={"guest": "16Gi"})
     assert drift(instancetype(), instancetype(memory={"guest": "8192Mi"})) == {"drifted": False, "changes": []}
     revision = {"kind": "ControllerRevision", "metadata": {"name": "r", "namespace": "shop"}, "data": instancetype()}
@@ -173,7 +155,7 @@ def test_drift_of_a_vm() -> None:
     drifted = vm()
     drifted["spec"]["instancetype"] = {"name": "large", "kind": "VirtualMachineInstancetype"}
     drifted["status"] = {"instancetypeRef": {"controllerRevisionRef": {"name": "captured"}}}
-    result = load("drift")(drifted, [captured, instancetype(memory={"guest": "16Gi"})])
+    result = FILTERS["drift"](drifted, [captured, instancetype(memory={"guest": "16Gi"})])
     assert result["drifted"] and result["instancetype"]["state"] == "drifted"
     assert (result["guest_before"]["memory"], result["guest_after"]["memory"]) == ("8Gi", "16Gi")
     assert result["changes"] == [{"field": "domain.memory.guest", "before": "8Gi", "after": "16Gi"}]
@@ -186,37 +168,39 @@ def test_inference_and_drift_follow_the_kubevirt_version() -> None:
     volume = {"kind": "DataVolume", "metadata": PVC["metadata"] | {"labels": {}}, "spec": {"source": source}}
     options = inferring()
     options["spec"]["template"]["spec"]["volumes"] = [{"name": "root", "dataVolume": {"name": "root"}}]
-    assert load("infer")(options, [snapshot, volume])["spec"]["instancetype"] == {"name": "u1.medium"}
+    assert FILTERS["infer"](options, [snapshot, volume])["spec"]["instancetype"] == {"name": "u1.medium"}
     with pytest.raises(AnsibleFilterError, match="DataVolumeSource is not supported"):
-        load("infer")(options, [snapshot, volume], kubevirt_version="1.8")
+        FILTERS["infer"](options, [snapshot, volume], kubevirt_version="1.8")
 
     grown = instancetype(cpu={"guest": 4, "maxSockets": 8})
-    assert load("drift")(instancetype(), grown)["drifted"]
+    assert FILTERS["drift"](instancetype(), grown)["drifted"]
     for name in ("infer", "drift"):
         with pytest.raises(AnsibleFilterError, match=f"{name}: kubevirt_version: KubeVirt 0.4 is not supported"):
-            load(name)(vm(), [], kubevirt_version="0.4")
+            FILTERS[name](vm(), [], kubevirt_version="0.4")
 
 
 def test_older_kubevirt_ignores_captured_status_reference() -> None:
     drifted = vm()
     drifted["spec"]["instancetype"] = {"name": "large", "kind": "VirtualMachineInstancetype"}
     drifted["status"] = {"instancetypeRef": {"controllerRevisionRef": {"name": "gone"}}}
-    assert load("drift")(drifted, [instancetype()])["instancetype"]["state"] == "revision_lost"
-    assert load("drift")(drifted, [instancetype()], kubevirt_version="1.4")["instancetype"]["state"] == "not_captured"
+    assert FILTERS["drift"](drifted, [instancetype()])["instancetype"]["state"] == "revision_lost"
+    assert (
+        FILTERS["drift"](drifted, [instancetype()], kubevirt_version="1.4")["instancetype"]["state"] == "not_captured"
+    )
 
 
 def test_revision_of_old_api_version_is_read() -> None:
     data = instancetype() | {"apiVersion": "instancetype.kubevirt.io/v1alpha2"}
     revision = {"kind": "ControllerRevision", "metadata": {"name": "r", "namespace": "shop"}, "data": data}
-    result = load("drift")(revision, [instancetype(memory={"guest": "16Gi"})])
+    result = FILTERS["drift"](revision, [instancetype(memory={"guest": "16Gi"})])
     assert {"field": "memory.guest", "before": "8Gi", "after": "16Gi"} in result["changes"]
     data["apiVersion"] = "instancetype.kubevirt.io/v9"
     with pytest.raises(AnsibleFilterError, match=r"drift: shop/r: .* which KubeVirt does not read"):
-        load("drift")(revision, [instancetype()])
+        FILTERS["drift"](revision, [instancetype()])
 
 
 def test_conflicts_and_requirements_are_reported_together() -> None:
-    result = load("explain")(vm(cpu={"cores": 2}), LARGE, {"requirements": {"memory": {"guest": "16Gi"}}})
+    result = FILTERS["explain"](vm(cpu={"cores": 2}), LARGE, {"requirements": {"memory": {"guest": "16Gi"}}})
     path = "spec.template.spec.domain.cpu.cores"
     conflict = f"VM field(s) {path} conflicts with selected instance type"
     unmet = "insufficient Memory resources of 8Gi provided by instance type, preference requires 16Gi"
@@ -225,14 +209,16 @@ def test_conflicts_and_requirements_are_reported_together() -> None:
         "requirements": [{"message": unmet, "paths": ["spec.instancetype"]}],
         "fields": [],
     }
-    lines = load("explain")(vm(cpu={"cores": 2}), LARGE, {"requirements": {"memory": {"guest": "16Gi"}}}, form="table")
+    lines = FILTERS["explain"](
+        vm(cpu={"cores": 2}), LARGE, {"requirements": {"memory": {"guest": "16Gi"}}}, form="table"
+    )
     assert lines == [conflict, unmet]
 
 
 def test_requirements_consider_defaults_of_the_cluster() -> None:
     wants = {"requirements": {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}, "architecture": "amd64"}}
     asks = vm(resources={"requests": {"memory": "2Gi"}})
-    explain = load("explain")
+    explain = FILTERS["explain"]
     assert explain(asks, preference=wants)["requirements"] == []
     result = explain(asks, preference={"requirements": {"architecture": "arm64"}})["requirements"]
     assert result[0]["message"] == "preference requires architecture arm64 but amd64 is being requested"
@@ -241,23 +227,23 @@ def test_requirements_consider_defaults_of_the_cluster() -> None:
 def test_a_panic_of_kubevirt_is_reported() -> None:
     crashing = {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}}}
     with pytest.raises(AnsibleFilterError) as error:
-        load("explain")(vm(), LARGE, crashing)
+        FILTERS["explain"](vm(), LARGE, crashing)
     assert str(error.value) == "explain: shop/web: KubeVirt rejects such a VM: a spread ratio of 0 divides by zero"
     for name in EXPANDING:
         with pytest.raises(AnsibleFilterError, match=f"{name}: shop/web: a spread ratio of 0 divides by zero"):
-            load(name)(vm(), LARGE, crashing)
+            FILTERS[name](vm(), LARGE, crashing)
 
 
 def test_an_indivisible_spread_is_an_unmet_requirement() -> None:
     uneven = {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 3}}}
-    result = load("explain")(vm(), LARGE, uneven)["requirements"]
+    result = FILTERS["explain"](vm(), LARGE, uneven)["requirements"]
     assert result[0]["paths"] == ["instancetype.spec.cpu.guest"]
     assert result[0]["message"].startswith("4 vCPUs provided by the instance type are not divisible by")
 
 
 def test_a_field_of_a_wrong_type_is_named() -> None:
     with pytest.raises(AnsibleFilterError) as error:
-        load("drift")(instancetype(), [instancetype(memory={"guest": "many"})])
+        FILTERS["drift"](instancetype(), [instancetype(memory={"guest": "many"})])
     assert str(error.value).startswith("drift: shop/large: spec.memory.guest: 'many' is not a quantity")
 
 
@@ -266,7 +252,7 @@ def test_invalid_vms_are_rejected_like_by_the_modules(name: str) -> None:
     def error_of(manifest: dict[str, Any], *value: Any, **options: Any) -> str:
         arguments = ([],) if name == "infer" else value
         with pytest.raises(AnsibleFilterError) as error:
-            load(name)(manifest, *arguments, **options)
+            FILTERS[name](manifest, *arguments, **options)
         assert "\n" not in str(error.value)
         return str(error.value)
 
@@ -288,13 +274,13 @@ def test_invalid_vms_are_rejected_like_by_the_modules(name: str) -> None:
         assert error_of(vm(), {"cpu": {"guest": 1}, "memory": {"guest": "0"}}).startswith(
             f"{name}: instancetype: memory.guest: '0' is too small"
         )
-        load(name)(bad, LARGE, accept_unknown_fields="true")
+        FILTERS[name](bad, LARGE, accept_unknown_fields="true")
 
 
 def test_drift_reports_why_a_refresh_would_be_rejected() -> None:
     drifted = vm(cpu={"cores": 2})
     drifted["spec"]["instancetype"] = {"name": "large", "kind": "VirtualMachineInstancetype"}
-    assert load("drift")(drifted, [instancetype()])["refusal"] == (
+    assert FILTERS["drift"](drifted, [instancetype()])["refusal"] == (
         "VM field(s) spec.template.spec.domain.cpu.cores conflicts with selected instance type"
     )
 
@@ -303,7 +289,7 @@ def test_objects_as_arguments_precede_captured_revisions() -> None:
     named = vm()
     named["spec"]["instancetype"] = {"name": "small"}
     named["status"] = {"instancetypeRef": {"name": "small", "controllerRevisionRef": {"name": "gone"}}}
-    assert load("expand")(named, LARGE)["spec"]["template"]["spec"]["domain"]["cpu"]["sockets"] == 4
+    assert FILTERS["expand"](named, LARGE)["spec"]["template"]["spec"]["domain"]["cpu"]["sockets"] == 4
     for name in NAMES:
         with pytest.raises(AnsibleFilterError, match=f'{name}: shop/web: .*"gone" not found'):
-            load(name)(named)
+            FILTERS[name](named)

@@ -2,49 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
+
+from listed_vms import sized, store, vm
 
 from scripted_server import Store
 
 Run = Callable[..., dict[str, Any]]
 Manifest = dict[str, Any]
-
-TYPES = "/apis/instancetype.kubevirt.io/v1beta1"
-KUBEVIRT = "/apis/kubevirt.io/v1/namespaces/shop"
-KIND = "VirtualMachineInstancetype"
-SMALL = {
-    "metadata": {"name": "small", "namespace": "shop", "uid": "s", "generation": 1},
-    "spec": {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}},
-}
-
-
-def vm(name: str, matcher: dict[str, str] | None = None, *conditions: str, revision: str = "") -> Manifest:
-    status: Manifest = {"conditions": [{"type": item, "status": "True"} for item in conditions]}
-    spec: Manifest = {"runStrategy": "Halted", "template": {"spec": {"domain": {"devices": {}}}}}
-    if matcher:
-        spec["instancetype"] = matcher
-        captured = {"controllerRevisionRef": {"name": revision}} if revision else {}
-        status["instancetypeRef"] = {**matcher, **captured}
-    else:
-        spec["template"]["spec"]["domain"]["memory"] = {"guest": "2Gi"}
-    metadata = {"name": name, "namespace": "shop", "uid": name, "generation": 1}
-    return {"kind": "VirtualMachine", "metadata": metadata, "spec": spec, "status": status}
-
-
-def sized(name: str, kind: str = KIND) -> dict[str, str]:
-    return {"name": name, "kind": kind}
-
-
-def store(*vms: Manifest, instances: Sequence[Manifest] = ()) -> Store:
-    return Store(
-        {
-            f"{KUBEVIRT}/virtualmachines": list(vms),
-            f"{KUBEVIRT}/virtualmachineinstances": list(instances),
-            f"{TYPES}/namespaces/shop/virtualmachineinstancetypes": [SMALL],
-            "/apis/apps/v1/namespaces/shop/controllerrevisions": [],
-        }
-    )
 
 
 def message(run: Run, cluster: Store, **options: Any) -> list[str]:

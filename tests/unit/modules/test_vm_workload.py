@@ -7,50 +7,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from workload_cluster import PREFERENCES, SOURCES, TYPES, VMS, data_source, declared, named, store
 
-from scripted_server import Store, forbidden
+from scripted_server import forbidden
 
 Run = Callable[..., dict[str, Any]]
 Manifest = dict[str, Any]
 
-VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
-SOURCES = "/apis/cdi.kubevirt.io/v1beta1/datasources"
-TYPES = "/apis/instancetype.kubevirt.io/v1beta1/virtualmachineclusterinstancetypes"
-PREFERENCES = "/apis/instancetype.kubevirt.io/v1beta1/virtualmachineclusterpreferences"
-NAMESPACE = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/shop"
 ANNOTATION = "instancetypes.virtshape.io/workload"
 FEDORA = {"name": "fedora", "kind": "VirtualMachineClusterPreference"}
-
-
-def instancetype(name: str, vcpus: int, memory: str) -> Manifest:
-    labels = {"instancetype.kubevirt.io/class": "general.purpose"}
-    return {
-        "metadata": {"name": name, "labels": labels},
-        "spec": {"cpu": {"guest": vcpus}, "memory": {"guest": memory}},
-    }
-
-
-def data_source(namespace: str, name: str, preference: str) -> Manifest:
-    labels = {"instancetype.kubevirt.io/default-preference": preference}
-    return {"metadata": {"namespace": namespace, "name": name, "labels": labels}, "spec": {}}
-
-
-def store(*live: Manifest, **lists: Any) -> Store:
-    return Store(
-        {
-            VMS: list(live),
-            SOURCES: [data_source("golden", "fedora", "fedora")],
-            TYPES: [instancetype("u1.small", 1, "2Gi"), instancetype("u1.large", 2, "8Gi")],
-            PREFERENCES: [{"metadata": {"name": "fedora"}, "spec": {}}, {"metadata": {"name": "rhel.9"}, "spec": {}}],
-            f"{NAMESPACE}/virtualmachineinstancetypes": [],
-            f"{NAMESPACE}/virtualmachinepreferences": [],
-            **lists,
-        }
-    )
-
-
-def named(name: str) -> Manifest:
-    return {"name": name, "kind": "VirtualMachineClusterInstancetype"}
 
 
 def existing(**size: Any) -> Manifest:
@@ -67,12 +32,6 @@ def existing(**size: Any) -> Manifest:
         "metadata": {"name": "web", "namespace": "shop", "uid": "1", "annotations": {ANNOTATION: json.dumps(record)}},
         "spec": {"runStrategy": "Always", "template": {"spec": {"domain": {"devices": {}}}}},
     }
-
-
-def declared(run: Run, cluster: Store, check: bool = False, **options: Any) -> Manifest:
-    return run(
-        "virtual_machine", cluster, check=check, **{"name": "web", "namespace": "shop", "preflight": "off", **options}
-    )
 
 
 def test_new_vm(run: Run) -> None:
@@ -199,38 +158,3 @@ def test_check_mode_warns_of_a_missing_preference(run: Run) -> None:
     assert any(text.startswith("shop/web: workload: no preference") for text in result["warnings"])
     result = declared(run, store(), check=True, workload="fedora", size="huge")
     assert result["failed"]
-
-
-def capacity(**lists: Any) -> Store:
-    """A node with 16Gi, and a namespace with a quota of 1Gi; the smallest instancetype wants another node."""
-    picky = instancetype("u1.small", 1, "2Gi")
-    picky["spec"]["nodeSelector"] = {"disk": "fast"}
-    labels = {"kubernetes.io/arch": "amd64", "kubevirt.io/schedulable": "true"}
-    machine = {"machine-type.node.kubevirt.io/q35": "true"}
-    devices = {f"devices.kubevirt.io/{name}": "1k" for name in ("kvm", "tun", "vhost-net")}
-    amounts = {"cpu": "8", "memory": "16Gi", "ephemeral-storage": "100G", "pods": "110", **devices}
-    node = {"metadata": {"name": "x", "labels": {**labels, **machine}}, "status": {"allocatable": amounts}}
-    quota = {
-        "metadata": {"name": "team", "namespace": "shop"},
-        "spec": {"hard": {"requests.memory": "1Gi"}},
-        "status": {},
-    }
-    empty = (
-        "/api/v1/pods",
-        "/api/v1/persistentvolumeclaims",
-        "/api/v1/persistentvolumes",
-        "/apis/storage.k8s.io/v1/storageclasses",
-        "/api/v1/namespaces/shop/limitranges",
-        "/api/v1/namespaces/shop/pods",
-        "/apis/kubevirt.io/v1/namespaces/shop/virtualmachineinstances",
-    )
-    return store(
-        **{
-            **{path: [] for path in empty},
-            TYPES: [picky, instancetype("u1.large", 2, "8Gi")],
-            "/api/v1/namespaces": [{"metadata": {"name": "shop"}}],
-            "/api/v1/namespaces/shop/resourcequotas": [quota],
-            "/api/v1/nodes": [node],
-            **lists,
-        }
-    )

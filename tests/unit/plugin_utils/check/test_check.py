@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from checked_files import vm
 
 from plugins.module_utils._resolver.kubevirt.config.cluster import kubevirt_of
 from plugins.plugin_utils.check import evaluate, objects
@@ -20,35 +21,6 @@ from plugins.plugin_utils.check.findings import Location
 
 VALIDATED = Path(__file__).parents[3] / "conformance" / "vectors" / "validate" / "vm.json"
 Check = Callable[..., tuple[int, list[str]]]
-
-
-@pytest.fixture
-def check(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Check:
-    """Runs the command over files given by their names; answers with its exit code and lines."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(files: dict[str, Any], *options: str) -> tuple[int, list[str]]:
-        for name, content in files.items():
-            path = Path(name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if isinstance(content, list):
-                content = yaml.safe_dump_all(content)
-            path.write_text(content if isinstance(content, str) else yaml.safe_dump(content))
-        code = main([*options, *files])
-        return code, capsys.readouterr().out.splitlines()
-
-    return run
-
-
-def vm(name: str = "web", template: Any = None, **spec: Any) -> dict[str, Any]:
-    memory = {} if "instancetype" in spec else {"memory": {"guest": "1Gi"}}
-    inside = {"domain": {"devices": {}, **memory}, **(template or {})}
-    return {
-        "apiVersion": "kubevirt.io/v1",
-        "kind": "VirtualMachine",
-        "metadata": {"name": name, "namespace": "shop"},
-        "spec": {"runStrategy": "Always", **spec, "template": {"spec": inside}},
-    }
 
 
 OLD_VIDEO = {"domain": {"devices": {"video": {"type": "qxl"}}, "memory": {"guest": "1Gi"}}}
@@ -464,21 +436,6 @@ def test_metadata_of_an_exported_object(check: Check) -> None:
 def test_kinds_in_an_api_that_lacks_them(check: Check, api_version: str) -> None:
     code, lines = check({"vm.yaml": {**vm(), "apiVersion": api_version}})
     assert code == 1 and f"does not serve VirtualMachine in {api_version}; write kubevirt.io/v1" in lines[0]
-
-
-def workload_task(**options: Any) -> list[dict[str, Any]]:
-    task = {"name": "web", "namespace": "shop", "workload": "fedora", "boot": {"pvc": "disk"}, **options}
-    return [[{"virtshape.instancetypes.virtual_machine": task}]]
-
-
-def named(kind: str, name: str, spec: dict[str, Any], **labels: str) -> dict[str, Any]:
-    group = "cdi.kubevirt.io" if kind == "DataSource" else "instancetype.kubevirt.io"
-    labels = {f"instancetype.kubevirt.io/{key.replace('_', '-')}": value for key, value in labels.items()}
-    metadata = {"name": name, "labels": labels, **({} if "Cluster" in kind else {"namespace": "golden"})}
-    return {"apiVersion": f"{group}/v1beta1", "kind": kind, "metadata": metadata, "spec": spec}
-
-
-FEDORA = named("DataSource", "fedora", {"source": {}}, default_preference="fedora", default_instancetype="u1.nano")
 
 
 def test_changes_since_a_base(check: Check) -> None:

@@ -8,39 +8,9 @@ from typing import Any
 
 import pytest
 import yaml
-
-from plugins.plugin_utils.check.__main__ import main
+from checked_files import vm
 
 Check = Callable[..., tuple[int, list[str]]]
-
-
-@pytest.fixture
-def check(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Check:
-    """Runs the command over files given by their names; answers with its exit code and lines."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(files: dict[str, Any], *options: str) -> tuple[int, list[str]]:
-        for name, content in files.items():
-            path = Path(name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if isinstance(content, list):
-                content = yaml.safe_dump_all(content)
-            path.write_text(content if isinstance(content, str) else yaml.safe_dump(content))
-        code = main([*options, *files])
-        return code, capsys.readouterr().out.splitlines()
-
-    return run
-
-
-def vm(name: str = "web", template: Any = None, **spec: Any) -> dict[str, Any]:
-    memory = {} if "instancetype" in spec else {"memory": {"guest": "1Gi"}}
-    inside = {"domain": {"devices": {}, **memory}, **(template or {})}
-    return {
-        "apiVersion": "kubevirt.io/v1",
-        "kind": "VirtualMachine",
-        "metadata": {"name": name, "namespace": "shop"},
-        "spec": {"runStrategy": "Always", **spec, "template": {"spec": inside}},
-    }
 
 
 def workload_task(**options: Any) -> list[dict[str, Any]]:
