@@ -95,7 +95,7 @@ def _create(state: _Capture, matcher_field: MatcherField, matcher: Json) -> str:
     """Creates the revision of the live object, or reuses an existing one with the same spec. Returns its name."""
     if state.release.storing_needs_kind and "kind" not in matcher:
         raise _Failed(unexpected_kind(matcher_field, matcher))
-    result = live(state.vm, matcher_field, state.lookup, state.release)
+    result = live(state.vm, matcher_field, state.lookup)
     if result.manifest is None:
         raise _Failed(result.error or Problem(f"the VirtualMachine has no {matcher_field.matcher}"))
     manifest = revision.controller_revision(state.vm, result.manifest, state.release)

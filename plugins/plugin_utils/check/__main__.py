@@ -133,8 +133,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
         nothing = "nothing checked: found no VM, instancetype or preference that the check can judge; check the paths"
         findings.append(Finding("unchecked", WARNING, Location(options.path[0]), "", "", nothing))
     reported = [finding for finding in findings if finding.rule not in options.ignore]
-    release = ".".join(map(str, kubevirt.release.version[:2]))
-    return reports.Report(reported, head.labels, release, head.unchecked)
+    return reports.Report(reported, head.labels, kubevirt.release.minor_version, head.unchecked)
 
 
 def _read(

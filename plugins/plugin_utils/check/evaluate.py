@@ -165,7 +165,7 @@ class _Evaluation:
 
     def _lost_fields(self, entry: Declared) -> Iterator[Finding]:
         """The fields that the API drops, or rejects if asked to be strict."""
-        kind, version = entry.manifest["kind"], ".".join(map(str, self.release.version[:2]))
+        kind, version = entry.manifest["kind"], self.release.minor_version
         type_name = VM if kind == VM else MATCHER_FIELD_OF_KIND[kind].kind
         for field in release_schema.unknown(type_name, entry.manifest, self.release) if self.level else ():
             if field.path.startswith("status.") or (kind == VM and schemas.is_kept(field.path)):

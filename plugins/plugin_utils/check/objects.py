@@ -205,8 +205,8 @@ def _unserved(manifest: Manifest, release: Release) -> str:
         served = (API_VERSION, *(API_VERSIONS if release.serves_old_versions else ()))
     if api_version in served or kind in STORAGE:
         return ""
-    version = ".".join(map(str, release.version[:2]))
-    return f"KubeVirt {version} does not serve {kind} in {api_version}; write {served[0] if served else API_VERSION}"
+    write = served[0] if served else API_VERSION
+    return f"KubeVirt {release.minor_version} does not serve {kind} in {api_version}; write {write}"
 
 
 def _with_namespace(manifest: Manifest, namespace: str) -> Manifest:

@@ -14,7 +14,7 @@ from ...module_utils._cluster.modules.options import AUTH
 from ...module_utils._resolver.api import unquoted
 from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.every_error import every_error, without
-from ...module_utils._resolver.api.name_rules import did_you_mean, similar
+from ...module_utils._resolver.api.name_rules import did_you_mean
 from ...module_utils._resolver.declare.option_checks import own_name, shape_problems
 from .findings import ERROR, Finding
 from .sources import Source, entries
@@ -102,9 +102,7 @@ def misspelt(source: Source) -> Iterator[Finding]:
         spec = import_module(f"{_MODULES}.{name}").MODULE.argument_spec
         for option in options:
             if own_name(option, spec) not in spec:
-                own = [known for known in spec if known not in AUTH]
-                near = similar(option, own) or similar(option, AUTH)
-                message = f"unknown option of {name}{did_you_mean(option, near or own)}"
+                message = f"unknown option of {name}{did_you_mean(option, spec, aside=AUTH)}"
                 yield Finding("invalid", ERROR, location, "", str(option), message)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from ..._cluster.client.errors import RequestFailed, TaskFailed
 from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMExtension
-from ..._resolver.api.errors import FieldError
+from ..._resolver.api.errors import FieldError, first_of
 from ..._resolver.declare.plan import KEEP
 from ..._resolver.declare.virtual_machine import reconcile
 from ..pod.render import MIGRATE, verdict
@@ -18,9 +18,6 @@ from .reads import read_placement, read_quota_effects
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
-
-# The number of VMs that a message names.
-_SHOWN: Final = 5
 
 
 class Capacity(VMExtension):
@@ -108,8 +105,7 @@ def _capacity(options: Options, session: Session, manifests: Iterable[Manifest])
                 problems.append(problem)
                 refused.update({key} if strict else ())
         if problems:
-            more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-            (refusals if strict else warnings).append(f"{option}: {'; '.join(problems[:_SHOWN])}{more}")
+            (refusals if strict else warnings).append(f"{option}: {first_of(problems)}")
     verdicts = {key: verdict(lines) for key, lines in lines_by_vm.items()}
     return _Capacity(verdicts, [text for text in dict.fromkeys(warnings) if text], refusals, refused)
 

@@ -76,8 +76,8 @@ def launch(metadata: Manifest, spec: Spec, env: Environment, source: Source | No
 def resources(metadata: Manifest, spec: Spec, env: Environment, source: Source | None = None) -> dict[str, Any]:
     """{guest, pod} of an expanded template's canonical metadata and spec, without absent values.
 
-    guest: as `guest` returns it, with memory_bytes, max_sockets, max_memory, io_threads. pod: `figures` of `launch`,
-    which takes these arguments, with overcommit_percent and dedicated_cpus.
+    guest: as `guest` returns it, with memory_bytes, max_sockets, max_memory, io_threads. pod: `pod_summary` of the
+    pod that `launch` returns for these arguments, with overcommit_percent and dedicated_cpus.
     """
     _stored, launcher_pod = launch(metadata, spec, env, source)
     return {"guest": _guest(spec), "pod": {**_sharing(spec, launcher_pod), **pod_summary(launcher_pod)}}

@@ -320,14 +320,14 @@ class Budget:
         for name, amount in added.items():
             used_before = used.get(name, 0) - removed.get(name, 0)
             if used_before + amount > quota.hard[name].nanos:
-                shortage = amount_text(quota, name, used_before + amount - quota.hard[name].nanos)
-                charge = amount_text(quota, name, amount)
-                remaining = amount_text(quota, name, max(0, quota.hard[name].nanos - used_before))
+                shortage = _amount_text(name, used_before + amount - quota.hard[name].nanos)
+                charge = _amount_text(name, amount)
+                remaining = _amount_text(name, max(0, quota.hard[name].nanos - used_before))
                 problems.append(f"{quota.title} lacks {shortage} of {name} ({charge} wanted, {remaining} left)")
         return problems
 
 
-def amount_text(quota: Quota, name: str, nanos: int) -> str:
+def _amount_text(name: str, nanos: int) -> str:
     """An amount of a quota's resource, for users."""
     units, rest = divmod(nanos, 10**9)
     text = str(units) if not rest else f"{nanos // 10**6}m"
@@ -355,7 +355,7 @@ def usage_of(quota: Quota, items: Iterable[QuotaItem], deleted: Iterable[QuotaIt
 
 
 def highest_charges(quota: Quota, variants: Iterable[Sequence[QuotaItem]], deleted: Sequence[QuotaItem] = ()) -> Nanos:
-    """Like `charges` for several possible variants: the maximum of each amount."""
+    """Like `usage_of` for several possible variants: the maximum of each amount."""
     highest: Nanos = {}
     for items in variants:
         for name, amount in usage_of(quota, items, deleted).items():

@@ -139,7 +139,7 @@ class _Change(NamedTuple):
     """What is created and deleted for a VM.
 
     variants: the created objects for each order of the LimitRanges with another result.
-    fleeting: does not count together with the needs of other VMs.
+    is_temporary: does not count together with the needs of other VMs.
     """
 
     variants: list[list[QuotaItem]]

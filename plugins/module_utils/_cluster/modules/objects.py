@@ -10,7 +10,7 @@ from typing import Any
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
-from ..._resolver.api.errors import FieldError
+from ..._resolver.api.errors import FieldError, first_of
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.redaction import mask_secrets
 from ..._resolver.declare import plan
@@ -40,8 +40,6 @@ from .outcome import (
 Options = dict[str, Any]
 Output = dict[str, Any]
 
-# The number of invalid entries that a message names.
-_SHOWN = 5
 # The longest text of an option's error.
 _LONGEST = 500
 
@@ -185,8 +183,7 @@ class ObjectModule:
                 validated[all_but_name] = result.validated_parameters
             entries.append(result.validated_parameters)
         if problems:
-            more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-            raise TaskFailed("; ".join(problems[:_SHOWN]) + more)
+            raise TaskFailed(first_of(problems))
         return entries
 
     def _shared(self, params: Params, task: TaskContext) -> Options:

@@ -98,8 +98,7 @@ def _release(session: Session) -> tuple[Release, str]:
     by_fields = _release_by_fields(session)
     if by_fields is None:
         return release.NEWEST, "the newest version, because the cluster does not report its KubeVirt release"
-    major, minor, _patch = by_fields.version
-    return by_fields, f"the cluster's API has all fields of KubeVirt {major}.{minor}"
+    return by_fields, f"the cluster's API has all fields of KubeVirt {by_fields.minor_version}"
 
 
 def _release_by_fields(session: Session) -> Release | None:

@@ -10,6 +10,12 @@ from typing import Final
 _SHOWN: Final = 5
 
 
+def first_of(problems: Sequence[str]) -> str:
+    """Problems on one line: the first ones, and how many more there are."""
+    more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+    return "; ".join(problems[:_SHOWN]) + more
+
+
 class FieldError(ValueError):
     """A value that its field does not accept.
 
@@ -21,10 +27,7 @@ class FieldError(ValueError):
         self.path = path
         self.reason = reason
         self.all: tuple[FieldError, ...] = (self, *more)
-        lines = [str(error) for error in self.all[1:]]
-        others = "".join(f"; {line}" for line in lines[: _SHOWN - 1])
-        rest = f"; and {len(self.all) - _SHOWN} more" if len(self.all) > _SHOWN else ""
-        super().__init__((f"{path}: {reason}" if path else reason) + others + rest)
+        super().__init__(first_of([f"{path}: {reason}" if path else reason, *map(str, self.all[1:])]))
 
     def with_parent(self, parent: str) -> FieldError:
         """The same error with the parent's path in front; list indexes (`[0]`) follow without a dot."""

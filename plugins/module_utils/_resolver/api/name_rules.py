@@ -7,7 +7,7 @@ because `$` would accept a line break.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Any, Final
 
@@ -54,14 +54,15 @@ def _text(value: Any) -> str:
         return f"a number of {value.bit_length()} bits"
 
 
-def did_you_mean(name: Any, known_names: Iterable[Any], prefix: str = "") -> str:
+def did_you_mean(name: Any, known_names: Iterable[Any], prefix: str = "", aside: Collection[Any] = ()) -> str:
     """The end of a message about an unknown name: similar known names, or all known names if they are few.
 
     Options and fields count as similar (`dedicated_cpu_placement`, `dedicatedCPUPlacement`).
-    prefix: what all names begin with, which says nothing about their similarity.
+    prefix: what all names begin with, which says nothing about their similarity. aside: names that count only if no
+    other is similar.
     """
-    known = list(known_names)
-    if close := similar(name, known, prefix):
+    known = [entry for entry in known_names if entry not in aside]
+    if close := similar(name, known, prefix) or similar(name, aside, prefix):
         return f"; did you mean {' or '.join(close)}?"
     if 0 < len(known) <= _MAX_CHOICES:
         return f"; choose from {', '.join(map(str, known))}"

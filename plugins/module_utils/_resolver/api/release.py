@@ -23,9 +23,7 @@ class UnknownRelease(ValueError):
 class Release(NamedTuple):
     """The behaviour of a KubeVirt release. The defaults are the newest release's.
 
-    version: (major, minor, patch).
-
-    CPU topology:
+    version: (major, minor, patch). minor_version: its text without the patch.
 
     Conflicts:
     any_memory_conflicts: any `memory` of a VM conflicts, even an empty one.
@@ -102,6 +100,11 @@ class Release(NamedTuple):
     replaces_volumes: bool = False
     keeps_restart_condition: bool = False
     restarts_for_pod_network: bool = True
+
+    @property
+    def minor_version(self) -> str:
+        """``1.9``"""
+        return ".".join(map(str, self.version[:2]))
 
     def has(self, version: str) -> bool:
         """Whether this release has a version (`1.6`) or a later one."""
@@ -183,10 +186,8 @@ def parse_known_release(version: str) -> Release:
     """Like `parse_release`, for a release that a user names: raises UnknownRelease also for one after the newest."""
     release = parse_release(version)
     if is_newer(version):
-        oldest, newest = (".".join(map(str, known[:2])) for known in (_OLDEST, NEWEST.version))
-        raise UnknownRelease(
-            f"this collection does not know KubeVirt {version}; write {oldest} to {newest}, or a patch of these"
-        )
+        known = f"{OLDEST.minor_version} to {NEWEST.minor_version}"
+        raise UnknownRelease(f"this collection does not know KubeVirt {version}; write {known}, or a patch of these")
     return release
 
 

@@ -39,22 +39,22 @@ class Field(NamedTuple):
     expression: str
 
 
-def fields(expression: str, value: Any, release: Release = NEWEST, path: str = "") -> Iterator[Field]:
+def fields(expression: str, value: Any, path: str = "") -> Iterator[Field]:
     """The fields of a value at every depth, except inside of unknown ones, with paths such as ``gpus[0].claimName``."""
     # Thousands of VMs have hundreds of fields each, so a field takes as few steps as possible.
-    remaining = list(_fields_of(schema.bare(expression), value, release, path))[::-1]
+    remaining = list(_fields_of(schema.bare(expression), value, path))[::-1]
     while remaining:
         field = remaining.pop()
         yield field
         if field.expression and isinstance(field.value, (dict, list)):
-            remaining += list(_fields_of(field.expression, field.value, release, field.path))[::-1]
+            remaining += list(_fields_of(field.expression, field.value, field.path))[::-1]
 
 
-def _fields_of(expression: str, value: Any, release: Release, path: str) -> Iterator[Field]:
+def _fields_of(expression: str, value: Any, path: str) -> Iterator[Field]:
     """The fields of an object, or the entries of a list. expression: without marks."""
     if isinstance(value, dict):
         if expression in schema.TYPES:
-            known = _known_fields(expression, release)
+            known = _known_fields(expression, NEWEST)
             prefix = f"{path}." if path else ""
             for name, entry in value.items():
                 yield Field(f"{prefix}{name}", expression, name, entry, known.get(name, ""))

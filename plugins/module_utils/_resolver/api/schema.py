@@ -72,7 +72,7 @@ class Checks:
 
 
 def checked(type_name: str, value: dict[str, Any], checks: Checks) -> dict[str, Any]:
-    """Like declared, but also raises FieldError for the findings of checks. See `formats.checked`."""
+    """Like as_declared, but also raises FieldError for the findings of checks. See `formats.checked`."""
     mode = _Mode(fill=False, unknown="refuse" if checks.unknown_fields else "keep", checks=checks)
     result: dict[str, Any] = _converter(type_name, mode)(value)
     return result

@@ -19,7 +19,7 @@ APPLY: Final = "application/apply-patch+yaml"
 class RetrySafety(Enum):
     """Whether a write may be sent again although the one before may have taken effect.
 
-    ALWAYS: the second finds what the first wrote, or the server rejects it. AFTER_READ: only after a read has shown
+    ALWAYS: the second finds what the first wrote, or the server rejects it. CHECK_FIRST: only after a read has shown
     that the first had no effect. NEVER: no read can show that, and a second effect would do harm.
     """
 

@@ -43,7 +43,7 @@ class Field(NamedTuple):
 
     name: in the API. option: in the module. type: the type expression, without `*` and `!`.
     required: the API requires the field wherever the type is used.
-    since: the first KubeVirt release that knows it (older ones drop it silently), or "" for 1.0 and earlier.
+    since: the first KubeVirt release that knows it (older ones drop it silently), or "" for 1.4 and earlier.
     Descriptions are in `tools/descriptions`, because no module needs them at run time.
     """
 

@@ -149,15 +149,13 @@ def _manifest(matcher_field: MatcherField, options: Options) -> dict[str, Any]:
     metadata = {field: value for field, value in named.items() if value}
     if namespaced:
         metadata["namespace"] = options["namespace"]
-    spec = merge(
-        to_manifest(matcher_field.spec_type, options_of(matcher_field, options)), options.get("spec") or {}, "spec"
-    )
+    spec = merge(to_manifest(matcher_field.spec_type, options_of(options)), options.get("spec") or {}, "spec")
     # Check the spec first: a catalog derives labels from it, and an error would blame the labels.
     manifest = validated(matcher_field.kind, {"spec": spec, "metadata": metadata}, options)
     kind = matcher_field.kind if namespaced else matcher_field.cluster_kind
     return {"apiVersion": API_VERSION, "kind": kind, "metadata": manifest["metadata"], "spec": manifest["spec"]}
 
 
-def options_of(matcher_field: MatcherField, options: Options) -> Options:
+def options_of(options: Options) -> Options:
     """The typed options alone. The module's `annotations` belong to the object, not to its VMs."""
     return {name: value for name, value in options.items() if name not in ("annotations", "labels", "spec")}

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api import name_rules as names
+from ..api.errors import first_of
 from ..api.manifest import Options
 from ..api.name_rules import quoted
 from ..api.tree import path_of, scan
@@ -65,8 +66,6 @@ def option_problem(options: Mapping[str, Any]) -> str | None:
 
 # More than any KubeVirt object needs, and far below Python's own limit.
 DEEPEST: Final = 64
-# The number of problems that a message names.
-_SHOWN: Final = 5
 NOT_FINITE: Final = "expected a finite number such as 2"
 
 
@@ -121,9 +120,7 @@ Spec = dict[str, Any]
 def shape_problem(options: Options, spec: Spec, aside: Collection[str] = ()) -> str | None:
     """All of `shape_problems` on one line, or None. aside: options that come
     after all others in suggestions."""
-    problems = list(shape_problems(options, spec, aside=aside))
-    more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-    return "; ".join(problems[:_SHOWN]) + more or None
+    return first_of(list(shape_problems(options, spec, aside=aside))) or None
 
 
 def shape_problems(options: Options, spec: Spec, path: str = "", aside: Collection[str] = ()) -> Iterator[str]:
@@ -139,9 +136,7 @@ def shape_problems(options: Options, spec: Spec, path: str = "", aside: Collecti
         if option is None:
             # Ansible passes its own settings together with the options.
             if not str(key).startswith("_ansible_"):
-                own = [name for name in spec if name not in aside]
-                near = names.similar(key, own) or names.similar(key, aside)
-                yield f"{place}: unknown option{names.did_you_mean(key, near or own)}"
+                yield f"{place}: unknown option{names.did_you_mean(key, spec, aside=aside)}"
         elif option.get("type") == "dict":
             yield from _dictionary_problems(place, key, value, option)
         elif option.get("elements") == "dict":

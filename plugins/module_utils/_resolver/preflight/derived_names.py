@@ -52,7 +52,7 @@ def too_long(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Iterator[
         if len(naming.name(name, chosen, _UID, _LARGEST)) <= LONGEST_SUBDOMAIN:
             # Whatever the generation, so that the object need not be read.
             continue
-        manifest = find.live(vm, matcher_field, cluster.objects, cluster.release).manifest or {}
+        manifest = find.live(vm, matcher_field, cluster.objects).manifest or {}
         generation = (manifest.get("metadata") or {}).get("generation") or 1
         revision = naming.name(name, chosen, _UID, generation)
         fields = f"metadata.name, {field}"

@@ -165,7 +165,7 @@ def state_issues(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Itera
     for matcher_field in MATCHER_FIELDS:
         if live is not None and _identity(matcher_field, vm) == _identity(matcher_field, live):
             continue
-        manifest = find.live(vm, matcher_field, cluster.objects, cluster.release).manifest
+        manifest = find.live(vm, matcher_field, cluster.objects).manifest
         state = state_of(manifest or {})
         if state.name == ACTIVE:
             continue

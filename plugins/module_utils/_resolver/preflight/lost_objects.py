@@ -44,7 +44,7 @@ def power_problem(vm: Manifest, lookup: Lookup, release: Release) -> str | None:
         match = find.captured(vm, matcher_field, lookup, release)
         if match.manifest is not None or match.error is not None:
             continue
-        match = find.live(vm, matcher_field, lookup, release)
+        match = find.live(vm, matcher_field, lookup)
         if match.error is not None and match.error.code == _NOT_FOUND:
             return (
                 f"spec.{matcher_field.matcher}.name: {match.error.message}; create it, or declare the VM with another"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..api.errors import FieldError
 from ..api.kinds import KINDS
 from ..api.manifest import Manifest, data_volume_of, labels_of, namespace_of, template_specs, volume_of
-from ..api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, MatcherField, ObjectKey
+from ..api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, ObjectKey
 from ..api.release import NEWEST, Release
 from ..guest.effect import Instance
 from ..kubevirt.find import revision_names as naming
@@ -85,9 +85,7 @@ def _references(vm: Manifest, release: Release) -> Iterator[ObjectToRead]:
         if matcher.get("inferFromVolume"):
             yield from _volume(vm, str(matcher["inferFromVolume"]), vm_namespace)
             continue
-        live = list(
-            _object(matcher_field, str(matcher.get("name") or ""), matcher_field.kind_of(matcher), vm_namespace)
-        )
+        live = list(_object(str(matcher.get("name") or ""), matcher_field.kind_of(matcher), vm_namespace))
         reference = naming.referenced(vm, matcher_field, release)
         if reference.name:
             fallback = live[0].key if live and not reference.pinned else None
@@ -145,7 +143,7 @@ def _further_keys(needed: ObjectToRead, manifest: Manifest | None) -> Iterator[O
         name = labels.get(matcher_field.volume_label)
         if name:
             kind = matcher_field.kind_of({"kind": labels.get(matcher_field.volume_kind_label, "")})
-            yield from _object(matcher_field, str(name), kind, vm_namespace)
+            yield from _object(str(name), kind, vm_namespace)
     spec = manifest.get("spec") or {}
     if key.kind == "DataVolume":
         yield from _sources(spec, key.namespace)
@@ -153,6 +151,6 @@ def _further_keys(needed: ObjectToRead, manifest: Manifest | None) -> Iterator[O
         yield from _origins(spec.get("source") or {}, vm_namespace)
 
 
-def _object(matcher_field: MatcherField, name: str, kind: str | None, vm_namespace: str) -> Iterator[ObjectToRead]:
+def _object(name: str, kind: str | None, vm_namespace: str) -> Iterator[ObjectToRead]:
     if kind is not None and name:
         yield ObjectToRead(ObjectKey(kind, vm_namespace if KINDS[kind].namespaced else "", name), vm_namespace)

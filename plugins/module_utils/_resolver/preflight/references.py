@@ -5,7 +5,7 @@ Secrets are not looked for, because whoever may look for them may read them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from ..api.manifest import Manifest, claim_of, name_of, namespace_of
@@ -122,8 +122,8 @@ def missing_references(
     """
     for reference in references(vm, live):
         if all(objects.get(kind, reference.namespace, reference.name) is None for kind in reference.kinds):
-            close = similar(reference.name, map(name_of, lister(reference.kinds[0], reference.namespace)))
-            hint = f"did you mean {join_or(close)}?" if close else "create it before the VM starts"
+            existing = lister(reference.kinds[0], reference.namespace)
+            hint = _hint(reference.name, existing, "create it before the VM starts")
             place = f" in the namespace {reference.namespace}" if reference.namespace else ""
             yield f"{reference.path}: no {reference.kinds[0]} {reference.name}{place}; {hint}"
 
@@ -163,10 +163,15 @@ def missing_sources(vm: Manifest, live: Manifest | None, objects: Lookup, lister
     """
     for source in new_sources(vm, live):
         if objects.get(source.kind, source.namespace, source.name) is None:
-            close = similar(source.name, map(name_of, lister(source.kind, source.namespace)))
-            hint = f"did you mean {join_or(close)}?" if close else "create the object first, or name an existing object"
+            existing = lister(source.kind, source.namespace)
+            hint = _hint(source.name, existing, "create the object first, or name an existing object")
             place = f"in the namespace {source.namespace}"
             yield f"{source.path}: no {source.kind} {source.name} {place}; {hint}"
+
+
+def _hint(name: str, existing: Iterable[Manifest], otherwise: str) -> str:
+    close = similar(name, map(name_of, existing))
+    return f"did you mean {join_or(close)}?" if close else otherwise
 
 
 def templates_of(vm: Manifest) -> list[Manifest]:

@@ -145,7 +145,7 @@ def _matcher_drift(
     """The drift, and the canonical specs: as captured, and as KubeVirt would capture them now."""
     reference = naming.referenced(vm, matcher_field, release)
     revision = find.captured(vm, matcher_field, objects, release)
-    live = find.live(vm, matcher_field, objects, release)
+    live = find.live(vm, matcher_field, objects)
     captured = revision_spec(revision.manifest, matcher_field, release).spec if revision.manifest is not None else None
     current = None
     if live.manifest is not None:

@@ -114,15 +114,15 @@ def _captured_or_new(
     """The VM's revision, or the one that KubeVirt would create now. Its object has the API version v1beta1."""
     match = find.captured(vm, matcher_field, objects, release)
     if match.manifest is not None:
-        return _as_v1beta1(match.manifest, matcher_field, release)
+        return _as_v1beta1(match.manifest, release)
     if match.error is None:
-        match = find.live(vm, matcher_field, objects, release)
+        match = find.live(vm, matcher_field, objects)
     if match.error is not None or match.manifest is None:
         return match.error or Problem(f"the VirtualMachine has no {matcher_field.matcher}")
     return revision.controller_revision(vm, match.manifest, release)
 
 
-def _as_v1beta1(captured: Manifest, matcher_field: MatcherField, release: Release) -> Manifest | Problem:
+def _as_v1beta1(captured: Manifest, release: Release) -> Manifest | Problem:
     """A revision that every release reads.
 
     A revision of v1beta1 stays unchanged, including fields of a newer KubeVirt.

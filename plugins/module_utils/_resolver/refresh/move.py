@@ -56,7 +56,7 @@ def move(
         for matcher_field, part in before.parts.items():
             if not replace or matcher_field not in matcher_fields:
                 continue
-            target = _target(vm, matcher_field, replace, objects, kubevirt.release)
+            target = _target(vm, matcher_field, replace, objects)
             if target == part.name:
                 continue
             due.append(matcher_field)
@@ -120,15 +120,13 @@ def patch_problem(patch: Manifest, release: Release) -> str:
     return ""
 
 
-def _target(
-    vm: Manifest, matcher_field: MatcherField, replace: Mapping[str, str] | str, objects: Lookup, release: Release
-) -> str:
+def _target(vm: Manifest, matcher_field: MatcherField, replace: Mapping[str, str] | str, objects: Lookup) -> str:
     """The name of the object that a VM gets, which may be the one that it has."""
     names = [str(matcher_field.matcher_or_empty(vm).get("name", ""))]
     while True:
         name = names[-1]
         if replace == DEPRECATED:
-            manifest = find.live(_with_name(vm, matcher_field, name), matcher_field, objects, release).manifest
+            manifest = find.live(_with_name(vm, matcher_field, name), matcher_field, objects).manifest
             target = state_of(manifest or {}).replacement
         else:
             target = replace.get(name, "") if isinstance(replace, Mapping) else ""
@@ -143,7 +141,7 @@ def _target_spec(
     vm: Manifest, matcher_field: MatcherField, name: str, objects: Lookup, release: Release
 ) -> Manifest | None:
     """The canonical spec of the object instead."""
-    target = find.live(_with_name(vm, matcher_field, name), matcher_field, objects, release)
+    target = find.live(_with_name(vm, matcher_field, name), matcher_field, objects)
     if target.error is not None:
         raise _Refused(f"the replacement {name} cannot be read: {target.error.message}")
     if state_of(target.manifest or {}).name == OBSOLETE:

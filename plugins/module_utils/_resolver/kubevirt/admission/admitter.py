@@ -88,10 +88,6 @@ _VMI_RULES: Final[tuple[Rule, ...]] = (
 )
 
 
-# Gates of removed bindings → the binding.
-_DISCONTINUED: Final = {"Passt": "passt", "Macvtap": "macvtap"}
-
-
 def virtual_machine_causes(
     applied: Spec, stored: Spec, before: Spec | None, namespace: str, kubevirt: KubeVirt
 ) -> list[Cause]:
@@ -111,10 +107,10 @@ def virtual_machine_causes(
 
 def _discontinued(spec: Spec, kubevirt: KubeVirt) -> Iterator[Cause]:
     """Causes if a new VM uses a discontinued feature and its gate is set (featuregate.ValidateFeatureGates)."""
-    interfaces = spec["domain"]["devices"].get("interfaces", ())
+    listed = spec["domain"]["devices"].get("interfaces", ())
     for gate in kubevirt.developer.get("featureGates") or []:
-        binding = _DISCONTINUED.get(gate)
-        if binding is not None and any(binding in interface for interface in interfaces):
+        binding = interfaces.BINDING_GATES.get(gate)
+        if binding is not None and any(binding in interface for interface in listed):
             remedy = "Please refer to Kubevirt user guide for alternatives."
             yield Cause(NOT_SUPPORTED, f"{gate} network binding is discontinued since v1.3. {remedy}", "")
 

@@ -22,8 +22,8 @@ _DISCONTINUED: Final = {
     "passt": "Passt network binding has been discontinued since v1.3",
     "macvtap": "Macvtap network binding has been discontinued since v1.3",
 }
-_GATES: Final = {"passt": "Passt", "macvtap": "Macvtap"}
-"""Binding → the gate that it had before it was discontinued."""
+BINDING_GATES: Final = {"Passt": "passt", "Macvtap": "macvtap"}
+"""Gate → the binding that it allowed before the binding was discontinued."""
 _RESERVED_MAC: Final = "02:00:00:00:00:00"
 # Six, eight or twenty bytes, as in Go's net.ParseMAC.
 _MAC_LENGTHS: Final = (6, 8, 20)
@@ -36,7 +36,7 @@ def discontinued(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     every = rules(kubevirt.release).discontinues_bindings
     for interface, field in _interfaces(spec, path):
         for binding, message in _DISCONTINUED.items():
-            if binding in interface and (every or binding not in _GATES):
+            if binding in interface and (every or binding not in BINDING_GATES.values()):
                 yield Cause(INVALID, message, f"{field}.{binding}")
 
 
@@ -92,7 +92,7 @@ def bindings(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
 
 def _gated_bindings(interface: Spec, network: Spec, field: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validatePasstBinding, validateMacvtapBinding of the releases that still had them."""
-    for binding, gate in _GATES.items():
+    for gate, binding in BINDING_GATES.items():
         if binding in interface and not kubevirt.has_gate(gate):
             yield Cause(INVALID, f"{gate} feature gate is not enabled", f"{field}.name")
     if "macvtap" in interface and "multus" not in network:

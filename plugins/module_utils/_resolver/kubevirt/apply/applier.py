@@ -72,7 +72,7 @@ def _instancetype(
     return [
         *scheduling.node_selector(instancetype, spec),
         *scheduling.scheduler_name(instancetype, spec),
-        *cpu.cpu(instancetype, preference, spec, release),
+        *cpu.cpu(instancetype, preference, spec),
         *memory.memory(instancetype, spec, release),
         *iothreads.io_threads(instancetype, spec),
         *iothreads.io_threads_policy(instancetype, spec),

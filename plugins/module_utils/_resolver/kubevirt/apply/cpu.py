@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ...api.release import NEWEST, Release
 from ...api.tree import copy
 from .topology import Topology, topology
 
@@ -18,9 +17,7 @@ _POINTERS: Final = (
 )
 
 
-def cpu(
-    instancetype: dict[str, Any], preference: dict[str, Any] | None, spec: dict[str, Any], release: Release = NEWEST
-) -> list[str]:
+def cpu(instancetype: dict[str, Any], preference: dict[str, Any] | None, spec: dict[str, Any]) -> list[str]:
     """Always writes the topology, so a VM's topology always conflicts. Raises Panic like topology()."""
     instancetype_cpu = instancetype["cpu"]
     domain = spec["domain"]

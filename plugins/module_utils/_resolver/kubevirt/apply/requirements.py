@@ -34,14 +34,14 @@ def unmet(instancetype: Spec, preference: Spec, spec: dict[str, Any], release: R
         return None
     domain = spec.get("domain", {})
     return (
-        _cpu(required, instancetype, preference, domain, release)
+        _cpu(required, instancetype, preference, domain)
         or _memory(required, instancetype, domain, release)
         or _architecture(required, spec)
     )
 
 
 def _cpu(
-    required: dict[str, Any], instancetype: Spec, preference: dict[str, Any], domain: dict[str, Any], release: Release
+    required: dict[str, Any], instancetype: Spec, preference: dict[str, Any], domain: dict[str, Any]
 ) -> Unmet | None:
     if "cpu" not in required:
         return None
@@ -56,7 +56,7 @@ def _cpu(
         return Unmet(message, (_INSTANCETYPE,))
     if "cpu" not in domain:
         return Unmet(f"no CPU resources provided by VirtualMachine, preference requires {need} vCPU", (_CPU,))
-    counted = _counted_fields(preference, release)
+    counted = _counted_fields(preference)
     if counted is None:
         return None
     fields, name = counted
@@ -80,7 +80,7 @@ _SPREAD_FIELDS = {
 }
 
 
-def _counted_fields(preference: dict[str, Any], release: Release) -> tuple[tuple[str, ...], str] | None:
+def _counted_fields(preference: dict[str, Any]) -> tuple[tuple[str, ...], str] | None:
     """The fields of a VM's cpu that count for the preferred topology, and their name; None if nothing is checked."""
     kind = topology.preferred(preference)
     if kind in (topology.SOCKETS, topology.CORES, topology.THREADS):

@@ -280,19 +280,18 @@ def version_of(manifest: Manifest) -> str:
 
 def _release(version: str) -> tuple[Release, list[str]]:
     if not version:
-        return NEWEST, [f"the cluster does not report its KubeVirt release, so the task assumes {_text(NEWEST)}"]
+        return NEWEST, [f"the cluster does not report its KubeVirt release, {_assumes(NEWEST)}"]
     try:
         return releases.parse_release(version), []
     except releases.UnknownRelease:
         text, assumed = "unknown to this collection", NEWEST
-        if releases.is_older(version, _text(OLDEST)):
+        if releases.is_older(version, OLDEST.minor_version):
             text, assumed = "older than this collection supports", OLDEST
-        return assumed, [f"the cluster runs KubeVirt {version}, a release {text}, so the task assumes {_text(assumed)}"]
+        return assumed, [f"the cluster runs KubeVirt {version}, a release {text}, {_assumes(assumed)}"]
 
 
-def _text(release: Release) -> str:
-    """``1.9``"""
-    return ".".join(map(str, release.version[:2]))
+def _assumes(release: Release) -> str:
+    return f"so the task assumes {release.minor_version}"
 
 
 DEPLOYMENT: Final = "commonInstancetypesDeployment"

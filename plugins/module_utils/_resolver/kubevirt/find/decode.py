@@ -57,14 +57,17 @@ def spec_revision(data: Manifest, release: Release) -> Decoded | None:
     text = _decoded(data.get("spec"))
     if not text or not set(data) <= {"apiVersion", "spec"}:
         return None
+    try:
+        stored = json.loads(text)
+    except json.JSONDecodeError:
+        return None
     for matcher_field in (PREFERENCE, INSTANCETYPE):
         type_name = SPEC_TYPES[matcher_field.kind, V1ALPHA1]
+        if any(release_schema.unknown(type_name, stored, release)):
+            continue
         try:
-            spec = json.loads(text)
-            if any(release_schema.unknown(type_name, spec, release)):
-                continue
-            spec = release_schema.canonical(type_name, spec, release)
-        except (json.JSONDecodeError, FieldError):
+            spec = release_schema.canonical(type_name, stored, release)
+        except FieldError:
             continue
         return Decoded(_manifest(matcher_field.kind, {"name": _name(matcher_field)}, spec))
     return None

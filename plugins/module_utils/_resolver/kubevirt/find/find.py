@@ -59,7 +59,7 @@ def spec(vm: Manifest, matcher_field: MatcherField, lookup: Lookup, release: Rel
         decoded = decode.spec(result.manifest, matcher_field, release)
         name = result.manifest["metadata"]["name"]
         return EffectiveSpec(decoded.spec, None if decoded.error is None else Problem(decoded.error), name)
-    result = live(vm, matcher_field, lookup, release)
+    result = live(vm, matcher_field, lookup)
     if result.error or result.manifest is None:
         return EffectiveSpec(error=result.error)
     try:
@@ -88,7 +88,7 @@ def captured(vm: Manifest, matcher_field: MatcherField, lookup: Lookup, release:
     return result if label is not None and label == (matcher.get("name") or "") else LookupResult()
 
 
-def live(vm: Manifest, matcher_field: MatcherField, lookup: Lookup, release: Release = NEWEST) -> LookupResult:
+def live(vm: Manifest, matcher_field: MatcherField, lookup: Lookup) -> LookupResult:
     """The object that a VM's matcher names, regardless of revisions."""
     matcher = matcher_field.matcher_of(vm)
     if matcher is None:

@@ -37,7 +37,7 @@ def devices(preference: dict[str, Any], spec: dict[str, Any], release: Release =
     _video(preferred, target)
     _panic_devices(preferred, target, release)
     _inputs(preferred, target)
-    disks(preferred, target, release)
+    disks(preferred, target)
     interfaces(preferred, target, spec.get("networks", []))
 
 

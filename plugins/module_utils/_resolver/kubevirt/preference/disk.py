@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ...api.release import NEWEST, Release
 from ...api.tree import copy
 
 _TARGETS: Final = frozenset({"disk", "cdrom", "lun"})
@@ -15,20 +14,20 @@ _DISK_FIELDS: Final = (
 )
 
 
-def disks(preferred: dict[str, Any], devices: dict[str, Any], release: Release = NEWEST) -> None:
+def disks(preferred: dict[str, Any], devices: dict[str, Any]) -> None:
     """A disk without a target becomes a `disk`; of several targets only the first of disk, cdrom, lun counts."""
     for disk in devices.get("disks", ()):
         if _TARGETS.isdisjoint(disk):
             disk["disk"] = {}
         if "disk" in disk:
-            _disk_target(preferred, disk, release)
+            _disk_target(preferred, disk)
         elif "cdrom" in disk:
             _bus(preferred.get("preferredCdromBus"), disk["cdrom"])
         else:
             _bus(preferred.get("preferredLunBus"), disk["lun"])
 
 
-def _disk_target(preferred: dict[str, Any], disk: dict[str, Any], release: Release) -> None:
+def _disk_target(preferred: dict[str, Any], disk: dict[str, Any]) -> None:
     _bus(preferred.get("preferredDiskBus"), disk["disk"])
     for source, field in _DISK_FIELDS:
         if source in preferred:

@@ -58,7 +58,7 @@ def mutate(
     preference = find.spec(inferred, PREFERENCE, objects, release)
     # A missing preference counts as none here; validation reports it.
     if preference.spec is not None:
-        _apply(preference.spec, inferred, release)
+        _apply(preference.spec, inferred)
     return Mutated(inferred)
 
 
@@ -110,7 +110,7 @@ def matcher_causes(vm: Manifest, matcher_field: MatcherField, release: Release =
         yield Cause(INVALID, message, f"{field}.inferFromVolumeFailurePolicy")
 
 
-def _apply(preference: Manifest, vm: Manifest, release: Release) -> None:
+def _apply(preference: Manifest, vm: Manifest) -> None:
     """Sets the fields that the cluster and CDI read from the stored VM. Does nothing without a template."""
     template = vm["spec"]["template"]
     if template is None:

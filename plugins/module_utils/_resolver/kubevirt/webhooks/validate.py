@@ -48,7 +48,7 @@ def _memory_causes(memory: Manifest) -> Iterator[Cause]:
         yield Cause(INVALID, f"{field} and spec.memory.hugepages should not be requested together.", field)
 
 
-def preference(spec: Manifest, release: Release = NEWEST) -> Response:
+def preference(spec: Manifest) -> Response:
     """The response to the canonical spec of a preference of either kind."""
     topology_name = spec.get("cpu", {}).get("preferredCPUTopology")
     causes = list(_spread_causes(spec))
@@ -148,4 +148,5 @@ def validate(kind: str, manifest: Manifest, release: Release = NEWEST) -> Respon
         canonical = release_schema.canonical(matcher_field.kind, manifest, release)
     except FieldError as error:
         return bad_request(go_reason(error))
-    return (instancetype if matcher_field is INSTANCETYPE else preference)(canonical["spec"], release)
+    spec = canonical["spec"]
+    return instancetype(spec, release) if matcher_field is INSTANCETYPE else preference(spec)
