@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ...module_utils._resolver.api import release_schema, schema
 from ...module_utils._resolver.api.errors import FieldError, Panic
-from ...module_utils._resolver.api.every_error import every_error, without
+from ...module_utils._resolver.api.every_error import every_error, mended, without
 from ...module_utils._resolver.api.matcher import (
     INSTANCETYPE,
     MATCHER_FIELD_OF_KIND,
@@ -32,7 +32,7 @@ from ...module_utils._resolver.kubevirt.webhooks import validate
 from ...module_utils._resolver.kubevirt.webhooks.mutate import AdmissionResult, admit
 from ...module_utils._resolver.preflight import issues as preflight
 from .._manifest_checks import gated
-from .findings import ERROR, NOTE, WARNING, Finding
+from .findings import ERROR, NOTE, WARNING, Finding, invalid
 from .objects import ELSEWHERE, STORAGE, VM, Declared, KnownObjects
 
 Manifest = dict[str, Any]
@@ -94,28 +94,28 @@ class _Evaluation:
         if not isinstance(manifest.get("spec"), dict):
             errors.append(FieldError("spec", "missing; write the object's spec"))
         if not isinstance(manifest.get("spec"), dict) or not isinstance(manifest.get("metadata"), dict):
-            yield from (entry.finding("invalid", ERROR, error.path, error.reason) for error in errors)
+            yield from invalid(entry.finding, errors)
             return
         problems = _implausible(manifest, spec_type)
-        wrong_types = {error.path for error in every_error(partial(_check_types, spec_type), manifest)}
+        typed, wrong_types = manifest, set[str]()
+        if problems:
+            type_errors, typed, _is_right = mended(partial(_check_types, spec_type), manifest)
+            wrong_types = {error.path for error in type_errors}
         errors += [problem for problem in problems if problem.path in wrong_types]
         problems = [problem for problem in problems if problem.path not in wrong_types]
         wrong = [*entry.wrong, *(_OWNERS if error.path.startswith(_OWNERS) else error.path for error in errors)]
-        yield from (
-            entry.finding("invalid", ERROR, error.path, error.reason)
-            for error in errors
-            if not _concerns(error.path, entry.wrong)
-        )
-        mended = without(manifest, wrong)
+        yield from invalid(entry.finding, [error for error in errors if not _concerns(error.path, entry.wrong)])
+        # Without its namespace, an object would miss what is in the namespace.
+        rest = without(typed, [path for path in wrong if path != "metadata.namespace"])
         findings: list[Finding] = []
         try:
-            findings += self._of_webhooks(entry._replace(manifest=mended))
+            findings += self._of_webhooks(entry._replace(manifest=rest))
             refused = any(finding.rule == "refused" for finding in findings)
         except (FieldError, Panic):
             if not wrong and not problems:
                 raise
             refused = True
-        starts = kind == VM and run_strategy(mended) not in (HALTED, "Manual")
+        starts = kind == VM and run_strategy(rest) not in (HALTED, "Manual")
         rule, level = ("invalid", ERROR) if refused else ("never-starts", ERROR if starts else WARNING)
         yield from (entry.finding(rule, level, problem.path, problem.reason) for problem in problems)
         # Some messages of the server have no indexes.

@@ -5,11 +5,12 @@ from __future__ import annotations
 import codecs
 import contextlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 import yaml
 
+from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.redaction import mask_secrets
 from ...module_utils._resolver.api.secret_texts import secret_texts
 
@@ -77,6 +78,11 @@ class Unchecked(NamedTuple):
 
     kind: str
     finding: Finding
+
+
+def invalid(finding: Callable[[str, str, str, str], Finding], errors: Iterable[FieldError]) -> Iterator[Finding]:
+    """Findings about wrong fields. finding: the method of their object."""
+    return (finding("invalid", ERROR, error.path, error.reason) for error in errors)
 
 
 def without_secrets(findings: Iterable[Finding], documents: Iterable[tuple[Location, Any]]) -> list[Finding]:

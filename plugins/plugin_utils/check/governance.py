@@ -69,7 +69,9 @@ class _Limits:
                 yield from self._evaluated(entry, Cluster(lookup, kubevirt))
 
     def _evaluated(self, entry: Declared, cluster: Cluster) -> Iterator[Finding]:
-        namespace = entry.manifest["metadata"]["namespace"]
+        namespace = (entry.manifest.get("metadata") or {}).get("namespace")
+        if not namespace:
+            return  # No limit can be chosen; the check reports the namespace.
         labels = self._labels.get(namespace)
         limits = list(self._limits)
         if labels is None:

@@ -17,7 +17,7 @@ from ...module_utils._resolver.catalog.versions import fitting_version, version_
 from ...module_utils._resolver.kubevirt.find.decode import API_VERSIONS
 from ...module_utils._resolver.kubevirt.find.lookup import Objects, Problem
 from .._manifest_checks import check_types
-from .findings import ERROR, NOTE, WARNING, Finding, Location, Unchecked
+from .findings import ERROR, NOTE, WARNING, Finding, Location, Unchecked, invalid
 from .sources import Repository, Source, SourceManifest, kinds_in
 
 Manifest = dict[str, Any]
@@ -154,7 +154,7 @@ def objects_of_manifest(
     errors = [FieldError(*yaml_problem) for yaml_problem in unquoted.problems(manifest)]
     errors += every_error(check_types, without(manifest, [error.path for error in errors]))
     if any(error.path in _PARTS for error in errors):
-        yield from (entry.finding("invalid", ERROR, error.path, error.reason) for error in errors)
+        yield from invalid(entry.finding, errors)
         return
     manifest = without(manifest, [error.path for error in errors])
     unserved = _unserved(manifest, release)
@@ -164,7 +164,7 @@ def objects_of_manifest(
     except FieldError:
         if kind == VM and manifest.get("spec") is not None and not unserved:
             # The server's own rules find it, and what else is wrong.
-            yield from (entry.finding("invalid", ERROR, error.path, error.reason) for error in errors)
+            yield from invalid(entry.finding, errors)
             yield Declared(location, {**manifest, "apiVersion": VM_API_VERSION}, tuple(error.path for error in errors))
             return
         errors += every_error(lambda value: modernize(value, release), manifest)
@@ -172,7 +172,7 @@ def objects_of_manifest(
             modern = modernize(without(manifest, [error.path for error in errors]), release)
         except FieldError:
             modern = None
-    yield from (entry.finding("invalid", ERROR, error.path, error.reason) for error in errors)
+    yield from invalid(entry.finding, errors)
     if modern is None or any(error.path in _PARTS for error in errors):
         return
     if unserved:

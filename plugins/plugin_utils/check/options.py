@@ -13,7 +13,7 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ...module_utils._cluster.modules.options import AUTH
 from ...module_utils._resolver.api import unquoted
 from ...module_utils._resolver.api.errors import FieldError
-from ...module_utils._resolver.api.every_error import every_error, without
+from ...module_utils._resolver.api.every_error import mended, without
 from ...module_utils._resolver.api.name_rules import did_you_mean
 from ...module_utils._resolver.declare.option_checks import own_name, shape_problems
 from .findings import ERROR, Finding
@@ -26,15 +26,18 @@ _REQUIRED: Final = "required"
 _MODULES: Final = f"{__name__.partition('.plugin_utils.')[0]}.modules"
 
 
-class Spec(NamedTuple):
-    """The options of an object. options: their argument spec. exclusive: groups that exclude each other.
+class DeclaringModule(NamedTuple):
+    """A module of this collection that declares objects.
 
-    manifest: options → manifest; raises FieldError.
+    plural: the option with the list. spec: the options of an object. manifest: options → manifest; raises FieldError.
+
+    exclusive: groups of options that exclude each other: an entry that sets one loses the others of its task.
     """
 
-    options: Options
-    exclusive: Sequence[tuple[str, ...]]
+    plural: str
+    spec: Options
     manifest: Callable[[Options], Options]
+    exclusive: Sequence[tuple[str, ...]] = ()
 
 
 class Errors(NamedTuple):
@@ -49,11 +52,11 @@ class Errors(NamedTuple):
     options: Options | None
 
 
-def errors_in(options: Options, spec: Spec) -> Errors:
+def errors_in(options: Options, module: DeclaringModule) -> Errors:
     """All errors in the options of an object."""
     errors = [FieldError(*yaml_problem) for yaml_problem in unquoted.problems(options)]
     rest = without(options, [error.path for error in errors])
-    for problem in shape_problems(rest, spec.options):
+    for problem in shape_problems(rest, module.spec):
         path, _colon, message = problem.partition(": ")
         errors.append(FieldError(path, message))
     fields = [error.path for error in errors]
@@ -62,24 +65,23 @@ def errors_in(options: Options, spec: Spec) -> Errors:
         name: value
         for name, value in without(rest, fields).items()
         # A key that is no identifier is quoted in a path; of a text that is a dictionary, nothing can be removed.
-        if own_name(name, spec.options) in spec.options and not (name in touched and isinstance(value, str))
+        if own_name(name, module.spec) in module.spec and not (name in touched and isinstance(value, str))
     }
+    result = _validated(rest, module)
     # Ansible does not say which option a message is about.
-    refused = {name: _validated({name: rest[name]}, spec).error_messages for name in rest}
+    refused = {name: _validated({name: rest[name]}, module).error_messages for name in rest if result.error_messages}
     for name, messages in refused.items():
         # What an option lacks may be what is misspelt.
         errors += [FieldError("", text) for text in messages if not (name in touched and _REQUIRED in text)]
     fields += [name for name, messages in refused.items() if messages]
-    result = _validated({name: value for name, value in rest.items() if not refused[name]}, spec)
+    if any(refused.values()):
+        result = _validated({name: value for name, value in rest.items() if not refused[name]}, module)
     if result.error_messages:
         return Errors([*errors, *(FieldError("", message) for message in result.error_messages)], fields, None)
-    found = [
-        error
-        for error in every_error(spec.manifest, result.validated_parameters)
-        if not any(f".{field}." in f".{error.path}." for field in fields)
-    ]
+    whole = mended(module.manifest, result.validated_parameters)
+    found = [error for error in whole.errors if not any(f".{field}." in f".{error.path}." for field in fields)]
     paths = [error.path for error in found]
-    return Errors([*errors, *found], [*fields, *paths], without(result.validated_parameters, paths))
+    return Errors([*errors, *found], [*fields, *paths], whole.rest if whole.is_right else None)
 
 
 def first(path: str) -> str:
@@ -87,8 +89,8 @@ def first(path: str) -> str:
     return path.partition(".")[0].partition("[")[0]
 
 
-def _validated(options: Options, spec: Spec) -> Any:
-    return ArgumentSpecValidator(spec.options, mutually_exclusive=spec.exclusive).validate(options)
+def _validated(options: Options, module: DeclaringModule) -> Any:
+    return ArgumentSpecValidator(module.spec, mutually_exclusive=module.exclusive).validate(options)
 
 
 def misspelt(source: Source) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ left out with a template or an encrypted value. For others, a note says that the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from ansible.module_utils.parsing.convert_bool import boolean
@@ -21,11 +21,10 @@ from ...module_utils._resolver.declare.virtual_machine import reconcile
 from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
 from ...module_utils._resolver.declare.vm.options import EXCLUSIVE, SPEC
 from ...module_utils._yaml_documents import TextError, documents
-from .findings import ERROR, NOTE, Finding, Location, Unchecked
+from .findings import NOTE, Finding, Location, Unchecked, invalid
 from .hosts import Host
 from .objects import VM, Declared
-from .options import COLLECTION, errors_in, first, misspelt
-from .options import Spec as OptionSpec
+from .options import COLLECTION, DeclaringModule, errors_in, first, misspelt
 from .sources import Source, SourceManifest, entries, kinds_in, manifests
 
 Options = dict[str, Any]
@@ -52,29 +51,11 @@ _OLD: Final = "the options of community.kubevirt are not known"
 _PATCH: Final = "is a patch"
 
 
-class _Module(NamedTuple):
-    """A module of this collection.
-
-    plural: the option with the list. spec: the options of an object. manifest: options → manifest.
-
-    exclusive: groups of options that exclude each other: an entry that sets one loses the others of its task.
-    """
-
-    plural: str
-    spec: Options
-    manifest: Callable[[Options], Options]
-    exclusive: Sequence[tuple[str, ...]] = ()
-
-    @property
-    def as_spec(self) -> OptionSpec:
-        return OptionSpec(self.spec, self.exclusive, self.manifest)
-
-
-_VIRTUAL_MACHINE: Final = _Module("virtual_machines", SPEC, virtual_machine, EXCLUSIVE)
+_VIRTUAL_MACHINE: Final = DeclaringModule("virtual_machines", SPEC, virtual_machine, EXCLUSIVE)
 _MODULES: Final = {
     "virtual_machine": _VIRTUAL_MACHINE,
-    "instancetype": _Module("instancetypes", declare.argument_spec(INSTANCETYPE), declare.instancetype),
-    "preference": _Module("preferences", declare.argument_spec(PREFERENCE), declare.preference),
+    "instancetype": DeclaringModule("instancetypes", declare.argument_spec(INSTANCETYPE), declare.instancetype),
+    "preference": DeclaringModule("preferences", declare.argument_spec(PREFERENCE), declare.preference),
 }
 # The variables of the role virtual_machines, wherever they are set.
 _ROLE_LIST: Final = "virtual_machines_list"
@@ -84,7 +65,7 @@ _ROLE_DEFAULTS: Final = "virtual_machines_defaults"
 class TaskObject(NamedTuple):
     """The options of an object, and its location. wrong: the fields with errors that are reported already."""
 
-    module: _Module
+    module: DeclaringModule
     location: Location
     options: Options
     wrong: tuple[str, ...] = ()
@@ -131,14 +112,16 @@ def host_vm(host: Host, namespace: str) -> Iterator[Declared | Finding | Uncheck
         yield from _declared(TaskObject(_VIRTUAL_MACHINE, host.location, options), namespace)
 
 
-def _of_task(module: _Module, location: Location, options: Options, inside: tuple[str, ...]) -> Iterator[TaskObject]:
+def _of_task(
+    module: DeclaringModule, location: Location, options: Options, inside: tuple[str, ...]
+) -> Iterator[TaskObject]:
     """The objects of a task. inside: the path from `location` to the list of objects."""
     for index, own in _options_of(options, module):
         path: tuple[str | int, ...] = () if index is None else (*inside, index)
         yield TaskObject(module, location.below(*path), own)
 
 
-def _options_of(options: Options, module: _Module) -> Iterator[tuple[int | None, Options]]:
+def _options_of(options: Options, module: DeclaringModule) -> Iterator[tuple[int | None, Options]]:
     """The options of each object that a task declares, as its module reads them, with their index in the list.
 
     Without the option with the list, the task declares one object.
@@ -178,14 +161,13 @@ def _declared(entry: TaskObject, namespace: str) -> Iterator[Declared | Finding 
             yield entry.finding("unchecked", NOTE, name, f"{why}, so the option is not checked")
             del options[name]
     is_vm = entry.module is _VIRTUAL_MACHINE
-    found = errors_in(options, entry.module.as_spec)
-    yield from (entry.finding("invalid", ERROR, error.path, error.reason) for error in found.errors)
+    found = errors_in(options, entry.module)
+    yield from invalid(entry.finding, found.errors)
     if found.options is None or any(_decides(field, entry.module.spec) for field in found.fields):
         return
     options = found.options
     if is_vm:
         options["namespace"] = options.get("namespace") or namespace
-    manifest = entry.module.manifest(options)
     wrong = tuple(found.fields)
     entry = entry._replace(options=options)
     if options.get("from_template") is not None:
@@ -194,7 +176,7 @@ def _declared(entry: TaskObject, namespace: str) -> Iterator[Declared | Finding 
     elif is_vm:
         yield entry._replace(wrong=wrong)
     else:
-        yield Declared(entry.location, manifest, wrong)
+        yield Declared(entry.location, entry.module.manifest(options), wrong)
 
 
 def virtual_machine_of(entry: TaskObject) -> Declared:

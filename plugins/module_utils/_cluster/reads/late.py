@@ -130,7 +130,8 @@ def absent_objects(session: Session, namespace: str, items: Mapping[str, Manifes
         about = event.get("involvedObject") or {}
         subject = str(about.get("name"))
         if about.get("kind") == "Pod":
-            newest.update({("Pod", name, ""): event for name in _names_of(event) if name in items})
+            vms = [name for name in _names_of(event) if name in items and not _is_volume(items[name])]
+            newest.update({("Pod", name, ""): event for name in vms})
         elif about.get("kind") in _CLAIMS and subject in owners:
             newest[about["kind"], owners[subject], subject] = event
     found: dict[str, str] = {}
@@ -143,15 +144,19 @@ def absent_objects(session: Session, namespace: str, items: Mapping[str, Manifes
     return found
 
 
+def _is_volume(item: Manifest | None) -> bool:
+    return (item or {}).get("kind") == "DataVolume"
+
+
 def _claims_of(item: Manifest) -> list[str]:
-    return [name_of(item)] if item.get("kind") == "DataVolume" else claim_names(item)
+    return [name_of(item)] if _is_volume(item) else claim_names(item)
 
 
 def _remedy(item: Manifest, claim: str) -> str:
     """What to do about a claim for which no volume can be provisioned."""
-    volumes = [item] if item.get("kind") == "DataVolume" else templates_of(item)
+    volumes = [item] if _is_volume(item) else templates_of(item)
     named = (storage_class_of(volume)[1] for volume in volumes if name_of(volume) == claim)
-    owner = "DataVolume" if item.get("kind") == "DataVolume" else "VM"
+    owner = "DataVolume" if _is_volume(item) else "VM"
     if storage_class := next(named, ""):
         return f"create the StorageClass {storage_class}, or delete the {owner} and name another one"
     return f"mark a StorageClass as the default, or delete the {owner} and name one"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from .errors import FieldError
 
@@ -15,12 +15,30 @@ _LACK: Final = "require"
 _FILLERS: Final = {"name": "x", "metadata.name": "x"}
 
 
+class Mended(NamedTuple):
+    """A value without what is wrong with it.
+
+    errors: what was wrong, in the order of the check. rest: what is left of the value. is_right: whether the check
+    accepts it.
+    """
+
+    errors: list[FieldError]
+    rest: Any
+    is_right: bool
+
+
 def every_error(check: Callable[[Any], object], value: Any) -> list[FieldError]:
     """The errors that a check raises for a value, in its order: after each one, it checks the rest of the value."""
+    return mended(check, value).errors
+
+
+def mended(check: Callable[[Any], object], value: Any) -> Mended:
+    """The errors that a check raises for a value, and the value without what they are about."""
     found: list[FieldError] = []
     while len(found) < _MOST:
         try:
             check(value)
+            return Mended(found, value, True)
         except FieldError as error:
             new = [each for each in error.all if not _follows(each, found)]
             found += new
@@ -33,9 +51,7 @@ def every_error(check: Callable[[Any], object], value: Any) -> list[FieldError]:
             if rest == value:
                 break
             value = rest
-        else:
-            break
-    return found
+    return Mended(found, value, False)
 
 
 def _follows(new: FieldError, found: Iterable[FieldError]) -> bool:

@@ -148,7 +148,7 @@ def _manifest(matcher_field: MatcherField, options: Options) -> dict[str, Any]:
         named[field] = {**(options.get(field) or {}), **{key: value for key, value in own.items() if value is not None}}
     metadata = {field: value for field, value in named.items() if value}
     if namespaced:
-        metadata["namespace"] = options["namespace"]
+        metadata["namespace"] = options.get("namespace")
     spec = merge(to_manifest(matcher_field.spec_type, options_of(options)), options.get("spec") or {}, "spec")
     # Check the spec first: a catalog derives labels from it, and an error would blame the labels.
     manifest = validated(matcher_field.kind, {"spec": spec, "metadata": metadata}, options)

@@ -168,3 +168,66 @@ def test_an_owner_does_not_hide_the_rest(tmp_path: Path, owners: Any) -> None:
     found = [field for field, _message in findings(yaml.safe_dump(manifest), tmp_path)]
     assert any(field.startswith("metadata.ownerReferences") for field in found)
     assert set(FIELDS) <= set(found)
+
+
+def vm(**spec: Any) -> dict[str, Any]:
+    template = {"spec": {"domain": {"devices": {}}, **spec.pop("template", {})}}
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"runStrategy": "Always", "instancetype": {"name": "u1.mediun"}, "template": template, **spec},
+    }
+
+
+@pytest.mark.parametrize(
+    ("manifest", "field"),
+    [
+        (vm(template={"volumes": ["data"]}), "spec.template.spec.volumes[0]"),
+        (vm(template={"networks": [[]]}), "spec.template.spec.networks[0]"),
+        (vm(dataVolumeTemplates=["data"]), "spec.dataVolumeTemplates[0]"),
+    ],
+)
+def test_an_entry_of_a_wrong_type_hides_no_other_error(tmp_path: Path, manifest: Any, field: str) -> None:
+    found = sorted(field for field, _message in findings(yaml.safe_dump(manifest), tmp_path))
+    assert found == sorted([field, "spec.instancetype.name"])
+
+
+@pytest.mark.parametrize(
+    ("module", "options", "field"),
+    [
+        ("virtual_machine", {"name": True, "namespace": "shop", "instancetype": "u1.small"}, "name"),
+        (
+            "virtual_machine",
+            {"name": "web", "namespace": "shop", "tolerations": [{"effect": "NoSchedule"}]},
+            "tolerations[0].operator",
+        ),
+        (
+            "instancetype",
+            {
+                "name": "small",
+                "kind": "VirtualMachineInstancetype",
+                "namespace": "My_NS",
+                "cpu": {"guest": 1},
+                "memory": {"guest": "1Gi"},
+            },
+            "namespace",
+        ),
+    ],
+)
+def test_options_that_nothing_can_do_without(tmp_path: Path, module: str, options: Any, field: str) -> None:
+    task = [{f"virtshape.instancetypes.{module}": options}]
+    assert [found for found, _message in findings(yaml.safe_dump(task), tmp_path)] == [field]
+
+
+def test_objects_of_a_namespace_with_a_wrong_name_are_found(tmp_path: Path) -> None:
+    instancetype = {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineInstancetype",
+        "metadata": {"name": "small", "namespace": "Shop"},
+        "spec": {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}},
+    }
+    machine = vm(instancetype={"name": "small", "kind": "VirtualMachineInstancetype"})
+    machine["metadata"]["namespace"] = "Shop"
+    found = [field for field, _message in findings(yaml.safe_dump_all([instancetype, machine]), tmp_path)]
+    assert found == ["metadata.namespace", "metadata.namespace"]

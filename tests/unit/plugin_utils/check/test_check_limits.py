@@ -93,3 +93,11 @@ def test_instancetypes_of_a_namespace(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_bad_limits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [text] = findings(tmp_path, capsys, {"limits": [{"name": "a", "series": ["u9"]}]}, vm())
     assert text.startswith("error: : limits: 'a': series: nothing in the catalog matches 'u9'")
+
+
+@pytest.mark.parametrize("namespace", [123, ["shop"]])
+def test_a_wrong_namespace_chooses_no_limit(tmp_path: Path, capsys: pytest.CaptureFixture[str], namespace: Any) -> None:
+    machine = vm()
+    machine["metadata"]["namespace"] = namespace
+    [text] = findings(tmp_path, capsys, {"limits": [STANDARD]}, machine)
+    assert text.startswith("error: metadata.namespace: expected a string")

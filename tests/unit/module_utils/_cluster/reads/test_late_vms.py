@@ -186,3 +186,11 @@ def test_absent_storage_classes_by_events_of_disks() -> None:
         " default, or delete the VM and name one",
         "bs-data": f"ErrClaimNotValid: {invalid}; {create} DataVolume and name another one",
     }
+
+
+def test_the_pod_of_a_vm_says_nothing_of_a_data_volume_of_its_name() -> None:
+    missing = 'MountVolume.SetUp failed for volume "x": secret "gone" not found'
+    events = [pod_event("fedora", "FailedMount", missing, "2026-01-01T00:00:02Z")]
+    volume = {"kind": "DataVolume", "metadata": {"name": "fedora", "namespace": "shop"}, "spec": {}}
+    with session_with(Store({f"{CORE}/events": events})) as session:
+        assert absent_objects(session, "shop", {"fedora": volume}) == {}

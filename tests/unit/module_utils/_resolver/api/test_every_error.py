@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._resolver.api.errors import FieldError
-from plugins.module_utils._resolver.api.every_error import every_error, without
+from plugins.module_utils._resolver.api.every_error import every_error, mended, without
 from plugins.module_utils._resolver.api.formats import checked
 
 
@@ -90,3 +90,21 @@ def test_lack_of_a_wrong_value_is_no_error() -> None:
 def test_the_number_of_errors_is_limited() -> None:
     errors = every_error(lambda spec: checked("ObjectMeta", spec), {f"field{number}": 1 for number in range(99)})
     assert len(errors) == 50
+
+
+@pytest.mark.parametrize(
+    ("value", "rest", "is_right"),
+    [
+        ({"a": [1], "b": 2}, {"a": [1], "b": 2}, True),
+        ({"a": ["x"], "b": 2}, {"b": 2}, True),
+        ({"a": [1]}, {"a": [1]}, False),
+    ],
+)
+def test_mended_values_have_nothing_wrong(value: Any, rest: Any, is_right: bool) -> None:
+    def check(value: Any) -> None:
+        if any(isinstance(entry, str) for entry in value.get("a", ())):
+            raise FieldError("a[0]", "expected a number")
+        if "b" not in value:
+            raise FieldError("b", "is missing")
+
+    assert mended(check, value)[1:] == (rest, is_right)
