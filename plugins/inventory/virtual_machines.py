@@ -154,7 +154,6 @@ from ..module_utils._cluster.client.errors import RequestFailed
 from ..module_utils._cluster.client.session import Session
 from ..module_utils._cluster.client.transport import MISSING
 from ..module_utils._cluster.modules.options import AUTH, REQUESTS
-from ..module_utils._cluster.modules.vm_results import VMFacts
 from ..module_utils._resolver.api.name_rules import did_you_mean
 from ..module_utils._resolver.api.redaction import mask_secrets, without_logins
 from ..module_utils._resolver.api.secret_texts import environment_secrets, option_secrets, secret_texts
@@ -184,8 +183,6 @@ _READ = (
 _OWN = (*_READ, *REQUESTS)
 # What Ansible takes for a template.
 _TEMPLATE = ("{{", "{%", "{#")
-# What capabilities add to hosts.
-_EXTENSIONS: tuple[VMFacts, ...] = (vm_resources,)
 # Options of the connection that may be secret, and do not identify a source.
 _SECRET = ("api_key", "password", "kubeconfig", "proxy_headers")
 
@@ -247,7 +244,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _hosts(self, connection: dict[str, Any], options: dict[str, Any]) -> dict[str, dict[str, Any]]:
         try:
-            variables_by_host, warnings = hosts(Session(connection), options, _EXTENSIONS)
+            variables_by_host, warnings = hosts(
+                Session(connection),
+                options,
+                vm_resources,
+            )
         except RequestFailed as error:
             more = ", or set namespaces to those that you may read"
             raise AnsibleParserError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Sequence
 from typing import Any, Final
 
 from ansible.errors import AnsibleParserError
@@ -44,12 +43,12 @@ _MISSING_WITHOUT = {
 
 
 def hosts(
-    session: Session, options: Options, extensions: Sequence[VMFacts] = ()
+    session: Session, options: Options, facts: VMFacts | None = None
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
     """(host name → variables, ordered by namespace and name of the VMs; what could not be read, one line each).
 
     One LIST of each kind for all namespaces if permitted, else one for each namespace.
-    options: of the inventory plugin, checked. extensions: add facts about VMs.
+    options: of the inventory plugin, checked. facts: adds what a capability knows of a VM.
     Raises AnsibleParserError if two VMs would be the same host, RequestFailed if VMs cannot be listed.
     """
     vms = _virtual_machines(session, options)
@@ -59,15 +58,15 @@ def hosts(
     cluster = kubevirt(session)
     namespaces = dict.fromkeys(vm["metadata"]["namespace"] for vm in vms)
     revisions = {place: RevisionIndex(lookup.list("ControllerRevision", place)) for place in namespaces}
-    results = [_host_facts(vm, lookup, cluster, revisions[vm["metadata"]["namespace"]], extensions) for vm in vms]
+    results = [_host_facts(vm, lookup, cluster, revisions[vm["metadata"]["namespace"]], facts) for vm in vms]
     names = host_names(results, options["host_format"])
     found: dict[str, dict[str, Any]] = {}
     services: dict[str, dict[str, list[Manifest]]] = {}
-    for name, vm, facts in zip(names, vms, results):
+    for name, vm, result in zip(names, vms, results):
         endpoint = _endpoint(vm, lookup, options, services)
         connection = {"ansible_host": endpoint.host, "ansible_port": endpoint.port} if endpoint is not None else {}
         found[name] = {
-            **host_variables(facts, options["hostvars_prefix"]),
+            **host_variables(result, options["hostvars_prefix"]),
             **{variable: value for variable, value in connection.items() if value is not None},
         }
     warnings = [
@@ -89,7 +88,7 @@ def _virtual_machines(session: Session, options: Options) -> list[Manifest]:
 
 
 def _host_facts(
-    vm: Manifest, lookup: ClusterLookup, cluster: KubeVirt, revisions: RevisionIndex, extensions: Sequence[VMFacts]
+    vm: Manifest, lookup: ClusterLookup, cluster: KubeVirt, revisions: RevisionIndex, facts: VMFacts | None
 ) -> dict[str, Any]:
     """The result of virtual_machine_info for a VM, with extra fields for grouping hosts."""
     metadata = vm["metadata"]
@@ -98,8 +97,7 @@ def _host_facts(
     inspection = inspected(vm, lookup, cluster, ASSUMED if unread else instance, revisions)
     annotations = metadata.get("annotations") or {}
     result = {
-        **vm_result(inspection),
-        **{name: value for facts in extensions for name, value in facts(inspection).items()},
+        **vm_result(inspection, facts),
         "annotations": {key: value for key, value in annotations.items() if key != LAST_APPLIED},
     }
     states = {part.state for part in inspection.drift.parts.values()}

@@ -295,7 +295,11 @@ def _sizes(request: WorkloadRequest, available: AvailableObjects, release: Relea
 
 def _preferred(manifests: list[Manifest]) -> list[Manifest]:
     """Those that a company prefers; all if there are none."""
-    return [item for item in manifests if labels_of(item).get(DEFAULT_LABEL) == "true"] or manifests
+    return list(filter(_is_preferred, manifests)) or manifests
+
+
+def _is_preferred(manifest: Manifest) -> bool:
+    return labels_of(manifest).get(DEFAULT_LABEL) == "true"
 
 
 def _chosen_class(performance: str | None, classes: Mapping[str, list[Manifest]]) -> str:
@@ -326,8 +330,7 @@ def _chosen_class(performance: str | None, classes: Mapping[str, list[Manifest]]
 
 def _preferred_classes(classes: Mapping[str, list[Manifest]], names: list[str]) -> list[str]:
     """The classes of instancetypes that a company prefers; all if there are none."""
-    labelled = [name for name in names if any(labels_of(item).get(DEFAULT_LABEL) == "true" for item in classes[name])]
-    return labelled or names
+    return [name for name in names if any(map(_is_preferred, classes[name]))] or names
 
 
 def _suitable(

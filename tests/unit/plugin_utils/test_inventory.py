@@ -130,7 +130,7 @@ class Server:
 
     def hosts(self, **options: Any) -> tuple[dict[str, dict[str, Any]], list[str]]:
         with session_with(self.answer) as session:
-            return hosts(session, {**DEFAULTS, **options}, [vm_resources])
+            return hosts(session, {**DEFAULTS, **options}, vm_resources)
 
 
 def test_each_kind_is_listed_once_for_all_namespaces() -> None:

@@ -24,7 +24,7 @@ from ..client.transport import yaml
 from ..reads.revisions import matcher_fields_of
 from .options import AUTH, CONCURRENCY, REQUESTS
 from .outcome import Module, Outcome, Params, TaskContext, group_warnings
-from .rollout_steps import RolloutExtension, RolloutRun, shown_time
+from .rollout_steps import FORECAST, RolloutExtension, RolloutRun, shown_time
 
 Result = dict[str, Any]
 
@@ -174,7 +174,7 @@ def _checked(settings: Params) -> Params:
         raise TaskFailed(f"{_PREFIX}patch: is {quoted(patch)}; write a merge patch of spec.template")
     if replace not in (None, move.DEPRECATED) and not isinstance(replace, dict):
         raise TaskFailed(f"{_PREFIX}replace: is {quoted(replace)}; write {{u1.medium: u1.large}} or deprecated")
-    forecast = next((name for name in ("quota", "placement") if settings[name]), "")
+    forecast = next((name for name in FORECAST if settings[name]), "")
     if forecast and (replace or patch):
         raise TaskFailed(
             f"{_PREFIX}{forecast}: foresees a refresh only; leave it out with {_PREFIX}replace and {_PREFIX}patch"

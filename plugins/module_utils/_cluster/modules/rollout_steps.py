@@ -38,7 +38,7 @@ _LOOK_AGAIN: Final = 5.0
 # Seconds between two looks at least.
 _MOMENT: Final = 0.5
 # The settings that ask whether guests will run.
-_FORECAST: Final = ("quota", "placement")
+FORECAST: Final = ("quota", "placement")
 # Seconds for VMs without a revision to capture one: a run that was cut off may have released it a moment ago.
 _CAPTURE: Final = 5.0
 # Seconds beyond the timeouts after which a Lease that is not renewed expires, and to wait for that of another run.
@@ -251,7 +251,7 @@ class RolloutRun:
         """Says of the guests that restart whether quotas admit them and nodes have room, as if all of their namespace
         did.
         """
-        checks = [name for name in _FORECAST if self._settings[name]]
+        checks = [name for name in FORECAST if self._settings[name]]
         matcher_fields = matcher_fields_of(self._settings["revisions_of"])
         due = {
             label for label, vm in state.vms.items() if vm["decision"] in rollout.DUE and vm["disruptive"] and checks

@@ -143,9 +143,9 @@ def _entries(session: Session, options: Options, manifests: list[Manifest], depl
                 object_key: f"{text}; {others[object_key]}" for object_key, text in lost.items() if object_key in others
             }
         if options["on_lost_fields"] != "ignore":
-            deployed.warnings += [f"{key.kind} {ObjectKey(*key).label}: {text}" for key, text in lost.items()]
+            deployed.warnings += [f"{key.kind} {key.label}: {text}" for key, text in lost.items()]
     entries = [entry_of(manifest, options["state"]) for manifest in fitting]
-    return [replace(entry, problem=refused.get(ObjectKey.of(entry.manifest))) for entry in entries]
+    return [replace(entry, problem=refused.get(entry.key)) for entry in entries]
 
 
 class ListedObjects(KindHandler):
@@ -184,7 +184,7 @@ def _predict_changes(
         return  # declare reports this for each object
     after: dict[ObjectKey, Manifest | None] = {}
     for entry in entries:
-        object_key, live = ObjectKey.of(entry.manifest), live_by_key.get(entry.key)
+        object_key, live = entry.key, live_by_key.get(entry.key)
         if live is None:
             deployed.new.append(object_key)
         elif handler.skip_reason(live) is None:
@@ -196,7 +196,7 @@ def _predict_changes(
             if changes:
                 deployed.changed[object_key] = changes
                 after[object_key] = {**entry.manifest, "spec": spec}
-    object_keys = [ObjectKey.of(entry.manifest) for entry in entries]
+    object_keys = [entry.key for entry in entries]
     objects = _deployed(handler, options)
     deployed.gone = [
         RemovedObject(live) for live in catalog_upgrade.no_longer_declared(objects, object_keys, options["catalog"])

@@ -196,15 +196,15 @@ def start(
     programs = settings.programs()
     if check:
         cluster = _Cluster(layout)
-        reason = _start_reason(cluster, settings, programs)
+        reason = _start_reason(cluster, settings, programs, cluster.unhealthy_reason())
         changed = bool(reason) or _adjust(cluster, settings, adjustments, timeout, check=True)
         planned = {"name": settings.name, "kubevirt": settings.kubevirt, "built": programs.is_built()}
         return _result(cluster, changed=changed, reason=reason, **planned)
     layout.create()
     with _locked(layout, starting=True):
         cluster = _Cluster(layout)
-        mended = _mended(cluster, settings, progress, timeout)
-        reason = _start_reason(cluster, settings, programs)
+        mended, unhealthy = _mended(cluster, settings, progress, timeout)
+        reason = _start_reason(cluster, settings, programs, unhealthy)
         if not reason:
             for part in programs.parts():
                 use(part)
@@ -235,9 +235,9 @@ def start(
     return _result(cluster, changed=changed, reason=reason or mended, state="running", seconds=seconds)
 
 
-def _mended(cluster: _Cluster, settings: Settings, progress: Progress, timeout: float) -> str:
+def _mended(cluster: _Cluster, settings: Settings, progress: Progress, timeout: float) -> tuple[str, str]:
     """Bring back a supervisor that has ended, and wait for the parts that it starts again, so that no other part is
-    started again. Return what was wrong; "" if nothing was, or if that does not help.
+    started again. Return what was wrong and is right again, and what is wrong still; "" for nothing.
     """
     reason = began = cluster.unhealthy_reason()
     running = cluster.running()
@@ -249,7 +249,7 @@ def _mended(cluster: _Cluster, settings: Settings, progress: Progress, timeout: 
     while reason and supervisor.is_at_work(cluster.layout) and time.monotonic() < deadline:
         time.sleep(_POLL)
         reason = cluster.unhealthy_reason()
-    return "" if reason else began
+    return ("", reason) if reason else (began, "")
 
 
 def _adjust(
@@ -355,11 +355,13 @@ def _result(cluster: _Cluster, *, changed: bool, **more: Any) -> dict[str, Any]:
     return {**result, **more}
 
 
-def _start_reason(cluster: _Cluster, settings: Settings, programs: ProgramSet) -> str:
-    """Why the cluster must be started (again) to run with `settings`; "" if it does."""
-    reason = cluster.unhealthy_reason()
-    if reason:
-        return reason
+def _start_reason(cluster: _Cluster, settings: Settings, programs: ProgramSet, unhealthy: str) -> str:
+    """Why the cluster must be started (again) to run with `settings`; "" if it does.
+
+    unhealthy: what is wrong with its parts.
+    """
+    if unhealthy:
+        return unhealthy
     if cluster.state.get("settings") != json.loads(json.dumps(asdict(settings))):
         return "the settings changed"
     if cluster.state.get("programs") != programs.folders():
