@@ -15,7 +15,6 @@ from typing import Any, Final, NamedTuple
 from ...module_utils._cluster.client.files import write_file
 from ...module_utils._resolver.api import release as releases
 from ...module_utils._resolver.api.errors import bug_report
-from ...module_utils._resolver.api.matcher import ObjectKey
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of, version_of
 from .._catalog_files import builtin_objects
@@ -118,7 +117,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     cluster_objects = [*catalog, *(entry.manifest for entry in others.objects)]
     head = _read(options.path, stdin, kubevirt, options.namespace, cluster_objects)
     base = _read(options.base, b"", kubevirt, options.namespace, cluster_objects) if options.base else None
-    earlier = None if base is None else {ObjectKey.of(entry.manifest): entry.manifest for entry in base.objects}
+    earlier = None if base is None else bases.by_key(base.objects)
     checks = [check for extension in EXTENSIONS for check in extension.checks]
     findings = [
         *head.findings,
@@ -127,7 +126,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     for extension in EXTENSIONS:
         findings += extension.findings([*others.sources, *head.sources], head.objects, head.lookup, kubevirt)
     if base is not None:
-        findings += bases.compare(base.objects, base.lookup, head.objects, head.lookup, kubevirt)
+        findings += bases.compare(earlier or {}, base.lookup, head.objects, head.lookup, kubevirt)
     findings = with_lines(without_secrets(findings, head.sources), head.texts, head.starts)
     if not head.labels and not any(finding.level == ERROR for finding in findings):
         nothing = "nothing checked: found no VM, instancetype or preference that the check can judge; check the paths"

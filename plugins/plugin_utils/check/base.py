@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...module_utils._resolver.api.errors import FieldError, Panic
@@ -14,13 +14,18 @@ from ...module_utils._resolver.guest.effect import ASSUMED, RESTART, UNKNOWN, ad
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
 from .findings import NOTE, WARNING, Finding
-from .objects import VM, Declared, KnownObjects
+from .objects import VM, Declared, KnownObjects, has_name
 
 Manifest = dict[str, Any]
 
 
+def by_key(objects: Iterable[Declared]) -> dict[ObjectKey, Manifest]:
+    """The objects of a revision by their keys. Objects without a name cannot be found again."""
+    return {ObjectKey.of(entry.manifest): entry.manifest for entry in objects if has_name(entry.manifest)}
+
+
 def compare(
-    base: Sequence[Declared],
+    base: Mapping[ObjectKey, Manifest],
     base_lookup: KnownObjects,
     head: Sequence[Declared],
     head_lookup: KnownObjects,
@@ -29,16 +34,15 @@ def compare(
     """Findings for each changed VM whose running guest needs a restart, and for each changed instancetype or preference
     that VMs refer to.
 
-    base_lookup, head_lookup: the objects of a revision and those of the cluster. A VM that is not halted is assumed to
-    run as the base declares it.
+    base: see `by_key`. base_lookup, head_lookup: the objects of a revision and those of the cluster. A VM that is not
+    halted is assumed to run as the base declares it.
     """
-    base_manifests = {ObjectKey.of(entry.manifest): entry.manifest for entry in base}
     base_cluster = Cluster(base_lookup, kubevirt)
     # The base overrides the head, because VMs keep their captured revisions.
     head_cluster = Cluster(KnownObjects([*head_lookup.all, *base_lookup.all]), kubevirt)
     vms = [entry.manifest for entry in head if entry.manifest["kind"] == VM]
     for entry in head:
-        before = base_manifests.get(ObjectKey.of(entry.manifest))
+        before = base.get(ObjectKey.of(entry.manifest)) if has_name(entry.manifest) else None
         if before is None:
             continue
         try:

@@ -63,12 +63,16 @@ class Declared(NamedTuple):
         return Finding(rule, level, self.location, self.label, field, message)
 
 
+def has_name(manifest: Manifest) -> bool:
+    return bool((manifest.get("metadata") or {}).get("name"))
+
+
 class KnownObjects:
     """The objects of a repository and those of the cluster, as a cluster would have them."""
 
     def __init__(self, objects: Iterable[Manifest]) -> None:
         # Nothing refers to an object without a name.
-        objects = [manifest for manifest in objects if (manifest.get("metadata") or {}).get("name")]
+        objects = list(filter(has_name, objects))
         self._objects = Objects(objects)
         self._kinds: dict[tuple[str, str], dict[str, Manifest]] = {}
         for manifest in objects:

@@ -616,3 +616,11 @@ def test_everything_kubevirt_refuses_is_an_error() -> None:
             refused += 1
             assert any(finding.level == "error" for finding in result), case
     assert refused >= 30
+
+
+@pytest.mark.parametrize("metadata", [{}, None])
+def test_objects_without_a_name_have_no_earlier_revision(check: Check, metadata: Any) -> None:
+    nameless = {**vm(), "metadata": metadata}
+    check({"base/all.yaml": nameless})
+    code, lines = check({"head.yaml": nameless}, "--base", "base")
+    assert code == 1 and "metadata.name: missing; write a name such as web-1 [invalid]" in lines[0]
