@@ -188,7 +188,7 @@ def vm(**spec: Any) -> dict[str, Any]:
         (vm(dataVolumeTemplates=["data"]), "spec.dataVolumeTemplates[0]"),
     ],
 )
-def test_an_entry_of_a_wrong_type_hides_no_other_error(tmp_path: Path, manifest: Any, field: str) -> None:
+def test_a_wrong_entry_hides_no_other_error(tmp_path: Path, manifest: Any, field: str) -> None:
     found = sorted(field for field, _message in findings(yaml.safe_dump(manifest), tmp_path))
     assert found == sorted([field, "spec.instancetype.name"])
 
@@ -220,7 +220,7 @@ def test_options_that_nothing_can_do_without(tmp_path: Path, module: str, option
     assert [found for found, _message in findings(yaml.safe_dump(task), tmp_path)] == [field]
 
 
-def test_objects_of_a_namespace_with_a_wrong_name_are_found(tmp_path: Path) -> None:
+def test_objects_of_misnamed_namespaces_are_found(tmp_path: Path) -> None:
     instancetype = {
         "apiVersion": "instancetype.kubevirt.io/v1beta1",
         "kind": "VirtualMachineInstancetype",

@@ -188,7 +188,7 @@ def test_absent_storage_classes_by_events_of_disks() -> None:
     }
 
 
-def test_the_pod_of_a_vm_says_nothing_of_a_data_volume_of_its_name() -> None:
+def test_pod_events_say_nothing_of_data_volumes() -> None:
     missing = 'MountVolume.SetUp failed for volume "x": secret "gone" not found'
     events = [pod_event("fedora", "FailedMount", missing, "2026-01-01T00:00:02Z")]
     volume = {"kind": "DataVolume", "metadata": {"name": "fedora", "namespace": "shop"}, "spec": {}}
