@@ -1,4 +1,5 @@
-"""Hypothesis strategies for VMs and the objects that they name, of which KubeVirt admits some and refuses others.
+"""Hypothesis strategies for VMs and the objects that they name, of which KubeVirt admits some and refuses others, and
+for options of the module virtual_machine.
 
 KubeVirt's checks that have nothing to do with instance types are not preflight's matter: the VMs break none of those.
 """
@@ -137,3 +138,80 @@ WORLDS = st.builds(
     LABELS,
     LABELS,
 )
+
+
+IMPORTS = st.builds(
+    lambda source, size: {**source, **size},
+    st.sampled_from(
+        [
+            {"blank": True},
+            {"data_source": {"name": "os"}},
+            {"pvc": {"name": "claim", "namespace": "golden"}},
+            {"http": {"url": "https://example.com/disk.qcow2", "secret_ref": "download"}},
+            {"registry": {"url": "docker://quay.io/disks/os:1", "pull_method": "node"}},
+        ]
+    ),
+    some(
+        name=st.sampled_from(["first", "second"]),
+        size=st.sampled_from(["10Gi", "10240Mi"]),
+        storage_class=st.just("fast"),
+        access_modes=st.just(["ReadWriteMany"]),
+    ),
+)
+VOLUMES = st.builds(
+    lambda source, more: {**source, **more},
+    st.sampled_from(
+        [
+            {"container_disk": "quay.io/disks/os:1"},
+            {"persistent_volume_claim": "claim"},
+            {"data_volume": "volume"},
+            {"empty_disk": "1Gi"},
+            {"sysprep": {"secret": "answers"}},
+        ]
+    )
+    | st.builds(lambda described: {"import": described}, IMPORTS),
+    some(
+        name=st.sampled_from(["root", "data"]),
+        boot_order=st.integers(1, 3),
+        bus=st.sampled_from(["virtio", "sata"]),
+        device=st.sampled_from(["disk", "cdrom"]),
+    ),
+)
+NETWORKS = st.builds(
+    lambda network, more: {**network, **more},
+    st.sampled_from(
+        [{}, {"name": "lan", "multus": "lan"}, {"name": "fast", "multus": "golden/fast", "binding": "sriov"}]
+    ),
+    some(model=st.just("e1000"), mac_address=st.just("02:00:00:00:00:0A"), ports=st.just([{"port": 22}])),
+)
+MATCHERS = st.sampled_from([{"name": "size"}, {"infer": "auto"}, {"infer": "required"}, {"infer_from_volume": "root"}])
+TEXTS = st.dictionaries(st.sampled_from(["tier", "example.com/on"]), st.sampled_from(["yes", "1e3", "web", ""]))
+OPTIONS = some(
+    labels=TEXTS,
+    annotations=st.dictionaries(st.just("note"), st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]))),
+    run_strategy=st.sampled_from(["Always", "Halted", "Manual"]),
+    instancetype=MATCHERS,
+    preference=MATCHERS,
+    cpu=some(sockets=COUNTS, cores=COUNTS, model=st.just("Haswell")),
+    memory=st.sampled_from(["1Gi", "1024Mi", "1.5Gi"]),
+    termination_grace_period=st.integers(0, 200),
+    volumes=st.lists(VOLUMES, max_size=3),
+    cloud_init=some(
+        type=st.sampled_from(["nocloud", "configdrive", "none"]),
+        user=st.sampled_from(["me", "yes", "a: b"]),
+        ssh_keys=st.just(["ssh-ed25519 AAAA me"]),
+    ),
+    access_credentials=st.lists(
+        some(type=st.sampled_from(["ssh", "password"]), users=st.just(["me"])).map(
+            lambda more: {"secret": "key", **more}
+        ),
+        max_size=2,
+    ),
+    networks=st.lists(NETWORKS, max_size=3),
+    efi=some(secure_boot=st.booleans()),
+    tpm=some(persistent=st.booleans()),
+    node_selector=SELECTOR,
+    tolerations=st.just([{"key": "dedicated", "operator": "Exists"}]),
+    eviction_strategy=st.just("LiveMigrate"),
+) | VMS.map(lambda made: {"spec": made["spec"]})
+"""Options of a VM without a name, none of which may be secret; the module refuses some of them."""

@@ -246,10 +246,13 @@ options:
     type: str
     choices: [VirtualMachineInstancetype, VirtualMachineClusterInstancetype]
   state:
-    description: Whether the object must exist as declared, or must not exist.
+    description:
+      - Whether the object must exist as declared, or must not exist.
+      - With V(rendered), the task connects to nothing and returns the manifests as RV(rendered). All entries of a task
+        are rendered, or none.
     type: str
     default: present
-    choices: [present, absent]
+    choices: [present, absent, rendered]
   labels: &id013
     description: Labels of the instancetype.
     type: dict
@@ -313,9 +316,12 @@ options:
       namespace: *id011
       kind: *id012
       state:
-        description: Whether the object must exist as declared, or must not exist.
+        description:
+          - Whether the object must exist as declared, or must not exist.
+          - With V(rendered), the task connects to nothing and returns the manifests as RV(rendered). All entries of a
+            task are rendered, or none.
         type: str
-        choices: [present, absent]
+        choices: [present, absent, rendered]
       labels: *id013
       annotations: *id014
       deprecated: *id015

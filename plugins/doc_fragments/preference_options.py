@@ -649,10 +649,13 @@ options:
     type: str
     choices: [VirtualMachinePreference, VirtualMachineClusterPreference]
   state:
-    description: Whether the object must exist as declared, or must not exist.
+    description:
+      - Whether the object must exist as declared, or must not exist.
+      - With V(rendered), the task connects to nothing and returns the manifests as RV(rendered). All entries of a task
+        are rendered, or none.
     type: str
     default: present
-    choices: [present, absent]
+    choices: [present, absent, rendered]
   labels: &id017
     description: Labels of the preference.
     type: dict
@@ -720,9 +723,12 @@ options:
       namespace: *id015
       kind: *id016
       state:
-        description: Whether the object must exist as declared, or must not exist.
+        description:
+          - Whether the object must exist as declared, or must not exist.
+          - With V(rendered), the task connects to nothing and returns the manifests as RV(rendered). All entries of a
+            task are rendered, or none.
         type: str
-        choices: [present, absent]
+        choices: [present, absent, rendered]
       labels: *id017
       annotations: *id018
       deprecated: *id019

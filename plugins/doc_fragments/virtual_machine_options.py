@@ -23,9 +23,12 @@ options:
       - With V(absent), an entry of O(virtual_machines) can be what M(virtshape.instancetypes.virtual_machine_info)
         returns for a VM.
       - A VM that is being deleted counts as absent. To create it again, the task first waits until it is gone.
+      - With V(rendered), the task connects to nothing and returns the manifests of new VMs as RV(rendered).
+        O(workload), O(from_template) and O(infer_from_registry) need a connection and are errors. All entries of a task
+        are rendered, or none.
     type: str
     default: present
-    choices: [present, absent]
+    choices: [present, absent, rendered]
   labels: &id002
     description: Labels of the VM. Set labels of its VMI in O(template).
     type: dict
@@ -684,8 +687,11 @@ options:
           - With V(absent), an entry of O(virtual_machines) can be what M(virtshape.instancetypes.virtual_machine_info)
             returns for a VM.
           - A VM that is being deleted counts as absent. To create it again, the task first waits until it is gone.
+          - With V(rendered), the task connects to nothing and returns the manifests of new VMs as RV(rendered).
+            O(workload), O(from_template) and O(infer_from_registry) need a connection and are errors. All entries of a
+            task are rendered, or none.
         type: str
-        choices: [present, absent]
+        choices: [present, absent, rendered]
       labels: *id002
       annotations: *id003
       run_strategy: *id004

@@ -37,8 +37,10 @@ options:
         which O(kind) names the kind. It creates nothing, and a missing object is an error.
       - With V(absent), its volumes are deleted, too, except for those that an unfinished clone reads. Claims and
         snapshots that the module has not created stay.
+      - With V(rendered), the task connects to nothing and returns the manifests as RV(rendered). O(image) then needs a
+        digest or O(schedule), its defaults are not read, and O(upload) is an error.
     type: str
-    choices: [present, labeled, absent]
+    choices: [present, labeled, absent, rendered]
     default: present
   kind: &kind
     description: Kind of the object that gets the labels with O(state=labeled). CDI writes the labels of a claim or a
@@ -222,7 +224,7 @@ options:
       state:
         description: See O(state).
         type: str
-        choices: [present, labeled, absent]
+        choices: [present, labeled, absent, rendered]
       namespace: *namespace
       kind: *kind
       image: *image
@@ -257,6 +259,7 @@ extends_documentation_fragment:
   - virtshape.instancetypes.declare.concurrency
   - virtshape.instancetypes.declare.fail_fast
   - virtshape.instancetypes.declare.ownership
+  - virtshape.instancetypes.declare.rendered
   - virtshape.instancetypes.attributes
 """
 
@@ -363,6 +366,17 @@ results:
       returned: when the DataSource exists
     msg: {description: "Why the boot source failed, on one line.", type: str, returned: on failure}
     warnings: {description: Warnings about the boot source., type: list, elements: str, returned: when there are any}
+rendered:
+  description: The manifests that the task would send for new objects, in the order given, without managed fields.
+    Values that may be secret are hidden.
+  returned: with O(state=rendered)
+  type: list
+  elements: dict
+files:
+  description: Paths of the files with the manifests, changed or not.
+  returned: with O(state=rendered) and O(dest)
+  type: list
+  elements: str
 result:
   description: The only entry of RV(results).
   returned: when O(name) is given

@@ -26,6 +26,7 @@ extends_documentation_fragment:
   - virtshape.instancetypes.declare.concurrency
   - virtshape.instancetypes.declare.fail_fast
   - virtshape.instancetypes.declare.ownership
+  - virtshape.instancetypes.declare.rendered
   - virtshape.instancetypes.attributes
 """
 
@@ -112,6 +113,17 @@ results:
       sample: {OpenAPI-Generator: [metadata.labels.team]}
     msg: {description: "Why the object failed, on one line.", type: str, returned: on failure}
     warnings: {description: Warnings about the object., type: list, elements: str, returned: when there are any}
+rendered:
+  description: The manifests that the task would send for new objects, in the order given, without managed fields.
+    Values that may be secret are hidden.
+  returned: with O(state=rendered)
+  type: list
+  elements: dict
+files:
+  description: Paths of the files with the manifests, changed or not.
+  returned: with O(state=rendered) and O(dest)
+  type: list
+  elements: str
 result:
   description: The only entry of RV(results).
   returned: when O(name) is set

@@ -28,9 +28,11 @@ options:
     description: Namespace of the template.
     type: str
   state:
-    description: Whether the template exists. VMs of a template that is deleted stay.
+    description:
+      - Whether the template exists. VMs of a template that is deleted stay.
+      - With V(rendered), the task connects to nothing and returns the manifest as RV(rendered).
     type: str
-    choices: [present, absent]
+    choices: [present, absent, rendered]
     default: present
   labels: &labels
     description: Labels of the template.
@@ -98,7 +100,7 @@ options:
       state:
         description: See O(state).
         type: str
-        choices: [present, absent]
+        choices: [present, absent, rendered]
       labels: *labels
       annotations: *annotations
       virtual_machine: *virtual_machine
@@ -114,6 +116,7 @@ extends_documentation_fragment:
   - virtshape.instancetypes.declare.concurrency
   - virtshape.instancetypes.declare.fail_fast
   - virtshape.instancetypes.declare.ownership
+  - virtshape.instancetypes.declare.rendered
   - virtshape.instancetypes.attributes
 """
 
@@ -164,6 +167,17 @@ results:
   returned: always
   type: list
   elements: dict
+rendered:
+  description: The manifests that the task would send for new objects, in the order given, without managed fields.
+    Values that may be secret are hidden.
+  returned: with O(state=rendered)
+  type: list
+  elements: dict
+files:
+  description: Paths of the files with the manifests, changed or not.
+  returned: with O(state=rendered) and O(dest)
+  type: list
+  elements: str
 result:
   description: The only entry of RV(results).
   returned: when O(name) is set

@@ -1,10 +1,10 @@
 """Cases of virtctl's vectors: read, run through the collection, compared.
 
-A command line becomes options; these are checked as Ansible checks a module's, and the resolver builds the manifest
-that a new object gets. Compared are the manifest and the warnings with virtctl's, or the error, in virtctl's words (see
-`virtctl_words`), warnings before it left aside. Three things are written differently and are the same: the parts that
-virtctl leaves unfilled (`status`, `resources`, ...), the case of a matcher's kind, and the names that virtctl makes at
-random, which are always the same here: they have to be of virtctl's form.
+A command line becomes options; these are checked as Ansible checks a module's, and the module writes the manifest to a
+file, with `state: rendered`. Compared are the manifest and the warnings with virtctl's, or the error, in virtctl's
+words (see `virtctl_words`), warnings before it left aside. Three things are written differently and are the same: the
+parts that virtctl leaves unfilled (`status`, `resources`, ...), the case of a matcher's kind, and the names that
+virtctl makes at random, which are always the same here: they have to be of virtctl's form.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 import collection_path  # noqa: F401  # pylint: disable=unused-import
+import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from catalog_flags import MATCHER_FIELDS, argument_spec, build, missing, options_of
 from command_line import Flags, Syntax, parse
@@ -27,12 +28,12 @@ from virtctl_words import said, said_of_catalog, warned
 from vm_flags import GROUPS, Stage, deprecations, exclusive, stages
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.declared_vm import with_password
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.outcome import TaskContext
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import formats, schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import (
     instancetypes as manifests,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.virtual_machine import reconcile
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm import (
     manifest as vm_manifest,
 )
@@ -42,8 +43,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
     warnings,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare.vm.options import SPEC
+from ansible_collections.virtshape.instancetypes.plugins.modules import instancetype, preference, virtual_machine
 
 Case = dict[str, Any]
+_MODULES = {"vm": virtual_machine.MODULE, "instancetype": instancetype.MODULE, "preference": preference.MODULE}
 # Which complaints about one flag virtctl has first.
 _RANK = ("UnsupportedError", "ArgumentValueError", "MutuallyExclusiveError", "RequiredOneOfError", "RequiredError")
 
@@ -128,7 +131,20 @@ def _virtual_machine(_kind: str, flags: Flags, seed: str) -> Outcome:
             return Outcome(error=f'failed to parse "--{stage.flag}" flag: {stage.syntax}')
     options = with_password(validator.validate(stage.options).validated_parameters)
     result = (*deprecations(flags), *(warned(warning) for warning in warnings(options)))
-    return Outcome(reconcile(manifest(options), None, "virtshape").manifest, warnings=result)
+    return Outcome(_rendered("vm", stage.options), warnings=result)
+
+
+def _rendered(kind: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The manifest in the file that the module writes for options."""
+    module = _MODULES[kind]
+    with tempfile.TemporaryDirectory() as folder:
+        rendering = {"state": "rendered", "dest": f"{folder}/it.yaml", "keep_secrets": True}
+        params = ArgumentSpecValidator(module.argument_spec).validate({**options, **rendering}).validated_parameters
+        outcome = module.run(params, TaskContext())
+        if outcome.failed:
+            raise AssertionError(outcome.result["msg"])
+        result: dict[str, Any] = yaml.safe_load(Path(folder, "it.yaml").read_text(encoding="utf-8"))
+    return result
 
 
 def _error_of(validator: ArgumentSpecValidator, stage: Stage) -> str | None:
@@ -179,9 +195,10 @@ def _catalog(kind: str, flags: Flags, seed: str) -> Outcome:
     if matches:
         return Outcome(error=said_of_catalog(matches[0]))
     try:
-        return Outcome(build[kind](result.validated_parameters))
+        build[kind](result.validated_parameters)
     except FieldError as problem:
         return Outcome(error=said_of_catalog(_with_cause(problem)))
+    return Outcome(_rendered(kind, options))
 
 
 def _sorted(errors: Any) -> list[str]:

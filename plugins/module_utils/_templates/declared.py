@@ -17,6 +17,8 @@ from .conversion import API_VERSION, KIND
 from .process import Example, example, refusal, review
 from .substitution import references
 
+SINCE: Final = "1.9"
+"""The first KubeVirt with VirtualMachineTemplates."""
 _SPEC: Final = "VirtualMachineTemplateSpec"
 _STRICT: Final = "strict decoding error"
 _UNKNOWN: Final = "unknown field"
@@ -32,7 +34,7 @@ def argument_spec() -> dict[str, dict[str, Any]]:
         "virtual_machine": {**typed["virtual_machine"], "type": "dict"},
         "name": {"type": "str"},
         "namespace": {"type": "str"},
-        "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+        "state": {"type": "str", "choices": ["present", "absent", "rendered"], "default": "present"},
         "labels": {"type": "dict"},
         "annotations": {"type": "dict"},
         "spec": {"type": "dict"},

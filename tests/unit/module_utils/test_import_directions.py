@@ -51,7 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_cluster.client": CLIENT,
     "_cluster.reads": READS | {"_yaml_documents"},
     "_cluster.writes": WRITES,
-    "_cluster.modules": MODULES,
+    "_cluster.modules": MODULES | {"_yaml_documents"},
     "_yaml_documents": {"_resolver.api", "_cluster.client"},
     "doc_fragments": set(),
     # Files beside the rooms.

@@ -5,8 +5,13 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..._cluster.modules.objects import ObjectModule
+from ..._resolver.api.errors import FieldError
+from ..._resolver.api.manifest import Manifest, Options
+from ..._resolver.api.release import Release
+from ..rendered import rendered
 from ..source import LABELED_KINDS, ORIGINS, representative
 from .sources import BootSourceHandler, declare_sources
+from .state import refused
 
 _REFERENCE: Final = {"name": {"type": "str", "required": True}, "namespace": {"type": "str"}}
 _MATCHER: Final = {"name": {"type": "str", "required": True}, "kind": {"type": "str"}}
@@ -28,7 +33,7 @@ _PROXY: Final[dict[str, dict[str, Any]]] = {
 _SPEC: Final[dict[str, dict[str, Any]]] = {
     "name": {"type": "str"},
     "namespace": {"type": "str"},
-    "state": {"type": "str", "choices": ["present", "labeled", "absent"], "default": "present"},
+    "state": {"type": "str", "choices": ["present", "labeled", "absent", "rendered"], "default": "present"},
     "kind": {"type": "str", "choices": list(LABELED_KINDS), "default": LABELED_KINDS[0]},
     "image": {"type": "str"},
     "image_stream": {"type": "str"},
@@ -58,6 +63,14 @@ _SPEC: Final[dict[str, dict[str, Any]]] = {
 }
 
 
+def _rendered(options: Options, _manifest: Manifest, _release: Release) -> list[Manifest]:
+    manifests = rendered(options)
+    problems = [finding.text for manifest in manifests for finding in refused(manifest)]
+    if problems:
+        raise FieldError("", problems[0])
+    return manifests
+
+
 MODULE = ObjectModule(
     plural="boot_sources",
     spec=_SPEC,
@@ -65,4 +78,5 @@ MODULE = ObjectModule(
     handler=lambda _options, _session, _notes: BootSourceHandler(),
     rules={"mutually_exclusive": [ORIGINS]},
     declare=declare_sources,
+    render=_rendered,
 ).module

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from ..._cluster.client.session import Session
 from ..._cluster.writes.kind_handler import DeclareOutcome, Finding
@@ -20,6 +20,11 @@ Manifest = dict[str, Any]
 
 class BootSources(VMExtension):
     checks = (boot_source_issues,)
+    online: ClassVar[Mapping[str, str]] = {
+        "workload": "set boot, instancetype and preference to what the filter virtshape.instancetypes.workload chooses"
+        " of manifests",
+        "infer_from_registry": "set instancetype and preference",
+    }
 
     def __init__(self, task: VMTask) -> None:
         super().__init__(task)

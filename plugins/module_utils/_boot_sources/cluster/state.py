@@ -208,6 +208,13 @@ def cron_refused(manifest: Manifest) -> list[Finding]:
         return [Finding(f"schedule: {error}")]
 
 
+def refused(manifest: Manifest) -> list[Finding]:
+    """The reason why CDI would reject a new object of a boot source."""
+    if manifest["kind"] == "DataImportCron":
+        return cron_refused(manifest)
+    return _refused(admission.data_volume_refusal(manifest, None)) if manifest["kind"] == "DataVolume" else []
+
+
 def _refused(refusal: Any) -> list[Finding]:
     return [] if refusal is None else [Finding(f"CDI refuses the object: {refusal.message.strip()}")]
 

@@ -16,11 +16,13 @@ from ..._resolver.api.redaction import mask_secrets
 from ..._resolver.declare import plan
 from ..._resolver.declare.argument_spec import expand_shorthand, merge_options
 from ..._resolver.declare.option_checks import NOT_FINITE, not_finite, shape_problem
+from ..._resolver.declare.rendered import RENDERED
 from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..writes.declare import declare
 from ..writes.engine import WriteSettings
 from ..writes.kind_handler import DeclareOutcome, Entry, KindHandler, TaskNotes
+from . import rendering
 from .options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS, WAIT
 from .outcome import (
     ON_FAILURE,
@@ -36,6 +38,7 @@ from .outcome import (
     need_verb,
     restart_warning,
 )
+from .rendering import RENDERING, Render
 
 Options = dict[str, Any]
 Output = dict[str, Any]
@@ -59,6 +62,7 @@ class ObjectModule:
     declare: declares the objects; replaceable for objects that consist of several.
     selectors, select: further options that say which objects to delete, and what turns them into the list; it returns
     the task's options and may add warnings.
+    render: with state rendered, the manifests that a declaration of a new object would send.
     """
 
     plural: str
@@ -72,6 +76,7 @@ class ObjectModule:
     declare: Callable[[Session, KindHandler, list[Entry], WriteSettings], list[DeclareOutcome]] = declare
     selectors: dict[str, Any] = field(default_factory=dict)
     select: Callable[[Params, list[str]], Params] = lambda params, _warnings: params
+    render: Render = lambda _options, manifest, _release: [manifest]
 
     @property
     def module(self) -> Module:
@@ -94,6 +99,7 @@ class ObjectModule:
                 **OWNERSHIP,
                 **DRY_RUN,
                 **ON_FAILURE,
+                **RENDERING,
                 **self.settings,
                 **self.selectors,
                 **self.spec,
@@ -117,10 +123,22 @@ class ObjectModule:
     def _run(self, params: Params, task: TaskContext) -> Outcome:
         params = self.select(params, task.warnings)
         entries = self._entries(params, task)
+        if rendering.is_asked(self.plural, params, entries):
+            return self._rendered(params, task, entries)
         settings = WriteSettings.of(params, task.check)
         session = Session(params)
         handler = self.handler(params, session, TaskNotes(task.warnings, task.secrets))
         return self._outcome(params, task, handler, self.declare(session, handler, entries, settings))
+
+    def _rendered(self, params: Params, task: TaskContext, entries: list[Entry]) -> Outcome:
+        results = [DeclareOutcome(entry) for entry in entries]
+        output = rendering.render(self._nouns, results, self.render, params, task)
+        task.warnings += group_warnings(self._option_warnings(results))
+        output["results"] = [output_of(KindHandler(), result) for result in results]
+        if params["name"] is not None:
+            output["result"] = output["results"][0]
+        failed = any(result.failed for result in results)
+        return failed_outcome(params, self._nouns, output) if failed else Outcome(output)
 
     def _entries(self, params: Params, task: TaskContext) -> list[Entry]:
         if params["name"] is not None:
@@ -199,7 +217,8 @@ class ObjectModule:
     def _entry(self, options: Options) -> Entry:
         name, state = label(options), options["state"]
         no_key = ObjectKey("", options.get("namespace") or "", options["name"])
-        if self.namespaced(options) and not options.get("namespace"):
+        # Of a rendered object, the namespace may be that of the tool which applies it.
+        if self.namespaced(options) and not options.get("namespace") and state != RENDERED:
             return Entry(name, no_key, state, {}, "namespace: required; set the namespace of the object")
         try:
             manifest = self.manifest(options)

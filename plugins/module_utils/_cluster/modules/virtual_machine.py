@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+from ..._resolver.api.errors import FieldError
+from ..._resolver.api.manifest import Manifest, Options
+from ..._resolver.api.release import Release
+from ..._resolver.declare.rendered import RENDERED
+from ..._resolver.declare.virtual_machine import reconcile
 from ..._resolver.declare.vm.manifest import warnings
 from ..._resolver.declare.vm.options import EXCLUSIVE, SPEC
 from ..writes.handlers.virtual_machine import VirtualMachineHandler
@@ -41,4 +46,16 @@ def module(extensions: Sequence[type[VMExtension]] = ()) -> Module:
         warnings=warnings,
         selectors=_SELECTORS,
         select=to_delete,
+        render=partial(rendered, {name: why for extension in extensions for name, why in extension.online.items()}),
     ).module
+
+
+def rendered(online: Mapping[str, str], options: Options, manifest: Manifest, _release: Release) -> list[Manifest]:
+    """The VM that a declaration would create. online: options that need a connection, and what to set instead.
+
+    Raises FieldError for such an option.
+    """
+    for option, remedy in online.items():
+        if options.get(option):
+            raise FieldError(option, f"needs a connection, which state {RENDERED} does not make; {remedy}")
+    return [reconcile(manifest, None, "").manifest]

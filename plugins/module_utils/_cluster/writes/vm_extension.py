@@ -5,7 +5,7 @@ The file of a module names its extensions, so that the core imports none of them
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -40,10 +40,12 @@ class VMTask:
 class VMExtension:
     """What a capability adds to a task that declares VMs. Each hook does nothing unless it is overridden.
 
-    checks: add to the issues of a VM.
+    checks: add to the issues of a VM. online: options that it completes by what it asks for, and what to set instead
+    where nothing can be asked.
     """
 
     checks: ClassVar[tuple[Check, ...]] = ()
+    online: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, task: VMTask) -> None:
         self.task = task

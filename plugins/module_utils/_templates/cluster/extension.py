@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMExtension, complete_each
@@ -22,6 +22,11 @@ _TEMPLATE: Final = "VirtualMachineTemplate"
 
 
 class Templates(VMExtension):
+    online: ClassVar[Mapping[str, str]] = {
+        OPTION: "set spec to that of the VM which the filter virtshape.instancetypes.template_process makes of the"
+        " template's manifest"
+    }
+
     def complete(self, outcomes: Sequence[DeclareOutcome], check_mode: bool) -> None:
         complete_each(outcomes, OPTION, self._complete_one, check_mode)
 

@@ -7,6 +7,9 @@ from functools import partial
 
 from ..._cluster.modules.objects import ObjectModule
 from ..._cluster.modules.outcome import Module
+from ..._resolver.api.errors import FieldError
+from ..._resolver.api.manifest import Manifest, Options
+from ..._resolver.api.release import Release
 from ..._resolver.preflight.issues import Check
 from .. import declared
 from .handler import TemplateHandler
@@ -20,4 +23,11 @@ def module(checks: Sequence[Check] = ()) -> Module:
         manifest=declared.manifest,
         handler=partial(TemplateHandler, checks=checks),
         warnings=declared.warnings,
+        render=_rendered,
     ).module
+
+
+def _rendered(_options: Options, manifest: Manifest, release: Release) -> list[Manifest]:
+    if not release.has(declared.SINCE):
+        raise FieldError("kubevirt_version", f"KubeVirt has VirtualMachineTemplates from {declared.SINCE} on")
+    return [manifest]

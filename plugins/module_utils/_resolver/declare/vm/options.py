@@ -201,7 +201,7 @@ _NETWORKS: Final = {
 SPEC: Final[Spec] = {
     "name": _STR,
     "namespace": _STR,
-    "state": _choice("present", "absent", default="present"),
+    "state": _choice("present", "absent", "rendered", default="present"),
     "labels": _DICT,
     "annotations": _DICT,
     "run_strategy": _choice("Always", "RerunOnFailure", "Manual", "Halted", "Once"),

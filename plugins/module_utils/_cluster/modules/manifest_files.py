@@ -1,0 +1,120 @@
+"""Writes manifests as YAML files, for Git."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from ..._resolver.api.manifest import Manifest
+from ..._resolver.api.redaction import redact
+from ..._resolver.declare.rendered import file_name
+from ..._yaml_documents import TextError, documents
+from ..client.errors import TaskFailed
+from ..client.files import write_file
+from ..client.transport import yaml
+
+_SUFFIXES: Final = (".yml", ".yaml")
+# What Go's parser takes for a number or a truth value and PyYAML does not: 1e3, 0o17, y.
+_NOT_TEXT: Final = re.compile(r"^(?:[-+]?\.?[0-9][0-9a-fA-FxXoO_.+-]*|[yYnN])$")
+_UNREADABLE: Final = "(not YAML)"
+
+
+class ManifestFile(NamedTuple):
+    """A file with manifests. before: its text so far, None if there is none. after: its text for the manifests."""
+
+    path: Path
+    manifests: list[Manifest]
+    before: str | None
+    after: str
+
+    @property
+    def changed(self) -> bool:
+        return self.before != self.after
+
+    def diff(self) -> dict[str, Any]:
+        """The change as Ansible prints it, with secrets hidden."""
+        before = _parsed(self.path, self.before or "")
+        shown_before, shown_after = redact(before, self.manifests)
+        return {
+            "before": _UNREADABLE if before is None else to_yaml(shown_before),
+            "after": to_yaml(shown_after),
+            "before_header": str(self.path),
+            "after_header": str(self.path),
+        }
+
+
+def files_of(dest: str, manifests: Sequence[Manifest]) -> list[ManifestFile]:
+    """The files for manifests: one for all if `dest` ends in .yml or .yaml, else one for each, in the folder `dest`.
+
+    Raises FieldError for names that no object can have, and TaskFailed for a file that cannot be read.
+    """
+    path = Path(dest)
+    if path.suffix in _SUFFIXES:
+        parts: Mapping[Path, list[Manifest]] = {path: list(manifests)}
+    else:
+        parts = {path / file_name(manifest): [manifest] for manifest in manifests}
+    return [ManifestFile(place, contents, _text_of(place), to_yaml(contents)) for place, contents in parts.items()]
+
+
+def write(files: Iterable[ManifestFile]) -> None:
+    """Writes the changed files, each of them as a whole or not at all. Raises TaskFailed."""
+    for file in files:
+        if file.changed:
+            try:
+                file.path.parent.mkdir(parents=True, exist_ok=True)
+                write_file(file.path, file.after)
+            except OSError as error:
+                raise _failed(file.path, error) from error
+
+
+def _text_of(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode("utf-8", "surrogateescape")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _failed(path, error) from error
+
+
+def _failed(path: Path, error: OSError) -> TaskFailed:
+    return TaskFailed(
+        f"dest: {path}: {error.strerror}; name a folder, or a file that ends in .yaml, that you may write"
+    )
+
+
+def _parsed(path: Path, text: str) -> list[Any] | None:
+    """The documents of a text; None if it is not YAML."""
+    try:
+        return [document.content for document in documents(text, str(path), keep_unknown_tags=True)]
+    except TextError:
+        return None
+
+
+def to_yaml(manifests: Sequence[Manifest]) -> str:
+    """Manifests as YAML, the same text for the same manifests everywhere."""
+    # Ready for JSON, which has neither aliases nor classes derived from Python's.
+    plain = json.loads(json.dumps(manifests))
+    text: str = yaml.dump_all(
+        plain, Dumper=_dumper(), explicit_start=True, sort_keys=False, allow_unicode=True, width=float("inf")
+    )
+    return text if manifests else ""
+
+
+@cache
+def _dumper() -> Any:
+    """PyYAML's dumper, which also writes texts of several lines as they are, and quotes what Go takes for no text."""
+
+    # Not the one in C: another version of libyaml may write another text.
+    class Dumper(yaml.SafeDumper):
+        pass
+
+    def text(dumper: Any, value: str) -> Any:
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+
+    Dumper.add_representer(str, text)
+    Dumper.add_implicit_resolver("tag:virtshape.dev:not-text", _NOT_TEXT, list("-+.0123456789yYnN"))
+    return Dumper

@@ -1,0 +1,104 @@
+"""The state `rendered` of modules that declare objects: the manifests are returned, and nothing is sent or asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from ..._resolver.api.errors import FieldError
+from ..._resolver.api.manifest import Manifest, Options
+from ..._resolver.api.redaction import redact
+from ..._resolver.api.release import NEWEST, Release, UnknownRelease, parse_release
+from ..._resolver.declare.rendered import RENDERED, check_release, secret_option
+from ..client.errors import TaskFailed
+from ..writes.kind_handler import DeclareOutcome, Entry
+from .manifest_files import ManifestFile, files_of, write
+from .outcome import Params, TaskContext, counted_noun
+
+Render = Callable[[Options, Manifest, Release], list[Manifest]]
+"""The manifests that a new object is made of: of its options, their manifest and a release. Raises FieldError."""
+
+RENDERING: Final[dict[str, dict[str, Any]]] = {
+    "dest": {"type": "path"},
+    "kubevirt_version": {"type": "str"},
+    # Whether to keep them, not what they are.
+    "keep_secrets": {"type": "bool", "default": False, "no_log": False},
+}
+
+
+def is_asked(plural: str, params: Params, entries: Sequence[Entry]) -> bool:
+    """Whether the task renders all its entries. Raises TaskFailed if it renders some, or has options of rendering."""
+    states = [entry.state for entry in entries] or [params["state"]]
+    if RENDERED in states:
+        for index, state in enumerate(states):
+            if state != RENDERED:
+                raise TaskFailed(
+                    f"{plural}[{index}] ({entries[index].label}): state is {state}, but others of the task are"
+                    f" {RENDERED}; set state: {RENDERED} for all or for none"
+                )
+        return True
+    for option in RENDERING:
+        if params[option]:
+            raise TaskFailed(f"{option}: only valid with state {RENDERED}")
+    return False
+
+
+def render(nouns: str, results: Sequence[DeclareOutcome], of: Render, params: Params, task: TaskContext) -> Params:
+    """What the task returns besides the results, of which those that cannot be rendered fail.
+
+    nouns: the objects, in the plural. Files are written only if none fails. Raises TaskFailed.
+    """
+    release = _release(params["kubevirt_version"])
+    manifests: list[Manifest] = []
+    shown: list[Manifest] = []
+    for result in results:
+        if result.failed:
+            continue
+        try:
+            secret = _secret_of(result.entry.options, params["keep_secrets"])
+            own = of(result.entry.options, result.entry.manifest, release)
+            for manifest in own:
+                check_release(manifest, release)
+        except FieldError as error:
+            result.refuse(str(error))
+            continue
+        manifests += own
+        shown += [redact(manifest, manifest)[1] for manifest in own] if secret else own
+    if any(result.failed for result in results):
+        return {"changed": False, "rendered": []}
+    files = files_of(params["dest"], manifests) if params["dest"] else []
+    changed = [file for file in files if file.changed]
+    if not task.check:
+        write(changed)
+    message = f"{counted_noun(len(results), nouns)} rendered"
+    output: Params = {"changed": bool(changed), "rendered": shown, "msg": message}
+    if params["dest"]:
+        output.update(files=[str(file.path) for file in files], msg=message + _written(files, changed, task.check))
+    if task.diff:
+        output["diff"] = [file.diff() for file in changed]
+    return output
+
+
+def _release(version: str | None) -> Release:
+    try:
+        return parse_release(version) if version else NEWEST
+    except UnknownRelease as error:
+        raise TaskFailed(f"kubevirt_version: {error}") from None
+
+
+def _secret_of(options: Options, kept: bool) -> str:
+    """The option that may be secret, "" for none. Raises FieldError for one that is not to be kept."""
+    secret = secret_option(options)
+    if secret and not kept:
+        raise FieldError(
+            secret,
+            "may be secret, and a rendered manifest is stored as it is; put it into a Secret and name that in"
+            " access_credentials or as secretRef, or set keep_secrets: true",
+        )
+    return secret
+
+
+def _written(files: Sequence[ManifestFile], changed: Sequence[ManifestFile], check_mode: bool) -> str:
+    """`; 1 of 3 files written`"""
+    would = "would be written" if check_mode else "written"
+    return f"; {len(changed)} of {counted_noun(len(files), 'files')} {would}"

@@ -1,0 +1,66 @@
+"""Manifests that are stored instead of sent: what they must not contain, and the names of their files."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..api import name_rules as names
+from ..api import release_schema, schema
+from ..api.errors import FieldError
+from ..api.manifest import Manifest, Options
+from ..api.name_rules import quoted
+from ..api.release import Release
+from ..api.secret_texts import SECRET, is_value, secret_texts
+from ..api.tree import Place, path_of, scan
+
+RENDERED: Final = "rendered"
+"""The state of an object whose manifest is returned instead of sent."""
+_PASSWORDS: Final = (("cloud_init", "password"), ("cloud_init", "password_file"))
+
+
+def secret_option(options: Options) -> str:
+    """The path of the first option whose value may be secret, or is in the file that it names; "" for none."""
+    for place, part in scan(options):
+        field = str(place[1]) if place else ""
+        if isinstance(part, str) and secret_texts(part, _name_above(place)):
+            return path_of(place)
+        for key, entry in part.items() if isinstance(part, dict) else ():
+            if entry and (key in SECRET or (field, key) in _PASSWORDS or is_value(part, field, key)):
+                return path_of((place, key))
+    return ""
+
+
+def _name_above(place: Place) -> str:
+    """The name of the option that has a value, or the list with the value."""
+    while place and isinstance(place[1], int):
+        place = place[0]
+    return str(place[1]) if place else ""
+
+
+def check_release(manifest: Manifest, release: Release) -> None:
+    """Raises FieldError for a field that this collection knows and the release does not."""
+    type_name = schema.type_of(manifest)
+    if type_name not in schema.TYPES:
+        return
+    for field in release_schema.unknown(type_name, manifest, release):
+        if field.name in schema.TYPES[field.type_name]:
+            raise FieldError(
+                field.path,
+                f"KubeVirt {release.minor_version} does not know the field; remove it, or set kubevirt_version to a"
+                " release that does",
+            )
+
+
+def file_name(manifest: Manifest) -> str:
+    """The name of the file with a manifest alone; no two objects of a cluster have the same.
+
+    Raises FieldError for a namespace or a name that no object can have.
+    """
+    metadata: dict[str, Any] = manifest["metadata"]
+    for field, check in (("namespace", names.label), ("name", names.subdomain)):
+        value = metadata.get(field)
+        if value and (reason := check(value)):
+            raise FieldError(field, f"{quoted(value)} {reason}")
+    parts = (metadata.get("namespace"), manifest["kind"].lower(), metadata["name"])
+    # No name in Kubernetes has an underscore.
+    return "_".join(filter(None, parts)) + ".yaml"
