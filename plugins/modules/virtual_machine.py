@@ -171,6 +171,20 @@ EXAMPLES = r"""
       - name: worker-3
         run_strategy: Halted
 
+- name: Manifests for Git, without a connection
+  virtshape.instancetypes.virtual_machine:
+    state: rendered
+    namespace: shop
+    instancetype: {name: u1.small}
+    preference: {name: fedora}
+    volumes:
+      - name: root
+        container_disk: quay.io/containerdisks/fedora:latest
+    virtual_machines:
+      - name: worker-1
+      - name: worker-2
+    dest: "{{ playbook_dir }}/manifests"
+
 - name: Delete the VMs of a branch
   virtshape.instancetypes.virtual_machine:
     state: absent

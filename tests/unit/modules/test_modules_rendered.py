@@ -59,11 +59,13 @@ Render = Callable[..., Manifest]
         ("boot_source", IMAGE, ["DataVolume", "DataSource"]),
         ("boot_source", {**IMAGE, "schedule": "0 1 * * *"}, ["DataImportCron"]),
         ("boot_source", {"name": "os", "namespace": "shop", "pvc": {"name": "disk"}}, ["DataSource"]),
+        ("boot_source", {**IMAGE, "image": None, "url": "https://example.com/os.qcow2"}, ["DataVolume", "DataSource"]),
     ],
 )
 @pytest.mark.parametrize("where", [{}, {"host": "https://127.0.0.1:1", "api_key": "wrong-token", "wait": True}])
 def test_nothing_is_asked(render: Render, module: str, options: Manifest, kinds: list[str], where: Manifest) -> None:
-    result = render(module, **options, **where)
+    given = {key: value for key, value in options.items() if value is not None}
+    result = render(module, **given, **where)
     assert [manifest["kind"] for manifest in result["rendered"]] == kinds
     assert not result["changed"]
     assert result["msg"] == f"1 {module.replace('_', ' ')} rendered"

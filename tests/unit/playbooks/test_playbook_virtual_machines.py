@@ -124,3 +124,17 @@ def test_a_fleet_is_not_declared_again_and_again(tmp_path: Path, how: Any, messa
     code, output = play(store, tmp_path, over_hosts("ansible_play_hosts", **how))
     assert code == 2, output
     assert message in output and written(store) == []
+
+
+def test_a_fleet_is_rendered_without_a_request(tmp_path: Path) -> None:
+    store, folder = shop(), tmp_path / "fleet"
+    rendering = json.dumps({"virtual_machines_state": "rendered", "virtual_machines_dest": str(folder)})
+    arguments = ("virtshape.instancetypes.virtual_machines", "-e", rendering)
+    code, output = play(store, tmp_path, *arguments)
+    assert code == 0, output
+    assert "4 virtual machines rendered; 4 of 4 files written" in output
+    assert {path.name for path in folder.iterdir()} == {f"shop_virtualmachine_{name}.yaml" for name in HOSTS}
+    assert "runStrategy: Halted" in (folder / "shop_virtualmachine_db.yaml").read_text()
+    code, output = play(store, tmp_path, *arguments)
+    assert "0 of 4 files written" in output and "changed=0" in output, output
+    assert store.asked == []
