@@ -30,7 +30,9 @@ options:
       - V(restored) gives VMs back exactly what they had before they were moved, as O(former) says.
       - V(pinned) names O(revision) in the spec of the VM, which then keeps this revision.
       - V(unpinned) removes that name. The VM keeps the pinned revision until the next refresh.
-      - V(upgraded) rewrites revisions of an older API version, as KubeVirt does when it next reconciles the VM.
+      - V(upgraded) converts revisions of API versions before v1beta1, which KubeVirt 1.7 and later cannot read. The VM
+        refers to a new revision of the same content, and its guest does not change. The old revision is deleted unless
+        another VM refers to it.
       - V(pruned) deletes the revisions of instancetypes and preferences in O(namespace) that no VM, snapshot or restore
         refers to. Revisions of a VM that is being refreshed or restored stay too. Requires O(namespace), without
         O(names) and O(label_selectors).

@@ -69,13 +69,15 @@ def steps(
 
 
 def _vm_steps(vms: Sequence[VMChange], before: KubeVirt, after: KubeVirt) -> Iterable[Step | None]:
-    unreadable = before.release.reads_old_revisions and not after.release.reads_old_revisions
+    yield _step(
+        BEFORE,
+        "Convert revisions that KubeVirt cannot read from 1.7 on (controller_revision, state: upgraded)",
+        [vm for vm in vms if vm.unreadable],
+    )
     yield from _change_steps(
         _VMS,
-        vms,
-        "Upgrade revisions that the new KubeVirt cannot read (controller_revision, state: upgraded)"
-        if unreadable
-        else "Change VMs that the new KubeVirt cannot start",
+        [vm for vm in vms if not vm.unreadable],
+        "Change VMs that the new KubeVirt cannot start",
         "Change VMs that the new KubeVirt rejects at their next change",
         "Remove or replace fields that the new KubeVirt drops",
         "Decide about VMs whose guest gets another size at its next start",

@@ -32,6 +32,7 @@ from .._resolver.kubevirt.vmi.vmi import guest
 from .._resolver.kubevirt.webhooks import validate
 from .._resolver.kubevirt.webhooks.mutate import admit
 from .._resolver.kubevirt.webhooks.response import invalid
+from .._resolver.refresh.convert import has_unreadable_revision
 from .._resolver.refresh.drift import Drift, drift
 from .._templates.process import example
 
@@ -115,11 +116,13 @@ class VMChange(UpgradeChange):
     """A VM before and after an upgrade.
 
     effect: of the upgrade on the guest; what the guest lacks before the upgrade as well does not count.
-    pinned: whether the upgrade turns the captured revision into a pin. refresh: the drift after the upgrade.
+    pinned: whether the upgrade turns the captured revision into a pin. unreadable: the new KubeVirt does not read a
+    revision of the VM, because it is of an older API version. refresh: the drift after the upgrade.
     """
 
     effect: GuestEffect
     pinned: bool
+    unreadable: bool
     refresh: Drift
 
     @property
@@ -155,6 +158,7 @@ def vm_change(vm: Manifest, instance: Instance, before: UpgradeSide, after: Upgr
         refusal(vm, before.cluster),
         _effect(vm, instance, before.cluster, after.cluster, changes),
         _pinned(vm, after) and not _pinned(vm, before),
+        has_unreadable_revision(vm, after.cluster.objects, after.cluster.release),
         drift(vm, instance, after.cluster),
     )
 

@@ -1,21 +1,22 @@
-"""Deletes unreferenced ControllerRevisions, and rewrites ControllerRevisions of older versions."""
+"""Deletes unreferenced ControllerRevisions, and converts ControllerRevisions of older API versions."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ..._resolver.api import release
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import labels_of
 from ..._resolver.api.matcher import MATCHER_FIELDS
-from ..._resolver.api.release import NEWEST, Release
 from ..._resolver.api.write import delete, json_patch
 from ..._resolver.kubevirt.find import revision_names as naming
-from ..._resolver.kubevirt.revision.migrate import Action, Create, Delete, PatchStatus, upgrade
+from ..._resolver.kubevirt.revision.migrate import Action, Create, Delete, PatchStatus
 from ..._resolver.refresh.controller_revisions import unreferenced
+from ..._resolver.refresh.convert import convert
 from ..client.errors import ApiError, RequestFailed
 from ..client.session import Session
 from ..reads.lookup import ClusterLookup
@@ -115,15 +116,24 @@ def _is_being_restored(owners: list[Manifest], restores: list[Manifest]) -> bool
 
 
 def upgrade_revisions(session: Session, vms: list[InspectedVM], settings: WriteSettings) -> list[UpgradeOutcome]:
-    """Rewrites revisions of an older version, as virt-controller does when it next reconciles their VMs."""
+    """Converts revisions of older API versions."""
     results = [UpgradeOutcome(vm) for vm in vms]
-    run_writes(results, lambda result: _upgrade(session, result, settings.check_mode), settings)
+    due = {vm.namespace for vm in vms if convert(vm.vm, vm.revisions).actions}
+    # All VMs of the namespace, because those that were not selected may refer to the same revisions.
+    shared = {namespace: _shared(session.list(_VM, namespace)) for namespace in sorted(due)}
+    run_writes(results, lambda result: _upgrade(session, result, shared, settings.check_mode), settings)
     return results
 
 
-def _upgrade(session: Session, result: UpgradeOutcome, check_mode: bool) -> None:
+def _shared(vms: Iterable[Manifest]) -> set[str]:
+    """The revisions to which more than one VM refers."""
+    users = Counter(name for vm in vms for name in {naming.referenced(vm, field).name for field in MATCHER_FIELDS})
+    return {name for name, count in users.items() if count > 1}
+
+
+def _upgrade(session: Session, result: UpgradeOutcome, shared: dict[str, set[str]], check_mode: bool) -> None:
     before = result.before
-    writes = upgrade(before.vm, before.revisions, _storing_release(before.vm))
+    writes = convert(before.vm, before.revisions, shared.get(before.namespace, ()))
     if writes.error is not None:
         result.failed = writes.error.message
         return
@@ -137,22 +147,13 @@ def _upgrade(session: Session, result: UpgradeOutcome, check_mode: bool) -> None
     result.changed = bool(writes.actions)
 
 
-def _storing_release(vm: Manifest) -> Release:
-    """A release that stores the captured revisions where this VM has them."""
-    return (
-        NEWEST
-        if any(matcher_field.reference_of(vm) for matcher_field in MATCHER_FIELDS)
-        else release.parse_release("1.4")
-    )
-
-
 def _is_done(session: Session, before: InspectedVM) -> bool:
     """Whether nothing is left to do: KubeVirt rejects a repeated patch if the first succeeded and its response was
     lost.
     """
     try:
         live = session.get(_VM, before.namespace, before.name)
-        writes = upgrade(live, ClusterLookup(session), _storing_release(live)) if live is not None else None
+        writes = convert(live, ClusterLookup(session)) if live is not None else None
     except RequestFailed:
         return False
     return writes is not None and writes.error is None and not writes.actions

@@ -1,0 +1,159 @@
+"""Revisions of older API versions, converted where KubeVirt does not read them any more."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from plugins.module_utils._resolver.api.matcher import INSTANCETYPE
+from plugins.module_utils._resolver.api.release import NEWEST, parse_release
+from plugins.module_utils._resolver.kubevirt.find import find
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects, Problem
+from plugins.module_utils._resolver.kubevirt.revision.migrate import Create, Delete, PatchSpec, PatchStatus
+from plugins.module_utils._resolver.refresh.convert import convert, has_unreadable_revision
+
+Manifest = dict[str, Any]
+
+GROUP = "instancetype.kubevirt.io"
+SIZE = {"cpu": {"guest": 2}, "memory": {"guest": "1Gi"}}
+BUS = {"devices": {"preferredDiskBus": "virtio"}}
+SPEC_PATH = "/spec/instancetype/revisionName"
+STATUS_PATHS = [f"/status/{name}Ref/controllerRevisionRef/name" for name in ("instancetype", "preference")]
+NEW = ["db-small-v1beta1-it-3", "db-linux-v1beta1-p-3"]
+
+
+def revision(name: str, data: Manifest, **labels: str) -> Manifest:
+    metadata = {"name": name, "namespace": "shop", "uid": f"uid-{name}", "labels": labels}
+    return {"kind": "ControllerRevision", "metadata": metadata, "data": data}
+
+
+def stored(name: str, role: str, of: str, spec: Manifest, version: str = "v1alpha2") -> Manifest:
+    about = {"name": of, "uid": "it" if role == "Instancetype" else "p", "generation": 3}
+    kind = f"VirtualMachineCluster{role}"
+    return revision(name, {"apiVersion": f"{GROUP}/{version}", "kind": kind, "metadata": about, "spec": spec})
+
+
+def bare(name: str, spec: Manifest) -> Manifest:
+    text = base64.b64encode(json.dumps(spec).encode()).decode()
+    return revision(name, {"apiVersion": f"{GROUP}/v1alpha1", "spec": text})
+
+
+OLD = [stored("old-it", "Instancetype", "small", SIZE), stored("old-p", "Preference", "linux", BUS, "v1alpha1")]
+
+
+def vm(pinned: str = "", captured: tuple[str, ...] = ("old-it", "old-p")) -> Manifest:
+    instancetype = {"name": "small", **({"revisionName": pinned} if pinned else {})}
+    references = zip(("instancetypeRef", "preferenceRef"), captured)
+    return {
+        "kind": "VirtualMachine",
+        "metadata": {"name": "db", "namespace": "shop", "uid": "vm-uid"},
+        "spec": {
+            "instancetype": instancetype,
+            "preference": {"name": "linux"},
+            "template": {"spec": {"domain": {"devices": {}}}},
+        },
+        "status": {reference: {"controllerRevisionRef": {"name": name}} for reference, name in references},
+    }
+
+
+def moved(path: str, before: str, after: str) -> list[Manifest]:
+    return [{"op": "test", "path": path, "value": before}, {"op": "replace", "path": path, "value": after}]
+
+
+def names(actions: Any) -> list[str]:
+    return [action.manifest["metadata"]["name"] for action in actions if isinstance(action, Create)]
+
+
+def test_references_in_the_status_are_replaced() -> None:
+    first, second, patch, *deletes = convert(vm(), Objects(OLD)).actions
+    assert names([first, second]) == NEW
+    steps = [*moved(STATUS_PATHS[0], "old-it", NEW[0]), *moved(STATUS_PATHS[1], "old-p", NEW[1])]
+    assert patch == PatchStatus("shop", "db", steps)
+    assert deletes == [Delete("shop", name, f"uid-{name}") for name in ("old-it", "old-p")]
+
+
+@pytest.mark.parametrize("captured", [(), ("old-it",), ("old-it", "old-p")])
+def test_reference_in_the_spec_is_replaced_there(captured: tuple[str, ...]) -> None:
+    """KubeVirt copies it to the status. It would replace the one in the status, and leave the VM a deleted revision."""
+    patches = [
+        item for item in convert(vm("old-it", captured), Objects(OLD)).actions if not isinstance(item, (Create, Delete))
+    ]
+    expected: list[Any] = [PatchSpec("shop", "db", moved(SPEC_PATH, "old-it", NEW[0]))]
+    if len(captured) > 1:
+        expected.append(PatchStatus("shop", "db", moved(STATUS_PATHS[1], "old-p", NEW[1])))
+    assert patches == expected
+
+
+def test_fields_that_were_unset_stay_unset() -> None:
+    """The releases that read v1alpha2 set them to "" and false, which conflicts with a VM's own."""
+    created = convert(vm(captured=("old-it",)), Objects(OLD)).actions[0]
+    assert isinstance(created, Create)
+    assert created.manifest["data"]["spec"] == SIZE
+    dedicated = {**SIZE, "cpu": {"guest": 2, "model": "Haswell", "dedicatedCPUPlacement": True}}
+    created = convert(
+        vm(captured=("old-it",)), Objects([stored("old-it", "Instancetype", "small", dedicated)])
+    ).actions[0]
+    assert isinstance(created, Create)
+    assert created.manifest["data"]["spec"] == dedicated
+
+
+def test_bare_spec_counts_for_the_matcher_afterwards() -> None:
+    machine = vm()
+    writes = convert(machine, Objects([bare("old-it", SIZE), bare("old-p", BUS)]))
+    created = [{**item.manifest, "kind": "ControllerRevision"} for item in writes.actions if isinstance(item, Create)]
+    assert names(writes.actions) == ["db-small-v1beta1--0", "db-linux-v1beta1--0"]
+    assert [item["data"]["kind"] for item in created] == [
+        "VirtualMachineClusterInstancetype",
+        "VirtualMachineClusterPreference",
+    ]
+    machine["status"]["instancetypeRef"]["controllerRevisionRef"]["name"] = created[0]["metadata"]["name"]
+    assert find.spec(machine, INSTANCETYPE, Objects(created)).spec == SIZE
+
+
+def test_current_and_shared_revisions_stay() -> None:
+    created = [{**item.manifest, "kind": "ControllerRevision"} for item in convert(vm(), Objects(OLD)).actions[:2]]
+    assert convert(vm(captured=(NEW[0], NEW[1])), Objects(created)).actions == ()
+    kinds = [type(action) for action in convert(vm(), Objects(OLD), {"old-p"}).actions]
+    assert kinds == [Create, Create, PatchStatus, Delete]
+
+
+def test_interrupted_conversion_continues() -> None:
+    created = [{**item.manifest, "kind": "ControllerRevision"} for item in convert(vm(), Objects(OLD)).actions[:2]]
+    again = convert(vm(), Objects([*OLD, created[0]]))
+    assert (again.error, names(again.actions)) == (None, NEW[1:])
+    other = {**created[0], "data": {**created[0]["data"], "spec": {**SIZE, "cpu": {"guest": 4}}}}
+    message = f'controllerrevisions.apps "{NEW[0]}" already exists with other content'
+    assert convert(vm(), Objects([*OLD, other])).error == Problem(message, "AlreadyExists", 409)
+
+
+class Hidden(Objects):
+    """Lets nobody see new revisions."""
+
+    def get(self, kind: str, namespace: str, name: str) -> Any:
+        return super().get(kind, namespace, name) or Problem("forbidden")
+
+
+def test_unreadable_revisions_are_reported() -> None:
+    unknown = revision("old-it", {"apiVersion": f"{GROUP}/v2", "kind": "VirtualMachineInstancetype", "spec": SIZE})
+    error = convert(vm(captured=("old-it",)), Objects([unknown])).error
+    assert error is not None and f"of {GROUP}/v2, which KubeVirt does not read" in error.message
+    lost = convert(vm(captured=("lost",)), Objects([])).error
+    assert lost is not None and lost.message == 'controllerrevisions.apps "lost" not found'
+    assert convert(vm(), Hidden(OLD)).error == Problem("forbidden")
+
+
+def test_old_revisions_are_found_by_release() -> None:
+    for machine, revisions, expected in (
+        (vm(), OLD, True),
+        (vm("old-it", ()), OLD, True),
+        (vm(), [], False),
+        (vm(captured=()), OLD, False),
+        (vm(captured=("old-it",)), [stored("old-it", "Instancetype", "small", SIZE, "v2")], False),
+        (vm(captured=("old-it",)), [stored("old-it", "Instancetype", "small", SIZE, "v1beta1")], False),
+    ):
+        assert has_unreadable_revision(machine, Objects(revisions), NEWEST) is expected
+    assert not has_unreadable_revision(vm(), Objects(OLD), parse_release("1.6"))
+    assert not has_unreadable_revision(vm(), Hidden([]), NEWEST)
