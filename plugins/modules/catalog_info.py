@@ -169,6 +169,24 @@ instancetypes:
       description: Day on which a deprecated object is to become obsolete, empty if none is named.
       type: str
       returned: always
+    icon: &icon
+      description: Icon of the object, the label C(instancetype.kubevirt.io/icon-pf) of an instancetype or the
+        annotation C(iconClass) of a preference, empty for none.
+      type: str
+      returned: always
+    docs_url: &docs_url
+      description: Address of the documentation, the annotation C(openshift.io/documentation-url), empty for none.
+      type: str
+      returned: always
+    support_url: &support_url
+      description: Address of the support, the annotation C(openshift.io/support-url), empty for none.
+      type: str
+      returned: always
+    tags: &tags
+      description: Tags of the object, from the annotation C(tags).
+      type: list
+      elements: str
+      returned: always
     used_by: &used_by
       description: VMs that name the object, as NAMESPACE/NAME.
       type: list
@@ -222,6 +240,10 @@ preferences:
     state: *state
     replacement: *replacement
     obsolete_from: *obsolete_from
+    icon: *icon
+    docs_url: *docs_url
+    support_url: *support_url
+    tags: *tags
     used_by: *used_by
     labels: *labels
     annotations: *annotations

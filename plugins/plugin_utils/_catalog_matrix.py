@@ -132,6 +132,7 @@ def html(matrix: Matrix, title: str, limits: Sequence[Limit] = (), capacity: Seq
         title=title,
         matrix=matrix,
         unsatisfied=unsatisfied(matrix),
+        shown=[facts for facts in (*matrix.instancetypes, *matrix.preferences) if _is_shown(facts)],
         fitting=fit_count,
         legend=legend,
         actions=[{"action": action, "sign": sign, "colour": name} for action, (sign, name) in _ACTIONS.items()],
@@ -163,6 +164,10 @@ def markdown(matrix: Matrix, title: str, limits: Sequence[Limit] = ()) -> str:
             lines.append(f"- {wrong['kind']} {wrong['name']}: {mismatch}")
         lines.append("")
     return "\n".join(lines)
+
+
+def _is_shown(facts: Facts) -> bool:
+    return any(facts[name] for name in ("icon", "tags", "docs_url", "support_url"))
 
 
 def _states(matrix: Matrix) -> list[str]:

@@ -7,14 +7,21 @@ from typing import Any, Final, NamedTuple
 from ..api import name_rules as names
 from ..api import schema
 from ..api.errors import CatalogError, QuantityError
-from ..api.manifest import Manifest, labels_of
+from ..api.manifest import Manifest, labels_of, metadata_of
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
 from ..api.name_rules import quoted
 from ..api.quantity import parse
 from ..api.tree import value_at
 from ..choose.fitting import CLASS_LABEL
 
-_OS_LABEL: Final = "instancetype.kubevirt.io/os-type"
+OS_LABEL: Final = "instancetype.kubevirt.io/os-type"
+ICON_LABEL: Final = "instancetype.kubevirt.io/icon-pf"
+"""The icon of an instancetype."""
+ICON_ANNOTATION: Final = "iconClass"
+"""The icon of a preference."""
+TAGS_ANNOTATION: Final = "tags"
+DOCS_ANNOTATION: Final = "openshift.io/documentation-url"
+SUPPORT_ANNOTATION: Final = "openshift.io/support-url"
 _ARCHITECTURE_LABEL: Final = "instancetype.kubevirt.io/arch"
 _OS_ANNOTATION: Final = "vm.kubevirt.io/os"
 
@@ -27,7 +34,7 @@ def class_of(manifest: Manifest) -> str:
 def os_of(manifest: Manifest) -> str:
     """The preference's operating system, from its label, else from the annotation of its VMs; "" for none."""
     annotations = (manifest.get("spec") or {}).get("annotations") or {}
-    return str(labels_of(manifest).get(_OS_LABEL) or annotations.get(_OS_ANNOTATION, ""))
+    return str(labels_of(manifest).get(OS_LABEL) or annotations.get(_OS_ANNOTATION, ""))
 
 
 def architecture_of(manifest: Manifest) -> str:
@@ -36,6 +43,19 @@ def architecture_of(manifest: Manifest) -> str:
     architecture = (spec.get("requirements") or {}).get("architecture") or spec.get("preferredArchitecture")
     # Preferences for releases before 1.7 have only the label.
     return str(architecture or labels_of(manifest).get(_ARCHITECTURE_LABEL) or "")
+
+
+def shown_of(manifest: Manifest) -> dict[str, Any]:
+    """What consoles show of an object: icon, docs_url, support_url ("" for none), and tags, a list."""
+    annotations = metadata_of(manifest).get("annotations") or {}
+    # Some versions of common-instancetypes have quotes and a line end in the addresses.
+    urls = {
+        name: str(annotations.get(annotation) or "").strip('" \n')
+        for name, annotation in (("docs_url", DOCS_ANNOTATION), ("support_url", SUPPORT_ANNOTATION))
+    }
+    tags = str(annotations.get(TAGS_ANNOTATION) or "").split(",")
+    icon = str(labels_of(manifest).get(ICON_LABEL) or annotations.get(ICON_ANNOTATION) or "")
+    return {"icon": icon, **urls, "tags": [tag.strip() for tag in tags if tag.strip()]}
 
 
 # These labels identify the objects of a catalog.

@@ -14,7 +14,16 @@ from ..api.state import ACTIVE, state_of
 from ..api.tree import value_at
 from ..choose.fitting import series_of, size_of
 from ..kubevirt.apply import requirements, topology
-from .labels import CATALOG_LABEL, MANAGED_BY_LABEL, VERSION_LABEL, architecture_of, class_of, os_of, wrong_labels
+from .labels import (
+    CATALOG_LABEL,
+    MANAGED_BY_LABEL,
+    VERSION_LABEL,
+    architecture_of,
+    class_of,
+    os_of,
+    shown_of,
+    wrong_labels,
+)
 from .replacement import as_facts, replacements
 
 # Feature → the field that enables it unless absent or false. For instancetypes these are demands on the node.
@@ -85,6 +94,7 @@ def facts(manifest: Manifest) -> dict[str, Any]:
         "state": state.name,
         "replacement": state.replacement,
         "obsolete_from": state.obsolete_from,
+        **shown_of(manifest),
         "spec": manifest.get("spec") or {},
     }
     if is_instancetype:

@@ -28,7 +28,16 @@ from ..api.state import DEPRECATED, OBSOLETE, REPLACEMENT, marks
 from ..api.tree import apply_merge_patch, copy, merge, value_at
 from ..api.unquoted import QUOTES
 from ..declare import instancetypes as manifests
-from .labels import DESCRIPTIVE, described
+from .labels import (
+    DESCRIPTIVE,
+    DOCS_ANNOTATION,
+    ICON_ANNOTATION,
+    ICON_LABEL,
+    OS_LABEL,
+    SUPPORT_ANNOTATION,
+    TAGS_ANNOTATION,
+    described,
+)
 from .versions import at_version
 
 Entry = dict[str, Any]
@@ -47,6 +56,13 @@ class _DefinitionPart(NamedTuple):
 
 
 _OS: Final = ("annotations", "vm.kubevirt.io/os")
+_TAGS: Final = "tags"
+# What shops and consoles show of an object.
+_SHOWN: Final = {
+    "docs_url": ("annotations", DOCS_ANNOTATION),
+    "support_url": ("annotations", SUPPORT_ANNOTATION),
+    _TAGS: ("annotations", TAGS_ANNOTATION),
+}
 
 _SERIES: Final = _DefinitionPart(
     INSTANCETYPE,
@@ -59,6 +75,8 @@ _SERIES: Final = _DefinitionPart(
         "hugepages": ("spec", "memory", "hugepages", "pageSize"),
         "display_name": ("annotations", f"{DESCRIPTIVE}displayName"),
         "description": ("annotations", f"{DESCRIPTIVE}description"),
+        "icon": ("labels", ICON_LABEL),
+        **_SHOWN,
     },
 )
 _FAMILIES: Final = _DefinitionPart(
@@ -71,6 +89,9 @@ _FAMILIES: Final = _DefinitionPart(
         "requires.memory": ("spec", "requirements", "memory", "guest"),
         "requires.architecture": ("spec", "requirements", "architecture"),
         "display_name": ("annotations", "openshift.io/display-name"),
+        "os_type": ("labels", OS_LABEL),
+        "icon": ("annotations", ICON_ANNOTATION),
+        **_SHOWN,
     },
 )
 
@@ -130,7 +151,7 @@ def _own_content(sort: _DefinitionPart, entry: Entry, where: str) -> Entry:
     _check_keys({key: None for key in keys if key.startswith("requires.")}, tuple(sort.columns), where)
     for column, path in sort.columns.items():
         if column in keys:
-            value = keys[column]
+            value = _tags(keys[column], where) if column == _TAGS else keys[column]
             for key in reversed(path):
                 value = {key: value}
             try:
@@ -144,6 +165,15 @@ def _own_content(sort: _DefinitionPart, entry: Entry, where: str) -> Entry:
     result["labels"].update(state.labels)
     result["annotations"].update(state.annotations)
     return result
+
+
+def _tags(value: Any, where: str) -> Any:
+    """The annotation of a list of tags; a text stays as it is."""
+    if not isinstance(value, list):
+        return value
+    if not all(isinstance(tag, str) for tag in value):
+        raise CatalogError(f"{where}: {_TAGS}: expected a list of texts, found {quoted(value)}{QUOTES}")
+    return ",".join(value)
 
 
 def _derived_labels(matcher_field: MatcherField, spec: dict[str, Any]) -> dict[str, str]:

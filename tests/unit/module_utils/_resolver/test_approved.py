@@ -27,10 +27,12 @@ NOW = "2026-03-01T08:00:00Z"
 CATALOG: dict[str, Any] = {
     "series": {
         "small": {
+            "icon": "pficon-server",
+            "docs_url": "https://example.com/sizes?a=1&b=2",
             "sizes": {
                 "one": {"cpu": 1, "memory": "512Mi"},
                 "three": {"cpu": 3, "memory": "8Gi"},
-            }
+            },
         },
         "large": {"sizes": {"four": {"cpu": 4, "memory": "6Gi", "hugepages": "1Gi"}}},
     },
@@ -44,7 +46,14 @@ CATALOG: dict[str, Any] = {
                 "spread": {"spec": {"cpu": {"preferredCPUTopology": "spread"}}},
             },
         },
-        "win": {"os": "windows", "preferences": {"memory": {"requires": {"memory": "512Mi"}}}},
+        "win": {
+            "os": "windows",
+            "icon": "icon-windows",
+            "tags": ["hidden", "windows"],
+            "docs_url": "javascript:alert(1)",
+            "support_url": "https://example.com/support",
+            "preferences": {"memory": {"requires": {"memory": "512Mi"}}},
+        },
     },
 }
 

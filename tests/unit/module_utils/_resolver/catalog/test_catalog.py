@@ -209,6 +209,37 @@ def test_a_table_of_sizes() -> None:
     assert large["metadata"]["labels"][f"{PREFIX}memory"] == "1.5Gi"
 
 
+def test_short_keys_for_what_consoles_show() -> None:
+    addresses = {"docs_url": "https://docs.example.com", "support_url": "https://help.example.com"}
+    shared = {**addresses, "tags": ["web", "acme"]}
+    definition = {
+        "series": {"web": {**shared, "icon": "pficon-server", "sizes": {"small": {"cpu": 1, "memory": "1Gi"}}}},
+        "families": {
+            "acme": {
+                **shared,
+                "os": "linux",
+                "icon": "icon-linux",
+                "preferences": {
+                    "acme.9": {"os_type": "acme"},
+                    "acme.8": {"os": None, "os_type": "linux", "icon": None, "tags": "a,b", "docs_url": None},
+                },
+            }
+        },
+    }
+    size, new, old = (item["metadata"] for item in expand_catalog(definition))
+    annotations = {
+        "openshift.io/documentation-url": "https://docs.example.com",
+        "openshift.io/support-url": "https://help.example.com",
+        "tags": "web,acme",
+    }
+    assert size["annotations"] == annotations
+    assert size["labels"][f"{PREFIX}icon-pf"] == "pficon-server"
+    assert new["annotations"] == {**annotations, "iconClass": "icon-linux"}
+    assert new["labels"] == {f"{PREFIX}os-type": "acme"}
+    assert old["annotations"] == {"openshift.io/support-url": "https://help.example.com", "tags": "a,b"}
+    assert old["labels"] == {f"{PREFIX}os-type": "linux"}
+
+
 def test_families_inherit() -> None:
     definition = {
         "families": {
@@ -282,7 +313,9 @@ MISTAKES = {
     "series.web: unknown key 'size'; did you mean sizes?": [{"series": {"web": {"size": {}}}}],
     "series.web.sizes.small: unknown key 'mem'; did you mean memory?": [size(mem="1Gi")],
     "series.web.sizes.small: unknown key 'sizes'; choose from cpu, max_sockets, memory, hugepages, display_name, "
-    "description, deprecated, obsolete, labels, annotations, spec, extends": [size(sizes={})],
+    "description, icon, docs_url, support_url, tags, deprecated, obsolete, labels, annotations, spec, extends": [
+        size(sizes={})
+    ],
     "series.web.sizes.small: extends: 'wbe' is not in series; did you mean web?": [size(extends="wbe")],
     "series.web.sizes.small: extends: {} is not in series; choose from web": [size(extends=[{}])],
     "series.b: extends: a > b > a is a cycle; remove one of these references": [
@@ -317,6 +350,9 @@ MISTAKES = {
     "around each dot; write a name such as web-1": [{"series": {"web": {"sizes": {"S": {"cpu": 1, "memory": "1Gi"}}}}}],
     "families.acme.preferences.acme: unknown key 'requires.cpus'; did you mean requires.cpu?": [
         preference(requires={"cpus": 1})
+    ],
+    "families.acme.preferences.acme: tags: expected a list of texts, found ['acme', 9]; put it in quotes": [
+        preference(tags=["acme", 9])
     ],
     "families.acme.preferences.acme: requires: expected an object, found 2; write it as key: value": [
         preference(requires=2)

@@ -159,12 +159,23 @@ def test_facts_of_instancetype_and_preference_are_complete() -> None:
         "instancetype.kubevirt.io/deprecated": "true",
         "instancetype.kubevirt.io/class": "general.purpose",
     }
-    metadata = {"name": "a.b.c", "namespace": "shop", "labels": labels, "annotations": {"x": "y"}, "generation": 3}
+    metadata: dict[str, Any] = {"name": "a.b.c", "namespace": "shop", "labels": labels, "generation": 3}
     spec: dict[str, Any] = {"cpu": {"guest": 2, "model": "", "numa": {}}, "memory": {"guest": "1Gi"}, "gpus": []}
+    annotations = {
+        "openshift.io/documentation-url": '"https://docs.example.com"\n',
+        "openshift.io/support-url": "https://help.example.com",
+        "tags": "kubevirt, web,",
+    }
+    metadata["annotations"] = annotations
+    labels["instancetype.kubevirt.io/icon-pf"] = "pficon-server"
     about = {
         "namespace": "shop",
         "labels": labels,
-        "annotations": {"x": "y"},
+        "annotations": annotations,
+        "icon": "pficon-server",
+        "docs_url": "https://docs.example.com",
+        "support_url": "https://help.example.com",
+        "tags": ["kubevirt", "web"],
         "generation": 3,
         "catalog": "own",
         "catalog_version": "2",
@@ -189,6 +200,8 @@ def test_facts_of_instancetype_and_preference_are_complete() -> None:
     }
     nothing = {
         **dict.fromkeys(("namespace", "catalog", "catalog_version", "managed_by", "replacement", "obsolete_from"), ""),
+        **dict.fromkeys(("icon", "docs_url", "support_url"), ""),
+        "tags": [],
         "labels": {},
         "annotations": {},
         "generation": None,
@@ -256,8 +269,10 @@ def test_well_formed_picture_titles_every_pair() -> None:
 def test_page_is_self_contained() -> None:
     page = html(compatibility_matrix(builtin()), "<Catalog>")
     assert "&lt;Catalog&gt;" in page and "<Catalog>" not in page
-    for word in ("<script", "src=", "href=", "url(", "@import"):
+    for word in ("<script", "<link", "src=", "url(", "@import"):
         assert word not in page
+    # Nothing is loaded by a link until somebody follows it.
+    assert page.count("href=") == page.count('<a href="https://github.com/kubevirt/common-instancetypes')
     assert 'name="viewport"' in page and "prefers-color-scheme: dark" in page
 
 
