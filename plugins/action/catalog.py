@@ -19,6 +19,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._yaml_docu
 )
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._action import action
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._catalog_files import builtin, regular_files
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._kustomize import kustomization_of, rendered
 
 # The options with the name of the source that they belong to.
 _SOURCES = ("definitions", "path", "url")
@@ -57,16 +58,18 @@ class ActionModule(action(__name__)):
         except AnsibleError:
             # Not `from error`: Ansible would add its message, about an option that this module does not have.
             raise AnsibleActionFail(f"path: {options['path']}: no such file or directory") from None
+        checksum, folder = options.get("checksum"), kustomization_of(source)
         files = [path for path in regular_files(source) if path.suffix in SUFFIXES] if source.is_dir() else [source]
         if not files:
             raise AnsibleActionFail(f"path: {source} contains no file that ends in {', '.join(SUFFIXES)}")
-        if any(path.stem == "kustomization" for path in files):
-            raise AnsibleActionFail(
-                f"path: {source} is a kustomization; render it first: kubectl kustomize {source} > bundle.yaml"
-            )
-        if options.get("checksum") and len(files) > 1:
+        if checksum and (len(files) > 1 or folder):
             raise AnsibleActionFail("checksum: only valid for a single file; set path to the file, or remove checksum")
-        found = [item for path in files for item in _parse(self._content(path, options.get("checksum")), path)]
+        if folder is None and (below := [path for path in files if kustomization_of(path)]):
+            raise AnsibleActionFail(f"path: {source} contains a kustomization; set path to {below[0].parent}")
+        if folder is not None:
+            found = _parse(rendered(folder), folder)
+        else:
+            found = [item for path in files for item in _parse(self._content(path, checksum), path)]
         if not found:
             raise AnsibleActionFail(f"path: {source} contains only empty documents; name a catalog or manifests")
         return found

@@ -28,8 +28,9 @@ options:
   source:
     description:
       - Source of the catalog. V(builtin) is the catalog of the collection, in the versions of common-instancetypes that
-        releases of KubeVirt ship, v1.2.1, v1.3.1, v1.4.1, v1.5.1, v1.6.0 and v1.7.0. Only descriptions and display
-        names differ from these. It needs no network.
+        releases of KubeVirt ship, v1.2.1, v1.3.1, v1.4.1, v1.5.1, v1.6.0 and v1.7.0, in the earlier versions v1.0.0,
+        v1.0.1 and v1.1.0, and in a preview of v1.7.1. Only descriptions and display names differ from these. It needs
+        no network.
       - V(url) is a published release, or a bundle at an address.
       - V(path) is a file or directory on the controller.
       - V(definitions) is the content of O(definitions).
@@ -48,7 +49,8 @@ options:
     elements: str
   path:
     description: A YAML or JSON file, or a directory of such files, on the controller, found like the files of a play.
-      Render a kustomize tree first. Only valid with O(source=path).
+      A directory with a C(kustomization.yaml) is rendered, with C(kustomize) or else C(kubectl) of the controller. Only
+      valid with O(source=path).
     type: str
   url:
     description: With O(version), the base address of releases, by default that of common-instancetypes. Without
@@ -58,7 +60,7 @@ options:
     description:
       - With O(source=url) the release to fetch, such as V(v1.7.0).
       - Otherwise the version of a catalog that lists versions, such as the built-in catalog. V(auto), the default, is
-        the newest version for the cluster's release of KubeVirt; for releases older than 1.4 it is the oldest version.
+        the newest version for the cluster's release of KubeVirt, without previews.
     type: str
   checksum:
     description: The SHA-256 of the file, as V(sha256:) and 64 hexadecimal digits. By default the module checks a

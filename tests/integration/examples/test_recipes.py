@@ -19,6 +19,7 @@ from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._resolver.api import write
 from plugins.module_utils._resolver.api.kinds import KINDS
 from plugins.module_utils._resolver.kubevirt.vmi.vmi import guest
+from plugins.plugin_utils._catalog_files import builtin
 
 sys.path.append(str(Path(__file__).parents[1] / "modules"))
 
@@ -29,6 +30,7 @@ pytestmark = pytest.mark.own_cluster
 Manifest = dict[str, Any]
 VM, VMI, PRESET = KINDS["VirtualMachine"], KINDS["VirtualMachineInstance"], "virtualmachineinstancepresets"
 NODES = [{"name": "node01", "cpu": 32, "memory": "64Gi", "devices": {"nvidia.com/A30": 1}}]
+MATCHERS = {"instancetype": "desk", "preference": "windows.10"}
 DISK = "quay.io/containerdisks/fedora:latest"
 
 
@@ -53,8 +55,11 @@ class Place:
     def play(self, title: str) -> str:
         book = [{"hosts": "localhost", "gather_facts": False, "tasks": RECIPES[title]}]
         (self._folder / "recipe.yml").write_text(yaml.safe_dump(book))
+        return self.ansible("recipe.yml")
+
+    def ansible(self, book: str, *options: str) -> str:
         done = subprocess.run(
-            [str(Path(sys.executable).with_name("ansible-playbook")), "recipe.yml"],
+            [str(Path(sys.executable).with_name("ansible-playbook")), book, *options],
             cwd=self._folder,
             env=surroundings(self.kubeconfig),
             capture_output=True,
@@ -117,6 +122,33 @@ def test_windows_from_its_iso(place: Place) -> None:
     disks = {disk["name"]: disk for disk in spec["devices"]["disks"]}
     assert (disks["root"]["bootOrder"], disks["iso"]["bootOrder"]) == (1, 2)
     assert disks["root"]["disk"]["bus"] == "virtio" and disks["drivers"]["cdrom"] and disks["sysprepdisk"]
+
+
+def test_windows_desktops_lose_cpu_hot_plug(place: Place) -> None:
+    """A larger size is plugged in before, and takes a restart after the refresh."""
+    place.run("catalog", version="v1.7.0", definitions=builtin(), namespaces=["office"], preferences=["windows.10"])
+    size = {"namespace": "office", "memory": {"guest": "4Gi"}}
+    for name, cpus in (("desk", 2), ("desk-larger", 4)):
+        place.run("instancetype", name=name, cpu={"guest": cpus}, **size)
+    own = {name: {"name": of, "kind": f"VirtualMachine{name.capitalize()}"} for name, of in MATCHERS.items()}
+    volumes = [{"name": "root", "container_disk": DISK}]
+    place.run("virtual_machine", name="desktop", namespace="office", volumes=volumes, wait=True, **own)
+    larger = {"namespace": "office", "names": ["desktop"], "state": "moved", "replace": {"desk": "desk-larger"}}
+
+    def needs() -> str:
+        planned = execute("controller_revision", {"kubeconfig": place.kubeconfig, **larger}, check=True)
+        return str(planned["results"][0]["needs"])
+
+    assert needs() == "live_update"
+    said = place.play("Windows desktops lose CPU hot-plug")
+    assert "desktop: 2 sockets become 2 cores, needs restart" in " ".join(said.split()), said
+    assert '"msg": "desktop"' in said, said
+    book = "virtshape.instancetypes.refresh_revisions"
+    variables = {"namespaces": "office", "canary": "1", "batch_size": "10%", "rollback": "true"}
+    place.ansible(book, *(f"-erevision_refresh_{name}={value}" for name, value in variables.items()))
+    cpu = place.guest("office", "desktop")["spec"]["domain"]["cpu"]
+    assert (cpu["sockets"], cpu["cores"]) == (1, 2)
+    assert needs() == "restart"
 
 
 def test_vm_gets_a_gpu(place: Place) -> None:

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 import pytest
@@ -79,17 +80,23 @@ def test_a_directory_is_one_catalog(deploy: Deploy, tmp_path: Path) -> None:
     assert "2 unchanged, 1 deleted" in said(deploy(**options))
 
 
+@pytest.mark.skipif(not (which("kustomize") or which("kubectl")), reason="no program renders kustomizations")
+def test_kustomization_is_rendered_and_deployed(deploy: Deploy, tmp_path: Path) -> None:
+    base, overlay = tmp_path / "base", tmp_path / "overlay"
+    for folder, text in ((base, "resources: [size.yaml]"), (overlay, "resources: [../base]\nnamePrefix: acme-")):
+        folder.mkdir()
+        (folder / "kustomization.yaml").write_text(text)
+    (base / "size.yaml").write_text(MANIFEST)
+    done = deploy(source="path", path=str(overlay), catalog="kustomized")
+    assert "catalog kustomized: 1 instancetype, 0 preferences: 1 created" in said(done)
+    assert "1 unchanged" in said(deploy(source="path", path=str(overlay), catalog="kustomized"))
+
+
 @pytest.mark.parametrize(
     ("name", "content", "options", "message"),
     [
         ("cut.yml", CATALOG[:-10], {}, "line 6"),
         ("cut.yml", CATALOG, {"checksum": "sha256:" + "0" * 64}, "the file was changed or truncated"),
-        (
-            "kustomization.yaml",
-            "resources: []\n",
-            {"path": "."},
-            "is a kustomization; render it first: kubectl kustomize",
-        ),
         ("a.yml", CATALOG, {"prune": "unused"}, "required with prune"),
         ("a.yml", CATALOG + "---\nkind: Secret\n", {}, "kind: 'Secret' is neither an instancetype nor a preference"),
     ],
@@ -100,8 +107,7 @@ def test_a_wrong_file_deploys_nothing(
     folder = tmp_path / "catalog"
     folder.mkdir()
     (folder / name).write_text(content)
-    path = folder if options.get("path") == "." else folder / name
-    done = deploy(source="path", **{**options, "path": str(path)})
+    done = deploy(source="path", path=str(folder / name), **options)
     assert done.returncode != 0
     assert message in said(done)
     assert "created" not in done.stdout

@@ -131,9 +131,57 @@ def test_missing_and_unusable_files_are_refused(folder: Path, tmp_path: Path) ->
     (tmp_path / "empty").mkdir()
     message = f"path: {tmp_path}/empty contains no file that ends in .yml, .yaml, .json"
     assert refusal(path=str(tmp_path / "empty")) == message
-    (folder / "kustomization.yaml").write_text("resources: []\n")
-    message = f"path: {folder} is a kustomization; render it first: kubectl kustomize {folder} > bundle.yaml"
+    (folder / "below" / "kustomization.yaml").write_text("resources: []\n")
+    message = f"path: {folder} contains a kustomization; set path to {folder / 'below'}"
     assert refusal(path=str(folder)) == message
+
+
+PROGRAM = """#!/bin/sh
+echo "$0 $*" >>{0}/calls
+cat {0}/output
+"""
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only folder of programs; kustomize and kubectl, if they are made, print the file `output`."""
+    created = tmp_path / "bin"
+    created.mkdir()
+    (created / "cat").symlink_to("/bin/cat")
+    (created / "output").write_text(TEXT)
+    monkeypatch.setenv("PATH", str(created))
+    return created
+
+
+def install(programs: Path, name: str, text: str = PROGRAM) -> None:
+    (programs / name).write_text(text.format(programs))
+    (programs / name).chmod(0o755)
+
+
+@pytest.mark.parametrize("name", ["kustomization.yaml", "kustomization.yml", "Kustomization"])
+def test_kustomization_is_rendered_by_the_program(folder: Path, programs: Path, name: str) -> None:
+    (folder / name).write_text("resources: [one.yaml]\n")
+    message = f"path: {folder} is a kustomization; install kustomize or kubectl on the controller to render it"
+    assert refusal(path=str(folder)) == message
+    for program, command in (("kubectl", "kustomize"), ("kustomize", "build")):
+        install(programs, program)
+        for path in (folder, folder / name):
+            options = sent(source="path", path=str(path))
+            assert options["definitions"] == [{"kind": "A"}, {"kind": "B"}]
+            assert options["_places"] == [f"{folder}, line 1", f"{folder}, line 3"]
+        assert (programs / "calls").read_text().splitlines()[-1] == f"{programs}/{program} {command} {folder}"
+
+
+def test_unusable_kustomizations_are_refused(folder: Path, programs: Path) -> None:
+    (folder / "kustomization.yaml").write_text("resources: [one.yaml]\n")
+    install(programs, "kustomize", "#!/bin/sh\necho 'Error: no such\nfile' >&2\nexit 1\n")
+    assert refusal(path=str(folder)) == f"path: kustomize cannot render {folder}: Error: no such file"
+    install(programs, "kustomize", "no program")
+    assert refusal(path=str(folder)).startswith(f"path: kustomize cannot render {folder}: [Errno 8]")
+    assert refusal(path=str(folder), checksum=DIGEST).startswith("checksum: only valid for a single file")
+    install(programs, "kustomize")
+    with mock.patch("plugins.plugin_utils._kustomize.LARGEST", 3):
+        assert refusal(path=str(folder)) == f"path: {folder} renders to more than 0 MiB; check that it is a catalog"
 
 
 def test_changed_file_or_invalid_yaml_is_refused(folder: Path) -> None:

@@ -29,6 +29,7 @@ from ..api.unquoted import QUOTES
 Document = dict[str, Any]
 
 _VERSIONS: Final = "versions"
+_PREVIEW: Final = "preview"
 _CHANGES: Final = ("labels", "annotations", "series", "families")
 _MEMBERS: Final = {"series": "sizes", "families": "preferences"}
 
@@ -42,19 +43,24 @@ def version_names(documents: Iterable[Any]) -> list[str]:
 
 
 def fitting_version(documents: Iterable[Any], cluster_release: Release) -> str:
-    """The newest version for a release of KubeVirt; the oldest version if the release is older than all.
+    """The newest version for a release of KubeVirt, without previews; the oldest version if the release is older than
+    all.
 
     The catalog must have versions. Raises CatalogError for invalid versions.
     """
     versions = _versions(documents)
-    fitting = (name for name, version in versions.items() if _supports(name, version, cluster_release))
+    fitting = (
+        name
+        for name, version in versions.items()
+        if not version.get(_PREVIEW) and _supports(name, version, cluster_release)
+    )
     return next(fitting, list(versions)[-1])
 
 
 def at_version(documents: Sequence[Any], version: str = "") -> list[tuple[int, Any]]:
     """The documents of a catalog at a version, without the list of versions, each with its index in the given ones.
 
-    version: "" for the newest. Raises CatalogError for unknown or invalid versions.
+    version: "" for the newest that is no preview. Raises CatalogError for unknown or invalid versions.
     """
     versions = _versions(documents)
     if version and version not in versions:
@@ -62,9 +68,9 @@ def at_version(documents: Sequence[Any], version: str = "") -> list[tuple[int, A
             raise CatalogError(f"version: the catalog has no versions, so {quoted(version)} is unknown; remove version")
         raise CatalogError(f"version: the catalog has no {quoted(version)}{did_you_mean(version, versions)}")
     current = [_without_versions(document) for document in documents]
-    for name in versions:
-        current = _at_next_version(current, versions[name], f"{_VERSIONS}.{name}")
-        if name == (version or name):
+    for name, changes in versions.items():
+        current = _at_next_version(current, changes, f"{_VERSIONS}.{name}")
+        if name == version or not (version or changes.get(_PREVIEW)):
             break
     # Drop a document that contained only the versions.
     return [(index, changed) for index, changed in enumerate(current) if changed or not documents[index]]
@@ -96,10 +102,12 @@ def _check(name: Any, version: Any) -> None:
         raise CatalogError(
             f"{where}: expected an object, found {quoted(version)}; write {{}} for a version without changes"
         )
-    keys = ("kubevirt", "without", *_CHANGES)
+    keys = ("kubevirt", _PREVIEW, "without", *_CHANGES)
     for key in version:
         if key not in keys:
             raise CatalogError(f"{where}: unknown key {key!r}{did_you_mean(key, keys)}")
+    if not isinstance(version.get(_PREVIEW, False), bool):
+        raise CatalogError(f"{where}: {_PREVIEW}: expected true or false, found {quoted(version[_PREVIEW])}")
     for key in _CHANGES:
         if key in version and not isinstance(version[key], dict):
             raise CatalogError(f"{where}: {key}: expected an object, found {quoted(version[key])}")

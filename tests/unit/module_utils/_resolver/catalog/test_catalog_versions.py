@@ -63,6 +63,17 @@ def test_a_version_without_kubevirt_supports_all_releases() -> None:
     assert fitting_version(documents, release.parse_release("1.8")) == "v1"
 
 
+def test_previews_are_chosen_only_by_name() -> None:
+    documents = catalog({"series": {"d1": {"sizes": {"small": {"cpu": 2}}}}})
+    documents[-1]["versions"]["v3"] = {"preview": True}
+    assert fitting_version(documents, release.NEWEST) == "v2"
+    chosen = [by_name(documents, version)["d1.small"]["spec"]["cpu"]["guest"] for version in ("", "v2", "v3")]
+    assert chosen == [2, 2, 1]
+    assert version_names(documents) == ["v3", "v2"]
+    alone = [SIZES, {"versions": {"v1": {"preview": True}}}]
+    assert (fitting_version(alone, release.NEWEST), len(by_name(alone, ""))) == ("v1", 3)
+
+
 def test_older_version_includes_changes_of_newer_ones() -> None:
     documents = catalog(
         {"without": ["d1.large"], "series": {"d1": {"sizes": {"small": {"memory": "1Gi"}}}}},
@@ -134,6 +145,7 @@ def test_input_documents_are_not_modified() -> None:
         ({1.5: {}}, "versions.1.5: expected a string as name, found 1.5; put it in quotes"),
         ({"v1": None}, "versions.v1: expected an object, found None; write {} for a version without changes"),
         ({"v1": {"serie": {}}}, "versions.v1: unknown key 'serie'; did you mean series?"),
+        ({"v1": {"preview": "yes"}}, "versions.v1: preview: expected true or false, found 'yes'"),
         ({"v1": {"series": []}}, "versions.v1: series: expected an object, found []"),
         ({"v1": {"without": "a"}}, "versions.v1: without: expected a list of names, found 'a'"),
         ({"v1": {"without": [1]}}, "versions.v1: without: expected a list of names, found [1]"),
