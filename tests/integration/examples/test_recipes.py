@@ -141,8 +141,8 @@ def test_windows_desktops_lose_cpu_hot_plug(place: Place) -> None:
 
     assert needs() == "live_update"
     said = place.play("Windows desktops lose CPU hot-plug")
-    assert "desktop: 2 sockets become 2 cores, needs restart" in " ".join(said.split()), said
-    assert '"msg": "desktop"' in said, said
+    for text in ("desktop: 2 sockets become 2 cores, needs restart", "msg: desktop"):
+        assert text in " ".join(said.replace('"', "").split()), said
     book = "virtshape.instancetypes.refresh_revisions"
     variables = {"namespaces": "office", "canary": "1", "batch_size": "10%", "rollback": "true"}
     place.ansible(book, *(f"-erevision_refresh_{name}={value}" for name, value in variables.items()))
