@@ -24,6 +24,7 @@ from plugins.module_utils._resolver.catalog.bundle import version_of
 from plugins.module_utils._resolver.catalog.objects import adapt, expand_catalog
 from plugins.module_utils._resolver.catalog.selection import select
 from plugins.module_utils._resolver.catalog.versions import version_names
+from plugins.module_utils._yaml_documents import documents
 
 CHECKOUT = Path(__file__).resolve().parents[5]
 BUILTIN = CHECKOUT / "roles" / "common_instancetypes" / "files" / "catalog"
@@ -90,6 +91,12 @@ def test_builtin_has_upstreams_digests(
     result = expand_catalog(*load(BUILTIN, "*.yml"), version=version)
     assert tool.digests(result) == upstream_digests[version]
     assert version_of(result) == version
+
+
+@pytest.mark.parametrize("path", sorted(BUILTIN.glob("*.yml")), ids=lambda path: path.name)
+def test_builtin_files_repeat_no_key(path: Path) -> None:
+    """Playbooks read them with this parser, which refuses what PyYAML ignores."""
+    assert len(list(documents(path.read_bytes(), path.name))) == 1
 
 
 def test_digests_are_upstreams_own_numbers(upstream_digests: dict[str, dict[str, str]]) -> None:
