@@ -12,7 +12,7 @@ from typing import Final
 
 from ..api.manifest import Manifest, namespace_of
 from ..api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, MatcherField
-from ..api.release import Release
+from ..api.release import NEWEST, Release
 from ..kubevirt.find import decode
 from ..kubevirt.find import revision_names as naming
 from ..kubevirt.find.lookup import Lookup, Problem
@@ -28,11 +28,12 @@ def convert(vm: Manifest, lookup: Lookup, shared: Container[str] = ()) -> Writes
     """The writes that give a VM its revisions in the current API version, with the same content.
 
     They continue a conversion that was cut off. lookup: the ControllerRevisions of the VM's namespace. shared: names of
-    revisions to which other VMs refer, which therefore stay.
+    revisions to which other VMs refer, which therefore stay. The release does not matter: no cluster has stored fields
+    that the newest does not know.
     """
     references = {matcher_field: naming.referenced(vm, matcher_field) for matcher_field in MATCHER_FIELDS}
     names = {reference.name for reference in references.values()}
-    writes = upgrade(_with_status(vm, references), _ReadableRevisions(vm, names, lookup))
+    writes = upgrade(_with_status(vm, references), _ReadableRevisions(vm, names, lookup), NEWEST)
     if writes.error is not None:
         return Writes(error=writes.error)
     in_spec = {
@@ -91,7 +92,7 @@ class _ReadableRevisions:
         if name not in self._names:
             return None
         revision = self._lookup.get(kind, namespace, name)
-        if revision is None or isinstance(revision, Problem) or decode.decode(revision).error is None:
+        if revision is None or isinstance(revision, Problem) or decode.decode(revision, NEWEST).error is None:
             return revision
         decoded = decode.decode(revision, READS_ALPHA)
         return revision if decoded.manifest is None else {**revision, "data": self._modern(revision, decoded.manifest)}
@@ -113,7 +114,7 @@ def _difference(existing: Manifest | Problem, expected: Manifest) -> Problem | N
     """Why a revision that exists already is not the expected one; None if it is."""
     if isinstance(existing, Problem):
         return existing
-    if naming.is_latest(existing) and decode.decode(existing) == decode.decode(expected):
+    if naming.is_latest(existing) and decode.decode(existing, NEWEST) == decode.decode(expected, NEWEST):
         return None
     name = expected["metadata"]["name"]
     return Problem(f'controllerrevisions.apps "{name}" already exists with other content', "AlreadyExists", 409)
