@@ -15,14 +15,14 @@ GROUP = "instancetype.kubevirt.io"
 MERGE = {"content_type": "application/merge-patch+json"}
 SIZE = {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}}
 # Of KubeVirt 0.58 and 0.56, and the part of the VM that names it: that of releases up to 1.4, and since.
-FORMS = {f"{form}-{place}": (form, place) for form in ("object", "bare") for place in ("spec", "status")}
+FORMS = {f"{form}-{place}": (form, place) for form in ("v1alpha2", "bare") for place in ("spec", "status")}
 
 
 def old_data(form: str, spec: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
     if form == "bare":
         text = base64.b64encode(json.dumps(spec).encode()).decode()
         return {"apiVersion": f"{GROUP}/v1alpha1", "spec": text}
-    version = {"apiVersion": f"{GROUP}/v1alpha2", "kind": "VirtualMachineInstancetype"}
+    version = {"apiVersion": f"{GROUP}/{form}", "kind": "VirtualMachineInstancetype"}
     return {**version, "metadata": metadata, "spec": spec}
 
 
@@ -77,6 +77,23 @@ class Estate:
     def create(self, metadata: dict[str, Any], number: int, data: dict[str, Any]) -> None:
         kind = {"apiVersion": "apps/v1", "kind": "ControllerRevision"}
         self.revisions.create({**kind, "metadata": metadata, "revision": number, "data": data}, self.namespace)
+
+
+def test_kubevirt_rewrites_current_revisions_without_labels(run: Run, shop: str, api: Any) -> None:
+    """What is left to KubeVirt, and where it leaves a VM a revision that it has deleted."""
+    assert run("preference", namespace=shop, name="plain", devices={"preferred_disk_bus": "virtio"})["changed"]
+    plain = {"name": "plain", "kind": "VirtualMachinePreference"}
+    entries = [vm(place, "medium", preference=plain) for place in ("spec", "status")]
+    assert run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)["changed"]
+    estate = Estate(api, shop)
+    for place in ("spec", "status"):
+        old = estate.age(place, "v1beta1", place)
+        wait_until(lambda old=old: old not in estate.names())
+        captured = estate.vm(place)["status"]["instancetypeRef"]["controllerRevisionRef"]["name"]
+        assert captured in estate.names()
+    # It changes only the status, and the spec counts.
+    wait_until(lambda: "Failure" in estate.conditions("spec"))
+    assert "Failure" not in estate.conditions("status")
 
 
 def test_old_revisions_convert_under_running_guests(run: Run, shop: str, api: Any) -> None:
