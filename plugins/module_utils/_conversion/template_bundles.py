@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from .._boot_sources.workload import normalized
 from .._resolver.api import release_schema
 from .._resolver.api.errors import FieldError
-from .._resolver.api.manifest import Manifest, annotations_of, name_of, namespace_of
+from .._resolver.api.manifest import OS_ANNOTATION, Manifest, annotations_of, name_of, namespace_of
 from .._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
 from .._resolver.api.release import NEWEST, Release
 from .._resolver.api.state import is_active
@@ -29,7 +29,6 @@ from . import presets as preset_rules
 from . import template_parameters
 
 TEMPLATE: Final = "Template"
-_OS: Final = "vm.kubevirt.io/os"
 _DOMAIN: Final = "spec.template.spec.domain"
 _LABELS: Final = "spec.template.metadata.labels"
 _ANNOTATIONS: Final = "spec.template.metadata.annotations"
@@ -195,7 +194,7 @@ def _add_instancetype(draft: Modernization, catalog: Sequence[Manifest]) -> None
     vm = draft.manifest
     cluster = Cluster(Objects(catalog), KubeVirt(draft.release))
     preferences = _offered(vm, PREFERENCE, catalog)
-    os = annotations_of(vm["spec"]["template"]).get(_OS)
+    os = annotations_of(vm["spec"]["template"]).get(OS_ANNOTATION)
     if os:
         preferences = preferences_of(str(os), preferences)
     adoption = adopt.adopt(vm, _offered(vm, INSTANCETYPE, catalog), preferences, cluster)

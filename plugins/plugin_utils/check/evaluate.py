@@ -115,8 +115,7 @@ class _Evaluation:
             if not wrong and not problems:
                 raise
             refused = True
-        starts = kind == VM and run_strategy(rest) not in (HALTED, "Manual")
-        rule, level = ("invalid", ERROR) if refused else ("never-starts", ERROR if starts else WARNING)
+        rule, level = ("invalid", ERROR) if refused else ("never-starts", _start_level(rest))
         yield from (entry.finding(rule, level, problem.path, problem.reason) for problem in problems)
         # Some messages of the server have no indexes.
         fields = {field for problem in problems for field in (problem.path, _plain(problem.path))}
@@ -236,6 +235,10 @@ class _Evaluation:
             elif ELSEWHERE in message:
                 reason = f"{message.partition(ELSEWHERE)[0]}{ELSEWHERE}; pass its manifest with --objects"
                 yield entry.finding("unchecked", NOTE, field, reason)
+            elif issue.guest:
+                # What the guest's system does is the same for any KubeVirt.
+                rule, level = ("unused", WARNING) if issue.starts else ("never-starts", _start_level(entry.manifest))
+                yield entry.finding(rule, level, field, message)
             elif not issue.starts:
                 level = ERROR if issue.certain else WARNING
                 yield entry.finding("never-starts", level, field, message)
@@ -268,6 +271,12 @@ class _Evaluation:
         return admitter.virtual_machine_causes(
             applied["spec"], stored, None, admitted["metadata"].get("namespace", ""), self.cluster.kubevirt
         )
+
+
+def _start_level(manifest: Manifest) -> str:
+    """The level of what keeps a guest from starting: an error if the VM starts it now."""
+    starts = manifest["kind"] == VM and run_strategy(manifest) not in (HALTED, "Manual")
+    return ERROR if starts else WARNING
 
 
 def _change(change: dict[str, Any]) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from .errors import FieldError
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
+
+OS_ANNOTATION: Final = "vm.kubevirt.io/os"
+"""The annotation of a guest that names its operating system, as common templates and preferences write it."""
 
 
 def metadata_of(manifest: Mapping[str, Any]) -> Manifest:

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from ..api import name_rules as names
 from ..api import schema
 from ..api.errors import CatalogError, QuantityError
-from ..api.manifest import Manifest, labels_of, metadata_of
+from ..api.manifest import OS_ANNOTATION, Manifest, labels_of, metadata_of
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
 from ..api.name_rules import quoted
 from ..api.quantity import parse
@@ -23,7 +23,6 @@ TAGS_ANNOTATION: Final = "tags"
 DOCS_ANNOTATION: Final = "openshift.io/documentation-url"
 SUPPORT_ANNOTATION: Final = "openshift.io/support-url"
 _ARCHITECTURE_LABEL: Final = "instancetype.kubevirt.io/arch"
-_OS_ANNOTATION: Final = "vm.kubevirt.io/os"
 
 
 def class_of(manifest: Manifest) -> str:
@@ -34,7 +33,7 @@ def class_of(manifest: Manifest) -> str:
 def os_of(manifest: Manifest) -> str:
     """The preference's operating system, from its label, else from the annotation of its VMs; "" for none."""
     annotations = (manifest.get("spec") or {}).get("annotations") or {}
-    return str(labels_of(manifest).get(OS_LABEL) or annotations.get(_OS_ANNOTATION, ""))
+    return str(labels_of(manifest).get(OS_LABEL) or annotations.get(OS_ANNOTATION, ""))
 
 
 def architecture_of(manifest: Manifest) -> str:

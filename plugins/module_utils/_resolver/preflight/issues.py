@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from ..api.errors import Panic, QuantityError
+from ..api.errors import Panic
 from ..api.manifest import Manifest, name_of
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
-from ..api.quantity import parse
 from ..api.release import is_newer
 from ..api.state import ACTIVE, OBSOLETE, state_of
 from ..api.tree import copy
@@ -30,47 +29,9 @@ from ..kubevirt.webhooks import validate
 from ..kubevirt.webhooks.mutate import AdmissionResult
 from ..kubevirt.webhooks.response import invalid
 from .derived_names import too_long
+from .guest_size import too_little_memory, unused_sockets
 from .lost_objects import lost_revision
 from .references import missing_references, missing_sources
-
-# The least memory with which any system of a family boots, by the beginning of a preference's name. Lower than vendors'
-# requirements, to avoid needless warnings.
-_FAMILIES: Final = {
-    "alpine": "64Mi",
-    "centos": "512Mi",
-    "cirros": "64Mi",
-    "debian": "128Mi",
-    "fedora": "512Mi",
-    "opensuse": "512Mi",
-    "oraclelinux": "512Mi",
-    "rhel": "512Mi",
-    "sles": "512Mi",
-    "ubuntu": "256Mi",
-    "windows": "512Mi",
-}
-# For the firmware and any kernel.
-_ANY_FAMILY: Final = "32Mi"
-
-
-def too_little_memory(applied: Manifest, preference: Manifest | None) -> str | None:
-    """A warning about a guest with too little memory to boot, or None.
-
-    applied: a VM with the values of instancetype, preference and defaults. preference: its spec, or None; KubeVirt
-    checks its requirements.
-    """
-    if ((preference or {}).get("requirements") or {}).get("memory"):
-        return None
-    guest = (applied["spec"]["template"]["spec"]["domain"].get("memory") or {}).get("guest")
-    name = str((applied["spec"].get("preference") or {}).get("name") or "")
-    family = name.partition(".")[0].lower()
-    least = _FAMILIES.get(family, _ANY_FAMILY)
-    try:
-        if guest is None or parse(str(guest)).nanos >= parse(least).nanos:
-            return None
-    except QuantityError:
-        return None
-    what = f"a guest of the family {family}" if family in _FAMILIES else "a guest"
-    return f"spec.template.spec.domain.memory.guest: {guest} is too little for {what} to boot; give it {least} or more"
 
 
 def start_failures(vm: Manifest, applied: Manifest, live: Manifest | None, cluster: Cluster) -> list[Cause]:
@@ -107,14 +68,16 @@ class Issue(NamedTuple):
     """One line about a VM.
 
     certain: the cluster will reject the VM, or the VM cannot start; false for a doubt. missing: an object does not
-    exist. starts: false if KubeVirt accepts the VM but cannot start it, which is certain only if it would start it now.
-    state: of the deprecated or obsolete object that the line is about, else "".
+    exist. starts: false if KubeVirt accepts the VM but cannot start it, which is certain only if it would start it now,
+    or if its guest cannot boot. guest: the line is about the guest's system, of which KubeVirt knows nothing. state: of
+    the deprecated or obsolete object that the line is about, else "".
     """
 
     text: str
     certain: bool = True
     missing: bool = False
     starts: bool = True
+    guest: bool = False
     state: str = ""
 
 
@@ -248,9 +211,10 @@ def _validation_issues(admitted: Manifest, live: Manifest | None, cluster: Clust
     response = validate.virtual_machine(applied, cluster).as_json()
     if response["allowed"]:
         preference = find.spec(admitted, PREFERENCE, cluster.objects, cluster.release).spec
-        memory_warning = too_little_memory(applied, preference)
+        boot, idle = too_little_memory(applied, preference), unused_sockets(applied)
         barred = _barred_fields(applied["spec"]["template"]["spec"], cluster)
-        warnings = [Issue(memory_warning, certain=False)] if memory_warning else []
+        warnings = [Issue(boot, certain=False, starts=False, guest=True)] if boot else []
+        warnings += [Issue(idle, certain=False, guest=True)] if idle else []
         return [*(barred or _start_issues(admitted, applied, live, cluster)), *warnings]
     return [Issue(_line(response, _remedy(response, admitted, cluster, lister)))]
 

@@ -14,7 +14,6 @@ from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, Kube
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects, Problem
 from plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
 from plugins.module_utils._resolver.preflight import issues as preflight
-from plugins.module_utils._resolver.preflight.issues import too_little_memory
 
 CLUSTER = "VirtualMachineClusterInstancetype"
 OWN = "VirtualMachineInstancetype"
@@ -388,35 +387,3 @@ def test_an_unknown_configuration_leaves_a_doubt() -> None:
 
 def test_kubevirt_crashes_on_a_vm_before_it_starts() -> None:
     assert issues(vm({"memory": {"guest": "1Gi", "hugepages": {"pageSize": "0"}}})) == []
-
-
-# Which guests are warned of as too small.
-
-
-def applied(memory: str | None, preference: str | None = None) -> dict[str, Any]:
-    domain = {"memory": {"guest": memory}} if memory else {}
-    spec: dict[str, Any] = {"template": {"spec": {"domain": domain}}}
-    return {"spec": {**spec, **({"preference": {"name": preference}} if preference else {})}}
-
-
-@pytest.mark.parametrize(
-    ("memory", "preference", "least"),
-    [
-        ("4Mi", None, "32Mi"),
-        ("32Mi", None, None),
-        ("32Mi", "windows.11", "512Mi"),
-        ("256M", "Fedora", "512Mi"),
-        ("512Mi", "fedora.s390x", None),
-        ("4Mi", "own", "32Mi"),
-        ("much", None, None),
-        (None, None, None),
-    ],
-)
-def test_least_memory(memory: str | None, preference: str | None, least: str | None) -> None:
-    warning = too_little_memory(applied(memory, preference), {} if preference else None)
-    assert (warning is None) if least is None else (warning or "").endswith(f"give it {least} or more")
-
-
-def test_requirements_of_the_preference_are_checked_by_kubevirt() -> None:
-    assert too_little_memory(applied("4Mi", "fedora"), {"requirements": {"memory": {"guest": "1Mi"}}}) is None
-    assert too_little_memory(applied("4Mi", "fedora"), {"requirements": {"cpu": {"guest": 1}}})
