@@ -15,11 +15,12 @@ from typing import Any, Final, NamedTuple
 from ...module_utils._cluster.client.files import write_file
 from ...module_utils._resolver.api import release as releases
 from ...module_utils._resolver.api.errors import bug_report
+from ...module_utils._resolver.api.matcher import ObjectKey
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of, version_of
 from .._catalog_files import builtin_objects
 from . import base as bases
-from . import evaluate, hosts, objects, reports, sources, tasks
+from . import evaluate, hosts, objects, prerequisites, reports, sources, tasks
 from .boot_sources import BootSources
 from .extension import CheckExtension
 from .findings import ERROR, RULES, WARNING, Finding, Location, Unchecked, with_lines, without_secrets
@@ -48,14 +49,16 @@ _SEVERITY: Final = ("note", "warning", "error")
 class _Objects(NamedTuple):
     """objects: in the paths. labels: of these, and of those whose form is wrong, with their files.
 
-    unchecked: the kinds of those that cannot be judged. lookup: the objects of the paths and of the cluster. texts: the
-    files. findings: about the form of files and objects. sources: the documents. starts: their first lines.
+    unchecked: the kinds of those that cannot be judged. lookup: the objects of the paths and of the cluster. keys: of
+    all objects in the paths, whatever their kind. texts: the files. findings: about the form of files and objects.
+    sources: the documents. starts: their first lines.
     """
 
     objects: list[Declared]
     labels: list[tuple[str, str]]
     unchecked: list[str]
     lookup: objects.KnownObjects
+    keys: set[ObjectKey]
     texts: dict[str, bytes]
     findings: list[Finding]
     sources: list[sources.Source]
@@ -127,7 +130,8 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
         findings += extension.findings([*others.sources, *head.sources], head.objects, head.lookup, kubevirt)
     if base is not None:
         findings += bases.compare(earlier or {}, base.lookup, head.objects, head.lookup, kubevirt)
-    findings = with_lines(without_secrets(findings, head.sources), head.texts, head.starts)
+    findings += prerequisites.findings(head.objects, head.keys | others.keys, kubevirt.release)
+    findings = with_lines(without_secrets(prerequisites.once(findings), head.sources), head.texts, head.starts)
     if not head.labels and not any(finding.level == ERROR for finding in findings):
         nothing = "nothing checked: found no VM, instancetype or preference that the check can judge; check the paths"
         findings.append(Finding("unchecked", WARNING, Location(options.path[0]), "", "", nothing))
@@ -139,6 +143,7 @@ def _read(
     paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str, cluster_objects: Sequence[Manifest] = ()
 ) -> _Objects:
     repository = sources.read(paths, stdin)
+    keys: set[ObjectKey] = set()
     results: list[Declared | Finding | Unchecked | tasks.TaskObject] = []
     catalog = [source for source in repository.sources if objects.is_catalog(source.content)]
     if catalog:
@@ -146,8 +151,10 @@ def _read(
     for source in repository.sources:
         for manifest in (*sources.manifests([source]), *tasks.task_manifests(source.location, source.content)):
             for inside in _objects_in(manifest):
+                keys.update(prerequisites.declared([inside.manifest], namespace))
                 results += objects.objects_of_manifest(inside, kubevirt.release, namespace)
         results += tasks.objects_of_document(source, namespace)
+        keys.update(key for extension in EXTENSIONS for key in extension.creates(source, namespace))
     for host in hosts.hosts(repository):
         results += [host] if isinstance(host, Finding) else tasks.host_vm(host, namespace)
     known = [*cluster_objects, *(result.manifest for result in results if isinstance(result, Declared))]
@@ -172,7 +179,9 @@ def _read(
     # A declared object overrides a known object of the same name.
     lookup = objects.KnownObjects([*cluster_objects, *(entry.manifest for entry in found)])
     kinds = [*(result.kind for result in unchecked), *objects.unreadable_kinds(repository)]
-    return _Objects(found, labels, kinds, lookup, repository.texts, findings, repository.sources, repository.starts)
+    return _Objects(
+        found, labels, kinds, lookup, keys, repository.texts, findings, repository.sources, repository.starts
+    )
 
 
 def _objects_in(source: sources.SourceManifest) -> Iterator[sources.SourceManifest]:

@@ -10,22 +10,51 @@ from ...module_utils._boot_sources.from_image import image_inferences
 from ...module_utils._boot_sources.issues import boot_source_issues
 from ...module_utils._boot_sources.workload import AvailableObjects, resolve
 from ...module_utils._resolver.api.errors import FieldError
-from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
+from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ObjectKey
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.choose.fitting import MissingObject, Rejected
 from .extension import CheckExtension
-from .findings import ERROR, NOTE, WARNING, Finding, Unchecked
+from .findings import ERROR, NOTE, WARNING, Finding, Location, Unchecked
 from .objects import VM, Declared
+from .options import COLLECTION
+from .sources import Source, entries
 from .tasks import TaskObject, virtual_machine_of
 
 Manifest = dict[str, Any]
+Options = dict[str, Any]
 
 _SOURCE: Final = "DataSource"
+_MODULE: Final = f"{COLLECTION}boot_source"
+_LIST: Final = "boot_sources"
+# The variables of the role boot_sources.
+_ROLE_LIST: Final = "boot_sources_list"
+_ROLE_DEFAULTS: Final = "boot_sources_defaults"
+
+
+def _declares(_location: Location, key: str, value: Any) -> bool:
+    """Whether the entry is a task of the module, or the variable of the role."""
+    return (key == _MODULE and isinstance(value, dict)) or (key == _ROLE_LIST and isinstance(value, list))
 
 
 class BootSources(CheckExtension):
     checks = (boot_source_issues,)
     options = ("workload", "infer_from_registry")
+
+    def creates(self, source: Source, namespace: str) -> Iterator[ObjectKey]:
+        for _location, key, value, variables in entries(source.location, source.content, _declares):
+            task: Options = value
+            if key == _ROLE_LIST:
+                task = {_LIST: value, "defaults": variables.get(_ROLE_DEFAULTS)}
+            listed = task.get(_LIST)
+            defaults = task.get("defaults")
+            for options in listed if isinstance(listed, list) else [{}]:
+                merged = {
+                    **(defaults if isinstance(defaults, dict) else {}),
+                    **task,
+                    **(options if isinstance(options, dict) else {}),
+                }
+                if merged.get("name") and merged.get("state") != "absent":
+                    yield ObjectKey(_SOURCE, str(merged.get("namespace") or namespace), str(merged["name"]))
 
     def decide(
         self, entry: TaskObject, known: Sequence[Manifest], release: Release

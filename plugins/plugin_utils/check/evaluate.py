@@ -34,6 +34,7 @@ from ...module_utils._resolver.preflight import issues as preflight
 from .._manifest_checks import gated
 from .findings import ERROR, NOTE, WARNING, Finding, invalid
 from .objects import ELSEWHERE, STORAGE, VM, Declared, KnownObjects
+from .prerequisites import inferred_from
 
 Manifest = dict[str, Any]
 
@@ -233,8 +234,7 @@ class _Evaluation:
             elif issue.state:
                 yield entry.finding("obsolete", ERROR if self._is_new(issue, future) else WARNING, field, message)
             elif ELSEWHERE in message:
-                reason = f"{message.partition(ELSEWHERE)[0]}{ELSEWHERE}; pass its manifest with --objects"
-                yield entry.finding("unchecked", NOTE, field, reason)
+                yield inferred_from(entry, field, message.partition(ELSEWHERE)[0].strip())
             elif issue.guest:
                 # What the guest's system does is the same for any KubeVirt.
                 rule, level = ("unused", WARNING) if issue.starts else ("never-starts", _start_level(entry.manifest))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
+from ...module_utils._resolver.api.matcher import ObjectKey
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from ...module_utils._resolver.preflight.issues import Check
@@ -29,6 +30,10 @@ class CheckExtension:
     def objects_in(self, source: SourceManifest) -> list[SourceManifest] | None:
         """The objects that a manifest stands for; None if it stands for itself."""
         return None
+
+    def creates(self, source: Source, namespace: str) -> Iterable[ObjectKey]:
+        """The objects that a document declares in the capability's own language. namespace: the default."""
+        return ()
 
     def decide(
         self, entry: TaskObject, known: Sequence[Manifest], release: Release

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from ..api.manifest import Manifest, claim_of, name_of, namespace_of
 from ..api.matcher import ObjectKey
+from ..api.tree import value_at
 from ..choose.suggestions import Lister, join_or, similar
 from ..kubevirt.find.lookup import Lookup
 from .object_keys import ObjectToRead
@@ -51,6 +52,14 @@ _VOLUMES: Final[_Sources] = {
 }
 _NETWORKS: Final[_Sources] = {"multus": (("networkName",), ("NetworkAttachmentDefinition",))}
 _LISTS: Final = {"volumes": _VOLUMES, "networks": _NETWORKS}
+_SECRET: Final = ("Secret",)
+_CLOUD_INIT: Final = ("secretRef", "networkDataSecretRef")
+_SECRETS: Final[tuple[tuple[str, ...], ...]] = (
+    ("secret", "secretName"),
+    ("sysprep", "secret", "name"),
+    ("containerDisk", "imagePullSecret"),
+    *((source, part, "name") for source in ("cloudInitNoCloud", "cloudInitConfigDrive") for part in _CLOUD_INIT),
+)
 
 
 class Reference(NamedTuple):
@@ -87,6 +96,28 @@ def references(vm: Manifest, live: Manifest | None = None) -> Iterator[Reference
         if name and name_of(template) not in existing:
             path = f"spec.dataVolumeTemplates[{index}].spec.{field}.storageClassName"
             yield Reference(path, ("StorageClass",), "", name)
+
+
+def secrets(vm: Manifest) -> Iterator[Reference]:
+    """The Secrets that a VM needs at its start, for those who have files to look for them."""
+    own = namespace_of(vm)
+    spec = (vm["spec"].get("template") or {}).get("spec") or {}
+    for index, volume in enumerate(spec.get("volumes") or ()):
+        for path in _SECRETS:
+            name = value_at(volume, path)
+            if name and not (volume[path[0]] or {}).get("optional"):
+                yield Reference(f"{_TEMPLATE}.volumes[{index}].{'.'.join(path)}", _SECRET, own, str(name))
+    for index, credential in enumerate(spec.get("accessCredentials") or ()):
+        for method in credential:
+            name = value_at(credential, (method, "source", "secret", "secretName"))
+            if name:
+                field = f"{_TEMPLATE}.accessCredentials[{index}].{method}.source.secret.secretName"
+                yield Reference(field, _SECRET, own, str(name))
+    for index, template in enumerate(templates_of(vm)):
+        for source, options in ((template.get("spec") or {}).get("source") or {}).items():
+            if (options or {}).get("secretRef"):
+                field = f"spec.dataVolumeTemplates[{index}].spec.source.{source}.secretRef"
+                yield Reference(field, _SECRET, own, str(options["secretRef"]))
 
 
 def created_volumes(vm: Manifest) -> set[str]:

@@ -66,7 +66,8 @@ def test_valid_vm_has_no_finding(check: Check) -> None:
                 template={"volumes": [{"name": "root", "persistentVolumeClaim": {"claimName": "disk"}}]},
             ),
             "vm.yaml:8: note: VirtualMachine shop/web: spec.instancetype.inferFromVolume: the PersistentVolumeClaim"
-            " shop/disk is not among the checked files; pass its manifest with --objects [unchecked]",
+            " shop/disk must exist on the cluster; pass its manifest with --objects to check what VMs infer from it"
+            " [must-exist]",
         ),
         (
             {**vm(), "spec": {"runStrategy": "Always", "instancetype": {"name": "u1.small"}}},

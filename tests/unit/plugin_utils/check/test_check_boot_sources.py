@@ -12,6 +12,8 @@ from checked_files import vm
 
 Check = Callable[..., tuple[int, list[str]]]
 
+QUIET = ("--ignore", "must-exist")
+
 
 def workload_task(**options: Any) -> list[dict[str, Any]]:
     task = {"name": "web", "namespace": "shop", "workload": "fedora", "boot": {"pvc": "disk"}, **options}
@@ -92,7 +94,7 @@ def test_workloads_are_chosen_from_the_known_objects(
     check: Check, options: dict[str, Any], objects: list[dict[str, Any]], result: str
 ) -> None:
     Path("objects.yml").write_text(yaml.safe_dump_all(objects))
-    code, lines = check({"tasks.yml": workload_task(**options)}, "--objects", "objects.yml")
+    code, lines = check({"tasks.yml": workload_task(**options)}, "--objects", "objects.yml", *QUIET)
     assert result in lines[0] and code == ("error: " in result), lines
 
 
@@ -102,7 +104,7 @@ def test_workloads_are_chosen_from_own_catalog(check: Check) -> None:
         "families": {"acme": {"requires": {"memory": "2Gi"}, "preferences": {"acme.9": {}}}},
     }
     files = {"catalog.yml": catalog, "tasks.yml": workload_task(workload="acme.9")}
-    assert check(files, "--catalog", "none") == (0, ["4 objects checked for KubeVirt 1.9: nothing found"])
+    assert check(files, "--catalog", "none", *QUIET) == (0, ["4 objects checked for KubeVirt 1.9: nothing found"])
     files["tasks.yml"] = workload_task(workload="acme.9", size="small")
     code, lines = check(files, "--catalog", "none")
     assert code == 1 and "acme.9 cannot have the instancetypes of the class web and the size small" in lines[0]
@@ -113,7 +115,35 @@ def test_vm_keeps_workload_choice_of_the_base(check: Check) -> None:
     newer = named("VirtualMachineClusterInstancetype", "own.tiny", {"cpu": {"guest": 1}, "memory": {"guest": "3Gi"}})
     check({"base/all.yml": [older, *workload_task(size={"performance": "own"})]})
     head = [older, newer, *workload_task(size={"performance": "own"})]
-    assert check({"head.yml": head}, "--base", "base") == (0, ["3 objects checked for KubeVirt 1.9: nothing found"])
+    assert check({"head.yml": head}, "--base", "base", *QUIET) == (
+        0,
+        ["3 objects checked for KubeVirt 1.9: nothing found"],
+    )
     head = [older, newer, *workload_task(size={"performance": "own", "name": "tiny"})]
-    _code, lines = check({"head.yml": head}, "--base", "base")
+    _code, lines = check({"head.yml": head}, "--base", "base", *QUIET)
     assert "VirtualMachine shop/web: spec: the change needs a restart" in lines[0]
+
+
+def test_tasks_and_variables_declare_data_sources(check: Check) -> None:
+    """The options of an entry win over those of its task, and these over the defaults."""
+    source = {"kind": "DataSource", "namespace": "golden"}
+    disks = [
+        {"metadata": {"name": f"disk-{name}"}, "spec": {"sourceRef": {**source, "name": name}, "storage": {}}}
+        for name in ("one", "two", "three", "gone")
+    ]
+    module = "virtshape.instancetypes.boot_source"
+    files = {
+        "tasks.yml": [
+            [
+                {module: {"name": "one", "namespace": "golden", "image": "quay.io/a/b"}},
+                {module: {"namespace": "golden", "boot_sources": [{"name": "two"}, "odd"]}},
+                {module: {"namespace": "golden", "name": "gone", "state": "absent"}},
+            ]
+        ],
+        "vars.yml": {"boot_sources_list": [{"name": "three"}], "boot_sources_defaults": {"namespace": "golden"}},
+        "vm.yml": vm(dataVolumeTemplates=disks),
+    }
+    _code, lines = check(files)
+    assert [line.partition("the DataSource ")[2] for line in lines if "must-exist" in line] == [
+        "golden/gone must exist on the cluster [must-exist]"
+    ]

@@ -13,6 +13,7 @@ from plugins.module_utils._resolver.preflight.references import (
     missing_references,
     missing_sources,
     references,
+    secrets,
     sole_owner,
 )
 
@@ -230,3 +231,27 @@ def test_existing_sources(manifest: dict[str, Any]) -> None:
 
 def test_copied_sources_may_be_missing() -> None:
     assert missing_lines(source("fedora"), live=source("fedora")) == []
+
+
+def test_secrets_of_disks_and_logins() -> None:
+    volumes: list[dict[str, Any]] = [
+        {"name": "a", "secret": {"secretName": "s1"}},
+        {"name": "b", "secret": {"secretName": "left", "optional": True}},
+        {"name": "c", "sysprep": {"secret": {"name": "s2"}}},
+        {"name": "d", "cloudInitConfigDrive": {"secretRef": {"name": "s3"}, "networkDataSecretRef": {"name": "s4"}}},
+        {"name": "e", "containerDisk": {"image": "a", "imagePullSecret": "s5"}},
+    ]
+    credentials = [{"sshPublicKey": {"source": {"secret": {"secretName": "s6"}}}}, {"userPassword": {}}]
+    machine = vm(volumes=volumes, accessCredentials=credentials)
+    machine["spec"]["dataVolumeTemplates"] = [
+        {"spec": {"source": {"http": {"url": "u", "secretRef": "s7"}, "blank": None}}},
+        {"spec": {"sourceRef": {"kind": "DataSource", "name": "x"}}},
+    ]
+    found = list(secrets(machine))
+    assert [reference.name for reference in found] == [f"s{number}" for number in range(1, 8)]
+    assert {(reference.kinds, reference.namespace) for reference in found} == {(("Secret",), "shop")}
+    assert (found[3].path, found[5].path, found[6].path) == (
+        "spec.template.spec.volumes[3].cloudInitConfigDrive.networkDataSecretRef.name",
+        "spec.template.spec.accessCredentials[0].sshPublicKey.source.secret.secretName",
+        "spec.dataVolumeTemplates[0].spec.source.http.secretRef",
+    )
