@@ -42,7 +42,7 @@ class PresetResult(NamedTuple):
     order_dependent: bool = False
 
 
-class _Preset(NamedTuple):
+class Preset(NamedTuple):
     """domain: canonical, but with the requests as written: in KubeVirt 1 and 1000m of two presets conflict."""
 
     name: str
@@ -61,7 +61,7 @@ def apply(metadata: Manifest, domain: Manifest, presets: Iterable[Manifest], rel
     if annotations.get(EXCLUDE) == "true":
         ordered = []
     matching = [
-        _read(preset, release)
+        read(preset, release)
         for preset in ordered
         if label_selector.matches((preset.get("spec") or {}).get("selector") or {}, labels)
     ]
@@ -80,7 +80,8 @@ def apply(metadata: Manifest, domain: Manifest, presets: Iterable[Manifest], rel
     return PresetResult(annotations, domain, names, (), order_dependent)
 
 
-def _read(preset: Manifest, release: Release) -> _Preset:
+def read(preset: Manifest, release: Release) -> Preset:
+    """The preset. Raises FieldError for one without domain, or with a wrong one."""
     domain = (preset.get("spec") or {}).get("domain")
     if domain is None:
         raise FieldError(f"{KIND} {name_of(preset)}: spec.domain", "is missing")
@@ -90,10 +91,10 @@ def _read(preset: Manifest, release: Release) -> _Preset:
         raise error.with_parent(f"{KIND} {name_of(preset)}: spec.domain") from None
     if _requests(read):
         read["resources"]["requests"] = {key: str(value) for key, value in domain["resources"]["requests"].items()}
-    return _Preset(name_of(preset), read)
+    return Preset(name_of(preset), read)
 
 
-def _conflicts(presets: Sequence[_Preset]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+def _conflicts(presets: Sequence[Preset]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     for index, preset in enumerate(presets):
         for other in presets[:index]:
             fields = tuple(_contradictions(preset.domain, other.domain))

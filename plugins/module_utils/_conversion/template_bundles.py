@@ -30,7 +30,8 @@ from . import template_parameters
 
 TEMPLATE: Final = "Template"
 _DOMAIN: Final = "spec.template.spec.domain"
-_LABELS: Final = "spec.template.metadata.labels"
+LABELS: Final = "spec.template.metadata.labels"
+"""The field of an error about presets that conflict."""
 _ANNOTATIONS: Final = "spec.template.metadata.annotations"
 _FIRST_WITH_TEMPLATES: Final = (1, 9)
 
@@ -155,14 +156,14 @@ def _add_presets(draft: Modernization, presets: Sequence[Manifest]) -> None:
         note = (
             f"The VM has an instancetype or a preference and labels that match presets ({names}); choose one of them."
         )
-        draft.remaining.append(RemainingField(_LABELS, note))
+        draft.remaining.append(RemainingField(LABELS, note))
         return
     if result.conflicts:
         conflicts = "; ".join(
             f"{preset} and {other} in {', '.join(fields)}" for preset, other, fields in result.conflicts
         )
         raise FieldError(
-            _LABELS, f"match presets that conflict, so KubeVirt starts no guest: {conflicts}; change the labels"
+            LABELS, f"match presets that conflict, so KubeVirt starts no guest: {conflicts}; change the labels"
         )
     template = vm["spec"]["template"]
     note = f"From {preset_rules.KIND} {names}."

@@ -22,6 +22,7 @@ from .._catalog_files import builtin_objects
 from . import base as bases
 from . import evaluate, hosts, objects, prerequisites, reports, sources, tasks
 from .boot_sources import BootSources
+from .conversion import Conversion
 from .extension import CheckExtension
 from .findings import ERROR, RULES, WARNING, Finding, Location, Unchecked, with_lines, without_secrets
 from .governance import Governance
@@ -36,6 +37,7 @@ EXTENSIONS: Final[tuple[CheckExtension, ...]] = (
     Templates(),
     BootSources(),
     Governance(),
+    Conversion(),
 )
 
 CLEAN, FINDINGS, UNUSABLE = 0, 1, 2
@@ -44,6 +46,13 @@ CLEAN, FINDINGS, UNUSABLE = 0, 1, 2
 # Allocations before a collection of the youngest generation, and how many of them before the next older ones'.
 _COLLECTIONS: Final = (100_000, 50, 1000)
 _SEVERITY: Final = ("note", "warning", "error")
+
+
+class _Cluster(NamedTuple):
+    """What is known of the cluster: objects, and the documents of the files in which they are."""
+
+    objects: Sequence[Manifest] = ()
+    sources: Sequence[sources.Source] = ()
 
 
 class _Objects(NamedTuple):
@@ -115,11 +124,11 @@ def _parser() -> argparse.ArgumentParser:
 def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     """The report for the options of the command. Raises UsageError."""
     kubevirt = _kubevirt(options.kubevirt, options.kubevirt_version)
-    others = _read(options.objects, b"", kubevirt, options.namespace)
+    others = _read(options.objects, b"", kubevirt, options.namespace, _Cluster())
     catalog = builtin_objects(kubevirt.release) if options.catalog == "builtin" else []
-    cluster_objects = [*catalog, *(entry.manifest for entry in others.objects)]
-    head = _read(options.path, stdin, kubevirt, options.namespace, cluster_objects)
-    base = _read(options.base, b"", kubevirt, options.namespace, cluster_objects) if options.base else None
+    cluster = _Cluster([*catalog, *(entry.manifest for entry in others.objects)], others.sources)
+    head = _read(options.path, stdin, kubevirt, options.namespace, cluster)
+    base = _read(options.base, b"", kubevirt, options.namespace, cluster) if options.base else None
     earlier = None if base is None else bases.by_key(base.objects)
     checks = [check for extension in EXTENSIONS for check in extension.checks]
     findings = [
@@ -139,9 +148,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     return reports.Report(reported, head.labels, kubevirt.release.minor_version, head.unchecked)
 
 
-def _read(
-    paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str, cluster_objects: Sequence[Manifest] = ()
-) -> _Objects:
+def _read(paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str, cluster: _Cluster) -> _Objects:
     repository = sources.read(paths, stdin)
     keys: set[ObjectKey] = set()
     results: list[Declared | Finding | Unchecked | tasks.TaskObject] = []
@@ -157,7 +164,7 @@ def _read(
         keys.update(key for extension in EXTENSIONS for key in extension.creates(source, namespace))
     for host in hosts.hosts(repository):
         results += [host] if isinstance(host, Finding) else tasks.host_vm(host, namespace)
-    known = [*cluster_objects, *(result.manifest for result in results if isinstance(result, Declared))]
+    known = [*cluster.objects, *(result.manifest for result in results if isinstance(result, Declared))]
     candidates = objects.KnownObjects(known).all
     decided: list[Declared | Finding | Unchecked] = []
     for result in results:
@@ -165,6 +172,10 @@ def _read(
             decided += _decided(result, candidates, kubevirt.release)
         else:
             decided.append(result)
+    for extension in EXTENSIONS:
+        declared = [result for result in decided if isinstance(result, Declared)]
+        others = [result for result in decided if not isinstance(result, Declared)]
+        decided = [*others, *extension.prepared(declared, [*cluster.sources, *repository.sources], kubevirt.release)]
     found = [result for result in decided if isinstance(result, Declared)]
     labels = [(result.label, result.location.file) for result in found]
     # An object may have several findings, and still be judged without what is wrong.
@@ -177,7 +188,7 @@ def _read(
     findings = [*repository.findings, *(result for result in decided if isinstance(result, Finding))]
     findings += [result.finding for result in unchecked]
     # A declared object overrides a known object of the same name.
-    lookup = objects.KnownObjects([*cluster_objects, *(entry.manifest for entry in found)])
+    lookup = objects.KnownObjects([*cluster.objects, *(entry.manifest for entry in found)])
     kinds = [*(result.kind for result in unchecked), *objects.unreadable_kinds(repository)]
     return _Objects(
         found, labels, kinds, lookup, keys, repository.texts, findings, repository.sources, repository.starts

@@ -116,7 +116,7 @@ class _Evaluation:
             if not wrong and not problems:
                 raise
             refused = True
-        rule, level = ("invalid", ERROR) if refused else ("never-starts", _start_level(rest))
+        rule, level = ("invalid", ERROR) if refused else ("never-starts", start_level(rest))
         yield from (entry.finding(rule, level, problem.path, problem.reason) for problem in problems)
         # Some messages of the server have no indexes.
         fields = {field for problem in problems for field in (problem.path, _plain(problem.path))}
@@ -204,7 +204,7 @@ class _Evaluation:
         for problem in result.problems:
             yield entry.finding("replacement", WARNING, "metadata.annotations", problem)
         if result.changes:
-            fields = ", ".join(map(_change, result.changes[:3]))
+            fields = ", ".join(map(shown_change, result.changes[:3]))
             more = f" and {len(result.changes) - 3} more" if len(result.changes) > 3 else ""
             message = f"a guest that moves to {state.replacement} changes: {fields}{more}"
             yield entry.finding("replacement", NOTE, "metadata.annotations", message)
@@ -237,7 +237,7 @@ class _Evaluation:
                 yield inferred_from(entry, field, message.partition(ELSEWHERE)[0].strip())
             elif issue.guest:
                 # What the guest's system does is the same for any KubeVirt.
-                rule, level = ("unused", WARNING) if issue.starts else ("never-starts", _start_level(entry.manifest))
+                rule, level = ("unused", WARNING) if issue.starts else ("never-starts", start_level(entry.manifest))
                 yield entry.finding(rule, level, field, message)
             elif not issue.starts:
                 level = ERROR if issue.certain else WARNING
@@ -273,13 +273,13 @@ class _Evaluation:
         )
 
 
-def _start_level(manifest: Manifest) -> str:
+def start_level(manifest: Manifest) -> str:
     """The level of what keeps a guest from starting: an error if the VM starts it now."""
     starts = manifest["kind"] == VM and run_strategy(manifest) not in (HALTED, "Manual")
     return ERROR if starts else WARNING
 
 
-def _change(change: dict[str, Any]) -> str:
+def shown_change(change: dict[str, Any]) -> str:
     """``domain.cpu.sockets 4 -> 2``; the field alone if it is no single value."""
     values = [change["before"], change["after"]]
     if any(isinstance(value, (dict, list)) for value in values):

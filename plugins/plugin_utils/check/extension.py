@@ -41,6 +41,12 @@ class CheckExtension:
         """The VM that an entry with one of `options` declares. known: the objects that have names."""
         return ()
 
+    def prepared(
+        self, objects: Sequence[Declared], sources: Sequence[Source], release: Release
+    ) -> Iterable[Declared | Finding]:
+        """The objects as KubeVirt starts their guests, and what keeps it from that. sources: all documents."""
+        return objects
+
     def findings(
         self, sources: Sequence[Source], objects: Sequence[Declared], lookup: KnownObjects, kubevirt: KubeVirt
     ) -> Iterable[Finding]:

@@ -29,6 +29,7 @@ RULES: Final[dict[str, str]] = {
     "wrong-label": "A label of the instancetype or preference differs from its spec.",
     "not-found": "The VM refers to an object that does not exist, or its workload to none or several.",
     "must-exist": "A VM needs the object, which no file declares.",
+    "replaceable": "A preference gives what the VM writes by hand, or several templates are one.",
     "refused": "KubeVirt rejects the object.",
     "limit": "The object breaks a limit of its namespace.",
     "never-starts": "KubeVirt accepts the object, but cannot start a VM with it, or its guest cannot boot.",

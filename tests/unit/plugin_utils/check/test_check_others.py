@@ -152,8 +152,8 @@ OTHERS = """\
 apiVersion: v1
 kind: List
 items:
-  - {apiVersion: kubevirt.io/v1, kind: VirtualMachineInstancePreset, metadata: {name: small}}
-  - {apiVersion: kubevirt.io/v1, kind: VirtualMachineInstancePreset, metadata: {name: large}}
+  - {apiVersion: kubevirt.io/v1, kind: VirtualMachineInstanceReplicaSet, metadata: {name: small}}
+  - {apiVersion: kubevirt.io/v1, kind: VirtualMachineInstanceReplicaSet, metadata: {name: large}}
   - {apiVersion: pool.kubevirt.io/v1beta1, kind: VirtualMachinePool, metadata: {name: web}}
   - {apiVersion: v1, kind: Secret, metadata: {name: web}}
 """
@@ -162,17 +162,17 @@ items:
 def test_unchecked_objects_are_counted(check: Check) -> None:
     *notes, nothing, summary = check(OTHERS)
     assert [note.partition(": is not")[0] for note in notes] == [
-        "x.yml:4: note: VirtualMachineInstancePreset small",
-        "x.yml:5: note: VirtualMachineInstancePreset large",
+        "x.yml:4: note: VirtualMachineInstanceReplicaSet small",
+        "x.yml:5: note: VirtualMachineInstanceReplicaSet large",
         "x.yml:6: note: VirtualMachinePool web",
     ]
     assert nothing.startswith("x.yml: warning: nothing checked: ")
     assert summary == (
         "0 objects checked for KubeVirt 1.9: 1 warning, 3 notes;"
-        " not checked: 2 VirtualMachineInstancePreset, 1 VirtualMachinePool"
+        " not checked: 2 VirtualMachineInstanceReplicaSet, 1 VirtualMachinePool"
     )
     data = json.loads("\n".join(check(OTHERS, "--format", "json")))
-    assert data["unchecked"] == {"VirtualMachineInstancePreset": 2, "VirtualMachinePool": 1}
+    assert data["unchecked"] == {"VirtualMachineInstanceReplicaSet": 2, "VirtualMachinePool": 1}
 
 
 def test_nothing_checked_is_a_warning(check: Check) -> None:

@@ -1,0 +1,88 @@
+"""Finds the preference that gives a VM most of what its manifest writes by hand, with the least change of its guest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from .._resolver.api.manifest import Manifest, name_of
+from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE
+from .._resolver.api.state import is_active
+from .._resolver.api.tree import differences, without_secrets
+from .._resolver.choose.adopt import effective, reduced
+from .._resolver.kubevirt.apply import applier
+from .._resolver.kubevirt.config.cluster import Cluster
+from .._resolver.kubevirt.find import find
+from .._resolver.kubevirt.webhooks import mutate, validate
+
+
+class ReplacingPreference(NamedTuple):
+    """name, kind: of the preference.
+
+    removed: the fields of the VM's template that it gives the same value, path → value. differences: of the guest, as
+    `Candidate` has them. refusal: why KubeVirt accepts it only with an instancetype,
+    too, or "".
+    """
+
+    name: str
+    kind: str
+    removed: Mapping[str, Any]
+    differences: list[dict[str, Any]]
+    refusal: str
+
+
+def replacing_preference(vm: Manifest, preferences: Iterable[Manifest], cluster: Cluster) -> ReplacingPreference | None:
+    """The preference for a VM without one; None if none gives any of its fields.
+
+    preferences: to choose from; the cluster must know them. One that KubeVirt accepts wins, then the fewest
+    differences, then the most fields, then the name.
+    """
+    before = effective(vm, cluster)
+    if isinstance(before, str):
+        return None
+    size = find.spec(vm, INSTANCETYPE, cluster.objects, cluster.release).spec
+    best: ReplacingPreference | None = None
+    specs = set[str]()
+    for manifest in sorted(filter(is_active, preferences), key=name_of):
+        # Many catalogs contain the same preference under several names.
+        text = json.dumps(manifest.get("spec"), sort_keys=True, default=str)
+        if text in specs:
+            continue
+        specs.add(text)
+        attempt = _attempt(vm, before, manifest, size, cluster)
+        if attempt is not None and (best is None or _rank(attempt) < _rank(best)):
+            best = attempt
+    return best
+
+
+def _attempt(
+    vm: Manifest, before: Manifest, manifest: Manifest, size: Manifest | None, cluster: Cluster
+) -> ReplacingPreference | None:
+    matcher = {"kind": manifest["kind"], "name": name_of(manifest)}
+    rewritten = {**vm, "spec": {**vm["spec"], PREFERENCE.matcher: matcher}}
+    admitted = mutate.mutate(rewritten, cluster.objects, release=cluster.release).vm
+    after = effective(admitted, cluster) if admitted is not None else ""
+    if admitted is None or isinstance(after, str):
+        return None
+    response = validate.virtual_machine(admitted, cluster)
+    if size is not None and not response.allowed:
+        return None
+    preference = find.spec(rewritten, PREFERENCE, cluster.objects, cluster.release).spec
+
+    def applied(template: Manifest) -> Manifest | None:
+        return applier.apply(template, size, preference, cluster.release).template
+
+    def plain(template: Manifest) -> Manifest | None:
+        return applier.apply(template, size, None, cluster.release).template
+
+    removed = reduced(vm["spec"]["template"], plain, applied)[1]
+    if not removed:
+        return None
+    changes = without_secrets(differences(before, after))
+    refusal = "" if response.allowed else response.message
+    return ReplacingPreference(matcher["name"], matcher["kind"], removed, changes, refusal)
+
+
+def _rank(attempt: ReplacingPreference) -> tuple[bool, int, int]:
+    return bool(attempt.refusal), len(attempt.differences), -len(attempt.removed)

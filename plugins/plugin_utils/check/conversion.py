@@ -1,0 +1,193 @@
+"""What conversion adds to the check: presets, and what an instancetype, a preference or one template would replace."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import yaml
+
+from ...module_utils._conversion import presets as preset_rules
+from ...module_utils._conversion import template_groups
+from ...module_utils._conversion.replacing_preference import ReplacingPreference, replacing_preference
+from ...module_utils._conversion.template_bundles import LABELS, Sources, convert, preferences_of
+from ...module_utils._resolver.api.errors import FieldError, Panic
+from ...module_utils._resolver.api.manifest import OS_ANNOTATION, namespace_of
+from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
+from ...module_utils._resolver.api.quantity import canonical
+from ...module_utils._resolver.api.release import Release
+from ...module_utils._resolver.api.tree import value_at
+from ...module_utils._resolver.choose.fitting import Constraints, fitting
+from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from .evaluate import shown_change, start_level
+from .extension import CheckExtension
+from .findings import ERROR, NOTE, WARNING, Finding
+from .objects import VM, Declared, KnownObjects, label
+from .sources import Source, SourceManifest, manifests
+
+Manifest = dict[str, Any]
+
+_RULE: Final = "replaceable"
+_MODERNIZE: Final = "the playbook modernize converts them"
+_REMOVAL: Final = f"KubeVirt 2 removes presets; instancetypes and preferences replace them: {_MODERNIZE}"
+_HYPERV: Final = ("spec", "template", "spec", "domain", "features", "hyperv")
+_WINDOWS: Final = "win"
+_NAMED: Final = re.compile(r"win(?:dows)?\W?(?:server\W?)?(10|11|2k\d\d?|20(?:08|12|16|19|22|25))(?!\d)")
+_SHOWN: Final = 3
+
+
+class Conversion(CheckExtension):
+    def objects_in(self, source: SourceManifest) -> list[SourceManifest] | None:
+        # A preset describes no guest; see `prepared` and `findings`.
+        return [] if _is_preset(source.manifest) else None
+
+    def prepared(
+        self, objects: Sequence[Declared], sources: Sequence[Source], release: Release
+    ) -> Iterator[Declared | Finding]:
+        presets = Sources([item.manifest for item in manifests(sources) if _is_preset(item.manifest)])
+        for entry in objects:
+            if not presets.presets or entry.manifest["kind"] != VM:
+                yield entry
+                continue
+            try:
+                converted = convert(entry.manifest, presets, release)
+                yield entry._replace(manifest=converted.manifest)
+                for remaining in converted.remaining:
+                    yield entry.finding("deprecated", WARNING, remaining.path, remaining.note.rstrip("."))
+            except (FieldError, Panic) as error:
+                if isinstance(error, FieldError) and error.path == LABELS:
+                    yield entry.finding("never-starts", start_level(entry.manifest), LABELS, error.reason)
+                yield entry
+
+    def findings(
+        self, sources: Sequence[Source], objects: Sequence[Declared], lookup: KnownObjects, kubevirt: KubeVirt
+    ) -> Iterator[Finding]:
+        templates = []
+        for item in manifests(sources):
+            if _is_preset(item.manifest):
+                yield from _of_preset(item, kubevirt.release)
+            elif template_groups.is_template(item.manifest):
+                templates.append(item)
+        yield from _of_templates(templates, lookup, kubevirt.release)
+        yield from _of_windows(objects, lookup, kubevirt)
+
+
+def _is_preset(manifest: Manifest) -> bool:
+    return bool(manifest["kind"] == preset_rules.KIND)
+
+
+def _of_preset(item: SourceManifest, release: Release) -> Iterator[Finding]:
+    name = label(item.manifest)
+    yield Finding("deprecated", WARNING, item.location, name, "kind", _REMOVAL)
+    try:
+        preset_rules.read(item.manifest, release)
+    except FieldError as error:
+        yield Finding("invalid", ERROR, item.location, name, error.path.rpartition(": ")[2], error.reason)
+
+
+def _of_windows(objects: Sequence[Declared], lookup: KnownObjects, kubevirt: KubeVirt) -> Iterator[Finding]:
+    """A note about each VM with Windows and no preference: the preference that gives what it writes by hand."""
+    found: dict[str, ReplacingPreference | None] = {}
+    for entry in objects:
+        vm = entry.manifest
+        if vm["kind"] != VM or PREFERENCE.matcher_of(vm) is not None or not _is_windows(vm):
+            continue
+        # Of many VMs after one pattern, one is tried.
+        key = json.dumps(vm["spec"], sort_keys=True, default=str).replace(f'"{vm["metadata"].get("name")}', '"')
+        if key not in found:
+            try:
+                found[key] = replacing_preference(vm, _windows_preferences(vm, lookup), Cluster(lookup, kubevirt))
+            except (FieldError, Panic):
+                found[key] = None
+        chosen = found[key]
+        if chosen is not None:
+            yield entry.finding(_RULE, NOTE, "spec.template.spec.domain", _replacement(chosen, bool(_version(vm))))
+
+
+def _is_windows(vm: Manifest) -> bool:
+    system = _os(vm)
+    return system.startswith(_WINDOWS) if system else value_at(vm, _HYPERV) is not None
+
+
+def _os(vm: Manifest) -> str:
+    return str(value_at(vm, ("spec", "template", "metadata", "annotations", OS_ANNOTATION)) or "").lower()
+
+
+def _windows_preferences(vm: Manifest, lookup: KnownObjects) -> list[Manifest]:
+    offered = [*lookup.listed(PREFERENCE.cluster_kind, ""), *lookup.listed(PREFERENCE.kind, namespace_of(vm))]
+    windows = [item for item in offered if value_at(item, ("spec", "features", "preferredHyperv"))]
+    return preferences_of(_version(vm), windows) or windows
+
+
+def _version(vm: Manifest) -> str:
+    """The version of Windows by the annotation, the name, or the disks of a VM, ``windows2k22``; "" if none says it."""
+    disks = (value_at(vm, path) for path in (("spec", "template", "spec", "volumes"), ("spec", "dataVolumeTemplates")))
+    text = json.dumps([_os(vm), vm["metadata"].get("name"), *disks], default=str).lower()
+    named = _NAMED.search(text)
+    if named is None:
+        return ""
+    year = named[1].removeprefix("20")
+    return f"windows{named[1] if year == named[1] else f'2k{int(year)}'}"
+
+
+def _replacement(chosen: ReplacingPreference, is_certain: bool) -> str:
+    lines = sum(len(yaml.safe_dump({path: value}).splitlines()) for path, value in chosen.removed.items())
+    fields = _few(chosen.removed)
+    changes = _few(map(shown_change, chosen.differences))
+    effect = f"differs in {changes}" if changes else "stays the same"
+    needs = f"; it takes an instancetype, too: {chosen.refusal}" if chosen.refusal else ""
+    name = f"{'the preference' if is_certain else 'a preference such as'} {chosen.name}"
+    return f"{name} gives {lines} lines of the manifest ({fields}); the guest {effect}{needs}"
+
+
+def _of_templates(templates: Sequence[SourceManifest], lookup: KnownObjects, release: Release) -> Iterator[Finding]:
+    """A note about all templates, and one about each group that is one template."""
+    groups = template_groups.groups(item.manifest for item in templates)
+    members = sum(len(group.members) for group in groups)
+    if members == len(groups):
+        return
+    names = _instancetypes(lookup, release)
+    sizes = list(dict.fromkeys(names.get(size, size) for group in groups for size in group.sizes))
+    first = templates[groups[0].members[0].place]
+    counted = f"{_count(len(groups), 'template')} and {_count(len(sizes), 'instancetype')}"
+    message = f"these {members} templates are {counted} ({'; '.join(sizes)}); {_MODERNIZE}"
+    yield Finding(_RULE, NOTE, first.location, "", "", message)
+    for group in groups:
+        if len(group.members) > 1:
+            item = templates[group.members[0].place]
+            others = _few([member.name for member in group.members[1:]])
+            yield Finding(
+                _RULE, NOTE, item.location, label(item.manifest), "", f"is one with {others}: {_alike(group, names)}"
+            )
+
+
+def _alike(group: template_groups.Group, names: Mapping[str, str]) -> str:
+    sizes = [names.get(size, size) for size in group.sizes]
+    differing = [("size", sizes), ("system", group.systems)]
+    parts = [f"{word} ({'; '.join(values)})" for word, values in differing if len(values) > 1]
+    parts += ["multiqueue"] if group.multiqueue else []
+    return f"the VMs differ only in {' and '.join(parts)}" if parts else "the VMs are the same"
+
+
+def _instancetypes(lookup: KnownObjects, release: Release) -> dict[str, str]:
+    """The best instancetype of each size."""
+    best: dict[str, str] = {}
+    for manifest in fitting(lookup.listed(INSTANCETYPE.cluster_kind, ""), Constraints(), release):
+        size = template_groups.size_text(
+            manifest["spec"]["cpu"]["guest"], canonical(manifest["spec"]["memory"]["guest"])
+        )
+        best.setdefault(size, str(manifest["metadata"]["name"]))
+    return best
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def _few(texts: Iterable[str]) -> str:
+    """``a, b, c and 2 more``"""
+    listed = list(texts)
+    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
+    return f"{', '.join(listed[:_SHOWN])}{more}"
