@@ -141,7 +141,8 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
         findings += bases.compare(earlier or {}, base.lookup, head.objects, head.lookup, kubevirt)
     findings += prerequisites.findings(head.objects, head.keys | others.keys, kubevirt.release)
     findings = with_lines(without_secrets(prerequisites.once(findings), head.sources), head.texts, head.starts)
-    if not head.labels and not any(finding.level == ERROR for finding in findings):
+    is_image = any(sources.is_containerfile(source.location.file) for source in head.sources)
+    if not head.labels and not is_image and not any(finding.level == ERROR for finding in findings):
         nothing = "nothing checked: found no VM, instancetype or preference that the check can judge; check the paths"
         findings.append(Finding("unchecked", WARNING, Location(options.path[0]), "", "", nothing))
     reported = [finding for finding in findings if finding.rule not in options.ignore]

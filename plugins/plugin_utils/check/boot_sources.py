@@ -13,11 +13,13 @@ from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ObjectKey
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.choose.fitting import MissingObject, Rejected
+from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from . import containerfiles
 from .extension import CheckExtension
 from .findings import ERROR, NOTE, WARNING, Finding, Location, Unchecked
-from .objects import VM, Declared
+from .objects import VM, Declared, KnownObjects
 from .options import COLLECTION
-from .sources import Source, entries
+from .sources import Source, entries, is_containerfile
 from .tasks import TaskObject, virtual_machine_of
 
 Manifest = dict[str, Any]
@@ -62,6 +64,13 @@ class BootSources(CheckExtension):
         if entry.options.get("workload") is None:
             return _of_image(entry)
         return _of_workload(entry, known, release)
+
+    def findings(
+        self, sources: Sequence[Source], objects: Sequence[Declared], lookup: KnownObjects, kubevirt: KubeVirt
+    ) -> Iterator[Finding]:
+        for source in sources:
+            if is_containerfile(source.location.file):
+                yield from containerfiles.findings(source, lookup, kubevirt.release)
 
 
 def _of_workload(

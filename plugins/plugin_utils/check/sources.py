@@ -20,6 +20,7 @@ LARGEST: Final = 256 * 2**20
 _PLACE: Final = re.compile(r", line (\d+), column \d+: (.*)", re.DOTALL)
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
 _INI: Final = ".ini"
+_CONTAINERFILES: Final = ("containerfile", "dockerfile")
 # Inventories are often files without a suffix, and so are files of variables.
 _INVENTORIES: Final = ("hosts", "inventory")
 _INVENTORY_FOLDERS: Final = ("inventory", "inventories")
@@ -37,7 +38,7 @@ class UsageError(Exception):
 
 
 class Source(NamedTuple):
-    """A document of a file that is not empty."""
+    """A document of a file that is not empty. content: of a Containerfile its text."""
 
     location: Location
     content: Any
@@ -54,8 +55,9 @@ class SourceManifest(NamedTuple):
 class Repository(NamedTuple):
     """The files of a repository.
 
-    sources: the documents of all YAML and JSON files. inventories: the files that may be inventories in INI format.
-    texts: file → its bytes. findings: about unreadable files. starts: (file, number of a document) → its first line.
+    sources: the documents of all YAML and JSON files, and Containerfiles. inventories: the files that may be
+    inventories in INI format. texts: file → its bytes. findings: about unreadable files. starts: (file, number of a
+    document) → its first line.
     """
 
     sources: list[Source]
@@ -66,7 +68,7 @@ class Repository(NamedTuple):
 
 
 def read(paths: Iterable[str], stdin: bytes = b"") -> Repository:
-    """The documents of files and, in folders, of all files that look like YAML, JSON, or inventories in INI format.
+    """The documents of files, and of all in folders that look like YAML, JSON, Containerfiles or INI inventories.
 
     The path ``-`` is standard input. A named file must be readable. In folders, templates (Helm charts or Jinja) are
     not YAML and cause a warning. Raises UsageError for a path that does not exist.
@@ -98,6 +100,8 @@ def _is_entered(folder: Path) -> bool:
 def _looks_readable(file: Path) -> bool:
     if file.name.startswith("."):
         return False
+    if is_containerfile(str(file)):
+        return True
     if file.suffix:
         return file.suffix in _SUFFIXES or (file.suffix == _INI and file.name not in _TOOL_CONFIGS)
     return (
@@ -105,6 +109,11 @@ def _looks_readable(file: Path) -> bool:
         or file.parent.name in _INVENTORY_FOLDERS
         or any(folder in _VARIABLE_FOLDERS for folder in file.parts[:-1])
     )
+
+
+def is_containerfile(file: str) -> bool:
+    """Whether the name is that of a Containerfile: Dockerfile, or fedora.containerfile."""
+    return Path(file).name.lower().rpartition(".")[2] in _CONTAINERFILES
 
 
 def _holds_templates(folder: Path) -> bool:
@@ -122,6 +131,9 @@ def _add(repository: Repository, file: str, content: bytes, level: str) -> None:
         return
     if suffix == _INI:
         repository.inventories.append(file)
+        return
+    if is_containerfile(file):
+        repository.sources.append(Source(Location(file), content.decode(errors="replace")))
         return
     try:
         contents = documents(content, file, what="manifest", keep_unknown_tags=True, largest=LARGEST)

@@ -1,0 +1,80 @@
+"""The environment that a Containerfile gives an image, and the defaults in it; see `image.labels`.
+
+Instructions begin a line, a backslash continues it, ``#`` begins a comment. Quotes are those of a shell.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from .image import labels
+
+_INSTRUCTION: Final = re.compile(r"\s*([A-Za-z]+)\s+(.*)", re.DOTALL)
+_ENVIRONMENT: Final = "ENV"
+_LABELS: Final = "LABEL"
+_REFERENCE: Final = "$"
+
+
+class ImageLabel(NamedTuple):
+    """A label that CDI would give a volume, or one of the image, which CDI does not read.
+
+    line: from 1. variable: that becomes the label; "" for a label of the image. value: None if a build decides on it.
+    """
+
+    line: int
+    variable: str
+    label: str
+    value: str | None
+
+
+def image_labels(text: str) -> list[ImageLabel]:
+    """The labels in the text of a Containerfile, in order."""
+    found = []
+    for line, instruction, pair in _pairs(text):
+        name, equals, value = pair.partition("=")
+        known = None if _REFERENCE in value else value
+        if equals and instruction == _ENVIRONMENT:
+            found += [ImageLabel(line, name, label, known) for label in labels([pair])]
+        elif equals:
+            found.append(ImageLabel(line, "", name, known))
+    return found
+
+
+def _pairs(text: str) -> Iterator[tuple[int, str, str]]:
+    """(line, ENV or LABEL, ``name=value``), each with its own line."""
+    for first, lines in _instructions(text):
+        match = _INSTRUCTION.match(lines[0])
+        instruction = match[1].upper() if match is not None else ""
+        if match is None or instruction not in (_ENVIRONMENT, _LABELS):
+            continue
+        rest = [match[2], *lines[1:]]
+        words = [(first + index, word) for index, line in enumerate(rest) for word in _words(line)]
+        if words and "=" not in words[0][1]:
+            # The older form has one variable: ENV name value
+            words = [(words[0][0], f"{words[0][1]}={' '.join(word for _line, word in words[1:])}")]
+        yield from ((line, instruction, word) for line, word in words)
+
+
+def _instructions(text: str) -> Iterator[tuple[int, list[str]]]:
+    """The first line of each instruction, and its lines; a comment inside counts as an empty line."""
+    lines: list[str] = []
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = "" if raw.lstrip().startswith("#") else raw.rstrip()
+        is_open = line.endswith("\\") or (bool(lines) and not line)
+        lines.append(line.removesuffix("\\"))
+        if not is_open:
+            yield number - len(lines) + 1, lines
+            lines = []
+    if lines:
+        yield number - len(lines) + 1, lines
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError:
+        # A quote ends in a later line, which no name does.
+        return line.split()
