@@ -164,10 +164,10 @@ options:
   prune:
     description:
       - What to do with objects of this catalog, in the same O(namespaces) or cluster-wide, that the selection no longer
-        contains. V(never) keeps them, V(unused) deletes objects that no VM names, V(always) deletes all.
+        contains. V(never) keeps them, V(unused) deletes objects that no VM or pool names, V(always) deletes all.
       - The module deletes only objects that have the label of this catalog and that the field manager C(virtshape)
         applied, never objects that C(virt-operator) manages. It deletes nothing if an object of the catalog failed or,
-        with V(unused), if the user may not list VMs.
+        with V(unused), if the user may not list VMs and pools.
     type: str
     choices: [never, unused, always]
     default: never

@@ -36,8 +36,8 @@ options:
     description: Selects objects of this catalog, deployed by M(virtshape.instancetypes.catalog).
     type: str
   used_by:
-    description: Whether to return which VMs name each object. Needs the right to list VMs, in all namespaces for
-      cluster-wide objects.
+    description: Whether to return which VMs and VirtualMachinePools name each object. Needs the right to list both,
+      in all namespaces for cluster-wide objects.
     type: bool
     default: false
 extends_documentation_fragment:
@@ -188,7 +188,8 @@ instancetypes:
       elements: str
       returned: always
     used_by: &used_by
-      description: VMs that name the object, as NAMESPACE/NAME.
+      description: VMs that name the object, as NAMESPACE/NAME, and VirtualMachinePools whose template names it, as
+        VirtualMachinePool NAMESPACE/NAME.
       type: list
       elements: str
       returned: with O(used_by=true)

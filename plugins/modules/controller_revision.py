@@ -33,9 +33,9 @@ options:
       - V(upgraded) converts revisions of API versions before v1beta1, which KubeVirt 1.7 and later cannot read. The VM
         refers to a new revision of the same content, and its guest does not change. The old revision is deleted unless
         another VM refers to it.
-      - V(pruned) deletes the revisions of instancetypes and preferences in O(namespace) that no VM, snapshot or restore
-        refers to. Revisions of a VM that is being refreshed or restored stay too. Requires O(namespace), without
-        O(names) and O(label_selectors).
+      - V(pruned) deletes the revisions of instancetypes and preferences in O(namespace) that no VM, pool, snapshot or
+        restore refers to. Revisions of a VM that is being refreshed or restored stay too. Requires O(namespace),
+        without O(names) and O(label_selectors).
     type: str
     choices: [refreshed, moved, restored, pinned, unpinned, upgraded, pruned]
     default: refreshed

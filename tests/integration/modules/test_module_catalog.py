@@ -206,6 +206,33 @@ def test_absent_needs_force_for_used_objects(deploy: Run, run: Run, api: Any, na
     assert names(api, namespace) == set()
 
 
+def test_the_template_of_a_pool_is_a_user(deploy: Run, run: Run, api: Any, namespace: str) -> None:
+    deploy(FIRST)
+    machine = {"instancetype": used("b", "web.large")["instancetype"], "runStrategy": "Halted"}
+    machine["template"] = {"metadata": {"labels": {"pool": "b"}}, "spec": {"domain": {"devices": {}}}}
+    pool = {
+        "apiVersion": "pool.kubevirt.io/v1beta1",
+        "kind": "VirtualMachinePool",
+        "metadata": {"name": "b", "namespace": namespace},
+        "spec": {
+            "replicas": 0,
+            "selector": {"matchLabels": {"pool": "b"}},
+            "virtualMachineTemplate": {"metadata": {"labels": {"pool": "b"}}, "spec": machine},
+        },
+    }
+    pools = api.resources.get(api_version=pool["apiVersion"], kind=pool["kind"])
+    pools.create(body=pool, namespace=namespace)
+    reason = f"in use by 1 pool ({namespace}/b)"
+    [gone] = deploy(SECOND, prune="unused")["upgrade"]["gone"]
+    assert (gone["name"], gone["keep_reason"]) == ("web.large", reason)
+    absent = {"name": "web.large", "namespace": namespace, "state": "absent"}
+    assert reason in run("instancetype", **absent)["msg"]
+    known = run("catalog_info", namespace=namespace, scope="namespaced", used_by=True)
+    assert by_name(known["instancetypes"])["web.large"]["used_by"] == [f"VirtualMachinePool {namespace}/b"]
+    pools.delete(name="b", namespace=namespace)
+    assert run("instancetype", **absent)["changed"]
+
+
 def test_refused_object_stops_pruning_until_next_run(deploy: Run, api: Any, namespace: str) -> None:
     deploy(FIRST)
     manifest = {
@@ -247,7 +274,7 @@ def test_prune_needs_the_right_to_list_vms(
         {"apiGroups": ["instancetype.kubevirt.io"], "resources": ["*"], "verbs": ["*"]},
     )
     result = deploy(SECOND, prune="unused", **user)
-    assert result["upgrade"]["gone"][0]["keep_reason"] == "cannot tell which virtual machines use the object"
+    assert result["upgrade"]["gone"][0]["keep_reason"] == "cannot tell what uses the object"
     told_why = str(result["warnings"])
     assert 'resources: ["virtualmachines"]' in told_why
     # Nobody but an administrator may read CRDs; the published description of the API does as well.

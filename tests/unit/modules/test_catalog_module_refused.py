@@ -120,7 +120,7 @@ def test_pruning_needs_the_right_to_list_vms(deploy: Run) -> None:
     result = deploy(store, prune="unused", check=True)
     [gone] = result["upgrade"]["gone"]
     assert (gone["keep_reason"], gone["used_by"], gone["pruned"]) == (
-        "cannot tell which virtual machines use the object",
+        "cannot tell what uses the object",
         None,
         False,
     )
@@ -131,6 +131,37 @@ def test_pruning_needs_the_right_to_list_vms(deploy: Run) -> None:
     ]
     assert "cannot reach the API server" in warned
     assert (result["virtual_machines"], store.writes) == ([], [])
+
+
+POOLS = "/apis/pool.kubevirt.io/v1beta1/namespaces/shop/virtualmachinepools"
+
+
+def pool(instancetype: str) -> Manifest:
+    matcher = {"name": instancetype, "kind": "VirtualMachineInstancetype"}
+    template = {"spec": {"instancetype": matcher, "template": {"spec": {}}}}
+    return {"metadata": {"name": "web", "namespace": "shop"}, "spec": {"virtualMachineTemplate": template}}
+
+
+@pytest.mark.parametrize("path", [POOLS, POOLS.replace("v1beta1", "v1alpha1")])
+def test_pools_keep_what_their_template_names(deploy: Run, path: str) -> None:
+    store = cluster(live("web.small"), live("web.gone"), vms=(user("a", "web.gone"),))
+    store.lists[path] = [pool("web.gone")]
+    [gone] = deploy(store, prune="unused", check=True)["upgrade"]["gone"]
+    assert gone["keep_reason"] == "in use by 1 virtual machine (shop/a) and 1 pool (shop/web)"
+    store.lists[VMS] = []
+    [gone] = deploy(store, prune="unused", check=True)["upgrade"]["gone"]
+    assert (gone["keep_reason"], gone["used_by"]) == ("in use by 1 pool (shop/web)", [])
+    store.lists[path] = [{"metadata": {"name": "odd", "namespace": "shop"}, "spec": None}]
+    assert deploy(store, prune="unused", check=True)["upgrade"]["gone"][0]["pruned"]
+
+
+def test_pruning_needs_the_right_to_list_pools(deploy: Run) -> None:
+    store = cluster(live("web.small"), live("web.gone"))
+    store.answers["GET", "/virtualmachinepools"] = forbidden("virtualmachinepools")
+    result = deploy(store, prune="unused", check=True)
+    assert result["upgrade"]["gone"][0]["keep_reason"] == "cannot tell what uses the object"
+    assert any(text.startswith("cannot tell which pools use the removed objects: ") for text in result["warnings"])
+    assert deploy(store, prune="always", check=True)["upgrade"]["gone"][0]["pruned"]
 
 
 def test_object_of_another_catalog_is_left_alone(deploy: Run) -> None:

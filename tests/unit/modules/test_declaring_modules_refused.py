@@ -82,8 +82,8 @@ def test_used_objects_are_deleted_by_force_only(run: Run) -> None:
     store = Store({SIZES: [size("small")], VMS: [user("a")]})
     gone = {"namespace": "shop", "name": "small", "state": "absent"}
     used = (
-        "in use by 1 virtual machine (shop/a); move these virtual machines to another object first, or set force to"
-        " delete the object anyway"
+        "in use by 1 virtual machine (shop/a); move them to another object first, or set force to delete the object"
+        " anyway"
     )
     assert run("instancetype", store, **gone)["msg"] == f"shop/small: {used}"
     store.answers["GET", "/virtualmachines"] = forbidden("virtualmachines")

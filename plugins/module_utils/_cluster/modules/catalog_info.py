@@ -17,6 +17,7 @@ from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
 from ..reads.catalog import CatalogUsers
 from ..reads.kubevirt import kubevirt
+from ..reads.served import POOL
 from ..reads.snapshot import missing_namespace, unmatched
 from .options import AUTH, REQUESTS
 from .outcome import Module, Outcome, Params, TaskContext
@@ -113,8 +114,9 @@ def _add_users(session: Session, objects: list[Facts]) -> None:
     try:
         # Cluster-wide objects first: their VMs are those of all namespaces, which the others then need not list.
         for item in sorted(objects, key=lambda item: str(item["namespace"])):
+            using = users.all_using(ObjectKey(item["kind"], item["namespace"], item["name"]))
             item["used_by"] = [
-                qualified_name(vm) for vm in users.vms_using(ObjectKey(item["kind"], item["namespace"], item["name"]))
+                f"{POOL} {qualified_name(user)}" if user.get("kind") == POOL else qualified_name(user) for user in using
             ]
     except RequestFailed as error:
         raise TaskFailed(f"used_by: {error}") from error

@@ -1,7 +1,8 @@
-"""What a cluster has to do with a catalog: the VMs that refer to its objects, and its limits."""
+"""What a cluster has to do with a catalog: the VMs and pools that refer to its objects."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..._resolver.api.kinds import KINDS
@@ -9,6 +10,7 @@ from ..._resolver.api.manifest import qualified_name
 from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, ObjectKey, references
 from ..._resolver.kubevirt.find import revision_names as naming
 from ..client.session import Session
+from .served import POOL, pools_as_vms
 
 Manifest = dict[str, Any]
 
@@ -17,23 +19,22 @@ _NAMED = 5
 
 
 class CatalogUsers:
-    """Lists VMs once for each namespace, or once in all namespaces for the cluster-wide kinds."""
+    """Lists VMs and pools once for each namespace, or once in all namespaces for the cluster-wide kinds."""
 
     def __init__(self, session: Session) -> None:
-        self._session = session
-        self._users: dict[str, dict[ObjectKey, list[Manifest]]] = {}
+        self._vms = _Users(lambda namespace: session.list(KINDS["VirtualMachine"], namespace))
+        self._pools = _Users(lambda namespace: pools_as_vms(session, namespace))
 
     def vms_using(self, object_key: ObjectKey) -> list[Manifest]:
         """The VMs that refer to the object, in order. Raises RequestFailed if VMs cannot be listed."""
-        # Those of all namespaces are those of each.
-        place = "" if "" in self._users else object_key.namespace
-        if place not in self._users:
-            vms = self._session.list(KINDS["VirtualMachine"], place or None)
-            users = self._users[place] = {}
-            for vm in sorted(vms, key=qualified_name):
-                for used in references(vm):
-                    users.setdefault(used, []).append(vm)
-        return self._users[place].get(object_key, [])
+        return self._vms.using(object_key)
+
+    def all_using(self, object_key: ObjectKey) -> list[Manifest]:
+        """The VMs that refer to the object, then the VirtualMachinePools whose next VMs will; see `pools_as_vms`.
+
+        Raises RequestFailed if either cannot be listed.
+        """
+        return [*self._vms.using(object_key), *self._pools.using(object_key)]
 
     def drifting(self, object_key: ObjectKey) -> list[Manifest]:
         """The VMs that have captured the object, and so do not follow its change."""
@@ -41,8 +42,33 @@ class CatalogUsers:
         return [vm for vm in self.vms_using(object_key) if naming.referenced(vm, matcher_field).name]
 
 
-def labels(vms: list[Manifest]) -> str:
-    """`3 virtual machines (a/b, a/c, d/e)`, with the names of the first few."""
-    named = ", ".join(map(qualified_name, vms[:_NAMED]))
-    more = f" and {len(vms) - _NAMED} more" if len(vms) > _NAMED else ""
-    return f"{len(vms)} virtual machine{'s' if len(vms) != 1 else ''} ({named}{more})"
+class _Users:
+    """The users of objects, listed once for each namespace. listed: lists those of a namespace, None for all."""
+
+    def __init__(self, listed: Callable[[str | None], list[Manifest]]) -> None:
+        self._listed = listed
+        self._users: dict[str, dict[ObjectKey, list[Manifest]]] = {}
+
+    def using(self, object_key: ObjectKey) -> list[Manifest]:
+        # Those of all namespaces are those of each.
+        place = "" if "" in self._users else object_key.namespace
+        if place not in self._users:
+            listed = self._listed(place or None)
+            users = self._users[place] = {}
+            for vm in sorted(listed, key=qualified_name):
+                for used in references(vm):
+                    users.setdefault(used, []).append(vm)
+        return self._users[place].get(object_key, [])
+
+
+def labels(users: list[Manifest]) -> str:
+    """`3 virtual machines (a/b, a/c, d/e) and 1 pool (a/p)`, with the names of the first few."""
+    pools = [user for user in users if user.get("kind") == POOL]
+    vms = [user for user in users if user.get("kind") != POOL]
+    return " and ".join(_counted(noun, some) for noun, some in (("virtual machine", vms), ("pool", pools)) if some)
+
+
+def _counted(noun: str, users: list[Manifest]) -> str:
+    named = ", ".join(map(qualified_name, users[:_NAMED]))
+    more = f" and {len(users) - _NAMED} more" if len(users) > _NAMED else ""
+    return f"{len(users)} {noun}{'s' if len(users) != 1 else ''} ({named}{more})"

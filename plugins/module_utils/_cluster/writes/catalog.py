@@ -217,8 +217,15 @@ def _find_users(
     except RequestFailed as error:
         deployed.used_by = None
         deployed.warnings.append(f"cannot tell which virtual machines use the changed and removed objects: {error}")
+    is_counted = deployed.used_by is not None and options["prune"] == "unused"
+    users_of_gone: dict[ObjectKey, list[Manifest]] | None = None
+    try:
+        gone_keys = [ObjectKey.of(gone.live) for gone in deployed.gone]
+        users_of_gone = {key: users.all_using(key) for key in gone_keys} if is_counted else None
+    except RequestFailed as error:
+        deployed.warnings.append(f"cannot tell which pools use the removed objects: {error}")
     for gone in deployed.gone:
-        gone.keep_reason = _keep_reason(gone.live, deployed.used_by, options["prune"])
+        gone.keep_reason = _keep_reason(gone.live, users_of_gone, options["prune"])
         after[ObjectKey.of(gone.live)] = None if gone.keep_reason is None else gone.live
     vms = {namespaced_name(vm): vm for used in (deployed.used_by or {}).values() for vm in used}
     in_order = [vms[key] for key in sorted(vms)]
@@ -233,17 +240,17 @@ def _find_users(
         deployed.affected = catalog_upgrade.affected(guests, after, cluster)
 
 
-def _keep_reason(live: Manifest, used_by: dict[ObjectKey, list[Manifest]] | None, prune: str) -> str | None:
+def _keep_reason(live: Manifest, users: dict[ObjectKey, list[Manifest]] | None, prune: str) -> str | None:
     """Why a removed object is not pruned, or None. Only objects that this collection deployed are pruned."""
     skipped = skip_reason(live, "keep")
     if skipped is not None:
         return skipped
     if prune == "never":
         return "prune is set to never"
-    if prune == "unused" and used_by is None:
-        return "cannot tell which virtual machines use the object"
-    users = (used_by or {}).get(ObjectKey.of(live))
-    return f"in use by {labels(users)}" if prune == "unused" and users else None
+    if prune == "unused" and users is None:
+        return "cannot tell what uses the object"
+    using = (users or {}).get(ObjectKey.of(live))
+    return f"in use by {labels(using)}" if using else None
 
 
 def _deployed(handler: _CatalogObjects, options: Options) -> list[Manifest]:

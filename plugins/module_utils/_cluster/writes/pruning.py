@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ..._resolver.api.kinds import KINDS, Kind
+from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import labels_of
 from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.write import delete, json_patch
@@ -17,18 +17,18 @@ from ..._resolver.kubevirt.find import revision_names as naming
 from ..._resolver.kubevirt.revision.migrate import Action, Create, Delete, PatchStatus
 from ..._resolver.refresh.controller_revisions import unreferenced
 from ..._resolver.refresh.convert import convert
-from ..client.errors import ApiError, RequestFailed
+from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.lookup import ClusterLookup
 from ..reads.revisions import InspectedVM
+from ..reads.served import list_served, pools_as_vms
 from .engine import WriteOutcome, WriteSettings, run_writes, send, send_create
 
 Manifest = dict[str, Any]
 
 _REVISION = KINDS["ControllerRevision"]
 _VM = KINDS["VirtualMachine"]
-# v1beta1 since KubeVirt 1.2.
-_SNAPSHOT_VERSIONS = ("v1beta1", "v1alpha1")
+_SNAPSHOTS = "snapshot.kubevirt.io"
 _NAME = re.compile(r"[a-z0-9.-]+")
 
 
@@ -55,16 +55,19 @@ class UpgradeOutcome(WriteOutcome):
 
 
 def prunable(session: Session, namespace: str, keep: int) -> list[PruneOutcome]:
-    """The revisions of instancetypes and preferences that no VM, snapshot or restore of the namespace refers to.
+    """The revisions of instancetypes and preferences that no VM, pool, snapshot or restore of the namespace refers to.
 
     keep: the number of newest unreferenced revisions to keep for each VM and object.
     Raises RequestFailed if a kind cannot be listed, because a hidden object might refer to a revision.
     """
     # List the revisions first: a VM that starts to refer to one of them meanwhile is then in a later list.
     revisions, vms = (session.list(kind, namespace) for kind in (_REVISION, _VM))
-    contents = _snapshots(session, "VirtualMachineSnapshotContent", namespace)
-    restores = _snapshots(session, "VirtualMachineRestore", namespace)
-    unused = unreferenced(vms, revisions, _names([*contents, *restores]))
+    pools = pools_as_vms(session, namespace)
+    contents, restores = (
+        list_served(session, kind, _SNAPSHOTS, namespace)
+        for kind in ("VirtualMachineSnapshotContent", "VirtualMachineRestore")
+    )
+    unused = unreferenced(vms, revisions, _names([*pools, *contents, *restores]))
     groups: dict[tuple[str, str], list[Manifest]] = {}
     for revision in unused:
         owners = revision["metadata"].get("ownerReferences") or []
@@ -91,19 +94,8 @@ def prune(session: Session, revisions: list[PruneOutcome], settings: WriteSettin
     run_writes(revisions, delete_revision, settings)
 
 
-def _snapshots(session: Session, name: str, namespace: str) -> list[Manifest]:
-    """The objects of a snapshot kind; none if the cluster has no VM snapshots."""
-    for version in _SNAPSHOT_VERSIONS:
-        try:
-            return session.list(Kind(name, "snapshot.kubevirt.io", version, f"{name.lower()}s", True), namespace)
-        except ApiError as error:
-            if error.code != 404:
-                raise
-    return []
-
-
 def _names(objects: list[Manifest]) -> set[str]:
-    """Every word in the objects that may be a name: a snapshot contains the VM, a restore contains patches as text."""
+    """Every word in the objects that may be a name: a snapshot contains the VM, a restore patches as text."""
     return set(_NAME.findall(json.dumps([[item.get("spec"), item.get("status")] for item in objects])))
 
 

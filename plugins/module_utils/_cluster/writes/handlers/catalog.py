@@ -72,12 +72,12 @@ class DeclaredTypeHandler(CatalogHandler):
 
     def _use(self, result: DeclareOutcome) -> list[Finding]:
         try:
-            vms = self.users.vms_using(ObjectKey.of(result.live)) if result.live is not None else []
+            users = self.users.all_using(ObjectKey.of(result.live)) if result.live is not None else []
         except RequestFailed as error:
             text = f"cannot tell whether virtual machines use the object: {error}; set force to delete it anyway"
             return [Finding(text)]
-        remedy = "move these virtual machines to another object first, or set force to delete the object anyway"
-        return [Finding(f"in use by {labels(vms)}; {remedy}")] if vms else []
+        remedy = "move them to another object first, or set force to delete the object anyway"
+        return [Finding(f"in use by {labels(users)}; {remedy}")] if users else []
 
 
 def skip_reason(live: Manifest, existing: str) -> str | None:

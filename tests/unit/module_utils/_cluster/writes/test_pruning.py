@@ -28,6 +28,7 @@ CONTENTS, RESTORES = (
     SNAPSHOTS.format("v1beta1", name) for name in ("virtualmachinesnapshotcontents", "virtualmachinerestores")
 )
 OLD_CONTENTS = SNAPSHOTS.format("v1alpha1", "virtualmachinesnapshotcontents")
+POOLS = "/apis/pool.kubevirt.io/v1beta1/namespaces/shop/virtualmachinepools"
 NO_SUCH_API = status(404, "the server could not find the requested resource", "NotFound")
 
 
@@ -110,6 +111,14 @@ def test_a_snapshot_holds_a_revision(path: str) -> None:
     assert Server(**{path: [held]}).prunable() == [named(2), named(3)]
 
 
+@pytest.mark.parametrize("version", ["v1beta1", "v1alpha1"])
+def test_a_pool_holds_what_its_template_names(version: str) -> None:
+    template = {"spec": {"instancetype": {"name": "big", "revisionName": named(1)}, "template": {"spec": {}}}}
+    pool = {"metadata": {"name": "db", "namespace": "shop"}, "spec": {"virtualMachineTemplate": template}}
+    path = f"/apis/pool.kubevirt.io/{version}/namespaces/shop/virtualmachinepools"
+    assert Server(**{path: [pool]}).prunable() == [named(2), named(3)]
+
+
 def test_snapshot_with_status_retains_revision() -> None:
     held = content()
     held["spec"]["source"]["virtualMachine"]["status"] = vm(2)["status"]
@@ -143,7 +152,7 @@ def test_prune_skips_revisions_of_running_restores() -> None:
     assert sorted(done.prunable()) == sorted([named(1), named(1, "web"), named(7, "new")])
 
 
-@pytest.mark.parametrize("path", [REVISIONS, f"{KUBEVIRT}/virtualmachines", CONTENTS, RESTORES])
+@pytest.mark.parametrize("path", [REVISIONS, f"{KUBEVIRT}/virtualmachines", POOLS, CONTENTS, RESTORES])
 def test_unreadable_referrers_prevent_pruning(path: str) -> None:
     server = Server(**{CONTENTS: [], RESTORES: [], path: status(403, "forbidden", "Forbidden")})
     with pytest.raises(RequestFailed, match=rf'grant .*resources: \["{path.rpartition("/")[2]}"\], verbs: \["list"\]'):
