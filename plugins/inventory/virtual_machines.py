@@ -69,6 +69,15 @@ options:
     description: Target port of the Service in the guest, for O(address=service).
     type: int
     default: 22
+  windows_connection:
+    description:
+      - C(ansible_connection) of hosts with Windows; with V(ssh) also C(ansible_shell_type), which is C(powershell).
+        Default is to set neither.
+      - A guest has Windows if its guest agent says so. Without a guest agent, the annotation C(vm.kubevirt.io/os) of
+        the VM's template decides, else the name of its preference.
+      - The other variables, such as C(ansible_winrm_transport), are for C(group_vars) or O(compose).
+    type: str
+    choices: [winrm, psrp, ssh]
   host_format:
     description: Format of the host names, with C({name}), C({namespace}) and C({uid}) of the VM. Every VM must get a
       different name.
@@ -124,6 +133,14 @@ compose:
   ansible_user: "'fedora' if vm_preference.name is match('fedora') else 'cloud-user'"
 
 ---
+# Windows, by WinRM through a Service.
+plugin: virtshape.instancetypes.virtual_machines
+namespaces: [office]
+address: service
+service_port: 5986
+windows_connection: winrm
+
+---
 # An interface on a network of one's own, IPv6, names as they were, and a cache.
 plugin: virtshape.instancetypes.virtual_machines
 kubeconfig: ~/.kube/production
@@ -177,6 +194,7 @@ _READ = (
     "interface",
     "ip_family",
     "service_port",
+    "windows_connection",
     "host_format",
     "hostvars_prefix",
 )

@@ -14,8 +14,10 @@ from ..module_utils._cluster.reads.kubevirt import kubevirt
 from ..module_utils._cluster.reads.lookup import ClusterLookup
 from ..module_utils._cluster.reads.revisions import inspected
 from ..module_utils._resolver.api.kinds import KINDS
-from ..module_utils._resolver.api.manifest import namespaced_name
+from ..module_utils._resolver.api.manifest import OS_ANNOTATION, namespaced_name
+from ..module_utils._resolver.api.matcher import PREFERENCE
 from ..module_utils._resolver.api.secret_texts import LAST_APPLIED
+from ..module_utils._resolver.api.tree import value_at
 from ..module_utils._resolver.guest.effect import ASSUMED
 from ..module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from ..module_utils._resolver.kubevirt.vm.readiness import RUNNING
@@ -33,6 +35,8 @@ _PREFIX: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 _VM = KINDS["VirtualMachine"]
 _VMI = KINDS["VirtualMachineInstance"]
+# The id that QEMU's guest agent reports.
+_WINDOWS_OF_AGENT: Final = "mswindows"
 # What hosts lack if the user may not list a kind.
 _MISSING_WITHOUT = {
     "VirtualMachineInstance": "hosts have no address and no instance",
@@ -68,12 +72,30 @@ def hosts(
         found[name] = {
             **host_variables(result, options["hostvars_prefix"]),
             **{variable: value for variable, value in connection.items() if value is not None},
+            **_windows_variables(vm, result, options["windows_connection"]),
         }
     warnings = [
         f"{_MISSING_WITHOUT.get(kind, f'the state of a {kind} is unknown')}: {problem.message}"
         for kind, problem in lookup.problems.items()
     ]
     return found, warnings + ([cluster.assumption] if cluster.assumption else [])
+
+
+def _windows_variables(vm: Manifest, facts: dict[str, Any], connection: str | None) -> dict[str, str]:
+    """The variables of the connection to a guest with Windows; {} for another guest, or without the option."""
+    if connection is None or not is_windows(vm, facts):
+        return {}
+    shell = {"ansible_shell_type": "powershell"} if connection == "ssh" else {}
+    return {"ansible_connection": connection, **shell}
+
+
+def is_windows(vm: Manifest, facts: dict[str, Any]) -> bool:
+    """Whether a guest has Windows: the guest agent knows, else the annotation of the system, else the preference."""
+    reported = str(((facts.get("instance") or {}).get("guest_os") or {}).get("id") or "")
+    if reported:
+        return reported == _WINDOWS_OF_AGENT
+    named = value_at(vm, ("spec", "template", "metadata", "annotations", OS_ANNOTATION))
+    return str(named or PREFERENCE.matcher_or_empty(vm).get("name") or "").lower().startswith("win")
 
 
 def _virtual_machines(session: Session, options: Options) -> list[Manifest]:

@@ -80,7 +80,7 @@ def test_examples_in_the_documentation_use_existing_options(tmp_path: Path) -> N
     options = shown["doc"]["options"]
     assert all(option["description"] for option in options.values())
     examples = list(yaml.safe_load_all(shown["examples"]))
-    assert len(examples) == 3
+    assert len(examples) == 4
     for example in examples:
         assert example.keys() <= options.keys()
         assert example["plugin"] == PLUGIN

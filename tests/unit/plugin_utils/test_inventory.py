@@ -11,7 +11,7 @@ from plugins.module_utils._capacity.cluster.vm_resources import vm_resources
 from plugins.module_utils._cluster.client.errors import ApiError
 from plugins.plugin_utils import _inventory
 from plugins.plugin_utils._address import services_by_vmi
-from plugins.plugin_utils._inventory import hosts
+from plugins.plugin_utils._inventory import hosts, is_windows
 from scripted_server import KUBEVIRT as INSTALLED
 from scripted_server import listed, session_with, status
 
@@ -103,6 +103,7 @@ DEFAULTS: dict[str, Any] = {
     "interface": None,
     "ip_family": "prefer_ipv4",
     "service_port": 22,
+    "windows_connection": None,
     "host_format": "{name}.{namespace}",
     "hostvars_prefix": "vm_",
 }
@@ -167,6 +168,50 @@ def test_a_service_gives_address_and_port() -> None:
     result = Server().hosts(address="service")[0]
     assert (result["vm-1.shop"]["ansible_host"], result["vm-1.shop"]["ansible_port"]) == ("10.1.0.1", 30022)
     assert "ansible_host" not in result["vm-0.shop"]
+
+
+def guest(annotation: str = "", preference: str = "") -> dict[str, Any]:
+    annotations = {"vm.kubevirt.io/os": annotation} if annotation else {}
+    return {"spec": {"preference": {"name": preference}, "template": {"metadata": {"annotations": annotations}}}}
+
+
+@pytest.mark.parametrize(
+    ("manifest", "agent", "windows"),
+    [
+        (guest(), {"id": "mswindows"}, True),
+        (guest("windows11", "windows.11"), {"id": "fedora"}, False),
+        (guest("win2k22", "fedora"), {}, True),
+        (guest("rhel9", "windows.11"), {}, False),
+        (guest(preference="windows.11"), None, True),
+        ({"spec": {}}, None, False),
+    ],
+)
+def test_agent_annotation_and_preference_tell_windows(
+    manifest: dict[str, Any], agent: dict[str, str] | None, windows: bool
+) -> None:
+    assert is_windows(manifest, {} if agent is None else {"instance": {"guest_os": agent}}) == windows
+
+
+@pytest.mark.parametrize(
+    ("connection", "variables"),
+    [
+        (None, {}),
+        ("winrm", {"ansible_connection": "winrm"}),
+        ("ssh", {"ansible_connection": "ssh", "ansible_shell_type": "powershell"}),
+    ],
+)
+def test_windows_hosts_have_a_connection(
+    monkeypatch: pytest.MonkeyPatch, connection: str | None, variables: dict[str, str]
+) -> None:
+    machine = vm("shop", "vm-1", 1)
+    machine["spec"]["template"]["metadata"] = {"annotations": {"vm.kubevirt.io/os": "windows11"}}
+    others = [entry for entry in CLUSTER["virtualmachineinstances"] if entry["metadata"]["name"] != "vm-1"]
+    monkeypatch.setitem(CLUSTER, "virtualmachines", [machine, vm("shop", "vm-2", 2)])
+    monkeypatch.setitem(CLUSTER, "virtualmachineinstances", others)
+    found = Server().hosts(windows_connection=connection)[0]
+    names = ("ansible_connection", "ansible_shell_type")
+    assert {name: found["vm-1.shop"][name] for name in names if name in found["vm-1.shop"]} == variables
+    assert not set(names) & set(found["vm-2.shop"])
 
 
 def test_only_selected_namespaces_are_read_once_each() -> None:
