@@ -235,6 +235,13 @@ def test_from_openstack_flavors(place: Place) -> None:
     }
 
 
+def test_one_vcpu_becomes_two(place: Place) -> None:
+    page = (CHECKOUT / "docs" / "recipes.md").read_text(encoding="utf-8")
+    output = re.findall(r"```console\n(.*?)```", page.partition("## One vCPU becomes two")[2], re.DOTALL)[0]
+    printed = place.play("One vCPU becomes two")
+    assert [line.strip() for line in printed.splitlines() if '"msg"' in line] == output.splitlines()
+
+
 def test_argo_cd_beside_ansible(place: Place) -> None:
     size = {"namespace": "shop", "name": "argo", "cpu": {"guest": 1}}
     place.run("instancetype", **size, memory={"guest": "1Gi"})
