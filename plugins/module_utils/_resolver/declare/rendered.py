@@ -39,10 +39,7 @@ def _name_above(place: Place) -> str:
 
 def check_release(manifest: Manifest, release: Release) -> None:
     """Raises FieldError for a field that this collection knows and the release does not."""
-    type_name = schema.type_of(manifest)
-    if type_name not in schema.TYPES:
-        return
-    for field in release_schema.unknown(type_name, manifest, release):
+    for field in release_schema.unknown(schema.type_of(manifest), manifest, release):
         if field.name in schema.TYPES[field.type_name]:
             raise FieldError(
                 field.path,
