@@ -91,8 +91,7 @@ options:
         C(vm_restart_required), C(vm_drifted), C(vm_revisions_lost_by), C(vm_instancetype), C(vm_preference),
         C(vm_resources), C(vm_problem) and C(vm_instance), as well as C(vm_annotations), without the last-applied
         manifest of kubectl.
-      - C(vm_drifted) is null if unknown. C(vm_instance) of a running guest also has C(guest_os) and C(interfaces), with
-        C(name), C(guest_name), C(mac) and C(addresses).
+      - C(vm_drifted) is null if unknown.
     type: str
     default: vm_
 notes:

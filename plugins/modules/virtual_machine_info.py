@@ -11,7 +11,8 @@ short_description: Read VMs with their captured revisions, drift, resources and 
 version_added: 1.0.0
 description:
   - Returns for each VM its state and conditions, its instancetype and preference with the captured revisions and their
-    drift, the resources of guest and pod at the next start, and the resources of the running guest.
+    drift, the resources of guest and pod at the next start, and the resources, disks and interfaces of the running
+    guest.
   - Sends one list request each for VMs, VMIs, revisions, instancetypes and preferences.
   - A VM keeps copies of its instancetype and preference in ControllerRevisions. When an instancetype or preference
     changes later, the VM drifts from it. O(include=refresh) shows the effect of a refresh on the guest.
@@ -37,11 +38,11 @@ options:
     type: bool
   include:
     description: What to return of each VM beyond its state and its revisions - V(resources) of guest and pod at the
-      next start, the effect of a V(refresh), the V(expansion) by the cluster and by this collection, with a request for
-      each VM.
+      next start, the effect of a V(refresh), the content of its V(captured) revisions, the V(expansion) by the cluster
+      and by this collection, with a request for each VM.
     type: list
     elements: str
-    choices: [resources, refresh, expansion]
+    choices: [resources, refresh, expansion, captured]
     default: [resources]
   export:
     description:
@@ -93,6 +94,19 @@ EXAMPLES = r"""
   loop: "{{ found.virtual_machines | selectattr('instance', 'defined') }}"
   loop_control:
     label: "{{ item.name }}"
+
+- name: Which VM uses which claims?
+  ansible.builtin.debug:
+    msg: "{{ item.name }}: {{ item.instance.claims | join(', ') }}"
+  loop: "{{ found.virtual_machines | selectattr('instance', 'defined') }}"
+  loop_control:
+    label: "{{ item.name }}"
+
+- name: What have the VMs captured?
+  virtshape.instancetypes.virtual_machine_info:
+    namespace: shop
+    include: [captured]
+  register: captured
 
 - name: VMs of an instancetype that have captured an older generation of it
   virtshape.instancetypes.virtual_machine_info:
@@ -256,6 +270,22 @@ virtual_machines:
           description: Day on which a deprecated object is to become obsolete, empty if none is named.
           type: str
           returned: always
+        captured:
+          description: Content of the captured revision, C(data) of the ControllerRevision.
+          type: dict
+          returned: with O(include=captured), when there is a revision and it can be read
+          contains:
+            api_version:
+              description: API version of the captured object. Empty for a revision of KubeVirt 0.56, which contains the
+                spec alone.
+              type: str
+              returned: always
+              sample: instancetype.kubevirt.io/v1beta1
+            spec:
+              description: Spec of the captured object, converted to v1beta1.
+              type: dict
+              returned: always
+              sample: {cpu: {guest: 1}, memory: {guest: 2Gi}}
     preference:
       description: Preference of the VM and its captured revision, with the same keys as
         RV(virtual_machines[].instancetype).
@@ -329,6 +359,67 @@ virtual_machines:
             and C(host_devices).
           type: dict
           returned: always
+        guest_os:
+          description: Operating system as the guest agent reports it, with C(id), C(name), C(version) and more. Empty
+            without a report.
+          type: dict
+          returned: always
+        disks:
+          description: Disks of the running guest.
+          type: list
+          elements: dict
+          returned: always
+          contains:
+            name: {description: Name of the disk and of its volume., type: str, returned: always}
+            device: {description: "V(disk), V(cdrom) or V(lun).", type: str, returned: always}
+            bus: {description: Bus of the disk., type: str, returned: always, sample: virtio}
+            source:
+              description: Field of the volume with its source. Empty for an empty CD-ROM drive.
+              type: str
+              returned: always
+              sample: dataVolume
+            claim: {description: "PersistentVolumeClaim of the disk, or empty.", type: str, returned: always}
+            hotpluggable:
+              description: Whether the running guest can lose the volume.
+              type: bool
+              returned: always
+            target:
+              description: Name of the disk for libvirt. Empty while the guest does not have the volume.
+              type: str
+              returned: always
+              sample: vda
+            size: {description: "Capacity of the claim, or empty.", type: str, returned: always, sample: 30Gi}
+            boot_order: {description: Position in the boot order., type: int, returned: when the VM sets one}
+        claims:
+          description: Names of the PersistentVolumeClaims that the VMI uses, also for the state of TPM and EFI.
+          type: list
+          elements: str
+          returned: always
+        interfaces:
+          description: Interfaces of the running guest, then those that only the guest agent reports.
+          type: list
+          elements: dict
+          returned: always
+          contains:
+            name: {description: Name of the interface and of its network., type: str, returned: always}
+            model:
+              description: Model of the interface. Empty for a device of the host and for an interface that only the
+                guest agent reports.
+              type: str
+              returned: always
+              sample: virtio
+            binding:
+              description: How the guest is connected, or the name of the binding plugin.
+              type: str
+              returned: always
+              sample: masquerade
+            network:
+              description: NetworkAttachmentDefinition of the network. Empty for the pod network.
+              type: str
+              returned: always
+            guest_name: {description: "Name in the guest, if it is known.", type: str, returned: always, sample: eth0}
+            mac: {description: MAC address., type: str, returned: always}
+            addresses: {description: IP addresses., type: list, elements: str, returned: always}
     expansion:
       description: The VM's spec as the cluster and this collection expand it.
       type: dict

@@ -125,23 +125,7 @@ def _host_facts(
     states = {part.state for part in inspection.drift.parts.values()}
     if drift.UNKNOWN in states and drift.DRIFTED not in states:
         result["drifted"] = None
-    if instance is not None:
-        status = instance.get("status") or {}
-        result["instance"].update(
-            guest_os=status.get("guestOSInfo") or {},
-            interfaces=[_interface(interface) for interface in status.get("interfaces") or []],
-        )
     return result
-
-
-def _interface(reported: Manifest) -> dict[str, Any]:
-    single = reported.get("ipAddress")
-    return {
-        "name": reported.get("name", ""),
-        "guest_name": reported.get("interfaceName", ""),
-        "mac": reported.get("mac", ""),
-        "addresses": reported.get("ipAddresses") or ([single] if single else []),
-    }
 
 
 def _instance(vm: Manifest, lookup: ClusterLookup) -> Manifest | None:

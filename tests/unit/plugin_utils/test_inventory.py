@@ -155,9 +155,10 @@ def test_variables_of_a_host() -> None:
     assert (result["vm_drifted"], result["vm_instancetype"]["state"]) == (True, "drifted")
     assert result["vm_resources"]["guest"]["vcpus"] == 1
     assert result["vm_instance"]["guest_os"] == {"id": "fedora"}
-    assert result["vm_instance"]["interfaces"] == [
-        {"name": "default", "guest_name": "eth0", "mac": "02:00", "addresses": ["10.0.0.7"]}
-    ]
+    (interface,) = result["vm_instance"]["interfaces"]
+    assert (interface["name"], interface["model"], interface["binding"]) == ("default", "virtio", "bridge")
+    assert (interface["guest_name"], interface["mac"]) == ("eth0", "02:00")
+    assert interface["addresses"] == ["10.0.0.7"]
     # What kubectl keeps has secrets in it.
     assert result["vm_annotations"] == {"note": "{{ x }}"}
     stopped = Server().hosts()[0]["vm-0.shop"]

@@ -25,7 +25,7 @@ from ..reads.lookup import ClusterLookup
 from ..reads.revisions import InspectedVM, inspect
 from .options import AUTH, CONCURRENCY, REQUESTS, SELECTION, check_selection, selector, unselected
 from .outcome import Module, Outcome, Params, TaskContext, counted_noun, summarize_failures
-from .vm_results import VMFacts, refresh_result, vm_result
+from .vm_results import VMFacts, add_captured, refresh_result, vm_result
 
 Manifest = dict[str, Any]
 
@@ -36,6 +36,7 @@ _DENIED: Final = (401, 403)
 RESOURCES: Final = "resources"
 REFRESH: Final = "refresh"
 EXPANSION: Final = "expansion"
+CAPTURED: Final = "captured"
 
 _FILTERS: dict[str, dict[str, Any]] = {
     "instancetype": {"type": "str"},
@@ -46,7 +47,7 @@ _FILTERS: dict[str, dict[str, Any]] = {
 _INCLUDE: dict[str, Any] = {
     "type": "list",
     "elements": "str",
-    "choices": [RESOURCES, REFRESH, EXPANSION],
+    "choices": [RESOURCES, REFRESH, EXPANSION, CAPTURED],
     "default": [RESOURCES],
 }
 _EXPORT: dict[str, Any] = {
@@ -111,7 +112,11 @@ def _is_requested(params: Params, vm: InspectedVM) -> bool:
 
 def _result(vm: InspectedVM, include: list[str], resources: VMFacts | None) -> Result:
     result = vm_result(vm, resources if RESOURCES in include else None)
-    return {**result, **refresh_result(vm)} if REFRESH in include else result
+    if REFRESH in include:
+        result.update(refresh_result(vm))
+    if CAPTURED in include:
+        add_captured(vm, result)
+    return result
 
 
 def _exports(options: Params | None, vms: list[InspectedVM]) -> list[VMExport]:

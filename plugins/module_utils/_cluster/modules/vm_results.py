@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._resolver.kubevirt.vm.readiness import run_strategy
+from ..._resolver.kubevirt.vmi import guest_devices
 from ..._resolver.kubevirt.vmi.vmi import guest
 from ..._resolver.refresh.controller_revisions import copies_without_revisions
+from ..._resolver.refresh.drift import revision_spec
 from ..reads.revisions import InspectedVM
 
 Manifest = dict[str, Any]
@@ -41,8 +43,26 @@ def vm_result(vm: InspectedVM, facts: VMFacts | None = None) -> Result:
     if facts is not None:
         result.update(facts(vm))
     if vm.instance is not None:
-        result["instance"] = {**instance_result(vm.instance), "guest": guest(vm.instance["spec"])}
+        result["instance"] = {
+            **instance_result(vm.instance),
+            "guest": guest(vm.instance["spec"]),
+            "guest_os": (vm.instance.get("status") or {}).get("guestOSInfo") or {},
+            "disks": guest_devices.disks(vm.instance),
+            "claims": guest_devices.claims(vm.instance),
+            "interfaces": guest_devices.interfaces(vm.instance),
+        }
     return result
+
+
+def add_captured(vm: InspectedVM, result: Result) -> None:
+    """Adds to the result of a VM what its revisions hold. One that cannot be read, or is gone, adds nothing."""
+    for matcher_field, part in vm.drift.parts.items():
+        revision = vm.revisions.by_name.get(part.revision)
+        spec = None if revision is None else revision_spec(revision, matcher_field, vm.kubevirt.release).spec
+        if revision is not None and spec is not None:
+            # The first KubeVirt that captured any stored the spec alone.
+            api_version = revision["data"].get("apiVersion") or ""
+            result[matcher_field.matcher]["captured"] = {"api_version": api_version, "spec": spec}
 
 
 def refresh_result(vm: InspectedVM) -> Result:
