@@ -250,7 +250,8 @@ options:
       - Volumes of the VM. The VM boots from the first volume unless a volume has O(volumes[].boot_order).
       - KubeVirt adds a disk for each volume. O(volumes[].bus), O(volumes[].device) and O(volumes[].boot_order)
         configure the disk.
-      - Each volume has exactly one source.
+      - Each volume has exactly one source. An entry with only O(volumes[].name) and V(cdrom) for O(volumes[].device) is
+        an empty CD-ROM drive.
     type: list
     elements: dict
     suboptions:
@@ -486,13 +487,24 @@ options:
         description: Position in the boot order, from 1.
         type: int
       bus:
-        description: Bus of the disk. The preference sets the default.
+        description: Bus of the disk. The preference sets the default, except for a disk with O(volumes[].hotpluggable),
+          whose bus is V(scsi) by default, as with C(virtctl addvolume).
         type: str
         choices: [virtio, scsi, sata, usb]
       device:
         description: Type of the device in the guest.
         type: str
         choices: [disk, cdrom, lun]
+      hotpluggable:
+        description:
+          - Whether a running guest gets the volume when the task adds it, and loses it when the task no longer declares
+            it. Only for O(volumes[].persistent_volume_claim), O(volumes[].data_volume) and O(volumes[].import), as a
+            disk with the bus V(scsi) or V(virtio), as a LUN, or in a CD-ROM drive that the guest has since its start.
+          - From KubeVirt 1.9 on by default. From 1.6 on, the feature gate C(DeclarativeHotplugVolumes) is necessary.
+            Without it, the change waits for a restart, and the task warns.
+          - The disk gets an entry in the API's C(disks), and KubeVirt puts disks without an entry after it at the next
+            start. Therefore give the boot disk an O(volumes[].boot_order) when you create the VM.
+        type: bool
   sysprep: &id017
     description: Answer file for Sysprep of Windows, on a volume C(sysprepdisk) after O(volumes).
     type: dict

@@ -129,6 +129,7 @@ def test_volume_that_is_not_hotplugged_needs_restart(
     first = guest()
     for check in (True, False):
         result = declare(after, check=check, wait=True)
+        assert "this KubeVirt plugs volumes into a running guest only on request" in str(result["warnings"])
         assert (result["needs"], result["restart_required"]) == ("restart", True)
         assert result["restart_reason"].startswith("KubeVirt does not ask for a restart, but the guest gets ")
     assert "RestartRequired" not in {item["type"] for item in _conditions(api, shop)}

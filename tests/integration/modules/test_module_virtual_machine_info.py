@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from modules_support import by_name, vm
+from modules_support import by_name, claim_of, vm
 
 Run = Callable[..., dict[str, Any]]
 
@@ -44,6 +44,45 @@ def test_drifted_vm_is_described(run: Run, shop: str) -> None:
     assert (web["resources"]["pod"]["cpu"], web["resources"]["pod"]["overhead"]) == ("105m", "268Mi")
     assert (web["instance"]["phase"], web["instance"]["guest"]["memory"]) == ("Running", "2Gi")
     assert web["instance"]["node"]
+
+
+def test_captured_revisions_and_running_guest(run: Run, shop: str, api: Any) -> None:
+    claim_of(api, shop, "data")
+    volumes = [
+        {"name": "root", "container_disk": "registry.example.com/disk:1", "bus": "virtio"},
+        {"name": "data", "persistent_volume_claim": "data", "hotpluggable": True},
+        {"name": "iso", "device": "cdrom"},
+    ]
+    networks = [{"model": "e1000e"}]
+    run("virtual_machine", namespace=shop, **vm("web", volumes=volumes, networks=networks), wait=True)
+    grow(run, shop)
+    web = infos(run, shop, include=["captured"])["web"]
+    revisions = api.resources.get(api_version="apps/v1", kind="ControllerRevision")
+    for part in (web["instancetype"], web["preference"]):
+        data = revisions.get(name=part["revision"], namespace=shop).to_dict()["data"]
+        assert part["captured"] == {"api_version": data["apiVersion"], "spec": data["spec"]}
+    assert web["instancetype"]["captured"]["spec"]["memory"] == {"guest": "2Gi"}
+
+    instances = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachineInstance")
+    live, instance = instances.get(name="web", namespace=shop).to_dict(), web["instance"]
+    buses = {disk["name"]: target_of(disk)["bus"] for disk in live["spec"]["domain"]["devices"]["disks"]}
+    assert {disk["name"]: disk["bus"] for disk in instance["disks"]} == buses
+    facts = {disk["name"]: (disk["device"], disk["source"], disk["claim"]) for disk in instance["disks"]}
+    assert facts == {
+        "root": ("disk", "containerDisk", ""),
+        "data": ("disk", "persistentVolumeClaim", "data"),
+        "iso": ("cdrom", "", ""),
+    }
+    assert instance["claims"] == ["data"]
+    assert [disk["name"] for disk in instance["disks"] if disk["hotpluggable"]] == ["data"]
+    (interface,), (reported,) = instance["interfaces"], live["status"]["interfaces"]
+    assert (interface["name"], interface["model"], interface["binding"]) == ("default", "e1000e", "masquerade")
+    assert (interface["mac"], interface["addresses"]) == (reported["mac"], reported["ipAddresses"])
+    assert [instance["guest"][name] for name in ("sockets", "cores", "threads")] == [1, 1, 1]
+
+
+def target_of(disk: dict[str, Any]) -> dict[str, Any]:
+    return next(disk[target] for target in ("disk", "cdrom", "lun") if target in disk)
 
 
 def test_vm_without_instancetype_has_own_resources(run: Run, shop: str) -> None:

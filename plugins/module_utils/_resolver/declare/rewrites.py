@@ -323,8 +323,9 @@ def unplugged(manifest: Manifest, live: Manifest) -> dict[Field, Any] | None:
     return None if remaining == disks else {VOLUMES: volumes, DISKS: remaining or None}
 
 
-def plugged_warnings(plugged: Iterable[Manifest]) -> Iterator[str]:
-    """A warning for each plugged volume that is not declared and stays."""
+def plugged_warnings(plugged: Iterable[Manifest], live: Manifest | None) -> Iterator[str]:
+    """A warning for each plugged volume that is not declared and stays. live: the VM, with the disks of the volumes."""
+    disks = {disk["name"]: disk for disk in value_at(live or {}, DISKS) or ()}
     for volume in plugged:
         name = volume["name"]
         if "memoryDump" in volume:
@@ -332,8 +333,17 @@ def plugged_warnings(plugged: Iterable[Manifest]) -> Iterator[str]:
             continue
         source = next(source for source in _OPTIONS if source in volume)
         option, key = _OPTIONS[source]
+        entry = f"name: {name}, {option}: {volume[source].get(key)}, hotpluggable: true{_disk_options(disks.get(name))}"
         yield (
             f"volumes: {name} was plugged in and stays, though the task does not declare it; add"
-            f" {{name: {name}, {option}: {volume[source].get(key)}}} to volumes to declare it, or set {FORCE}"
-            " to remove it"
+            f" {{{entry}}} to volumes to declare it, or set {FORCE} to remove it"
         )
+
+
+def _disk_options(disk: Manifest | None) -> str:
+    """The options of a plugged volume's disk that are not the defaults, so that its declaration does not change it."""
+    device = next((target for target in ("lun", "cdrom") if target in (disk or {})), "disk")
+    bus = (value_at(disk, (device,)) or {}).get("bus")
+    options = {"device": device, "bus": bus}
+    defaults = {"device": "disk", "bus": "scsi" if device != "cdrom" else None}
+    return "".join(f", {option}: {value}" for option, value in options.items() if value not in (None, defaults[option]))

@@ -31,6 +31,7 @@ from ..kubevirt.webhooks.response import invalid
 from .derived_names import too_long
 from .guest_size import too_little_memory, unused_sockets
 from .lost_objects import lost_revision
+from .plugging import unplugged_volumes
 from .references import missing_references, missing_sources
 
 
@@ -117,6 +118,7 @@ def issues(
         *_dropped_matchers(admission, admitted, cluster),
         *state_issues(admitted, live, cluster),
         *_crashes(admitted, live, cluster),
+        *(Issue(text, certain=False) for text in [unplugged_volumes(admitted, live, cluster.kubevirt)] if text),
     ]
 
 

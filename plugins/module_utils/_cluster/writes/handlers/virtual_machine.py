@@ -81,7 +81,7 @@ class VirtualMachineHandler(KindHandler):
 
     def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None, list[str]]:
         result = virtual_machine.reconcile(manifest, live, self.manager, self._force)
-        return result.manifest, result.owned_fields, list(plugged_warnings(result.plugged))
+        return result.manifest, result.owned_fields, list(plugged_warnings(result.plugged, live))
 
     def adjust(self, step: Plan, live: Manifest | None) -> Plan:
         return virtual_machine.with_merge_patch(step, live, self.manager, self._force)

@@ -165,9 +165,11 @@ _VOLUMES: Final = {
         "boot_order": _INT,
         "bus": _choice("virtio", "scsi", "sata", "usb"),
         "device": _choice("disk", "cdrom", "lun"),
+        "hotpluggable": _BOOL,
     },
     "mutually_exclusive": [tuple(_VOLUME_SOURCES)],
-    "required_one_of": [tuple(_VOLUME_SOURCES)],
+    # An empty CD-ROM drive has no source.
+    "required_one_of": [(*_VOLUME_SOURCES, "device")],
 }
 
 _ACCESS_CREDENTIALS: Final = {

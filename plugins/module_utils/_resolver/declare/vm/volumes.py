@@ -15,7 +15,7 @@ from ...api.manifest import Options
 from ...api.name_rules import LABEL, LONGEST_LABEL, LONGEST_SUBDOMAIN, quoted, subdomain
 from ..argument_spec import fields, to_manifest
 from ..instancetypes import canonical_quantity
-from . import cloud_init
+from . import cloud_init, plugging
 from .options import IMPORT_SOURCES
 
 # The letters of Kubernetes' generated names, which form no words.
@@ -100,6 +100,8 @@ Part = dict[str, Any]
 
 SYSPREP_DISK: Final = "sysprepdisk"
 _HIGHEST_BOOT_ORDER: Final = 2**32 - 1
+_CDROM: Final = "cdrom"
+_EMPTY_DRIVE: Final = "empty drive"
 
 
 class Disks:
@@ -122,6 +124,8 @@ class Disks:
     def add(self, path: str, options: Options) -> str:
         """Adds the volume of an entry of the option and returns its name. Raises FieldError."""
         kind = _kind(path, options)
+        if kind == _EMPTY_DRIVE:
+            return self._drive(path, options)
         index = self._counted[kind] = self._counted.get(kind, -1) + 1
         name = options.get("name")
         # An empty name counts as not given, except for an import.
@@ -135,7 +139,18 @@ class Disks:
         else:
             source = _SOURCES[kind](path, options)
             self._take(f"{path}.name", name)
+        if options.get("hotpluggable"):
+            plugging.make_hotpluggable(path, kind, source)
         self.volumes.append({"name": name, **source})
+        self._disk(path, name, options)
+        return str(name)
+
+    def _drive(self, path: str, options: Options) -> str:
+        """Adds an empty CD-ROM drive and returns its name, by which a volume gets into it."""
+        name = options.get("name")
+        if not name:
+            raise FieldError(f"{path}.name", "required for an empty CD-ROM drive; the volume for it has the same name")
+        self._take(f"{path}.name", name)
         self._disk(path, name, options)
         return str(name)
 
@@ -179,12 +194,17 @@ class Disks:
         return {"dataVolume": {"name": data_volume_name}}
 
     def _disk(self, path: str, name: str, options: Options) -> None:
-        if not any(options.get(option) is not None for option in ("boot_order", "bus", "device")):
+        device, bus = options.get("device"), options.get("bus")
+        if options.get("hotpluggable"):
+            # KubeVirt plugs a volume only with a disk of its name, which gets nothing from the preference then.
+            device = device or "disk"
+            bus = plugging.bus_of(path, device, bus)
+        elif options.get("boot_order") is None and device is None and bus is None:
             return
-        target = {"bus": options["bus"]} if options.get("bus") else {}
+        target = {"bus": bus} if bus else {}
         disk: Part = {"name": name}
-        if options.get("device") or target:
-            disk[options.get("device") or "disk"] = target
+        if device or target:
+            disk[device or "disk"] = target
         order = options.get("boot_order")
         if order is not None:
             self._check_boot_order(f"{path}.boot_order", order)
@@ -215,8 +235,13 @@ def sysprep_source(path: str, options: Options) -> Part:
 
 def _kind(path: str, options: Options) -> str:
     sources = [kind for kind in (*_SOURCES, "import") if options.get(kind) is not None]
+    if not sources and options.get("device") == _CDROM:
+        return _EMPTY_DRIVE
     if len(sources) != 1:
-        raise FieldError(path, f"requires exactly one of {', '.join((*_SOURCES, 'import'))}")
+        raise FieldError(
+            path,
+            f"requires exactly one of {', '.join((*_SOURCES, 'import'))}, or device: cdrom alone for an empty drive",
+        )
     if options[sources[0]] == "":
         raise FieldError(f"{path}.{sources[0]}", "is empty")
     return sources[0]

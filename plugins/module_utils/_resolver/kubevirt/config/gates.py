@@ -23,6 +23,7 @@ PERSISTENT_STATE: Final = "VMPersistentState"
 REFERENCE_POLICY: Final = "InstancetypeReferencePolicy"
 LIVE_UPDATE: Final = "VMLiveUpdateFeatures"
 PLUG_DECLARED: Final = "DeclarativeHotplugVolumes"
+PLUG_DECLARED_SINCE: Final = "1.6"
 PLUG_BY_REQUEST: Final = "HotplugVolumes"
 NETWORKS: Final = "LiveUpdateNADRef"
 
@@ -51,7 +52,7 @@ _GATES: Final = {
     MULTI_ARCHITECTURE: Gate(retired="1.8"),
     NETWORKS: Gate("1.8", retired="1.9"),
     PERSISTENT_STATE: Gate(retired="1.6"),
-    PLUG_DECLARED: Gate(default="1.9"),
+    PLUG_DECLARED: Gate(PLUG_DECLARED_SINCE, "1.9"),
     REFERENCE_POLICY: Gate(retired="1.6"),
 }
 _GENERAL: Final = (MULTI_ARCHITECTURE, PERSISTENT_STATE, REFERENCE_POLICY)

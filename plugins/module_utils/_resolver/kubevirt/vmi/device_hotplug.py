@@ -11,6 +11,7 @@ from ...api import schema
 from ...api.manifest import Manifest, claim_of
 from ...api.tree import copy
 from ..config.cluster import KubeVirt
+from . import plug_admission
 from .hotplug import LiveUpdate
 
 _MIGRATION: Final = "Migration"
@@ -61,6 +62,7 @@ def plugged_volumes(vm: Manifest, instance: Manifest) -> tuple[list[Manifest], l
     (``patchHotplugVolumes``).
 
     vm, instance: with canonical specs of the VMI. A replaced volume comes once the old one has left the VMI's status.
+    If virt-api rejects one of the volumes, the guest keeps what it has.
     """
     status = instance.get("status") or {}
     now, running = vm["spec"]["template"]["spec"], instance["spec"]
@@ -69,7 +71,7 @@ def plugged_volumes(vm: Manifest, instance: Manifest) -> tuple[list[Manifest], l
     desired, disks = _by_name(_volumes(now)), _by_name(_disks(now))
     volumes = [volume for volume in _volumes(running) if _stays(volume, desired.get(volume["name"]))]
     taken = {*_by_name(_volumes(running)), *(entry["name"] for entry in status.get("volumeStatus") or [])}
-    volumes += [volume for name, volume in desired.items() if _is_plugged(volume) and name not in taken]
+    volumes += [volume for name, volume in desired.items() if is_plugged(volume) and name not in taken]
     names = _by_name(volumes)
     plugged_disks = [
         disk
@@ -77,16 +79,16 @@ def plugged_volumes(vm: Manifest, instance: Manifest) -> tuple[list[Manifest], l
         if disk["name"] in names or _stays_without_volume(disk, disks.get(disk["name"]), disk["name"] in desired)
     ]
     present = _by_name(_disks(running))
-    plugged_disks += [
-        disk for name, disk in disks.items() if name not in present and _is_plugged(names.get(name) or {})
-    ]
-    return volumes, plugged_disks
+    plugged_disks += [disk for name, disk in disks.items() if name not in present and is_plugged(names.get(name) or {})]
+    if plug_admission.accepts(running, volumes, plugged_disks):
+        return volumes, plugged_disks
+    return _volumes(running), _disks(running)
 
 
 def _stays(volume: Manifest, desired: Manifest | None) -> bool:
-    if not _is_plugged(volume):
+    if not is_plugged(volume):
         return True
-    return desired is not None and (not _is_plugged(desired) or schema.equal("Volume", volume, desired))
+    return desired is not None and (not is_plugged(desired) or schema.equal("Volume", volume, desired))
 
 
 def _stays_without_volume(disk: Manifest, desired: Manifest | None, replaced: bool) -> bool:
@@ -106,7 +108,7 @@ def replaced(vm: Manifest, instance: Manifest) -> LiveUpdate:
     vm, instance: with canonical specs of the VMI. KubeVirt waits while a hotpluggable volume is being unplugged.
     """
     running, desired = _by_name(_volumes(instance["spec"])), _by_name(_volumes(vm["spec"]["template"]["spec"]))
-    if migrates(vm) or any(name not in desired and _is_plugged(volume) for name, volume in running.items()):
+    if migrates(vm) or any(name not in desired and is_plugged(volume) for name, volume in running.items()):
         return LiveUpdate()
     for name, volume in running.items():
         if volume.get("containerDisk") is not None and desired.get(name, {}).get("containerDisk") is not None:
@@ -175,7 +177,7 @@ def _is_hotpluggable(volume: Manifest) -> bool:
     return any(isinstance(source, dict) and source.get("hotpluggable") for source in volume.values())
 
 
-def _is_plugged(volume: Manifest) -> bool:
+def is_plugged(volume: Manifest) -> bool:
     """Whether KubeVirt plugs a volume because the VM has it. A memory dump is plugged on request."""
     return _is_hotpluggable(volume) and volume.get("memoryDump") is None
 

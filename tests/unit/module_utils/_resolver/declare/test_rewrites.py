@@ -32,7 +32,8 @@ PLUGGED_DISK = {"name": "extra", "disk": {"bus": "scsi"}, "serial": "extra"}
 PCI = ("spec", "template", "metadata", "annotations", "kubevirt.io/pci-topology-version")
 WARNING = (
     "volumes: extra was plugged in and stays, though the task does not declare it; add {name: extra,"
-    " persistent_volume_claim: extra} to volumes to declare it, or set force_conflicts: true to remove it"
+    " persistent_volume_claim: extra, hotpluggable: true} to volumes to declare it, or set force_conflicts: true to"
+    " remove it"
 )
 
 
@@ -146,7 +147,7 @@ BY_US = {"virtshape": [*OURS, VOLUMES, ("metadata", "annotations", MARK)], "virt
 def test_a_plugged_volume_stays_with_a_warning() -> None:
     step, kept = planned(vm({VOLUMES: [ROOT]}), live(plugged([ROOT, PLUGGED]), **BY_API))
     assert (step.action, kept) == (plan.NONE, [PLUGGED])
-    assert list(rewrites.plugged_warnings(kept)) == [WARNING]
+    assert list(rewrites.plugged_warnings(kept, plugged([ROOT, PLUGGED]))) == [WARNING]
 
 
 def test_a_plugged_volume_can_be_declared() -> None:
@@ -235,11 +236,22 @@ def test_restored_disks_are_not_taken_back() -> None:
     assert rewrites.taken_back(CONTROLLER, RUN_STRATEGY, current)
 
 
-def test_warnings_name_how_to_declare_a_volume() -> None:
+@pytest.mark.parametrize(
+    ("disk", "options"),
+    [
+        ({"disk": {"bus": "scsi"}}, ""),
+        ({"disk": {"bus": "virtio"}}, ", bus: virtio"),
+        ({"lun": {"bus": "scsi"}}, ", device: lun"),
+        ({"cdrom": {"bus": "sata"}}, ", device: cdrom, bus: sata"),
+        ({}, ""),
+    ],
+)
+def test_warnings_name_how_to_declare_a_volume(disk: VM, options: str) -> None:
     data_volume = {"name": "data", "dataVolume": {"name": "big", "hotpluggable": True}}
     dump = {"name": "dump", "memoryDump": {"claimName": "dump", "hotpluggable": True}}
-    first, second = rewrites.plugged_warnings([data_volume, dump])
-    assert "add {name: data, data_volume: big} to volumes" in first
+    current = vm({DISKS: [{"name": "data", **disk}]})
+    first, second = rewrites.plugged_warnings([data_volume, dump], current)
+    assert f"add {{name: data, data_volume: big, hotpluggable: true{options}}} to volumes" in first
     assert second == "volumes: dump holds a memory dump and stays until `virtctl memory-dump remove`"
 
 

@@ -186,7 +186,11 @@ def requesting(**memory: str) -> Manifest:
 
 
 ROOT, DATA, ISO = claimed("root", hot=False), claimed("data"), claimed("iso")
-ROOT_DISK, DATA_DISK, DRIVE = ({"name": "root", "disk": {}}, {"name": "data", "disk": {}}, {"name": "iso", "cdrom": {}})
+ROOT_DISK, DATA_DISK, DRIVE = (
+    {"name": "root", "disk": {}},
+    {"name": "data", "disk": {"bus": "scsi"}},
+    {"name": "iso", "cdrom": {}},
+)
 ROOTED = vm_with_volumes([ROOT], [ROOT_DISK])
 LOADED, EMPTY = vm_with_volumes([ROOT, ISO], [ROOT_DISK, DRIVE]), vm_with_volumes([ROOT], [ROOT_DISK, DRIVE])
 
@@ -202,6 +206,8 @@ LOADED, EMPTY = vm_with_volumes([ROOT, ISO], [ROOT_DISK, DRIVE]), vm_with_volume
         (joined("one", "two"), joined("one"), RESTART),
         (ROOTED, vm_with_volumes([ROOT, DATA], [ROOT_DISK, DATA_DISK]), LIVE),
         (ROOTED, vm_with_volumes([ROOT, claimed("data", hot=False)], [ROOT_DISK, DATA_DISK]), RESTART),
+        (ROOTED, vm_with_volumes([ROOT, DATA], [ROOT_DISK, {"name": "data", "disk": {}}]), RESTART),
+        (ROOTED, LOADED, RESTART),
         (EMPTY, LOADED, LIVE),
         (LOADED, EMPTY, LIVE),
         (LOADED, vm_with_volumes([ROOT, claimed("iso", "other")], [ROOT_DISK, DRIVE]), LIVE),

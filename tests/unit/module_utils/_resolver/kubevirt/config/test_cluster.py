@@ -23,6 +23,9 @@ DECLARED, REQUESTED, NETWORKS = "DeclarativeHotplugVolumes", "HotplugVolumes", "
         ("1.9.0", {"featureGates": [REQUESTED, DECLARED]}, False),
         ("1.8.4", {}, False),
         ("1.8.4", {"featureGates": [DECLARED]}, True),
+        ("1.6.0", {"featureGates": [DECLARED]}, True),
+        # A release that does not know the gate.
+        ("1.5.0", {"featureGates": [DECLARED]}, False),
     ],
 )
 def test_declared_volumes_are_plugged_in(version: str, developer: dict[str, Any], expected: bool) -> None:

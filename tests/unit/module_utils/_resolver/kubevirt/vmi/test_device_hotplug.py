@@ -29,7 +29,7 @@ def volume(name: str, claim: str = "", hot: bool = True) -> Manifest:
 
 
 def disk(name: str, kind: str = "disk", **fields: Any) -> Manifest:
-    return {"name": name, kind: {}, **fields}
+    return {"name": name, kind: {"bus": "scsi"}, **fields}
 
 
 ROOT = (volume("root", hot=False), disk("root"))
@@ -68,6 +68,9 @@ def after(desired: Manifest, running: Manifest, **status: Any) -> Manifest:
         (spec(ROOT, DATA), spec(ROOT), spec(ROOT, DATA)),
         (spec(ROOT), spec(ROOT, DATA), spec(ROOT)),
         (spec(ROOT, COLD), spec(ROOT), spec(ROOT)),
+        # virt-api rejects a disk without a bus, a CD-ROM drive, and with it all that comes at the same time.
+        (spec(ROOT, (DATA[0], {"name": "data", "disk": {}})), spec(ROOT), spec(ROOT)),
+        (spec(ROOT, CDROM, DATA), spec(ROOT), spec(ROOT)),
         (spec(ROOT, COLD), spec(ROOT, DATA), spec(ROOT, DATA)),
         (spec(ROOT, DATA), spec(ROOT, COLD), spec(ROOT, COLD)),
         (spec(ROOT), spec(ROOT, COLD), spec(ROOT, COLD)),
