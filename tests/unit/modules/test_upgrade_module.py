@@ -72,7 +72,7 @@ def test_another_release_and_another_catalog(run: Run) -> None:
 @pytest.mark.parametrize(
     ("version", "message"),
     [
-        ("1.99", "this collection does not know KubeVirt 1.99; write 1.4 to 1.9, or a patch of these"),
+        ("1.99", "this collection does not know KubeVirt 1.99; write 1.4 to 1.10, or a patch of these"),
         ("1.8.3", "1.8.3 is older than v1.8.4, which the cluster runs, and KubeVirt has no downgrade; write a later"),
         ("1.8", "1.8 is older than v1.8.4"),
     ],
@@ -80,6 +80,12 @@ def test_another_release_and_another_catalog(run: Run) -> None:
 def test_releases_that_it_cannot_rehearse(run: Run, version: str, message: str) -> None:
     result = run("upgrade_info", store(), kubevirt_version=version)
     assert result["failed"] and result["msg"].startswith(f"kubevirt_version: {message}")
+
+
+def test_the_next_release_is_known_from_its_sources(run: Run) -> None:
+    result = run("upgrade_info", store(), kubevirt_version="v1.10")
+    assert result["kubevirt"]["after"] == "1.10"
+    assert any(item.startswith("KubeVirt v1.10 is not released yet") for item in result["warnings"])
 
 
 def test_nothing_changes_without_an_upgrade(run: Run) -> None:

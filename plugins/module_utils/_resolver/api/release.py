@@ -118,6 +118,8 @@ class Release(NamedTuple):
 
 
 NEWEST: Final = Release((1, 9, 0))
+UPCOMING: Final = NEWEST._replace(version=(1, 10, 0))
+"""The next release, as its sources were in July 2026."""
 
 # Differences before a release, newest first: a release takes all rows above it, and later rows win.
 _BEFORE: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -169,7 +171,7 @@ _VERSION: Final = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?(?:[-+].*)?")
 def parse_release(version: str) -> Release:
     """The release for a text such as ``1.6``, ``v1.6.2`` or ``v1.4.0-rc.1``.
 
-    Without a patch number it is the first of its minor version. Releases after the newest known one behave like that.
+    Without a patch number it is the first of its minor version. Releases after the upcoming one behave like that.
     Raises UnknownRelease for other texts and for releases before 1.4.
     """
     remedy = "write 1.4 or later, such as 1.6 or v1.6.2"
@@ -182,17 +184,17 @@ def parse_release(version: str) -> Release:
     return _release(parsed)
 
 
-def parse_known_release(version: str) -> Release:
-    """Like `parse_release`, for a release that a user names: raises UnknownRelease also for one after the newest."""
+def parse_known_release(version: str, newest: Release = NEWEST) -> Release:
+    """Like `parse_release`, for a release that a user names: raises UnknownRelease also for one after `newest`."""
     release = parse_release(version)
-    if is_newer(version):
-        known = f"{OLDEST.minor_version} to {NEWEST.minor_version}"
+    if _version(version)[:2] > newest.version[:2]:
+        known = f"{OLDEST.minor_version} to {newest.minor_version}"
         raise UnknownRelease(f"this collection does not know KubeVirt {version}; write {known}, or a patch of these")
     return release
 
 
 def is_newer(version: str) -> bool:
-    """Whether a text such as ``v1.10.0`` means a later minor version than the newest known release."""
+    """Whether a text such as ``v1.10.0`` means a later minor version than the newest release."""
     try:
         return _version(version)[:2] > NEWEST.version[:2]
     except ValueError:
@@ -218,6 +220,8 @@ def _version(text: str) -> Version:
 
 @cache
 def _release(version: Version) -> Release:
+    if version >= UPCOMING.version:
+        return UPCOMING
     if version >= NEWEST.version:
         return NEWEST
     return NEWEST._replace(version=version, **differences(_BEFORE, version))

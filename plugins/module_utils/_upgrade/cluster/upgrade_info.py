@@ -110,7 +110,7 @@ def _impact(
     object_changes = objects(live, replaced, before.release, after.release)
     admitted = admissions(vms, *sides, room) if room is not None else None
     warnings += [f"{kind}: {problem.message}" for kind, problem in sorted(lookup.problems.items())]
-    warnings += filter(None, [before.assumption])
+    warnings += filter(None, [before.assumption, after.assumption])
     users: dict[Any, list[str]] = defaultdict(list)
     for vm in vm_changes:
         for object_key in references(vm.manifest):

@@ -111,6 +111,11 @@ def test_settings_and_release_of_cluster() -> None:
     assert list(figures["devices"]) == ["devices.kubevirt.io/tun"]
 
 
+def test_pods_of_the_next_release_request_more() -> None:
+    before, after = (pod(kubevirt=kubevirt_of({}, version))["overhead_bytes"] for version in ("v1.9.3", "v1.10.0"))
+    assert after - before == 20 << 20
+
+
 def test_migration_target() -> None:
     figures = pod(source=Source({"cpu-vendor.node.kubevirt.io/AMD": "true"}))
     assert figures["node_selector"]["cpu-vendor.node.kubevirt.io/AMD"] == "true"

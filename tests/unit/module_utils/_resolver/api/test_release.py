@@ -33,7 +33,8 @@ def test_valid_versions(text: str, version: tuple[int, int, int]) -> None:
 
 def test_releases_are_cached_and_future_versions_are_newest() -> None:
     assert parse_release("1.6") is parse_release("v1.6.0")
-    assert parse_release("1.9") is parse_release("v1.10.3") is parse_release("2.0") is NEWEST
+    assert parse_release("1.9") is parse_release("v1.9.4") is NEWEST
+    assert parse_release("v1.10.3") is parse_release("2.0") is release.UPCOMING
 
 
 @pytest.mark.parametrize("text", ["", "newest", "1", "1.6.2.1", "v", 1.6, None])

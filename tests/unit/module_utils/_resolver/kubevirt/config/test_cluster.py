@@ -8,7 +8,7 @@ import pytest
 
 from plugins.module_utils._resolver.api import release
 from plugins.module_utils._resolver.kubevirt.config import gates
-from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of
+from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt, at_release, kubevirt_of
 
 DECLARED, REQUESTED, NETWORKS = "DeclarativeHotplugVolumes", "HotplugVolumes", "LiveUpdateNADRef"
 
@@ -63,3 +63,15 @@ def test_closed_gates_depend_on_release() -> None:
     assert closed("1.7.4", gates.MULTI_ARCHITECTURE) == frozenset()
     assert closed("1.5.3") == {gates.MULTI_ARCHITECTURE, gates.PERSISTENT_STATE, gates.REFERENCE_POLICY}
     assert kubevirt_of(None, "1.7.4", "no right").closed_gates == {gates.MULTI_ARCHITECTURE}
+
+
+@pytest.mark.parametrize("gate", ["VSOCK", "DecentralizedLiveMigration"])
+def test_the_next_release_opens_gates(gate: str) -> None:
+    assert [kubevirt_of({}, version).has_gate(gate) for version in ("v1.9.3", "v1.10.0")] == [False, True]
+
+
+def test_an_upgrade_to_the_next_release_is_assumed() -> None:
+    assert at_release(KubeVirt(release.NEWEST), "v1.10").assumption == (
+        "KubeVirt v1.10 is not released yet; the task takes it as its sources were in July 2026"
+    )
+    assert at_release(KubeVirt(release.NEWEST), "1.9.3").assumption == ""
