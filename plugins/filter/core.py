@@ -20,6 +20,7 @@ class FilterModule:
             **filters("choose", "fitting"),
             **filters("files", "_catalog_files"),
             **filters("fleet", "_fleet", "_fleet_clusters", "_page"),
+            **filters("git", "ignore_differences"),
             **filters("quantity", "quantity"),
             **filters("variables", "_survey", "_unknown"),
             **filters("vm", "drift", "expand", "explain", "infer"),
