@@ -51,7 +51,7 @@ def execute(name: str, options: dict[str, Any], *, check: bool = False) -> dict[
     if "virtshape.instancetypes.writes" in module.DOCUMENTATION:
         options = {"results_on_failure": "all", **options}
     arguments = {**options, "_ansible_check_mode": check, "_ansible_diff": True}
-    if "inject_invocation" in PASS_VARS:  # From ansible-core 2.22 on, options are in the result only if asked for.
+    if "inject_invocation" in PASS_VARS:  # From ansible-core 2.21 on, options are in the result only if asked for.
         arguments["_ansible_inject_invocation"] = True
     printed = io.StringIO()
     # A module is a process of its own elsewhere; here it would repeat the warnings of the modules before it, or, once

@@ -208,7 +208,7 @@ def test_prune_needs_rights_to_list_every_referrer(
     delete = {"apiGroups": ["apps"], "resources": ["controllerrevisions"], "verbs": ["delete"]}
     result = run("controller_revision", namespace=shop, state="pruned", **user_with(*READ, delete))
     # The API server says it of a kind that it does not serve, too.
-    assert result["failed"] and "virtualmachinesnapshotcontents" in result["msg"], result
+    assert result["failed"] and "virtualmachinepools" in result["msg"], result
     assert result["msg"].endswith("nothing was pruned, because a VM that the task cannot see may use a revision")
     assert len(run("virtual_machine_info", namespace=shop, include=["refresh"])["unreferenced"]) == 1
 

@@ -95,7 +95,13 @@ def played(folder: Path, tasks: list[dict[str, Any]], environment: dict[str, str
     play.write_text(json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
     log = folder / "ansible.log"
     command = [sys.executable, "-m", "ansible", "playbook", str(play), "-vvvvvv", "--diff"]
-    more = {"ANSIBLE_LOG_PATH": str(log), "ANSIBLE_LOCALHOST_WARNING": "false", **environment}
+    # From ansible-core 2.21 on, options are printed only if asked for.
+    more = {
+        "ANSIBLE_LOG_PATH": str(log),
+        "ANSIBLE_LOCALHOST_WARNING": "false",
+        "ANSIBLE_INJECT_INVOCATION": "true",
+        **environment,
+    }
     done = subprocess.run(
         command, env={**os.environ, **more}, capture_output=True, text=True, check=False, timeout=300, cwd=folder
     )

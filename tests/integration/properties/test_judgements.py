@@ -39,6 +39,7 @@ INVENTORY = {
     "service_port": 22,
     "host_format": "{name}",
     "hostvars_prefix": "vm_",
+    "windows_connection": None,
 }
 DEVICES = [{}, {"preferredDiskBus": "sata"}, {"preferredDiskBus": "scsi"}, {"preferredInterfaceModel": "virtio"}]
 
