@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.session import Session
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.finding import ERROR
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import KINDS
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import MATCHER_FIELD_OF_KIND
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import evaluate, objects, sources, tasks
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import ERROR, Finding
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import Finding
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.templates import Templates
 
 Manifest = dict[str, Any]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError, Panic
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.finding import ERROR
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import copy
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.admission import admitter
@@ -16,10 +17,10 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import validate
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import issues as preflight
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import findings as preflight
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import evaluate
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.__main__ import EXTENSIONS
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import ERROR, Finding, Location
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import Finding, Location
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.objects import (
     Declared,
     KnownObjects,
@@ -65,7 +66,7 @@ def causes(manifest: Manifest, kubevirt: KubeVirt) -> list[str]:
 
 def issues(
     manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] = (), live: Manifest | None = None
-) -> list[preflight.Issue]:
+) -> list[Finding]:
     """What preflight tells of a VM that is declared; none where the live one is so already."""
     known = KnownObjects(objects)
     cluster = Cluster(Objects(objects), kubevirt)
@@ -73,4 +74,4 @@ def issues(
     if planned.action == plan.NONE:
         return []
     admission = admit(plan.merged(planned, live), live, cluster)
-    return preflight.issues(admission, live, cluster, known.listed, CHECKS)
+    return preflight.findings(admission, live, cluster, known.listed, CHECKS)

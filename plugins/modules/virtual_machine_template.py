@@ -185,11 +185,11 @@ result:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.issues import boot_source_issues
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.findings import boot_source_findings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates.cluster.module import module
 
-MODULE = module((boot_source_issues,))
+MODULE = module((boot_source_findings,))
 
 
 def main() -> None:

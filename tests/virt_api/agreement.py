@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from local_findings import causes, errors, issues
 
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.finding import ERROR
 from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from virt_api.answer import Answer, started
 from virt_api.case import Case
@@ -83,4 +84,4 @@ def _unsaid(texts: Sequence[str], answer: Answer) -> Iterator[str]:
 def foreseen(case: Case, known: KubeVirt) -> list[str]:
     """What preflight is sure of, beside the objects that are not there."""
     result = issues(case.manifest("default"), known)
-    return [issue.text for issue in result if issue.certain and not issue.missing]
+    return [issue.line for issue in result if issue.severity == ERROR and not issue.missing]

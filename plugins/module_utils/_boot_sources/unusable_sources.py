@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
+from .._resolver.api.finding import WARNING, Finding
 from .._resolver.api.manifest import Manifest, condition_of, namespace_of
 from .._resolver.kubevirt.find.lookup import Lookup
 from .._resolver.preflight.references import Source, new_sources, references
@@ -17,13 +18,6 @@ _SNAPSHOT: Final = "VolumeSnapshot"
 # A reference to a DataSource may lead to another one; CDI follows few.
 _DEPTH: Final = 5
 _STOPPED: Final = frozenset({"Error", "ImagePullFailed"})
-
-
-class Unusable(NamedTuple):
-    """Why a source cannot give a disk. missing: because an object does not exist."""
-
-    text: str
-    missing: bool = False
 
 
 class Clone(NamedTuple):
@@ -39,7 +33,7 @@ class Clone(NamedTuple):
     consumer: Consumer
 
 
-def unusable_sources(vm: Manifest, live: Manifest | None, objects: Lookup) -> Iterator[Unusable]:
+def unusable_sources(vm: Manifest, live: Manifest | None, objects: Lookup) -> Iterator[Finding]:
     """One line for each source that exists and cannot give a disk, in the VM's order.
 
     live: the live VM, whose disks have been created. What the user may not read counts as usable.
@@ -48,12 +42,12 @@ def unusable_sources(vm: Manifest, live: Manifest | None, objects: Lookup) -> It
         if isinstance(objects.get(source.kind, source.namespace, source.name), dict):
             _content, reason = _followed(source, objects)
             if reason is not None:
-                yield Unusable(f"{source.path}: {reason.text}", reason.missing)
+                yield reason._replace(field=source.path)
     for reference in references(vm, live):
         for kind in reference.kinds:
             manifest = objects.get(kind, reference.namespace, reference.name)
             if isinstance(manifest, dict) and (problem := _problem(kind, manifest)):
-                yield Unusable(f"{reference.path}: the {kind} {reference.name} {problem}")
+                yield Finding(f"the {kind} {reference.name} {problem}", WARNING, reference.path)
                 break
 
 
@@ -96,13 +90,13 @@ def _consumer(vm: Manifest, namespace: str) -> Consumer:
     return Consumer(namespace, str(spec.get("serviceAccountName") or next(filter(None, accounts), "default")))
 
 
-def _followed(source: Source, objects: Lookup) -> tuple[Source | None, Unusable | None]:
+def _followed(source: Source, objects: Lookup) -> tuple[Source | None, Finding | None]:
     """The claim or snapshot behind a source, and why it cannot give a disk. None for what is not known."""
     for _step in range(_DEPTH):
         manifest = objects.get(source.kind, source.namespace, source.name)
         if source.kind != _SOURCE:
             problem = _problem(source.kind, manifest) if isinstance(manifest, dict) else ""
-            return source, Unusable(f"the {source.kind} {_label(source)} {problem}") if problem else None
+            return source, Finding(f"the {source.kind} {_label(source)} {problem}", WARNING) if problem else None
         if not isinstance(manifest, dict):
             return None, None
         # A manifest that no CDI has seen says nothing of the image.
@@ -111,15 +105,15 @@ def _followed(source: Source, objects: Lookup) -> tuple[Source | None, Unusable 
         if target is None and not seen:
             return None, None
         if target is None:
-            return None, Unusable(f"the DataSource {_label(source)} has no image yet{_condition(manifest)}")
+            return None, Finding(f"the DataSource {_label(source)} has no image yet{_condition(manifest)}", WARNING)
         following = Source(source.path, *target)
         if seen and objects.get(*target) is None:
             text = f"the DataSource {_label(source)} refers to the {following.kind} {_label(following)}"
-            return None, Unusable(f"{text}, which does not exist{_condition(manifest)}", missing=True)
+            return None, Finding(f"{text}, which does not exist{_condition(manifest)}", WARNING, missing=True)
         if following.kind != _SOURCE and seen and not is_ready(manifest):
-            return following, Unusable(f"the DataSource {_label(source)} is not ready{_condition(manifest)}")
+            return following, Finding(f"the DataSource {_label(source)} is not ready{_condition(manifest)}", WARNING)
         source = following
-    return None, Unusable(f"the DataSource {_label(source)} is one of a long chain; name its claim")
+    return None, Finding(f"the DataSource {_label(source)} is one of a long chain; name its claim", WARNING)
 
 
 def _label(source: Source) -> str:

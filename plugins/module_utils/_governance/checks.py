@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from .._resolver.api.errors import QuantityError
+from .._resolver.api.finding import ERROR, NOTE, WARNING, Finding
 from .._resolver.api.manifest import Manifest
 from .._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, MatcherField
 from .._resolver.api.quantity import parse
 from .._resolver.api.tree import value_at
-from .language import Limit
+from .language import AUDIT, DENY, WARN, Limit
 
 Path = tuple[str, ...]
 
@@ -84,16 +85,13 @@ class Check(NamedTuple):
     violation: Callable[[LimitedObject], str | None]
 
 
-class Violation(NamedTuple):
-    """One line with the field, the value and what is permitted. action: of the limit."""
-
-    text: str
-    action: str
+# The severity of what breaks a limit, by the limit's action.
+_SEVERITIES: Final = {DENY: ERROR, WARN: WARNING, AUDIT: NOTE}
 
 
 def violations(
     limits: Iterable[Limit], manifest: Manifest, before: Manifest | None, namespace: str, labels: Mapping[str, str]
-) -> Iterator[Violation]:
+) -> Iterator[Finding]:
     """What breaks the limits of a namespace: of a VM, a VMI that a user creates, or an instancetype of the namespace.
 
     manifest: a VM after the mutating webhook. before: the object before an update, or None. labels: of the namespace.
@@ -105,7 +103,8 @@ def violations(
     for limit in applying:
         for check in checks(limit):
             if text := check.violation(obj):
-                yield Violation(text, limit.action)
+                field, _colon, rest = text.partition(": ")
+                yield Finding(rest, _SEVERITIES[limit.action], field)
 
 
 def checks(limit: Limit) -> Iterator[Check]:

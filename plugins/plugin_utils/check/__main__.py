@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from ...module_utils._cluster.client.files import write_file
 from ...module_utils._resolver.api import release as releases
 from ...module_utils._resolver.api.errors import bug_report
+from ...module_utils._resolver.api.finding import ERROR, WARNING
 from ...module_utils._resolver.api.matcher import ObjectKey
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of, version_of
@@ -24,7 +25,7 @@ from . import evaluate, hosts, objects, prerequisites, reports, sources, tasks
 from .boot_sources import BootSources
 from .conversion import Conversion
 from .extension import CheckExtension
-from .findings import ERROR, RULES, WARNING, Finding, Location, Unchecked, with_lines, without_secrets
+from .findings import RULES, Finding, Location, with_lines, without_secrets
 from .governance import Governance
 from .objects import Declared
 from .sources import UsageError
@@ -152,7 +153,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
 def _read(paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str, cluster: _Cluster) -> _Objects:
     repository = sources.read(paths, stdin)
     keys: set[ObjectKey] = set()
-    results: list[Declared | Finding | Unchecked | tasks.TaskObject] = []
+    results: list[Declared | Finding | tasks.TaskObject] = []
     catalog = [source for source in repository.sources if objects.is_catalog(source.content)]
     if catalog:
         results += objects.catalog(catalog, kubevirt.release)
@@ -167,7 +168,7 @@ def _read(paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str
         results += [host] if isinstance(host, Finding) else tasks.host_vm(host, namespace)
     known = [*cluster.objects, *(result.manifest for result in results if isinstance(result, Declared))]
     candidates = objects.KnownObjects(known).all
-    decided: list[Declared | Finding | Unchecked] = []
+    decided: list[Declared | Finding] = []
     for result in results:
         if isinstance(result, tasks.TaskObject):
             decided += _decided(result, candidates, kubevirt.release)
@@ -185,12 +186,12 @@ def _read(paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str
         if isinstance(result, Finding) and result.rule == "invalid" and result.label and result.location not in judged:
             judged.add(result.location)
             labels.append((result.label, result.location.file))
-    unchecked = [result for result in decided if isinstance(result, Unchecked)]
-    findings = [*repository.findings, *(result for result in decided if isinstance(result, Finding))]
-    findings += [result.finding for result in unchecked]
+    made = [result for result in decided if isinstance(result, Finding)]
+    unjudged = [finding for finding in made if finding.unjudged]
+    findings = [*repository.findings, *(finding for finding in made if not finding.unjudged), *unjudged]
     # A declared object overrides a known object of the same name.
     lookup = objects.KnownObjects([*cluster.objects, *(entry.manifest for entry in found)])
-    kinds = [*(result.kind for result in unchecked), *objects.unreadable_kinds(repository)]
+    kinds = [*(finding.unjudged for finding in unjudged), *objects.unreadable_kinds(repository)]
     return _Objects(
         found, labels, kinds, lookup, keys, repository.texts, findings, repository.sources, repository.starts
     )
@@ -207,9 +208,7 @@ def _objects_in(source: sources.SourceManifest) -> Iterator[sources.SourceManife
     yield source
 
 
-def _decided(
-    entry: tasks.TaskObject, known: Sequence[Manifest], release: Release
-) -> Iterable[Declared | Finding | Unchecked]:
+def _decided(entry: tasks.TaskObject, known: Sequence[Manifest], release: Release) -> Iterable[Declared | Finding]:
     """The VM that a task declares, with what capabilities choose for it."""
     for extension in EXTENSIONS:
         if any(entry.options.get(option) not in (None, False) for option in extension.options):

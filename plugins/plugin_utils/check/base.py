@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...module_utils._resolver.api.errors import FieldError, Panic
+from ...module_utils._resolver.api.finding import NOTE, WARNING
 from ...module_utils._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, ObjectKey, references
 from ...module_utils._resolver.api.release_schema import canonical
 from ...module_utils._resolver.api.schema import equal
@@ -13,7 +14,7 @@ from ...module_utils._resolver.choose.stored_choice import stored_choice
 from ...module_utils._resolver.guest.effect import ASSUMED, RESTART, UNKNOWN, admitted_effect
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
-from .findings import NOTE, WARNING, Finding
+from .findings import Finding
 from .objects import VM, Declared, KnownObjects, has_name
 
 Manifest = dict[str, Any]

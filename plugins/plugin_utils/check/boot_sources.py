@@ -1,4 +1,4 @@
-"""What boot sources add to the check: the choice for a workload, and issues of disks."""
+"""What boot sources add to the check: the choice for a workload, and findings about disks."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from ...module_utils._boot_sources import workload_options as workload
+from ...module_utils._boot_sources.findings import boot_source_findings
 from ...module_utils._boot_sources.from_image import image_inferences
-from ...module_utils._boot_sources.issues import boot_source_issues
 from ...module_utils._boot_sources.workload import AvailableObjects, resolve
 from ...module_utils._resolver.api.errors import FieldError
+from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ObjectKey
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.choose.fitting import MissingObject, Rejected
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from . import containerfiles
 from .extension import CheckExtension
-from .findings import ERROR, NOTE, WARNING, Finding, Location, Unchecked
+from .findings import Finding, Location
 from .objects import VM, Declared, KnownObjects
 from .options import COLLECTION
 from .sources import Source, entries, is_containerfile
@@ -39,7 +40,7 @@ def _declares(_location: Location, key: str, value: Any) -> bool:
 
 
 class BootSources(CheckExtension):
-    checks = (boot_source_issues,)
+    checks = (boot_source_findings,)
     options = ("workload", "infer_from_registry")
 
     def creates(self, source: Source, namespace: str) -> Iterator[ObjectKey]:
@@ -58,9 +59,7 @@ class BootSources(CheckExtension):
                 if merged.get("name") and merged.get("state") != "absent":
                     yield ObjectKey(_SOURCE, str(merged.get("namespace") or namespace), str(merged["name"]))
 
-    def decide(
-        self, entry: TaskObject, known: Sequence[Manifest], release: Release
-    ) -> Iterable[Declared | Finding | Unchecked]:
+    def decide(self, entry: TaskObject, known: Sequence[Manifest], release: Release) -> Iterable[Declared | Finding]:
         if entry.options.get("workload") is None:
             return _of_image(entry)
         return _of_workload(entry, known, release)
@@ -73,9 +72,7 @@ class BootSources(CheckExtension):
                 yield from containerfiles.findings(source, lookup, kubevirt.release)
 
 
-def _of_workload(
-    entry: TaskObject, candidates: Sequence[Manifest], release: Release
-) -> Iterator[Declared | Finding | Unchecked]:
+def _of_workload(entry: TaskObject, candidates: Sequence[Manifest], release: Release) -> Iterator[Declared | Finding]:
     """The VM with what is chosen for its workload among the known objects, which have names.
 
     The cluster may have other DataSources, but no other instancetypes and preferences.
@@ -96,7 +93,7 @@ def _of_workload(
         yield from _of_image(entry._replace(options=options))
     except MissingObject as error:
         message = f"{error}; pass what the cluster has with --objects"
-        yield Unchecked(VM, entry.finding("not-found", WARNING, "", message))
+        yield entry.finding("not-found", WARNING, "", message)._replace(unjudged=VM)
         return
     except (Rejected, FieldError) as error:
         yield entry.finding("not-found", ERROR, "", str(error))
@@ -111,7 +108,7 @@ def _shared(manifest: Manifest) -> bool:
     return manifest["kind"] in (_SOURCE, PREFERENCE.cluster_kind, INSTANCETYPE.cluster_kind)
 
 
-def _of_image(entry: TaskObject) -> Iterator[Declared | Unchecked]:
+def _of_image(entry: TaskObject) -> Iterator[Declared | Finding]:
     """Raises FieldError."""
     options = entry.options
     if options.get("infer_from_registry") and (

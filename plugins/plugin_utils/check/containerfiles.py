@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ...module_utils._boot_sources.containerfile import ImageLabel, image_labels
+from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
 from ...module_utils._resolver.api.matcher import LABEL_PREFIX, MATCHER_FIELDS, VOLUME_LABELS, MatcherField
 from ...module_utils._resolver.api.name_rules import did_you_mean, label_value, quoted
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.choose.fitting import rejection_of_pair
-from .findings import ERROR, NOTE, WARNING, Finding, Location
+from .findings import Finding, Location
 from .objects import KnownObjects
 from .sources import Source
 

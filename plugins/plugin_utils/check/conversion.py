@@ -14,6 +14,7 @@ from ...module_utils._conversion import template_groups
 from ...module_utils._conversion.replacing_preference import ReplacingPreference, replacing_preference
 from ...module_utils._conversion.template_bundles import LABELS, Sources, convert, preferences_of
 from ...module_utils._resolver.api.errors import FieldError, Panic
+from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
 from ...module_utils._resolver.api.manifest import OS_ANNOTATION, namespace_of
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from ...module_utils._resolver.api.quantity import canonical
@@ -23,7 +24,7 @@ from ...module_utils._resolver.choose.fitting import Constraints, fitting
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from .evaluate import shown_change, start_level
 from .extension import CheckExtension
-from .findings import ERROR, NOTE, WARNING, Finding
+from .findings import Finding
 from .objects import VM, Declared, KnownObjects, label
 from .sources import Source, SourceManifest, manifests
 

@@ -10,6 +10,8 @@ from typing import Any, Final
 from ...module_utils._resolver.api import release_schema, schema
 from ...module_utils._resolver.api.errors import FieldError, Panic
 from ...module_utils._resolver.api.every_error import every_error, mended, without
+from ...module_utils._resolver.api.finding import CANNOT_BOOT, ERROR, NEVER_STARTS, NOTE, REFUSED, WARNING
+from ...module_utils._resolver.api.finding import Finding as Line
 from ...module_utils._resolver.api.matcher import (
     INSTANCETYPE,
     MATCHER_FIELD_OF_KIND,
@@ -19,7 +21,7 @@ from ...module_utils._resolver.api.matcher import (
 )
 from ...module_utils._resolver.api.name_rules import did_you_mean, quoted, subdomain
 from ...module_utils._resolver.api.release import NEWEST
-from ...module_utils._resolver.api.state import DEPRECATED, state_of
+from ...module_utils._resolver.api.state import DEPRECATED, OBSOLETE, state_of
 from ...module_utils._resolver.api.tree import copy
 from ...module_utils._resolver.catalog.labels import wrong_labels
 from ...module_utils._resolver.catalog.replacement import replacement
@@ -30,9 +32,9 @@ from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.vm.readiness import HALTED, run_strategy
 from ...module_utils._resolver.kubevirt.webhooks import validate
 from ...module_utils._resolver.kubevirt.webhooks.mutate import AdmissionResult, admit
-from ...module_utils._resolver.preflight import issues as preflight
+from ...module_utils._resolver.preflight import findings as preflight
 from .._manifest_checks import gated
-from .findings import ERROR, NOTE, WARNING, Finding, invalid
+from .findings import Finding, invalid
 from .objects import ELSEWHERE, STORAGE, VM, Declared, KnownObjects
 from .prerequisites import inferred_from
 
@@ -58,7 +60,7 @@ def evaluate(
     base: Mapping[ObjectKey, Manifest] | None = None,
     checks: Sequence[preflight.Check] = (),
 ) -> Iterator[Finding]:
-    """Findings about each object, in order. validation: a key of VALIDATION. checks: add to the issues of a VM.
+    """Findings about each object, in order. validation: a key of VALIDATION. checks: add to the findings about a VM.
 
     base: the objects of an earlier revision, to tell new VMs from others; None if there is no such revision.
     """
@@ -226,41 +228,37 @@ class _Evaluation:
 
     def _of_admission(self, entry: Declared) -> Iterator[Finding]:
         future = admit(entry.manifest, None, self.cluster)
-        issues = preflight.issues(future, None, self.cluster, self.lookup.listed, self.checks)
-        for issue in issues:
-            field, message = _split_field(issue.text)
-            if issue.state == DEPRECATED:
-                yield entry.finding("deprecated", WARNING, field, message)
-            elif issue.state:
-                yield entry.finding("obsolete", ERROR if self._is_new(issue, future) else WARNING, field, message)
-            elif ELSEWHERE in message:
+        expected = preflight.findings(future, None, self.cluster, self.lookup.listed, self.checks)
+        for found in expected:
+            field, message = found.field.split(", ")[0], found.message
+            if found.rule == OBSOLETE:
+                yield entry.finding(OBSOLETE, ERROR if self._is_new(found, future) else WARNING, field, message)
+            elif ELSEWHERE in message and found.rule != DEPRECATED:
                 yield inferred_from(entry, field, message.partition(ELSEWHERE)[0].strip())
-            elif issue.guest:
+            elif found.rule == CANNOT_BOOT:
                 # What the guest's system does is the same for any KubeVirt.
-                rule, level = ("unused", WARNING) if issue.starts else ("never-starts", start_level(entry.manifest))
-                yield entry.finding(rule, level, field, message)
-            elif not issue.starts:
-                level = ERROR if issue.certain else WARNING
-                yield entry.finding("never-starts", level, field, message)
-            elif not issue.certain:
+                yield entry.finding(NEVER_STARTS, start_level(entry.manifest), field, message)
+            elif found.rule != REFUSED:
+                yield entry.finding(found.rule, found.severity, field, message)
+            elif found.severity != ERROR:
                 yield entry.finding("unchecked", NOTE, field, message)
             else:
-                yield entry.finding("not-found" if issue.missing else "refused", ERROR, field, message)
-        if future.admitted is None or any(issue.missing for issue in issues):
+                yield entry.finding("not-found" if found.missing else REFUSED, ERROR, field, message)
+        if future.admitted is None or any(found.missing for found in expected):
             # What the VM gets from its instancetype and preference is unknown.
             return
         for cause in self._other_causes(future.admitted):
             message = " ".join(cause.message.split())
-            if not any(message in issue.text for issue in issues):
+            if not any(message in found.line for found in expected):
                 yield entry.finding("refused", ERROR, cause.field, message)
 
-    def _is_new(self, issue: preflight.Issue, future: AdmissionResult) -> bool:
-        """Whether the issue is about an object that the VM does not have in the base."""
+    def _is_new(self, found: Line, future: AdmissionResult) -> bool:
+        """Whether a finding is about an object that the VM does not have in the base."""
         if self.base is None:
             return False
         before = self.base.get(ObjectKey.of(future.vm))
         live = None if before is None else admit(before, None, self.cluster).admitted
-        return issue in preflight.state_issues(future.admitted or {}, live, self.cluster)
+        return found in preflight.state_findings(future.admitted or {}, live, self.cluster)
 
     def _other_causes(self, admitted: Manifest) -> list[Cause]:
         """What virt-api rejects of a VM besides conflicts and requirements."""
@@ -337,10 +335,3 @@ def _check_types(spec_type: str, manifest: Manifest) -> None:
 def _implausible(manifest: Manifest, spec_type: str) -> list[FieldError]:
     """The errors in a spec, which the API server may accept."""
     return every_error(lambda value: gated({"spec": value["spec"]}, True, spec_type), {"spec": manifest["spec"]})
-
-
-def _split_field(text: str) -> tuple[str, str]:
-    """The field at the beginning of a preflight message, or "", and the rest of the message."""
-    fields, colon, message = text.partition(": ")
-    first = fields.split(", ")[0]
-    return (first, message) if colon and first.startswith(("spec.", "metadata.")) and " " not in first else ("", text)

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from ...module_utils._resolver.api.matcher import ObjectKey
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
-from ...module_utils._resolver.preflight.issues import Check
-from .findings import Finding, Unchecked
+from ...module_utils._resolver.preflight.findings import Check
+from .findings import Finding
 from .objects import Declared, KnownObjects
 from .sources import Source, SourceManifest
 from .tasks import TaskObject
@@ -21,7 +21,7 @@ Options = dict[str, Any]
 class CheckExtension:
     """What a capability adds to a check. Each hook does nothing unless it is overridden.
 
-    checks: add to the issues of a VM. options: the options of a VM that `decide` takes.
+    checks: add to the findings about a VM. options: the options of a VM that `decide` takes.
     """
 
     checks: ClassVar[tuple[Check, ...]] = ()
@@ -35,9 +35,7 @@ class CheckExtension:
         """The objects that a document declares in the capability's own language. namespace: the default."""
         return ()
 
-    def decide(
-        self, entry: TaskObject, known: Sequence[Manifest], release: Release
-    ) -> Iterable[Declared | Finding | Unchecked]:
+    def decide(self, entry: TaskObject, known: Sequence[Manifest], release: Release) -> Iterable[Declared | Finding]:
         """The VM that an entry with one of `options` declares. known: the objects that have names."""
         return ()
 

@@ -11,12 +11,9 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from ...module_utils._resolver.api.errors import FieldError
+from ...module_utils._resolver.api.finding import ERROR
 from ...module_utils._resolver.api.redaction import mask_secrets
 from ...module_utils._resolver.api.secret_texts import secret_texts
-
-ERROR: Final = "error"
-WARNING: Final = "warning"
-NOTE: Final = "note"
 
 RULES: Final[dict[str, str]] = {
     "unreadable": "The file is not YAML or JSON, or holds a key twice.",
@@ -65,6 +62,7 @@ class Finding(NamedTuple):
 
     level: error, warning or note. label: the object (``VirtualMachine shop/web``), "" for a file.
     field: its path in the object, "" for the whole object. line: in the file, from 1; 0 if unknown.
+    unjudged: the kind of an object that the check does not judge, else "".
     """
 
     rule: str
@@ -74,13 +72,7 @@ class Finding(NamedTuple):
     field: str
     message: str
     line: int = 0
-
-
-class Unchecked(NamedTuple):
-    """An object that the check does not judge. kind: of the object. finding: why."""
-
-    kind: str
-    finding: Finding
+    unjudged: str = ""
 
 
 def invalid(finding: Callable[[str, str, str, str], Finding], errors: Iterable[FieldError]) -> Iterator[Finding]:

@@ -6,16 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from ...module_utils._governance.checks import violations
-from ...module_utils._governance.language import AUDIT, DENY, WARN, Limit
+from ...module_utils._governance.language import Limit
 from ...module_utils._governance.language import limits as parse
 from ...module_utils._governance.policy import POLICY, limit_of
 from ...module_utils._resolver.api.errors import CatalogError, FieldError
+from ...module_utils._resolver.api.finding import ERROR, NOTE
 from ...module_utils._resolver.api.kinds import KINDS
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
 from .extension import CheckExtension
-from .findings import ERROR, NOTE, WARNING, Finding, Location
+from .findings import Finding, Location
 from .objects import VM, Declared, KnownObjects
 from .sources import Source, entries, manifests
 
@@ -24,7 +25,6 @@ Manifest = dict[str, Any]
 # The option of the module `catalog`, and the variable of the role.
 _KEYS: Final = ("limits", "common_instancetypes_limits")
 _MODULE: Final = "virtshape.instancetypes.catalog"
-_LEVELS: Final = {DENY: ERROR, WARN: WARNING, AUDIT: NOTE}
 
 
 def _writes(location: Location, key: str, _value: Any) -> bool:
@@ -88,5 +88,4 @@ class _Limits:
             except FieldError:
                 manifest = None
         for violation in violations(limits, manifest, None, namespace, labels or {}) if manifest is not None else ():
-            field, _colon, message = violation.text.partition(": ")
-            yield entry.finding("limit", _LEVELS[violation.action], field, message)
+            yield entry.finding("limit", violation.severity, violation.field, violation.text)

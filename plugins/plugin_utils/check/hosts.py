@@ -18,7 +18,8 @@ from ansible.module_utils.common.text.converters import to_text
 from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.loader import inventory_loader, vars_loader
 
-from .findings import ERROR, NOTE, Finding, Location
+from ...module_utils._resolver.api.finding import ERROR, NOTE
+from .findings import Finding, Location
 from .sources import Repository, encrypted, is_encrypted
 
 Variables = dict[str, Any]

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from ...module_utils._resolver.api import unquoted
 from ...module_utils._resolver.api.errors import CatalogError, FieldError
 from ...module_utils._resolver.api.every_error import every_error, without
+from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
 from ...module_utils._resolver.api.kinds import EXISTENCE_ONLY
 from ...module_utils._resolver.api.matcher import API_VERSION, MATCHER_FIELD_OF_KIND
 from ...module_utils._resolver.api.release import Release
@@ -17,7 +18,7 @@ from ...module_utils._resolver.catalog.versions import fitting_version, version_
 from ...module_utils._resolver.kubevirt.find.decode import API_VERSIONS
 from ...module_utils._resolver.kubevirt.find.lookup import Objects, Problem
 from .._manifest_checks import check_types
-from .findings import ERROR, NOTE, WARNING, Finding, Location, Unchecked, invalid
+from .findings import Finding, Location, invalid
 from .sources import Repository, Source, SourceManifest, kinds_in
 
 Manifest = dict[str, Any]
@@ -135,9 +136,7 @@ def catalog(sources: Sequence[Source], release: Release) -> Iterator[Declared | 
         yield Finding("invalid", ERROR, locations.get(error.place, sources[0].location), "", "", error.reason)
 
 
-def objects_of_manifest(
-    source: SourceManifest, release: Release, namespace: str
-) -> Iterator[Declared | Finding | Unchecked]:
+def objects_of_manifest(source: SourceManifest, release: Release, namespace: str) -> Iterator[Declared | Finding]:
     """An object in the current API version, with findings about the form.
 
     Nothing for objects that describe no guest. namespace: the default for objects that name none.
@@ -150,7 +149,7 @@ def objects_of_manifest(
     if kind in _UNCHECKED_KINDS:
         problem = problem or "is not checked; the check judges VMs, instancetypes and preferences"
     if problem and kind in (*_CHECKED_KINDS, *_UNCHECKED_KINDS):
-        yield Unchecked(kind, Finding("unchecked", NOTE, location, label(manifest), "", problem))
+        yield Finding("unchecked", NOTE, location, label(manifest), "", problem, unjudged=kind)
     if problem or kind not in (*STORAGE, *_CHECKED_KINDS):
         return
     manifest = _with_namespace(manifest, namespace)

@@ -14,9 +14,10 @@ from ...module_utils._cluster.modules.options import AUTH
 from ...module_utils._resolver.api import unquoted
 from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.every_error import mended, without
+from ...module_utils._resolver.api.finding import ERROR
 from ...module_utils._resolver.api.name_rules import did_you_mean
 from ...module_utils._resolver.declare.option_checks import own_name, shape_problems
-from .findings import ERROR, Finding
+from .findings import Finding
 from .sources import Source, entries
 
 Options = dict[str, Any]

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ...module_utils._resolver.api import release_schema
 from ...module_utils._resolver.api.errors import FieldError, Panic
+from ...module_utils._resolver.api.finding import NOTE
 from ...module_utils._resolver.api.kinds import KINDS
 from ...module_utils._resolver.api.matcher import ObjectKey
 from ...module_utils._resolver.api.release import Release
@@ -18,7 +19,7 @@ from ...module_utils._resolver.preflight.references import (
     references,
     secrets,
 )
-from .findings import NOTE, Finding
+from .findings import Finding
 from .objects import VM, Declared
 
 Manifest = dict[str, Any]

@@ -10,7 +10,8 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 from xml.etree import ElementTree
 
-from .findings import ERROR, NOTE, RULES, WARNING, Finding
+from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
+from .findings import RULES, Finding
 
 TOOL: Final = "virtshape-check"
 _HOME: Final = "https://github.com/virtshape/instancetypes"

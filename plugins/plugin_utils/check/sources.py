@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
 from ...module_utils._yaml_documents import TextError, documents
 from .._catalog_files import regular_files
-from .findings import ERROR, NOTE, WARNING, Finding, Location
+from .findings import Finding, Location
 
 Manifest = dict[str, Any]
 

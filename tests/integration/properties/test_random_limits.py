@@ -24,6 +24,7 @@ from plugins.module_utils._governance.checks import violations
 from plugins.module_utils._governance.language import Limit, limits
 from plugins.module_utils._governance.policy import limit_of, policies
 from plugins.module_utils._resolver.api.errors import CatalogError
+from plugins.module_utils._resolver.api.finding import ERROR, WARNING
 from plugins.module_utils._resolver.api.kinds import KINDS
 from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
@@ -363,8 +364,8 @@ class Batch:
                 violations(self.limits, judged, stored, metadata["namespace"], self.labels[metadata["namespace"]])
             )
         )
-        denied = [item.text for item in result if item.action == "deny"]
-        warned = frozenset(item.text for item in result if item.action == "warn")
+        denied = [item.line for item in result if item.severity == ERROR]
+        warned = frozenset(item.line for item in result if item.severity == WARNING)
         verdict = f"{what}: {'denied' if answer.denied else 'accepted' if answer.stored else 'refused otherwise'}"
         agree = bool(denied) == bool(answer.denied)
         if manifest["kind"] != VMI:

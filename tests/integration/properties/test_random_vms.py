@@ -21,6 +21,7 @@ from local_findings import errors, issues
 from answers import ask
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._cluster.reads.kubevirt import kubevirt
+from plugins.module_utils._resolver.api.finding import ERROR
 from plugins.module_utils._resolver.api.kinds import KINDS
 from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS
 from plugins.module_utils._resolver.declare import plan
@@ -102,8 +103,8 @@ def test_new_vms_are_judged_as_the_server_does(
     with made(world, session, namespace) as (objects, named):
         for vm in map(named, vms):
             answer = ask(session, vm)
-            result = [issue for issue in issues(vm, kubevirt(session), objects) if issue.certain]
-            compared(answer, [issue.text for issue in result], vm)
+            result = [issue for issue in issues(vm, kubevirt(session), objects) if issue.severity == ERROR]
+            compared(answer, [issue.line for issue in result], vm)
             matches = errors(vm, kubevirt(session), objects)
             if answer.stored is None:
                 # What is not among the files may be in the cluster.
@@ -134,7 +135,7 @@ def test_changed_vms_are_judged_as_the_server_does(
                 continue
             result = issues(vm, kubevirt(session), [*objects, *revisions], live)
             answer = ask(session, plan.merged(planned, live), changes=True)
-            compared(answer, [issue.text for issue in result if issue.certain], vm)
+            compared(answer, [issue.line for issue in result if issue.severity == ERROR], vm)
 
 
 def settled(session: Session, vm: Manifest) -> Manifest:

@@ -18,7 +18,7 @@ from plugins.module_utils._resolver.declare import plan
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, kubevirt_of
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.kubevirt.webhooks.mutate import admission_cache_key, admit
-from plugins.module_utils._resolver.preflight import issues as preflight
+from plugins.module_utils._resolver.preflight import findings as preflight
 from plugins.module_utils._resolver.preflight.object_keys import further_keys, keys_for_admission
 from plugins.module_utils._resolver.preflight.references import keys_for_start
 from vm_strategies import PREFERENCE, TYPE, VMS, WORLDS
@@ -101,7 +101,7 @@ def test_omitted_features_change_no_issue(
 
     twins = [twin(name) for name in ("web", "database")]
     assert len({admission_cache_key(made, live, there) for made, live, there in twins}) == 1
-    result = [preflight.issues(admit(made, live, there), live, there, listed) for made, live, there in twins]
+    result = [preflight.findings(admit(made, live, there), live, there, listed) for made, live, there in twins]
     event("issues" if result[0] else "none")
     assert result[0] == result[1]
 
@@ -130,4 +130,4 @@ def test_preflight_reads_only_gathered_objects(world: list[Manifest], made: Mani
     objects = Gathered(world, [made], kubevirt.release)
     planned = plan.present(made, None, None)
     requested = Cluster(objects, kubevirt)
-    preflight.issues(admit(planned.manifest, None, requested), None, requested, lambda *_: [])
+    preflight.findings(admit(planned.manifest, None, requested), None, requested, lambda *_: [])

@@ -11,8 +11,8 @@ from ..._cluster.client.session import Session
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.writes.declare import apply_findings
 from ..._cluster.writes.engine import WriteSettings
-from ..._cluster.writes.kind_handler import Finding
 from ..._resolver.api.errors import FieldError
+from ..._resolver.api.finding import WARNING, Finding
 from ..._resolver.api.kinds import KINDS
 from .. import preflight, source
 from .. import upload as rules
@@ -72,7 +72,7 @@ class _Checks:
             yield from self._storage(boot_source, cluster)
             if cluster.release is not None:
                 notes = preflight.release_notes(options, boot_source.labels, cluster.release)
-                yield from (Finding(note, note=True) for note in notes)
+                yield from (Finding(note, severity=WARNING) for note in notes)
         if boot_source.uploads and not value_or_default(lambda: is_filled(self._session, boot_source), False):
             yield from self._proxy(boot_source)
 
@@ -91,7 +91,7 @@ class _Checks:
                 ):
                     yield Finding(source.refusal(consumer, namespace), missing=True)
             except RequestFailed as error:
-                yield Finding(f"consumers: not checked: {error}", note=True)
+                yield Finding(f"consumers: not checked: {error}", severity=WARNING)
 
     def _credentials(self, boot_source: BootSourceState, cluster: Cdi) -> Iterator[Finding]:
         """To poll, CDI also reads them in its own namespace, and does not report missing ones."""
@@ -99,7 +99,8 @@ class _Checks:
         references = [(kind, option) for kind, option in _REFERENCES if options.get(option)]
         if options.get("secret") and options.get("pull_method") == "node":
             yield Finding(
-                "CDI pulls by the node without secret; add it to imagePullSecrets of CDI's configuration", note=True
+                "CDI pulls by the node without secret; add it to imagePullSecrets of CDI's configuration",
+                severity=WARNING,
             )
         namespaces = [options["namespace"]]
         if boot_source.polls and references:
@@ -108,7 +109,7 @@ class _Checks:
             for namespace in dict.fromkeys(namespaces):
                 if not namespace:
                     text = f"CDI needs the {kind.kind} {options[option]} in its own namespace, too"
-                    yield Finding(f"{option}: {text}; which namespace that is, is not known", note=True)
+                    yield Finding(f"{option}: {text}; which namespace that is, is not known", severity=WARNING)
                 elif cluster.has(kind, namespace, options[option]) is False:
                     yield Finding(f"{option}: there is no {kind.kind} {namespace}/{options[option]}", missing=True)
 

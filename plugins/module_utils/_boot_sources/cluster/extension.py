@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..._cluster.client.session import Session
-from ..._cluster.writes.kind_handler import DeclareOutcome, Finding
+from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMExtension, VMTask, complete_each
-from ..issues import boot_source_issues
+from ..._resolver.api.finding import WARNING, Finding
+from ..findings import boot_source_findings
 from ..unusable_sources import clones, may_not_clone, named_clones
 from .clone_rights import CloneRights
 from .disks import grow_disks, judge_disks
@@ -19,7 +20,7 @@ Manifest = dict[str, Any]
 
 
 class BootSources(VMExtension):
-    checks = (boot_source_issues,)
+    checks = (boot_source_findings,)
     online: ClassVar[Mapping[str, str]] = {
         "workload": "set boot, instancetype and preference to what the filter virtshape.instancetypes.workload chooses"
         " of manifests",
@@ -47,7 +48,7 @@ class BootSources(VMExtension):
 
     def findings(self, outcome: DeclareOutcome, vm: Manifest, admitted: Manifest | None) -> list[Finding]:
         return [
-            Finding(may_not_clone(clone), note=True, missing=True)
+            Finding(may_not_clone(clone), severity=WARNING, missing=True)
             for clone in clones(vm, outcome.live, self.task.lookup)
             if self._clone_rights.refused(clone)
         ]

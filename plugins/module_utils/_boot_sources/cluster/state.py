@@ -10,8 +10,9 @@ from zoneinfo import available_timezones
 from ..._cluster.client.session import Session
 from ..._cluster.writes.declare import declare
 from ..._cluster.writes.engine import UNKNOWN_IN_CHECK_MODE, WriteSettings
-from ..._cluster.writes.kind_handler import DeclareOutcome, Entry, Finding, KindHandler
+from ..._cluster.writes.kind_handler import DeclareOutcome, Entry, KindHandler
 from ..._resolver.api.errors import Panic
+from ..._resolver.api.finding import Finding
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Progress
 from ..._resolver.api.matcher import ObjectKey

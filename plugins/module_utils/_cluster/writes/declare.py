@@ -12,6 +12,7 @@ from typing import Any
 
 from ..._resolver.api import managed_fields as ownership
 from ..._resolver.api.errors import FieldError
+from ..._resolver.api.finding import ERROR, WARNING, Finding
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.manifest import Progress
@@ -28,7 +29,7 @@ from ..client.session import Session
 from ..reads.snapshot import missing_namespace
 from ..reads.watch import WATCHES, wait_for, with_grace
 from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, WriteSettings, run_dry, run_writes, send
-from .kind_handler import NOT_PLANNED, DeclareOutcome, Entry, Finding, KindHandler
+from .kind_handler import NOT_PLANNED, DeclareOutcome, Entry, KindHandler
 
 Manifest = dict[str, Any]
 
@@ -220,14 +221,14 @@ def apply_findings(result: DeclareOutcome, findings: list[Finding], settings: Wr
         # An earlier task of the play might create a missing object.
         result.incomplete = result.incomplete or any(finding.missing for finding in findings)
         findings = [
-            Finding(f"{finding.text}; {UNKNOWN_IN_CHECK_MODE}", note=True) if finding.missing else finding
+            Finding(f"{finding.line}; {UNKNOWN_IN_CHECK_MODE}", WARNING) if finding.missing else finding
             for finding in findings
         ]
-    refused = [finding.text for finding in findings if not finding.note and settings.preflight == "strict"]
+    refused = [found.line for found in findings if found.severity == ERROR and settings.preflight == "strict"]
     if refused:
         result.failed = "; ".join(refused)
     else:
-        result.warnings += [finding.text for finding in findings]
+        result.warnings += [finding.line for finding in findings]
 
 
 def _await_names(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 from ..._resolver.api import managed_fields as ownership
+from ..._resolver.api.finding import Finding
 from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.manifest import Progress
 from ..._resolver.api.matcher import ObjectKey
@@ -34,18 +35,6 @@ class Entry:
     manifest: Manifest
     problem: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
-
-
-class Finding(NamedTuple):
-    """One line that preflight found about a planned object.
-
-    note: a warning, whatever `preflight` says. missing: an object does not exist, but in check mode an earlier task of
-    the same play might create it.
-    """
-
-    text: str
-    note: bool = False
-    missing: bool = False
 
 
 WITHOUT_CAPABILITY: Final = "not available, because this copy of the collection lacks the capability"

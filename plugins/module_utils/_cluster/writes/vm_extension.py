@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..._resolver.api.errors import FieldError
+from ..._resolver.api.finding import Finding
 from ..._resolver.choose.fitting import MissingObject, Rejected
-from ..._resolver.preflight.issues import Check
+from ..._resolver.preflight.findings import Check
 from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.lookup import ClusterLookup
 from .engine import UNKNOWN_IN_CHECK_MODE
-from .kind_handler import DeclareOutcome, Finding, TaskNotes
+from .kind_handler import DeclareOutcome, TaskNotes
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -40,7 +41,7 @@ class VMTask:
 class VMExtension:
     """What a capability adds to a task that declares VMs. Each hook does nothing unless it is overridden.
 
-    checks: add to the issues of a VM. online: options that it completes by what it asks for, and what to set instead
+    checks: further findings about a VM. online: options that it completes by what it asks for, and what to set instead
     where nothing can be asked.
     """
 

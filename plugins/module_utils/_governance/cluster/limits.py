@@ -7,9 +7,10 @@ from typing import Any
 
 from ..._cluster.client.errors import value_or_default
 from ..._cluster.client.session import Session
+from ..._resolver.api.finding import Finding
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.catalog.labels import MANAGED_BY_LABEL, MANAGER
-from ..checks import Violation, violations
+from ..checks import violations
 from ..language import AUDIT, Limit, as_data
 from ..policy import POLICY, limit_of
 
@@ -39,7 +40,7 @@ class ClusterLimits:
         self._session = session
         self._labels: dict[str, dict[str, str] | None] = {}
 
-    def violations(self, manifest: Manifest, before: Manifest | None) -> list[Violation]:
+    def violations(self, manifest: Manifest, before: Manifest | None) -> list[Finding]:
         """What breaks the limits, without what is only audited. See `checks.violations`."""
         namespace = manifest["metadata"].get("namespace") or ""
         limits = [limit for limit in self._limits if limit.action != AUDIT]

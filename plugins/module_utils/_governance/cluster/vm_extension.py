@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._cluster.writes.kind_handler import DeclareOutcome, Finding
+from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMExtension, VMTask
-from ..language import WARN
+from ..._resolver.api.finding import Finding
 from .limits import ClusterLimits
 
 Manifest = dict[str, Any]
@@ -18,5 +18,4 @@ class Governance(VMExtension):
         self._limits = ClusterLimits(task.session)
 
     def findings(self, outcome: DeclareOutcome, vm: Manifest, admitted: Manifest | None) -> list[Finding]:
-        violations = [] if admitted is None else self._limits.violations(admitted, outcome.live)
-        return [Finding(violation.text, note=violation.action == WARN) for violation in violations]
+        return [] if admitted is None else self._limits.violations(admitted, outcome.live)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
+from ..api.finding import ERROR, WARNING, Finding
 from ..api.manifest import Manifest
 from ..api.matcher import MATCHER_FIELDS
 from ..api.name_rules import LONGEST_LABEL, LONGEST_SUBDOMAIN, quoted
@@ -23,17 +24,10 @@ _PERSISTENT: Final = (
 _NEVER_STARTS: Final = "so KubeVirt accepts the VM, but cannot start it"
 
 
-class TooLong(NamedTuple):
-    """A name that is too long. text: one line with the remedy. new: the VM does not have it yet."""
-
-    text: str
-    new: bool
-
-
-def too_long(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Iterator[TooLong]:
+def too_long(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Iterator[Finding]:
     """What KubeVirt makes of the names in a VM, with more characters than Kubernetes permits.
 
-    vm: the admitted VM. live: the live VM.
+    vm: the admitted VM. live: the live VM, whose names are doubts: they may have changed with KubeVirt.
     """
     name = str(vm["metadata"].get("name") or "")
     yield from _line("metadata.name", "the name of its pod", len(_LAUNCHER + name), LONGEST_SUBDOMAIN, live is None)
@@ -61,9 +55,9 @@ def too_long(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Iterator[
         )
 
 
-def _line(field: str, what: str, length: int, most: int, new: bool) -> Iterator[TooLong]:
+def _line(field: str, what: str, length: int, most: int, new: bool) -> Iterator[Finding]:
     over = length - most
     if over > 0:
         characters = "1 character" if over == 1 else f"{over} characters"
-        text = f"{field}: {what} would have {length} characters of at most {most}, {_NEVER_STARTS}"
-        yield TooLong(f"{text}; drop {characters}", new)
+        text = f"{what} would have {length} characters of at most {most}, {_NEVER_STARTS}"
+        yield Finding(text, ERROR if new else WARNING, field, f"drop {characters}")

@@ -8,11 +8,12 @@ from typing import Any
 from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.lookup import ClusterLookup
-from ..._cluster.writes.kind_handler import DeclareOutcome, Finding, KindHandler, TaskNotes
+from ..._cluster.writes.kind_handler import DeclareOutcome, KindHandler, TaskNotes
+from ..._resolver.api.finding import WARNING, Finding
 from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.kubevirt.webhooks.mutate import admit
-from ..._resolver.preflight import issues as rules
-from ..._resolver.preflight.issues import Check
+from ..._resolver.preflight import findings as rules
+from ..._resolver.preflight.findings import Check
 from ..._resolver.preflight.object_keys import keys_for_admission
 from ..._resolver.preflight.references import keys_for_start
 from ..declared import checkable
@@ -21,7 +22,7 @@ Options = dict[str, Any]
 
 
 class TemplateHandler(KindHandler):
-    """checks: add to the issues of the VM of a template."""
+    """checks: add to the findings about the VM of a template."""
 
     def __init__(self, _options: Options, session: Session, _notes: TaskNotes, checks: Sequence[Check]) -> None:
         self._session = session
@@ -40,9 +41,9 @@ class TemplateHandler(KindHandler):
         )
         return [
             [
-                Finding(f"a VM of the template: {issue.text}", note=True, missing=issue.missing)
-                for issue in (
-                    rules.issues(admit(vm, None, cluster), None, cluster, lookup.list, self._checks) if vm else ()
+                Finding(f"a VM of the template: {found.line}", WARNING, missing=found.missing)
+                for found in (
+                    rules.findings(admit(vm, None, cluster), None, cluster, lookup.list, self._checks) if vm else ()
                 )
             ]
             for vm in vms

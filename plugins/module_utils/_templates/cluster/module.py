@@ -10,13 +10,13 @@ from ..._cluster.modules.outcome import Module
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.release import Release
-from ..._resolver.preflight.issues import Check
+from ..._resolver.preflight.findings import Check
 from .. import declared
 from .handler import TemplateHandler
 
 
 def module(checks: Sequence[Check] = ()) -> Module:
-    """The module. checks: add to the issues of the VM of a template."""
+    """The module. checks: add to the findings about the VM of a template."""
     return ObjectModule(
         plural="virtual_machine_templates",
         spec=declared.argument_spec(),

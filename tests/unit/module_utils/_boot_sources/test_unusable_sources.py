@@ -52,7 +52,7 @@ def to_claim(name: str, namespace: str = "shop") -> Manifest:
 
 
 def lines(manifest: Manifest, *objects: Manifest, live: Manifest | None = None) -> list[tuple[str, bool]]:
-    return [tuple(line) for line in unusable_sources(manifest, live, Objects(objects))]
+    return [(found.line, found.missing) for found in unusable_sources(manifest, live, Objects(objects))]
 
 
 def test_a_data_source_without_an_image() -> None:

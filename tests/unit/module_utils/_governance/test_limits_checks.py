@@ -21,7 +21,7 @@ def vm(domain: Manifest | None = None, **spec: Any) -> Manifest:
 
 
 def violation_texts(limit: Limit, manifest: Manifest, before: Manifest | None = None) -> list[str]:
-    return [item.text for item in violations([limit], manifest, before, "shop", {})]
+    return [item.line for item in violations([limit], manifest, before, "shop", {})]
 
 
 def instancetype(**matcher: str) -> Manifest:

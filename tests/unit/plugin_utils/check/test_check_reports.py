@@ -9,9 +9,10 @@ from xml.etree import ElementTree
 
 from sarif_pydantic import Sarif
 
+from plugins.module_utils._resolver.api.finding import ERROR, NOTE, WARNING
 from plugins.plugin_utils.check import __main__ as command
 from plugins.plugin_utils.check import reports
-from plugins.plugin_utils.check.findings import ERROR, NOTE, RULES, WARNING, Finding, Location
+from plugins.plugin_utils.check.findings import RULES, Finding, Location
 
 PAGE = (Path(__file__).parents[4] / "docs" / "check.md").read_text()
 

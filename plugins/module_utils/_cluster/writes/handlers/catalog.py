@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...._resolver.api import managed_fields as ownership
+from ...._resolver.api.finding import WARNING, Finding
 from ...._resolver.api.matcher import ObjectKey
 from ...._resolver.api.release import Release
 from ...._resolver.catalog.deployment_effects import changes, predicted
@@ -14,7 +15,7 @@ from ...client.errors import RequestFailed
 from ...client.session import FIELD_MANAGER, Session
 from ...reads.catalog import CatalogUsers, labels
 from ...reads.kubevirt import kubevirt
-from ..kind_handler import DeclareOutcome, Finding, KindHandler
+from ..kind_handler import DeclareOutcome, KindHandler
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -66,9 +67,9 @@ class DeclaredTypeHandler(CatalogHandler):
         try:
             vms = self.users.drifting(ObjectKey.of(live))
         except RequestFailed as error:
-            return [Finding(f"cannot tell which virtual machines use the object: {error}", note=True)]
+            return [Finding(f"cannot tell which virtual machines use the object: {error}", severity=WARNING)]
         text = f"{labels(vms)} will drift: they keep their captured revision until they are refreshed"
-        return [Finding(text, note=True)] if vms else []
+        return [Finding(text, severity=WARNING)] if vms else []
 
     def _use(self, result: DeclareOutcome) -> list[Finding]:
         try:
@@ -98,7 +99,7 @@ def _deprecated(manifest: Manifest, release: Release) -> list[Finding]:
         for change in modern.changes
     ]
     lines += [f"{field.path}: {field.note}" for field in modern.remaining]
-    return [Finding(line, note=True) for line in lines]
+    return [Finding(line, severity=WARNING) for line in lines]
 
 
 def _words(value: Any) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from ...._resolver.api.finding import WARNING, Finding
 from ...._resolver.api.managed_fields import Field
 from ...._resolver.api.manifest import Progress
 from ...._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
@@ -19,7 +20,7 @@ from ...._resolver.kubevirt.find import revision_names as naming
 from ...._resolver.kubevirt.vm.failures import retry_patch, unfinished_change
 from ...._resolver.kubevirt.vm.readiness import readiness, run_strategy, same_status
 from ...._resolver.kubevirt.webhooks.mutate import AdmissionResult, admission_cache_key, admit
-from ...._resolver.preflight import issues as rules
+from ...._resolver.preflight import findings as rules
 from ...._resolver.preflight.lost_objects import power_problem
 from ...._resolver.preflight.object_keys import keys_for_admission, keys_for_guest
 from ...._resolver.preflight.references import keys_for_start
@@ -30,7 +31,7 @@ from ...reads.kubevirt import kubevirt
 from ...reads.lookup import ClusterLookup
 from ...reads.snapshot import read
 from ..deletion import await_dependents, await_old_dependents, retained_claims
-from ..kind_handler import DeclareOutcome, Finding, KindHandler, TaskNotes
+from ..kind_handler import DeclareOutcome, KindHandler, TaskNotes
 from ..restarts import DeclaredRestarts, pending_effects, waits_for_restart
 from ..vm_extension import VMExtension, VMTask
 
@@ -100,7 +101,7 @@ class VirtualMachineHandler(KindHandler):
         map_concurrently(lambda read: read(), reads)
         for extension in self._extensions:
             extension.prepare_findings(pairs)
-        assumption = [Finding(cluster.kubevirt.assumption, note=True)] if cluster.kubevirt.assumption else []
+        assumption = [Finding(cluster.kubevirt.assumption, severity=WARNING)] if cluster.kubevirt.assumption else []
         findings_by_key: dict[str, list[Finding]] = {}
         found = []
         for result, vm in zip(planned, vms):
@@ -119,10 +120,9 @@ class VirtualMachineHandler(KindHandler):
         future = admit(vm, result.live, cluster)
         if _changes_spec(result):
             self._admissions[result.entry.key] = future
-        issues = rules.issues(future, result.live, cluster, self._lookup.list, self._checks)
         return [
             *(finding for extension in self._extensions for finding in extension.findings(result, vm, future.admitted)),
-            *(Finding(issue.text, note=not issue.certain, missing=issue.missing) for issue in issues),
+            *rules.findings(future, result.live, cluster, self._lookup.list, self._checks),
         ]
 
     def predict_effects(self, planned: list[DeclareOutcome], check_mode: bool) -> None:

@@ -12,7 +12,8 @@ import pytest
 from plugins.module_utils._cluster.writes import declare as declaring
 from plugins.module_utils._cluster.writes.declare import declare
 from plugins.module_utils._cluster.writes.engine import WriteSettings
-from plugins.module_utils._cluster.writes.kind_handler import DeclareOutcome, Entry, Finding, KindHandler
+from plugins.module_utils._cluster.writes.kind_handler import DeclareOutcome, Entry, KindHandler
+from plugins.module_utils._resolver.api.finding import Finding
 from plugins.module_utils._resolver.api.manifest import Progress
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.declare import plan

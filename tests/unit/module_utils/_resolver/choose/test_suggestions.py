@@ -14,7 +14,7 @@ from plugins.module_utils._resolver.declare.vm.manifest import manifest
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
-from plugins.module_utils._resolver.preflight import issues as preflight
+from plugins.module_utils._resolver.preflight import findings as preflight
 
 GROUP = "instancetype.kubevirt.io/v1beta1"
 DEFAULT = "instancetype.kubevirt.io/default-"
@@ -55,8 +55,8 @@ def issue_texts(options: dict[str, Any], *objects: dict[str, Any]) -> list[str]:
 
     vm = reconcile(manifest({"name": "web", "namespace": "shop", **options}), None, "virtshape").manifest
     cluster = Cluster(Objects(there), KubeVirt(NEWEST))
-    issues = preflight.issues(admit(vm, None, cluster), None, cluster, lister)
-    return [issue.text for issue in issues]
+    issues = preflight.findings(admit(vm, None, cluster), None, cluster, lister)
+    return [issue.line for issue in issues]
 
 
 def test_disk_without_labels() -> None:

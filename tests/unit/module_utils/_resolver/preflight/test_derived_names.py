@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._resolver.api.finding import ERROR
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
@@ -23,7 +24,10 @@ def vm(length: int, instancetype: dict[str, Any] | None = None, **domain: Any) -
 
 def lines(manifest: dict[str, Any], live: dict[str, Any] | None = None, generation: int = 1) -> list[tuple[str, bool]]:
     there = {"kind": KIND, "metadata": {"name": "small", "generation": generation}}
-    return [tuple(name) for name in too_long(manifest, live, Cluster(Objects([there]), KubeVirt(NEWEST)))]
+    return [
+        (name.line, name.severity == ERROR)
+        for name in too_long(manifest, live, Cluster(Objects([there]), KubeVirt(NEWEST)))
+    ]
 
 
 @pytest.mark.parametrize(("length", "dropped"), [(239, ""), (240, "1 character"), (253, "14 characters")])

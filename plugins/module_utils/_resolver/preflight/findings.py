@@ -6,9 +6,10 @@ What admission rejects, disks that do not exist, guests too small to boot, and w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ..api.errors import Panic
+from ..api.finding import CANNOT_BOOT, ERROR, NEVER_STARTS, UNUSED, WARNING, Finding
 from ..api.manifest import Manifest, name_of
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
 from ..api.release import is_newer
@@ -65,35 +66,18 @@ _CANNOT_START: Final = "KubeVirt accepts the VM, but cannot start it"
 _OPEN_GATE: Final = "enable the feature gate in the KubeVirt object, or remove the field"
 
 
-class Issue(NamedTuple):
-    """One line about a VM.
-
-    certain: the cluster will reject the VM, or the VM cannot start; false for a doubt. missing: an object does not
-    exist. starts: false if KubeVirt accepts the VM but cannot start it, which is certain only if it would start it now,
-    or if its guest cannot boot. guest: the line is about the guest's system, of which KubeVirt knows nothing. state: of
-    the deprecated or obsolete object that the line is about, else "".
-    """
-
-    text: str
-    certain: bool = True
-    missing: bool = False
-    starts: bool = True
-    guest: bool = False
-    state: str = ""
+Check = Callable[[Manifest, "Manifest | None", Lookup], Iterable[Finding]]
+"""Further findings about a VM that KubeVirt admits: (the VM, the live VM, the cluster's objects) → findings."""
 
 
-Check = Callable[[Manifest, "Manifest | None", Lookup], Iterable[Issue]]
-"""Further issues of a VM that KubeVirt admits: (the VM, the live VM, the cluster's objects) → issues."""
-
-
-def issues(
+def findings(
     admission: AdmissionResult,
     live: Manifest | None,
     cluster: Cluster,
     lister: Lister,
     checks: Sequence[Check] = (),
-) -> list[Issue]:
-    """The issues of a planned VM: inference, unknown objects, conflicts, requirements, in KubeVirt's order.
+) -> list[Finding]:
+    """Findings about a planned VM: inference, unknown objects, conflicts, requirements, in KubeVirt's order.
 
     live: the live VM. lister: returns all manifests of a kind in a namespace, for suggestions. checks: add to these.
     Like KubeVirt, reports only the first failing step; the remedy names what would work instead.
@@ -109,21 +93,23 @@ def issues(
             )
         )
         missing = any(suggestions.missing_source(matcher_field, vm, cluster) for matcher_field in matcher_fields[:1])
-        text = _line(
-            response, remedy, [f"spec.{matcher_field.matcher}.inferFromVolume" for matcher_field in matcher_fields]
-        )
-        return [Issue(text, missing=missing)]
+        suspects = [f"spec.{matcher_field.matcher}.inferFromVolume" for matcher_field in matcher_fields]
+        return [_of_response(response, remedy, suspects)._replace(missing=missing)]
     return [
-        *_admitted_issues(admission, admitted, live, cluster, lister, checks),
+        *_admitted_findings(admission, admitted, live, cluster, lister, checks),
         *_dropped_matchers(admission, admitted, cluster),
-        *state_issues(admitted, live, cluster),
+        *state_findings(admitted, live, cluster),
         *_crashes(admitted, live, cluster),
-        *(Issue(text, certain=False) for text in [unplugged_volumes(admitted, live, cluster.kubevirt)] if text),
+        *(
+            Finding.of_line(line, WARNING)
+            for line in [unplugged_volumes(admitted, live, cluster.kubevirt)]
+            if line is not None
+        ),
     ]
 
 
-def state_issues(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Iterator[Issue]:
-    """An issue for each deprecated or obsolete object that a VM gets; what the live VM has already, it keeps.
+def state_findings(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Iterator[Finding]:
+    """A finding for each deprecated or obsolete object that a VM gets; what the live VM has already, it keeps.
 
     vm: the admitted VM.
     """
@@ -136,24 +122,28 @@ def state_issues(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Itera
             continue
         obsolete = state.name == OBSOLETE
         reason = "obsolete, so only VMs that already have it may use it" if obsolete else state.text
-        remedy = f"; use {state.replacement or f'another {matcher_field.matcher}'}" if obsolete else ""
-        text = (
-            f"spec.{matcher_field.matcher}.name: {matcher_field.matcher_or_empty(vm).get('name')} is {reason}{remedy}"
+        remedy = f"use {state.replacement or f'another {matcher_field.matcher}'}" if obsolete else ""
+        yield Finding(
+            f"{matcher_field.matcher_or_empty(vm).get('name')} is {reason}",
+            ERROR if obsolete else WARNING,
+            f"spec.{matcher_field.matcher}.name",
+            remedy,
+            rule=state.name,
         )
-        yield Issue(text, certain=obsolete, state=state.name)
 
 
-def _crashes(admitted: Manifest, live: Manifest | None, cluster: Cluster) -> Iterator[Issue]:
+def _crashes(admitted: Manifest, live: Manifest | None, cluster: Cluster) -> Iterator[Finding]:
     """A doubt for each matcher whose removal may crash virt-controller, and with it the handling of all VMs."""
     if live is None or not cluster.release.crashes_without_matcher:
         return
     for matcher_field in MATCHER_FIELDS:
         if matcher_field.reference_of(live).get("controllerRevisionRef") and matcher_field.matcher_of(admitted) is None:
-            yield Issue(
-                f"spec.{matcher_field.matcher}: once it is removed, the next start of the VM crashes virt-controller of"
-                " KubeVirt 1.5 to 1.7, except for the latest patches; upgrade KubeVirt first, or delete and create"
-                " the VM again",
-                certain=False,
+            yield Finding(
+                "once it is removed, the next start of the VM crashes virt-controller of KubeVirt 1.5 to 1.7, except"
+                " for the latest patches",
+                WARNING,
+                f"spec.{matcher_field.matcher}",
+                "upgrade KubeVirt first, or delete and create the VM again",
             )
 
 
@@ -163,51 +153,48 @@ def _identity(matcher_field: MatcherField, vm: Manifest) -> tuple[str | None, An
     return matcher_field.kind_of(matcher), matcher.get("name")
 
 
-def _dropped_matchers(admission: AdmissionResult, admitted: Manifest, cluster: Cluster) -> Iterator[Issue]:
+def _dropped_matchers(admission: AdmissionResult, admitted: Manifest, cluster: Cluster) -> Iterator[Finding]:
     """A note for each matcher that the failure policy Ignore drops, which KubeVirt does silently."""
     for matcher_field in MATCHER_FIELDS:
         if matcher_field.matcher_of(admission.vm) is not None and matcher_field.matcher_of(admitted) is None:
             reason = suggestions.inference_blocker(matcher_field, admission.vm, cluster)
             if reason:
-                yield Issue(
-                    f"spec.{matcher_field.matcher}: the VM gets none, since KubeVirt is {reason}", certain=False
-                )
+                yield Finding(f"the VM gets none, since KubeVirt is {reason}", WARNING, f"spec.{matcher_field.matcher}")
 
 
-def _admitted_issues(
+def _admitted_findings(
     admission: AdmissionResult,
     admitted: Manifest,
     live: Manifest | None,
     cluster: Cluster,
     lister: Lister,
     checks: Sequence[Check],
-) -> list[Issue]:
+) -> list[Finding]:
     vm = admission.vm
     lost = [
-        issue for matcher_field in MATCHER_FIELDS for issue in _lost_revision(admitted, matcher_field, live, cluster)
+        found for matcher_field in MATCHER_FIELDS for found in _lost_revision(admitted, matcher_field, live, cluster)
     ]
     if lost:
         # KubeVirt's errors for a VM without the object, such as that a preference requires more memory than none.
         response = validate.virtual_machine(copy(admitted), cluster)
         refusal = response.as_json()
         unmet = refusal.get("stage") == validate.REQUIREMENTS
-        return lost if refusal["allowed"] else [Issue(_line(refusal, lost[0].text), missing=unmet)]
-    # Those of a VM that exists may have changed with KubeVirt.
-    names = [Issue(name.text, certain=name.new) for name in too_long(admitted, live, cluster)]
+        return lost if refusal["allowed"] else [_of_response(refusal, lost[0].line)._replace(missing=unmet)]
+    names = list(too_long(admitted, live, cluster))
     missing = [
-        issue for matcher_field in MATCHER_FIELDS for issue in _missing_object(admitted, matcher_field, cluster, lister)
+        found for matcher_field in MATCHER_FIELDS for found in _missing_object(admitted, matcher_field, cluster, lister)
     ]
-    missing += [Issue(text, missing=True) for text in missing_sources(vm, live, cluster.objects, lister)]
+    missing += [Finding.of_line(line, missing=True) for line in missing_sources(vm, live, cluster.objects, lister)]
     if missing:
         return [*names, *missing]
     # Somebody else may still create what must exist before the VM starts.
     absent = missing_references(admitted, cluster.objects, live, lister)
-    later = [Issue(text, certain=False, missing=True) for text in absent]
-    further = [issue for check in checks for issue in check(vm, live, cluster.objects)]
-    return [*names, *_validation_issues(admitted, live, cluster, lister), *later, *further]
+    later = [Finding.of_line(line, WARNING, missing=True) for line in absent]
+    further = [found for check in checks for found in check(vm, live, cluster.objects)]
+    return [*names, *_validation_findings(admitted, live, cluster, lister), *later, *further]
 
 
-def _validation_issues(admitted: Manifest, live: Manifest | None, cluster: Cluster, lister: Lister) -> list[Issue]:
+def _validation_findings(admitted: Manifest, live: Manifest | None, cluster: Cluster, lister: Lister) -> list[Finding]:
     # The validating webhook applies instancetype, preference and defaults to its input.
     applied = copy(admitted)
     response = validate.virtual_machine(applied, cluster).as_json()
@@ -215,20 +202,20 @@ def _validation_issues(admitted: Manifest, live: Manifest | None, cluster: Clust
         preference = find.spec(admitted, PREFERENCE, cluster.objects, cluster.release).spec
         boot, idle = too_little_memory(applied, preference), unused_sockets(applied)
         barred = _barred_fields(applied["spec"]["template"]["spec"], cluster)
-        warnings = [Issue(boot, certain=False, starts=False, guest=True)] if boot else []
-        warnings += [Issue(idle, certain=False, guest=True)] if idle else []
-        return [*(barred or _start_issues(admitted, applied, live, cluster)), *warnings]
-    return [Issue(_line(response, _remedy(response, admitted, cluster, lister)))]
+        warnings = [Finding.of_line(boot, WARNING, rule=CANNOT_BOOT)] if boot else []
+        warnings += [Finding.of_line(idle, WARNING, rule=UNUSED)] if idle else []
+        return [*(barred or _start_findings(admitted, applied, live, cluster)), *warnings]
+    return [_of_response(response, _remedy(response, admitted, cluster, lister))]
 
 
-def _barred_fields(spec: Manifest, cluster: Cluster) -> list[Issue]:
+def _barred_fields(spec: Manifest, cluster: Cluster) -> list[Finding]:
     """If the configuration is unreadable, a gate may be open, and changes may wait for a restart."""
     kubevirt = cluster.kubevirt
     closed = [*firmware.architecture(spec, _TEMPLATE, kubevirt), *firmware.persistent_state(spec, _TEMPLATE, kubevirt)]
     barred = list(virtual_machine.live_updates(spec, _TEMPLATE)) if kubevirt.live_updates else []
-    certain = not kubevirt.assumption
+    severity = WARNING if kubevirt.assumption else ERROR
     return [
-        Issue(_line(invalid(causes).as_json(), remedy), certain=certain)
+        _of_response(invalid(causes).as_json(), remedy)._replace(severity=severity)
         for causes, remedy in ((closed, _OPEN_GATE), (barred, ""))
         if causes
     ]
@@ -239,27 +226,29 @@ def _is_due(vm: Manifest, live: Manifest | None) -> bool:
     return run_strategy(vm) not in _NOT_STARTED and not (live is not None and has_guest(live))
 
 
-def _start_issues(vm: Manifest, applied: Manifest, live: Manifest | None, cluster: Cluster) -> list[Issue]:
+def _start_findings(vm: Manifest, applied: Manifest, live: Manifest | None, cluster: Cluster) -> list[Finding]:
     """The errors of KubeVirt when it starts the VM (FailedCreate).
 
     A VM that does not start now may change until then, and a newer KubeVirt may permit more.
     """
     certain = _is_due(vm, live) and not cluster.kubevirt.assumption and not is_newer(cluster.kubevirt.version)
+    severity = ERROR if certain else WARNING
     return [
-        Issue(_line(invalid([cause]).as_json(), _CANNOT_START), certain=certain, starts=False)
+        _of_response(invalid([cause]).as_json(), _CANNOT_START)._replace(severity=severity, rule=NEVER_STARTS)
         for cause in start_failures(vm, applied, live, cluster)
     ]
 
 
-def _line(response: dict[str, Any], remedy: str, suspects: Iterable[str] = ()) -> str:
+def _of_response(response: dict[str, Any], remedy: str, suspects: Iterable[str] = ()) -> Finding:
+    """What a webhook says of a VM. suspects: the fields that are meant if the response names none."""
     causes = response.get("causes") or []
     reported = [cause["field"] for cause in causes if cause.get("field")]
     fields = ", ".join(dict.fromkeys(reported or suspects))
     message = " ".join(str(response.get("message", "is refused")).split())
-    return "; ".join(part for part in (f"{fields}: {message}" if fields else message, remedy) if part)
+    return Finding.of_line(f"{fields}: {message}" if fields else message)._replace(remedy=remedy)
 
 
-def _lost_revision(vm: Manifest, matcher_field: MatcherField, live: Manifest | None, cluster: Cluster) -> list[Issue]:
+def _lost_revision(vm: Manifest, matcher_field: MatcherField, live: Manifest | None, cluster: Cluster) -> list[Finding]:
     """A revision of the live VM that was deleted: KubeVirt accepts changes of the VM, but neither starts nor stops it,
     even if the VM names another object.
     """
@@ -271,29 +260,28 @@ def _lost_revision(vm: Manifest, matcher_field: MatcherField, live: Manifest | N
     if text is None:
         return []
     due = _is_due(vm, live)
-    return [Issue(text, certain=due, missing=due, starts=False)]
+    return [Finding.of_line(text, ERROR if due else WARNING, missing=due, rule=NEVER_STARTS)]
 
 
-def _missing_object(vm: Manifest, matcher_field: MatcherField, cluster: Cluster, lister: Lister) -> list[Issue]:
+def _missing_object(vm: Manifest, matcher_field: MatcherField, cluster: Cluster, lister: Lister) -> list[Finding]:
     """The missing objects of the VM's matchers: KubeVirt accepts such a VM and then does not start it."""
     match = find.spec(vm, matcher_field, cluster.objects, cluster.release)
     if match.error is None:
         return []
     if match.error.code not in (404, 500):
-        return [Issue(f"spec.{matcher_field.matcher}: could not be checked: {match.error.message}", certain=False)]
+        text = f"could not be checked: {match.error.message}"
+        return [Finding(text, WARNING, f"spec.{matcher_field.matcher}")]
     matcher = matcher_field.matcher_or_empty(vm)
     kind = matcher_field.kind_of(matcher)
     field = f"spec.{matcher_field.matcher}.{'revisionName' if matcher.get('revisionName') else 'name'}"
     if kind is None or matcher.get("revisionName"):
         # Like an object that does not exist.
-        return [Issue(f"{field}: {match.error.message}", missing=not cluster.release.refuses_unknown_objects)]
+        return [Finding(match.error.message, field=field, missing=not cluster.release.refuses_unknown_objects)]
     names = [name_of(manifest) for manifest in of_kind(kind, vm, lister)]
     close = similar(str(matcher.get("name")), names)
     elsewhere = _in_other_scope(matcher_field, kind, vm, matcher.get("name"), lister)
-    if elsewhere:
-        return [Issue(f"{field}: {match.error.message}; {elsewhere}", missing=True)]
     hint = f"did you mean {join_or(close)}?" if close else f"the cluster has {len(names)} {kind}s"
-    return [Issue(f"{field}: {match.error.message}; {hint}", missing=True)]
+    return [Finding(match.error.message, field=field, remedy=elsewhere or hint, missing=True)]
 
 
 def _in_other_scope(matcher_field: MatcherField, kind: str, vm: Manifest, name: Any, lister: Lister) -> str:

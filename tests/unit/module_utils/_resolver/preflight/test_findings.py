@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._resolver.api.finding import ERROR, NEVER_STARTS, WARNING, Finding
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from plugins.module_utils._resolver.declare import plan
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects, Problem
 from plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
-from plugins.module_utils._resolver.preflight import issues as preflight
+from plugins.module_utils._resolver.preflight import findings as preflight
 
 CLUSTER = "VirtualMachineClusterInstancetype"
 OWN = "VirtualMachineInstancetype"
@@ -73,19 +74,19 @@ def issues(
     forbidden: str = "",
     there: Iterable[dict[str, Any]] = CLUSTER_OBJECTS,
     kubevirt: KubeVirt = KUBEVIRT,
-) -> list[preflight.Issue]:
+) -> list[Finding]:
     def lister(kind: str, namespace: str) -> list[dict[str, Any]]:
         return [item for item in there if (item["kind"], item["metadata"].get("namespace", "")) == (kind, namespace)]
 
     planned = plan.present(manifest, live, None)
     cluster = Cluster(Lookup(there, forbidden), kubevirt)
-    return preflight.issues(admit(plan.merged(planned, live), live, cluster), live, cluster, lister)
+    return preflight.findings(admit(plan.merged(planned, live), live, cluster), live, cluster, lister)
 
 
 def issue_text(*arguments: Any, **options: Any) -> str:
     (issue,) = issues(*arguments, **options)
-    assert issue.certain
-    return issue.text
+    assert issue.severity == ERROR
+    return issue.line
 
 
 def with_state(manifest: dict[str, Any], state: str, replacement: str = "", day: str = "") -> dict[str, Any]:
@@ -109,7 +110,7 @@ OLD_OBJECTS = (
 
 def test_deprecated_instancetype_is_a_warning_naming_its_replacement() -> None:
     (issue,) = issues(vm(instancetype={"name": "old"}), there=OLD_OBJECTS)
-    assert (issue.text, issue.certain, issue.state) == (
+    assert (issue.line, issue.severity == ERROR, issue.rule) == (
         "spec.instancetype.name: old is deprecated (obsolete from 2027-03-31); use u1.large",
         False,
         "deprecated",
@@ -119,7 +120,7 @@ def test_deprecated_instancetype_is_a_warning_naming_its_replacement() -> None:
 def test_obsolete_object_is_only_for_existing_users() -> None:
     both = vm(instancetype={"name": "gone"}, preference={"name": "windows.7"})
     result = issues(both, there=OLD_OBJECTS)
-    assert [(issue.text, issue.certain, issue.state) for issue in result] == [
+    assert [(issue.line, issue.severity == ERROR, issue.rule) for issue in result] == [
         (
             "spec.instancetype.name: gone is obsolete, so only VMs that already have it may use it; use u1.large",
             True,
@@ -139,7 +140,7 @@ def test_obsolete_object_is_only_for_existing_users() -> None:
     other_kind = vm(instancetype={"name": "gone", "kind": OWN}, preference={"name": "windows.7"})
     assert len(issues(other_kind, stored, there=OLD_OBJECTS)) == 1
     (issue,) = issues(both, vm(instancetype={"name": "u1.large"}, preference={"name": "windows.7"}), there=OLD_OBJECTS)
-    assert issue.text.startswith("spec.instancetype.name: gone is obsolete")
+    assert issue.line.startswith("spec.instancetype.name: gone is obsolete")
 
 
 @pytest.mark.parametrize(("version", "crashes"), [("1.4.0", False), ("1.5.0", True), ("1.7.0", True), ("1.8.0", False)])
@@ -148,11 +149,11 @@ def test_removed_matcher_may_crash_virt_controller(version: str, crashes: bool) 
     live["status"] = {"instancetypeRef": {"controllerRevisionRef": {"name": "web-u1.large-1"}}}
     cluster = replace(KUBEVIRT, release=parse_release(version))
     removed = vm({"memory": {"guest": "8Gi"}}, instancetype=None)
-    assert [(issue.text.partition(":")[0], issue.certain) for issue in issues(removed, live, kubevirt=cluster)] == (
-        [("spec.instancetype", False)] if crashes else []
-    )
+    assert [
+        (issue.line.partition(":")[0], issue.severity == ERROR) for issue in issues(removed, live, kubevirt=cluster)
+    ] == ([("spec.instancetype", False)] if crashes else [])
     kept = issues(vm(instancetype={"name": "u1.large"}), live, kubevirt=cluster)
-    assert not [issue for issue in kept if "crashes" in issue.text]
+    assert not [issue for issue in kept if "crashes" in issue.line]
     assert issues(removed, kubevirt=cluster) == []
 
 
@@ -175,7 +176,7 @@ def test_similar_names_are_suggested() -> None:
 
 def test_both_matchers_are_reported() -> None:
     fields = [
-        issue.text.partition(":")[0] for issue in issues(vm(instancetype={"name": "x"}, preference={"name": "y"}))
+        issue.line.partition(":")[0] for issue in issues(vm(instancetype={"name": "x"}, preference={"name": "y"}))
     ]
     assert fields == ["spec.instancetype.name", "spec.preference.name"]
 
@@ -200,31 +201,31 @@ def test_a_captured_revision_that_was_deleted(strategy: str, created: bool, cert
     live = {**vm(instancetype={"name": "u1.large"}), "status": {"created": created, "instancetypeRef": reference}}
     planned = vm(instancetype={"name": name}, runStrategy=strategy)
     (issue,) = issues(planned, live)
-    assert issue.text.startswith("spec.instancetype: the captured revision lost-1 was deleted")
-    assert "refresh the VM (controller_revision, state: refreshed)" in issue.text
-    assert (issue.certain, issue.missing) == (certain, certain)
+    assert issue.line.startswith("spec.instancetype: the captured revision lost-1 was deleted")
+    assert "refresh the VM (controller_revision, state: refreshed)" in issue.line
+    assert (issue.severity == ERROR, issue.missing) == (certain, certain)
     # Recorded: the requirements of a preference are compared with what is left.
     picky = vm(instancetype={"name": name}, preference={"name": "windows"}, runStrategy=strategy)
     (refused,) = issues(picky, live)
-    assert refused.certain and "insufficient" in refused.text and refused.text.endswith(issue.text)
+    assert refused.severity == ERROR and "insufficient" in refused.line and refused.line.endswith(issue.line)
     (refused,) = issues(planned, live, kubevirt=KubeVirt(parse_release("1.5.2")))
-    assert refused.certain and "not found" in refused.text
+    assert refused.severity == ERROR and "not found" in refused.line
 
 
 def test_a_restored_vm_names_a_lost_revision() -> None:
     """A backup restores the VM, with the revision in its spec, and not the revision."""
     restored = vm(instancetype={"name": "u1.large", "revisionName": "lost-1"}, runStrategy="Always")
     (issue,) = issues(restored, restored)
-    assert issue.text == (
+    assert issue.line == (
         "spec.instancetype: the captured revision lost-1 was deleted, so KubeVirt can neither start, stop nor restart"
         " the VM; refresh the VM (controller_revision, state: refreshed)"
     )
-    assert (issue.certain, issue.missing) == (True, True)
+    assert (issue.severity == ERROR, issue.missing) == (True, True)
 
 
 def test_unreadable_objects_are_not_certain() -> None:
     (issue,) = issues(vm(instancetype={"name": "u1.large"}), forbidden=CLUSTER)
-    assert issue == preflight.Issue("spec.instancetype: could not be checked: may not read u1.large", certain=False)
+    assert issue == Finding("could not be checked: may not read u1.large", WARNING, "spec.instancetype")
 
 
 def test_conflicts_with_the_instancetype() -> None:
@@ -366,23 +367,27 @@ def test_controller_failures_keep_the_message_of_kubevirt() -> None:
 @pytest.mark.parametrize("run_strategy", ["Halted", "Manual"])
 def test_stopped_vms_may_change_before_their_start(run_strategy: str) -> None:
     (issue,) = issues(vm(QXL, runStrategy=run_strategy))
-    assert issue == preflight.Issue(NO_QXL, certain=False, starts=False)
+    assert (issue.line, issue.severity, issue.rule) == (NO_QXL, WARNING, NEVER_STARTS)
 
 
 def test_a_running_guest_is_not_started_again() -> None:
     live = vm(QXL)
     running = {**live, "status": {"created": True}}
-    assert [issue.certain for issue in issues(live, running)] == [False]
-    assert [issue.certain for issue in issues(live, live)] == [True]
+    assert [issue.severity == ERROR for issue in issues(live, running)] == [False]
+    assert [issue.severity == ERROR for issue in issues(live, live)] == [True]
 
 
 @pytest.mark.parametrize(("version", "certain"), [("v1.9.7", True), ("v1.10.0", False), ("", True), ("main", True)])
 def test_a_newer_kubevirt_may_permit_more(version: str, certain: bool) -> None:
-    assert [issue.certain for issue in issues(vm(QXL), kubevirt=replace(KUBEVIRT, version=version))] == [certain]
+    assert [issue.severity == ERROR for issue in issues(vm(QXL), kubevirt=replace(KUBEVIRT, version=version))] == [
+        certain
+    ]
 
 
 def test_an_unknown_configuration_leaves_a_doubt() -> None:
-    assert [issue.certain for issue in issues(vm(QXL), kubevirt=replace(KUBEVIRT, assumption="unreadable"))] == [False]
+    assert [
+        issue.severity == ERROR for issue in issues(vm(QXL), kubevirt=replace(KUBEVIRT, assumption="unreadable"))
+    ] == [False]
 
 
 def test_kubevirt_crashes_on_a_vm_before_it_starts() -> None:
