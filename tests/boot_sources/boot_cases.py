@@ -24,8 +24,11 @@ from compare import differences  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import cdi_parsers as texts  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import cdi_webhooks as admission  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import image  # noqa: E402
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.data_volume import Cause, Refusal  # noqa: E402
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import Panic  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.data_volume import Refusal  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import (  # noqa: E402
+    Cause,
+    Panic,
+)
 
 Case = dict[str, Any]
 
@@ -123,7 +126,8 @@ def _refusal(refusal: Refusal | None) -> Case:
 
 
 def _cause(cause: Cause) -> Case:
-    return {name: value for name, value in cause._asdict().items() if value}
+    answer = {"message": cause.message, "field": cause.field, "reason": cause.type}
+    return {name: value for name, value in answer.items() if value}
 
 
 _ANSWERS = {"env-to-label": _environment, "schedule": _schedule, "webhook": _webhook, "image-upload": upload_cases.run}

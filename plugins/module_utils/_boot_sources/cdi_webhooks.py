@@ -6,11 +6,11 @@ from collections.abc import Container
 from typing import Any, Final
 
 from .._resolver.api import schema
-from .._resolver.api.errors import FieldError, go_reason
+from .._resolver.api.errors import Cause, FieldError, go_reason
 from .._resolver.api.name_rules import LONGEST_LABEL, LONGEST_SUBDOMAIN
 from . import data_volume
 from .cdi_parsers import ScheduleError, check_schedule
-from .data_volume import DUPLICATE, Cause, Refusal, refused, too_long, unreadable
+from .data_volume import DUPLICATE, INVALID, Refusal, refused, too_long, unreadable
 
 _GARBAGE_COLLECT: Final = (None, "Never", "Outdated")
 
@@ -23,7 +23,7 @@ def data_volume_refusal(new: dict[str, Any], old: dict[str, Any] | None = None) 
     except FieldError as error:
         return unreadable(go_reason(error))
     if changed:
-        return refused([Cause("Cannot update DataVolume Spec", "DataVolume.Spec", DUPLICATE)])
+        return refused([Cause(DUPLICATE, "Cannot update DataVolume Spec", "DataVolume.Spec")])
     causes = too_long((new.get("metadata") or {}).get("name") or "", LONGEST_SUBDOMAIN)
     return refused(causes or data_volume.problems(spec, "spec"))
 
@@ -40,7 +40,7 @@ def data_import_cron_refusal(
     causes = too_long((new.get("metadata") or {}).get("name") or "", LONGEST_LABEL)
     if not causes and old is not None:
         if changed:
-            causes = [Cause("Cannot update DataImportCron Spec", "DataImportCron.Spec", DUPLICATE)]
+            causes = [Cause(DUPLICATE, "Cannot update DataImportCron Spec", "DataImportCron.Spec")]
         return refused(causes)
     return refused(causes or _cron_problems(spec, zones))
 
@@ -49,12 +49,12 @@ def _cron_problems(spec: dict[str, Any], zones: Container[str] | None) -> list[C
     template = (spec.get("template") or {}).get("spec") or {}
     source = template.get("source") or {}
     if source.get("registry") is None and source.get("pvc") is None:
-        return [Cause("Missing source", "spec.Template")]
+        return [Cause(INVALID, "Missing source", "spec.Template")]
     if template.get("sourceRef") is not None or any(
         template.get(field) for field in ("contentType", "checkpoints", "finalCheckpoint")
     ):
         message = "Unsettable fields: SourceRef, ContentType, Checkpoints, FinalCheckpoint"
-        return [Cause(message, "spec.Template")]
+        return [Cause(INVALID, message, "spec.Template")]
     return data_volume.problems(template, "Template") or _cron_field_problems(spec, zones)
 
 
@@ -63,14 +63,14 @@ def _cron_field_problems(spec: dict[str, Any], zones: Container[str] | None) -> 
         try:
             check_schedule(spec["schedule"], zones)
         except ScheduleError:
-            return [Cause("Illegal cron schedule", "spec.Schedule")]
+            return [Cause(INVALID, "Illegal cron schedule", "spec.Schedule")]
     if (spec.get("importsToKeep") or 0) < 0:
-        return [Cause("Illegal ImportsToKeep value", "spec.ImportsToKeep")]
+        return [Cause(INVALID, "Illegal ImportsToKeep value", "spec.ImportsToKeep")]
     if spec.get("garbageCollect") not in _GARBAGE_COLLECT:
-        return [Cause("Illegal GarbageCollect value", "spec.GarbageCollect")]
+        return [Cause(INVALID, "Illegal GarbageCollect value", "spec.GarbageCollect")]
     data_source = spec.get("managedDataSource") or ""
     if not data_source:
-        return [Cause("Illegal ManagedDataSource value", "spec.ManagedDataSource")]
+        return [Cause(INVALID, "Illegal ManagedDataSource value", "spec.ManagedDataSource")]
     return too_long(data_source, LONGEST_LABEL)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
+from .._resolver.api.errors import Cause
 from .._resolver.api.name_rules import LONGEST_SUBDOMAIN
 from .._resolver.api.quantity import parse
 from .._resolver.api.schema import TYPES
@@ -14,14 +15,6 @@ INVALID: Final = "FieldValueInvalid"
 DUPLICATE: Final = "FieldValueDuplicate"
 _UNPROCESSABLE: Final = 422
 _BAD_REQUEST: Final = 400
-
-
-class Cause(NamedTuple):
-    """An error. field: in CDI's spelling, which may differ from the field's name; "" without one."""
-
-    message: str
-    field: str = ""
-    reason: str = INVALID
 
 
 class Refusal(NamedTuple):
@@ -51,7 +44,7 @@ def too_long(name: str, maximum: int) -> list[Cause]:
     """The cause if a name is too long, in bytes."""
     if len(name.encode()) <= maximum:
         return []
-    return [Cause(f"Name cannot be longer than {maximum} characters")]
+    return [Cause(INVALID, f"Name cannot be longer than {maximum} characters")]
 
 
 _ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
@@ -62,10 +55,10 @@ def problems(spec: dict[str, Any], field: str) -> list[Cause]:
     """The causes for a spec whose quantities are valid. field: ``spec``; in a DataImportCron ``Template``."""
     pvc, storage = spec.get("pvc"), spec.get("storage")
     if pvc is None and storage is None:
-        return [Cause("Missing Data volume PVC", f"{field}.PVC")]
+        return [Cause(INVALID, "Missing Data volume PVC", f"{field}.PVC")]
     if pvc is not None and storage is not None:
         message = "Duplicate storage definition, both target storage and target pvc defined"
-        return [Cause(message, f"{field}.PVC.Storage")]
+        return [Cause(INVALID, message, f"{field}.PVC.Storage")]
     volume: dict[str, Any] = storage if pvc is None else pvc  # type: ignore[assignment]
     causes = _size(spec, volume, "Storage" if pvc is None else "PVC", field)
     causes = causes or too_long(volume.get("storageClassName") or "", LONGEST_SUBDOMAIN)
@@ -78,7 +71,7 @@ def problems(spec: dict[str, Any], field: str) -> list[Cause]:
         return _populated(populators, source is not None or reference is not None, field)
     if (source is None) is (reference is None):
         message = "Data volume should have either Source or SourceRef, or be externally populated"
-        return [Cause(message, f"{field}.source")]
+        return [Cause(INVALID, message, f"{field}.source")]
     if reference is not None:
         return _reference(reference, f"{field}.sourceRef")
     return _source_problems(source or {}, spec.get("contentType") or "", field)
@@ -96,7 +89,7 @@ def _size(spec: dict[str, Any], volume: dict[str, Any], name: str, field: str) -
         problem = "can't be equal or less than zero"
     elif parse(str(size).strip()).value < _MIN_SIZE:
         problem = "should be at least 1MiB"
-    return [Cause(f"{name} size {problem}", f"{field}.{name}.resources.requests.size")] if problem else []
+    return [Cause(INVALID, f"{name} size {problem}", f"{field}.{name}.resources.requests.size")] if problem else []
 
 
 def _access_modes(modes: list[str], exactly_one: bool, field: str) -> list[Cause]:
@@ -109,27 +102,29 @@ def _access_modes(modes: list[str], exactly_one: bool, field: str) -> list[Cause
         supported = ", ".join(f'"{mode}"' for mode in _ACCESS_MODES)
         # CDI names the first of several modes, even if another is invalid.
         problem = f'Unsupported value: "{modes[0]}": supported values: {supported}'
-    return [Cause(problem, f"{field}.PVC.accessModes")] if problem else []
+    return [Cause(INVALID, problem, f"{field}.PVC.accessModes")] if problem else []
 
 
 def _reference(reference: dict[str, Any], path: str) -> list[Cause]:
     kind = reference.get("kind") or ""
     if not kind:
-        return [Cause("Missing sourceRef kind", f"{path}.Kind")]
+        return [Cause(INVALID, "Missing sourceRef kind", f"{path}.Kind")]
     if kind != "DataSource":
         message = f"Unsupported sourceRef kind {kind}, currently only DataSource is supported"
-        return [Cause(message, f"{path}.Kind")]
-    return [] if reference.get("name") else [Cause("Missing sourceRef name", f"{path}.Name")]
+        return [Cause(INVALID, message, f"{path}.Kind")]
+    return [] if reference.get("name") else [Cause(INVALID, "Missing sourceRef name", f"{path}.Name")]
 
 
 def _populated(populators: dict[str, dict[str, Any]], has_source: bool, field: str) -> list[Cause]:
     """Causes for a volume that something other than CDI fills."""
     causes = []
     if has_source:
-        causes.append(Cause("External population is incompatible with Source and SourceRef", f"{field}.source"))
+        causes.append(
+            Cause(INVALID, "External population is incompatible with Source and SourceRef", f"{field}.source")
+        )
     if len(populators) > 1:
         # CDI compares two Go types, which are never equal.
-        causes.append(Cause("DataSourceRef and DataSource must match"))
+        causes.append(Cause(INVALID, "DataSourceRef and DataSource must match"))
     for name, populator in populators.items():
         causes += _populator(populator, name[0].upper() + name[1:], f"{field}.{name}")
     return causes
@@ -139,14 +134,14 @@ def _populator(populator: dict[str, Any], title: str, path: str) -> list[Cause]:
     causes = []
     # Of the two only a dataSourceRef has a namespace.
     if title == "DataSourceRef" and populator.get("namespace"):
-        causes.append(Cause("Invalid value: DataSourceRef namespace not supported", f"{path}.namespace[]"))
+        causes.append(Cause(INVALID, "Invalid value: DataSourceRef namespace not supported", f"{path}.namespace[]"))
     if not populator.get("name"):
-        causes.append(Cause(f"Required value: {title} name", f"{path}.name[]"))
+        causes.append(Cause(INVALID, f"Required value: {title} name", f"{path}.name[]"))
     if not populator.get("kind"):
-        causes.append(Cause(f"Required value: {title} kind", f"{path}.kind"))
+        causes.append(Cause(INVALID, f"Required value: {title} kind", f"{path}.kind"))
     if not populator.get("apiGroup") and populator.get("kind") != "PersistentVolumeClaim":
         message = f"Required value: {title} apiGroup when kind is not 'PersistentVolumeClaim'"
-        causes.append(Cause(message, f"{path}.apiGroup[]"))
+        causes.append(Cause(INVALID, message, f"{path}.apiGroup[]"))
     return causes
 
 
@@ -161,10 +156,14 @@ def _source_problems(source: dict[str, Any], content_type: str, field: str) -> l
     kinds = [kind for kind in TYPES["DataVolumeImport"] if source.get(kind) is not None]
     if len(kinds) != 1:
         return [
-            Cause(f"{'Multiple' if kinds else 'Missing'} Data volume source{'s' if kinds else ''}", f"{field}.source")
+            Cause(
+                INVALID,
+                f"{'Multiple' if kinds else 'Missing'} Data volume source{'s' if kinds else ''}",
+                f"{field}.source",
+            )
         ]
     if content_type not in ("", *_CONTENT_TYPES):
-        return [Cause(f"ContentType not one of: {', '.join(_CONTENT_TYPES)}", f"{field}.contentType")]
+        return [Cause(INVALID, f"ContentType not one of: {', '.join(_CONTENT_TYPES)}", f"{field}.contentType")]
     (kind,) = kinds
     return _CHECKS[kind](source[kind], content_type, field) if kind in _CHECKS else []
 
@@ -175,27 +174,27 @@ def _http(http: dict[str, Any], _content_type: str, field: str) -> list[Cause]:
         try:
             parse_checksum(http["checksum"])
         except ChecksumError as error:
-            causes.append(Cause(f"Invalid checksum format: {error}", f"{field}.source.HTTP.checksum"))
+            causes.append(Cause(INVALID, f"Invalid checksum format: {error}", f"{field}.source.HTTP.checksum"))
     return causes
 
 
 def _blank(_blank_image: dict[str, Any], content_type: str, field: str) -> list[Cause]:
     if content_type != "archive":
         return []
-    return [Cause("SourceType cannot be blank and the contentType be archive", f"{field}.contentType")]
+    return [Cause(INVALID, "SourceType cannot be blank and the contentType be archive", f"{field}.contentType")]
 
 
 def _registry(registry: dict[str, Any], content_type: str, field: str) -> list[Cause]:
     if content_type not in ("", "kubevirt"):
-        return [Cause("ContentType must be kubevirt when Source is Registry", f"{field}.contentType")]
+        return [Cause(INVALID, "ContentType must be kubevirt when Source is Registry", f"{field}.contentType")]
     url, stream, method = (registry.get(name) for name in ("url", "imageStream", "pullMethod"))
     path = f"{field}.source.Registry"
     if (url is None) is (stream is None):
-        return [Cause("Source registry should have either URL or ImageStream", path)]
+        return [Cause(INVALID, "Source registry should have either URL or ImageStream", path)]
     if url is not None:
         problem = _registry_url(url)
         if problem:
-            return [Cause(problem, f"{path}.URL")]
+            return [Cause(INVALID, problem, f"{path}.URL")]
     problem = ""
     if method not in (None, *_PULL_METHODS):
         problem = f'ImportMethod {method} is neither pod, node or ""'
@@ -203,7 +202,7 @@ def _registry(registry: dict[str, Any], content_type: str, field: str) -> list[C
         problem = "Source registry ImageStream is not valid"
     elif stream is not None and method != "node":
         problem = "Source registry ImageStream is supported only with node pull import method"
-    return [Cause(problem, f"{path}.importMethod")] if problem else []
+    return [Cause(INVALID, problem, f"{path}.importMethod")] if problem else []
 
 
 def _registry_url(url: str) -> str:
@@ -217,22 +216,22 @@ def _registry_url(url: str) -> str:
 def _imageio(imageio: dict[str, Any], _content_type: str, field: str) -> list[Cause]:
     path = f"{field}.source.Imageio"
     if not imageio.get("secretRef") or not imageio.get("diskId"):
-        return [Cause(f"{path} source Imageio is not valid", path)]
+        return [Cause(INVALID, f"{path} source Imageio is not valid", path)]
     if not imageio.get("certConfigMap") and not imageio.get("insecureSkipVerify"):
-        return [Cause(f"{path} source Imageio requires CertConfigMap or InsecureSkipVerify", path)]
+        return [Cause(INVALID, f"{path} source Imageio requires CertConfigMap or InsecureSkipVerify", path)]
     return _url(imageio, "ImageIO", field)
 
 
 def _vddk(vddk: dict[str, Any], _content_type: str, field: str) -> list[Cause]:
     path = f"{field}.source.VDDK"
     if not all(vddk.get(name) for name in ("secretRef", "uuid", "backingFile", "thumbprint")):
-        return [Cause(f"{path} source VDDK is not valid", path)]
+        return [Cause(INVALID, f"{path} source VDDK is not valid", path)]
     return _url(vddk, "VDDK", field)
 
 
 def _clone(reference: dict[str, Any], what: str, path: str) -> list[Cause]:
     is_named = reference.get("name") and reference.get("namespace")
-    return [] if is_named else [Cause(f"{path} {what} is not valid", path)]
+    return [] if is_named else [Cause(INVALID, f"{path} {what} is not valid", path)]
 
 
 def _url(source: dict[str, Any], kind: str, field: str) -> list[Cause]:
@@ -245,7 +244,7 @@ def _url(source: dict[str, Any], kind: str, field: str) -> list[Cause]:
                 problem = f"Invalid source URL scheme: {url}"
         except UrlError:
             problem = f"Invalid source URL: {url}"
-    return [Cause(f"{field}.source {problem}", f"{field}.source.{kind}.url")] if problem else []
+    return [Cause(INVALID, f"{field}.source {problem}", f"{field}.source.{kind}.url")] if problem else []
 
 
 _CHECKS: Final[dict[str, Callable[[dict[str, Any], str, str], list[Cause]]]] = {

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
+from ..._resolver.api.errors import Cause
 from ..._resolver.api.label_selector import SelectorError, selector
 from ..._resolver.api.redaction import without_logins
 from ..._resolver.api.writers import field_conflict
@@ -15,14 +16,6 @@ _D = TypeVar("_D")
 
 TOO_LARGE: Final = ("etcdserver: request is too large", "trying to send message larger than max", "limit is 3145728")
 """The API server's messages for an object that is too large for etcd."""
-
-
-class Cause(NamedTuple):
-    """An item of a Status' details.causes."""
-
-    type: str
-    field: str
-    message: str
 
 
 class RequestFailed(Exception):
@@ -54,7 +47,7 @@ class ApiError(RequestFailed):
         details = status.get("details")
         causes = details.get("causes") if isinstance(details, dict) else None
         self.causes = [
-            Cause(str(c.get("reason") or ""), str(c.get("field") or ""), str(c.get("message") or ""))
+            Cause(str(c.get("reason") or ""), str(c.get("message") or ""), str(c.get("field") or ""))
             for c in (causes if isinstance(causes, list) else [])
             if isinstance(c, dict)
         ]

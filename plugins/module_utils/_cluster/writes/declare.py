@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..._resolver.api import managed_fields as ownership
-from ..._resolver.api.errors import FieldError
+from ..._resolver.api.errors import Cause, FieldError
 from ..._resolver.api.finding import ERROR, WARNING, Finding
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.managed_fields import Field
@@ -23,7 +23,7 @@ from ..._resolver.api.writers import CREATED, REVERTED, Beside, beside, remedies
 from ..._resolver.declare import plan, rewrites
 from ..._resolver.declare.plan import Plan
 from ..._resolver.declare.take_over import patch as taking_over
-from ..client.errors import ApiError, Cause, RequestFailed
+from ..client.errors import ApiError, RequestFailed
 from ..client.pool import map_concurrently
 from ..client.session import Session
 from ..reads.snapshot import missing_namespace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 # The number of errors that a message names.
 _SHOWN: Final = 5
@@ -40,6 +40,18 @@ class FieldError(ValueError):
     def joined(cls, errors: Sequence[FieldError]) -> FieldError:
         """Errors of one object as one."""
         return cls(errors[0].path, errors[0].reason, errors[1:])
+
+
+class Cause(NamedTuple):
+    """A violated rule, as an API server, KubeVirt and CDI list it in `details.causes` of a Status.
+
+    type: such as FieldValueInvalid; in JSON the key is `reason`. field: its path, or several joined by commas, in the
+    server's spelling; "" without one.
+    """
+
+    type: str
+    message: str
+    field: str = ""
 
 
 class QuantityError(ValueError):

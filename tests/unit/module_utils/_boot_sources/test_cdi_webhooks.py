@@ -10,6 +10,7 @@ import pytest
 from plugins.module_utils._boot_sources import data_volume
 from plugins.module_utils._boot_sources.cdi_webhooks import data_import_cron_refusal, data_volume_refusal
 from plugins.module_utils._cluster.reads.snapshot import default_class
+from plugins.module_utils._resolver.api.errors import Cause
 
 STORAGE = {"resources": {"requests": {"storage": "1Gi"}}}
 SECRET = {"secretRef": "s"}
@@ -116,13 +117,15 @@ def test_data_import_crons_are_checked() -> None:
     assert result == data_volume.Refusal(
         422,
         " Cannot update DataImportCron Spec",
-        (data_volume.Cause("Cannot update DataImportCron Spec", "DataImportCron.Spec", "FieldValueDuplicate"),),
+        (Cause("FieldValueDuplicate", "Cannot update DataImportCron Spec", "DataImportCron.Spec"),),
     )
 
 
 def test_length_of_a_name_is_in_bytes() -> None:
     assert data_volume.too_long("é" * 31, 63) == []
-    assert data_volume.too_long("é" * 32, 63) == [data_volume.Cause("Name cannot be longer than 63 characters")]
+    assert data_volume.too_long("é" * 32, 63) == [
+        Cause("FieldValueInvalid", "Name cannot be longer than 63 characters")
+    ]
 
 
 # The default StorageClass.

@@ -9,10 +9,11 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from ...api import quantity
+from ...api.errors import Cause
 from ...api.quantity import Quantity
 from ...api.release import Release, differences
 from ..config.cluster import KubeVirt
-from ..webhooks.response import INVALID, NOT_FOUND, NOT_SUPPORTED, REQUIRED, Cause
+from ..webhooks.response import INVALID, NOT_FOUND, NOT_SUPPORTED, REQUIRED
 
 __all__ = [
     "DUPLICATE",

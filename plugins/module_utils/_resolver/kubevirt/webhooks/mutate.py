@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from ...api import release_schema
-from ...api.errors import FieldError, go_reason
+from ...api.errors import Cause, FieldError, go_reason
 from ...api.manifest import Manifest, labels_of
 from ...api.matcher import MATCHER_FIELDS, PREFERENCE, MatcherField, set_kinds
 from ...api.release import NEWEST, Release
@@ -17,7 +17,7 @@ from ..find import find
 from ..find import infer as inference
 from ..find import revision_names as naming
 from ..find.lookup import PANIC, Lookup
-from .response import INVALID, NOT_FOUND, Cause, Response, bad_request, crashed, invalid
+from .response import INVALID, NOT_FOUND, Response, bad_request, crashed, invalid
 
 
 class Mutated(NamedTuple):

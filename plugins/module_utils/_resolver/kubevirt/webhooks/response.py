@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
+from ...api.errors import Cause
+
 # Types of causes; in JSON the key of the type is `reason`.
 INVALID: Final = "FieldValueInvalid"
 NOT_FOUND: Final = "FieldValueNotFound"
@@ -13,14 +15,6 @@ REQUIRED: Final = "FieldValueRequired"
 
 # The maximum number of causes in virt-api's response.
 _MAX_CAUSES: Final = 10
-
-
-class Cause(NamedTuple):
-    """A violated rule. type: one of those above. field: a path, or several joined by commas."""
-
-    type: str
-    message: str
-    field: str
 
 
 class Response(NamedTuple):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from ...api import release_schema
-from ...api.errors import FieldError, Panic, go_reason
+from ...api.errors import Cause, FieldError, Panic, go_reason
 from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS
 from ...api.release import NEWEST, Release
@@ -21,7 +21,7 @@ from ..config.cluster import Cluster, KubeVirt
 from ..find import find
 from ..find.lookup import Problem
 from ..vmi import defaults
-from .response import INVALID, NOT_FOUND, Cause, Response, allowed, bad_request, crashed, invalid
+from .response import INVALID, NOT_FOUND, Response, allowed, bad_request, crashed, invalid
 
 _ACROSS: Final = (topology.SOCKETS_CORES, topology.CORES_THREADS, topology.SOCKETS_CORES_THREADS)
 _THREADS_PER_CORE: Final = 2
