@@ -76,7 +76,7 @@ MODULE = ObjectModule(
     spec=_SPEC,
     manifest=representative,
     handler=lambda _options, _session, _notes: BootSourceHandler(),
-    rules={"mutually_exclusive": [ORIGINS]},
+    object_rules={"mutually_exclusive": [ORIGINS]},
     declare=declare_sources,
     render=_rendered,
-).module
+)

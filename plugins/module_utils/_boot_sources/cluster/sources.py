@@ -124,12 +124,9 @@ def _upload(session: Session, boot_sources: list[BootSourceState], settings: Wri
             boot_source.filled = is_filled(session, boot_source)
             if boot_source.filled:
                 continue
-            boot_source.result.action = plan.APPLY
             path = boot_source.options["upload"]["path"]
-            boot_source.result.after[f"{boot_source.volume_kind} {boot_source.volume}"] = {
-                "upload": path,
-                "bytes": Path(path).stat().st_size,
-            }
+            after = {"upload": path, "bytes": Path(path).stat().st_size}
+            boot_source.changes(plan.APPLY, f"{boot_source.volume_kind} {boot_source.volume}", {}, after)
             if not settings.check_mode:
                 upload(session, boot_source, settings)
                 boot_source.result.written = True

@@ -94,12 +94,19 @@ class BootSourceState:
             self.result.failed = self.result.failed or f"{name}: {part.failed}"
         elif part.action in plan.WRITES:
             is_described = part.entry.key.kind in _DESCRIBED
-            self.result.action = part.action if is_described else max(self.result.action, plan.APPLY, key=_weight)
-            for objects, value in ((self.result.before, part.before), (self.result.after, part.after)):
-                if value:
-                    objects[name] = value
+            action = part.action if is_described else max(self.result.action, plan.APPLY, key=_weight)
+            self.changes(action, name, *part.shown_change)
         self.result.written = self.result.written or part.written
         self.result.warnings += part.warnings
+
+    def changes(self, action: str, name: str, before: Manifest, after: Manifest) -> None:
+        """The boot source changes by an object. name: kind and name of that. before, after: its changed parts."""
+        planned = self.result.planned
+        self.result.planned = planned._replace(
+            action=action,
+            before={**planned.before, **({name: before} if before else {})},
+            after={**planned.after, **({name: after} if after else {})},
+        )
 
 
 def _weight(action: str) -> int:

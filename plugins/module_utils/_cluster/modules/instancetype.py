@@ -29,8 +29,8 @@ def declaring(matcher_field: MatcherField, manifest: Callable[[Options], Manifes
         namespaced=manifests.is_namespaced,
         handler=lambda options, session, _notes: DeclaredTypeHandler(options, session),
         settings=_SETTINGS,
-        rules=_RULES,
-    ).module
+        object_rules=_RULES,
+    )
 
 
 MODULE = declaring(INSTANCETYPE, manifests.instancetype)

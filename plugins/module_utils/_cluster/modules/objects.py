@@ -47,8 +47,8 @@ Output = dict[str, Any]
 _LONGEST = 500
 
 
-@dataclass(frozen=True)
-class ObjectModule:
+@dataclass(eq=False)
+class ObjectModule(Module):
     """A module that declares objects of one kind: one at the top level, or a list.
 
     plural: the option with the list, and the objects' name in messages.
@@ -57,7 +57,7 @@ class ObjectModule:
     handler: makes the KindHandler (see `declare`) of the task.
     namespaced: whether the object needs a namespace.
     settings: options of the task, not of an object.
-    rules: rules for the options of an object (mutually_exclusive and the like), as for AnsibleModule.
+    object_rules: rules for the options of an object (mutually_exclusive and the like), as for AnsibleModule.
     warnings: warnings about valid options; equal warnings are reported once for all their objects.
     declare: declares the objects; replaceable for objects that consist of several.
     selectors, select: further options that say which objects to delete, and what turns them into the list; it returns
@@ -71,24 +71,18 @@ class ObjectModule:
     handler: Callable[[Options, Session, TaskNotes], KindHandler]
     namespaced: Callable[[Options], bool] = lambda _options: True
     settings: dict[str, Any] = field(default_factory=dict)
-    rules: dict[str, Any] = field(default_factory=dict)
+    object_rules: dict[str, Any] = field(default_factory=dict)
     warnings: Callable[[Options], list[str]] = lambda _options: []
     declare: Callable[[Session, KindHandler, list[Entry], WriteSettings], list[DeclareOutcome]] = declare
     selectors: dict[str, Any] = field(default_factory=dict)
     select: Callable[[Params, list[str]], Params] = lambda params, _warnings: params
     render: Render = lambda _options, manifest, _release: [manifest]
 
-    @property
-    def module(self) -> Module:
+    def __post_init__(self) -> None:
         one_of = ("name", self.plural, *self.selectors)
-        exclusive = [("name", self.plural), ("name", "defaults"), *self.rules.get("mutually_exclusive", [])]
+        exclusive = [("name", self.plural), ("name", "defaults"), *self.object_rules.get("mutually_exclusive", [])]
         exclusive += [(option, selector) for option in ("name", self.plural) for selector in self.selectors]
-        # An entry inherits the task's options.
-        entry = {
-            **self._entry_spec,
-            "state": {key: value for key, value in self.spec["state"].items() if key != "default"},
-        }
-        return Module(
+        super().__init__(
             {
                 **AUTH,
                 **REQUESTS,
@@ -107,10 +101,15 @@ class ObjectModule:
                 "defaults": {"type": "dict"},
             },
             self._run,
-            {**self.rules, "required_one_of": [one_of], "mutually_exclusive": exclusive},
-            prepare=lambda options: expand_shorthand(options, self.spec),
-            unchecked={self.plural: {"type": "list", "elements": "dict", "options": entry}},
+            {**self.object_rules, "required_one_of": [one_of], "mutually_exclusive": exclusive},
         )
+        # An object of the list inherits the task's state.
+        state = {key: value for key, value in self.spec["state"].items() if key != "default"}
+        options = {**self._entry_spec, "state": state}
+        self.unchecked = {self.plural: {"type": "list", "elements": "dict", "options": options}}
+
+    def prepare(self, params: Params) -> Params:
+        return expand_shorthand(params, self.spec)
 
     @property
     def _nouns(self) -> str:
@@ -169,8 +168,8 @@ class ObjectModule:
         """
         shared = self._shared(params, task)
         spec = self._entry_spec
-        validator = ArgumentSpecValidator(spec, **self.rules)
-        exclusive = self.rules.get("mutually_exclusive", [])
+        validator = ArgumentSpecValidator(spec, **self.object_rules)
+        exclusive = self.object_rules.get("mutually_exclusive", [])
         entries: list[Options] = []
         problems: list[str] = []
         validated: dict[str | None, Options] = {}
@@ -212,7 +211,9 @@ class ObjectModule:
             if not task.provided.isdisjoint((name, *option.get("aliases", ())))
         }
         defaults = expand_shorthand(params["defaults"] or {}, self.spec)
-        return merge_options(defaults, _without_none(provided), self.spec, self.rules.get("mutually_exclusive", []))
+        return merge_options(
+            defaults, _without_none(provided), self.spec, self.object_rules.get("mutually_exclusive", [])
+        )
 
     def _entry(self, options: Options) -> Entry:
         name, state = label(options), options["state"]
@@ -299,7 +300,8 @@ _TAKEN_OVER = "taken over"
 
 def is_taken_over(result: DeclareOutcome) -> bool:
     """Whether only the ownership of the object's fields changes."""
-    return bool(result.action == plan.APPLY and result.before == result.after == {})
+    planned = result.planned
+    return bool(planned.action == plan.APPLY and planned.before == planned.after == {})
 
 
 def _counts(results: list[DeclareOutcome]) -> dict[str, int]:
@@ -344,8 +346,8 @@ def output_of(handler: KindHandler, result: DeclareOutcome) -> Output:
         output["msg"] = result.failed
     if is_taken_over(result):
         output["taken_over"] = True
-    if result.taken_from:
-        output["taken_over_from"] = list(result.taken_from)
+    if result.planned.taken_from:
+        output["taken_over_from"] = list(result.planned.taken_from)
         output["owned_by_others"] = result.owners
     facts = {
         **result.facts,
@@ -361,9 +363,10 @@ def output_of(handler: KindHandler, result: DeclareOutcome) -> Output:
 
 def diff(result: DeclareOutcome) -> Output:
     header = f"{result.entry.key.kind} {result.entry.label}"
+    before, after = result.shown_change
     return {
-        "before": result.before,
-        "after": result.after,
+        "before": before,
+        "after": after,
         "before_header": f"{header} (live)",
         "after_header": f"{header} (declared)",
     }

@@ -58,26 +58,34 @@ class Outcome:
     failed: bool = False
 
 
-@dataclass(frozen=True)
 class Module:
     """A module without its documentation.
 
-    argument_spec, rules: of its options; rules are mutually_exclusive and the like, as for AnsibleModule.
-
-    execute: does the task; raises TaskFailed. prepare: turns the options that a user writes into those that Ansible
-    validates. unchecked: specs that only tools see instead of argument_spec; the module validates these options itself.
+    unchecked: specs that only tools see instead of argument_spec; the module validates these options itself.
     """
 
-    argument_spec: dict[str, Any]
-    execute: Callable[[Params, TaskContext], Outcome]
-    rules: dict[str, Any] = field(default_factory=dict)
-    prepare: Callable[[Params], Params] = lambda params: params
-    unchecked: dict[str, Any] = field(default_factory=dict)
+    def __init__(
+        self,
+        argument_spec: dict[str, Any],
+        execute: Callable[[Params, TaskContext], Outcome],
+        rules: dict[str, Any] | None = None,
+    ) -> None:
+        """argument_spec, rules: of its options; rules are mutually_exclusive and the like, as for AnsibleModule.
+
+        execute: does the task; raises TaskFailed.
+        """
+        self.argument_spec, self.rules = argument_spec, rules or {}
+        self.unchecked: dict[str, Any] = {}
+        self._execute = execute
+
+    def prepare(self, params: Params) -> Params:
+        """The options that Ansible validates, of those that a user writes."""
+        return params
 
     def run(self, params: Params, task: TaskContext) -> Outcome:
         """The outcome of a task. params: valid options."""
         try:
-            return self.execute(params, task)
+            return self._execute(params, task)
         except (TaskFailed, RequestFailed, FieldError, CatalogError) as error:
             return Outcome({**getattr(error, "result", {}), "msg": str(error)}, failed=True)
 

@@ -42,12 +42,12 @@ def module(extensions: Sequence[type[VMExtension]] = ()) -> Module:
         manifest=vm_from_options,
         handler=partial(VirtualMachineHandler, extensions=extensions),
         settings=_SETTINGS,
-        rules={"mutually_exclusive": EXCLUSIVE},
+        object_rules={"mutually_exclusive": EXCLUSIVE},
         warnings=warnings,
         selectors=_SELECTORS,
         select=to_delete,
         render=partial(rendered, {name: why for extension in extensions for name, why in extension.online.items()}),
-    ).module
+    )
 
 
 def rendered(online: Mapping[str, str], options: Options, manifest: Manifest, _release: Release) -> list[Manifest]:

@@ -17,7 +17,6 @@ from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.manifest import Progress
 from ..._resolver.api.matcher import ObjectKey
-from ..._resolver.api.redaction import redact
 from ..._resolver.api.write import apply, delete, json_patch, merge_patch
 from ..._resolver.api.writers import CREATED, REVERTED, Beside, beside, remedies, writer_of
 from ..._resolver.declare import plan, rewrites
@@ -136,7 +135,8 @@ def _read_group(session: Session, handler: KindHandler, group: list[DeclareOutco
             result.terminating, live = live, None
         result.live = result.live_before = live
         result.skip_reason = handler.skip_reason(live) if live is not None else None
-        result.action = plan.KEEP if result.skip_reason else result.action
+        if result.skip_reason:
+            result.planned = NOT_PLANNED._replace(action=plan.KEEP)
 
 
 def _plan_entry(handler: KindHandler, result: DeclareOutcome, settings: WriteSettings) -> bool:
@@ -156,9 +156,7 @@ def _plan_entry(handler: KindHandler, result: DeclareOutcome, settings: WriteSet
             " newer than this collection, upgrade the collection"
         )
         return False
-    # The result hides sensitive values; the plan keeps them.
-    result.planned, result.action, result.taken_from = step, step.action, step.taken_from
-    result.before, result.after = redact(step.before, step.after)
+    result.planned = step
     result.failed = step.refusal
     result.warnings += [_retained_warning(field, managers) for field, managers in step.retained]
     if live is not None and (warning := _beside(live, step, handler.manager, settings)):
@@ -269,10 +267,10 @@ def _write(session: Session, results: list[DeclareOutcome], settings: WriteSetti
     def write(result: DeclareOutcome) -> None:
         for live in _send_plan(session, result, settings.force_conflicts):
             result.live, result.written = live, True
-        if result.taken_from and result.live is not None:
+        if result.planned.taken_from and result.live is not None:
             result.owners = _owners(result.live, session.field_manager)
-        # Only the plan needs these: half of the memory of each of thousands of objects.
-        result.planned = NOT_PLANNED
+        # Only the write needs these: half of the memory of each of thousands of objects.
+        result.planned = result.planned._replace(manifest={}, merge_patch={}, fields={})
         for manifest in (result.live_before or {}, result.live or {}):
             manifest.get("metadata", {}).pop("managedFields", None)
 

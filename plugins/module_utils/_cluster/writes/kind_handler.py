@@ -11,6 +11,7 @@ from ..._resolver.api.finding import Finding
 from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.manifest import Progress
 from ..._resolver.api.matcher import ObjectKey
+from ..._resolver.api.redaction import redact
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from ..._resolver.guest.effect import GuestEffect
@@ -46,19 +47,17 @@ NOT_PLANNED: Final = Plan(plan.NONE, {}, {}, {})
 class DeclareOutcome(WriteOutcome):
     """The outcome for one entry, which fails if the entry has a problem.
 
-    planned: what to write. skip_reason: why the object was left unchanged. live: the object as last seen.
+    planned: what to write; what only the write needs is dropped after it. skip_reason: why the object was left
+    unchanged. live: the object as last seen.
     live_before: the object before. terminating: the object that is being deleted, which counts as absent.
     retained: what the cluster keeps of a deleted object. effect: of the change on the guest.
     restart: the object needs a restart, or was restarted. retried: its controller was made to try again.
-    taken_from: the managers whose share of the declared fields was, or would be, taken over. owners: the fields that
-    other managers own afterwards, by manager. related_changes: what changes with the
+    owners: the fields that other managers own after a takeover, by manager. related_changes: what changes with the
     object, such as claims that grow. facts: what the completion of the entry says in the result.
     """
 
     entry: Entry
-    action: str = plan.NONE
-    before: Manifest = field(default_factory=dict)
-    after: Manifest = field(default_factory=dict)
+    planned: Plan = NOT_PLANNED
     skip_reason: str | None = None
     live: Manifest | None = None
     live_before: Manifest | None = None
@@ -67,14 +66,22 @@ class DeclareOutcome(WriteOutcome):
     effect: GuestEffect | None = None
     restart: bool = False
     retried: bool = False
-    taken_from: tuple[str, ...] = ()
     owners: dict[str, list[str]] = field(default_factory=dict)
-    planned: Plan = NOT_PLANNED
     related_changes: list[Any] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.failed = self.entry.problem
+
+    @property
+    def action(self) -> str:
+        """NONE, CREATE, APPLY, DELETE or KEEP: what was done, or would be."""
+        return self.planned.action
+
+    @property
+    def shown_change(self) -> tuple[Manifest, Manifest]:
+        """The changed parts of the object before and after, without secrets."""
+        return redact(self.planned.before, self.planned.after)
 
     def refuse(self, problem: str) -> None:
         """The entry cannot be declared."""

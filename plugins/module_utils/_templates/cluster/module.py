@@ -24,7 +24,7 @@ def module(checks: Sequence[Check] = ()) -> Module:
         handler=partial(TemplateHandler, checks=checks),
         warnings=declared.warnings,
         render=_rendered,
-    ).module
+    )
 
 
 def _rendered(_options: Options, manifest: Manifest, release: Release) -> list[Manifest]:

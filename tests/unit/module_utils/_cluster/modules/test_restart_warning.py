@@ -10,7 +10,7 @@ import pytest
 from plugins.module_utils._cluster.modules.objects import ObjectModule
 from plugins.module_utils._cluster.modules.outcome import TaskContext
 from plugins.module_utils._cluster.writes.handlers.virtual_machine import VirtualMachineHandler
-from plugins.module_utils._cluster.writes.kind_handler import DeclareOutcome, Entry, TaskNotes
+from plugins.module_utils._cluster.writes.kind_handler import NOT_PLANNED, DeclareOutcome, Entry, TaskNotes
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.declare import plan
 from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, GuestEffect
@@ -26,7 +26,9 @@ def result(name: str, effect: GuestEffect | None, action: str = plan.APPLY, stat
         "spec": {"runStrategy": "Always"},
         "status": status or {"created": True},
     }
-    return DeclareOutcome(Entry(f"shop/{name}", key, "present", {}), action, effect=effect, live=live)
+    return DeclareOutcome(
+        Entry(f"shop/{name}", key, "present", {}), NOT_PLANNED._replace(action=action), effect=effect, live=live
+    )
 
 
 def warnings(*results: DeclareOutcome, check: bool = False, restart: str = "never") -> list[str]:
@@ -38,7 +40,7 @@ def warnings(*results: DeclareOutcome, check: bool = False, restart: str = "neve
         "wait": False,
     }
     handler = VirtualMachineHandler(options, mock.Mock(), TaskNotes([], set()))
-    module = ObjectModule("virtual_machines", {}, dict, bool, lambda _options, _session: handler)
+    module = ObjectModule("virtual_machines", {"name": {}, "state": {}}, dict, bool, lambda _options, _session: handler)
     params = {"name": None, "restart": restart, "results_on_failure": "failed"}
     task = TaskContext(check=check)
     module._outcome(params, task, handler, list(results))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._cluster.writes import restarts
-from plugins.module_utils._cluster.writes.kind_handler import DeclareOutcome, Entry
+from plugins.module_utils._cluster.writes.kind_handler import NOT_PLANNED, DeclareOutcome, Entry
 from plugins.module_utils._cluster.writes.restarts import DeclaredRestarts, waits_for_restart
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.declare import plan
@@ -71,7 +71,10 @@ def changed(cluster: Cluster, label: str, needs: str) -> DeclareOutcome:
     namespace, name = label.split("/")
     entry = Entry(label, ObjectKey("VirtualMachine", namespace, name), "present", {})
     result = DeclareOutcome(
-        entry, plan.APPLY, effect=GuestEffect(needs, requested=needs == RESTART), live=cluster.vm(label)
+        entry,
+        NOT_PLANNED._replace(action=plan.APPLY),
+        effect=GuestEffect(needs, requested=needs == RESTART),
+        live=cluster.vm(label),
     )
     result.written = True
     return result
@@ -160,7 +163,7 @@ def test_unchanged_vm_with_recent_change_is_awaited() -> None:
     cluster = Cluster(*labels)
     results = [changed(cluster, label, NOTHING) for label in labels]
     for result in results:
-        result.action, result.written, result.effect = plan.NONE, False, None
+        result.planned, result.written, result.effect = NOT_PLANNED, False, None
     settle(cluster, results)
     assert [(result.restart, result.failed) for result in results] == [(True, None), (False, None)]
 
