@@ -88,7 +88,7 @@ def _label(session: Session, boot_sources: list[BootSourceState], settings: Writ
     """Declares the labels of one existing object for each boot source."""
     keys = ((boot_source, boot_source.result.entry.key) for boot_source in boot_sources)
     pairs = [(item, _labeled(key.kind, key.namespace, key.name, item.labels)) for item, key in keys]
-    for boot_source, result in declare_objects(session, LabelHandler(settings.check_mode), pairs, settings):
+    for boot_source, result in declare_objects(session, LabelHandler(), pairs, settings):
         boot_source.result.live = result.live
         if result.live is not None and boot_source.result.entry.key.kind == _DATA_SOURCE:
             boot_source.result.warnings += preflight.overwritten(

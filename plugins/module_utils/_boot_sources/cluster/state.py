@@ -10,7 +10,7 @@ from zoneinfo import available_timezones
 from ..._cluster.client.session import Session
 from ..._cluster.writes.declare import declare
 from ..._cluster.writes.engine import UNKNOWN_IN_CHECK_MODE, WriteSettings
-from ..._cluster.writes.kind_handler import DeclareOutcome, Entry, KindHandler
+from ..._cluster.writes.kind_handler import NOT_PLANNED, DeclareOutcome, Entry, Findings, KindHandler
 from ..._resolver.api.errors import Panic
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.kinds import KINDS
@@ -148,10 +148,11 @@ def declare_objects(
 class VolumeHandler(KindHandler):
     """DataVolumes: checked by CDI's rules, and ready once CDI has filled them."""
 
-    def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
-        return [_refused(admission.data_volume_refusal(_after(result), result.live)) for result in planned]
+    def check(self, planned: list[DeclareOutcome]) -> Findings:
+        written = [result for result in planned if result.action != plan.DELETE]
+        return {result: _refused(admission.data_volume_refusal(_after(result), result.live)) for result in written}
 
-    def probe(self, live: Manifest | None) -> Progress:
+    def probe(self, live: Manifest | None, before: Manifest | None) -> Progress:
         if live is None:
             return Progress(failed="the volume was deleted while the task waited for it")
         return source.import_status(live)
@@ -160,8 +161,9 @@ class VolumeHandler(KindHandler):
 class CronHandler(KindHandler):
     """DataImportCrons: checked by CDI's rules."""
 
-    def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
-        return [cron_refused(result.planned.manifest) for result in planned]
+    def check(self, planned: list[DeclareOutcome]) -> Findings:
+        written = [result for result in planned if result.action != plan.DELETE]
+        return {result: cron_refused(result.planned.manifest) for result in written}
 
 
 class DataSourceHandler(KindHandler):
@@ -170,13 +172,12 @@ class DataSourceHandler(KindHandler):
     def __init__(self, unready: set[tuple[str, str]]) -> None:
         self._unready = unready
 
-    def adjust(self, step: Plan, live: Manifest | None) -> Plan:
-        metadata = step.manifest["metadata"]
-        if live is not None and (metadata["namespace"], metadata["name"]) in self._unready:
-            return Plan(plan.NONE, step.manifest, {}, {})
-        return step
+    def plan(self, outcome: DeclareOutcome, settings: WriteSettings) -> Plan:
+        step, key = super().plan(outcome, settings), outcome.entry.key
+        keeps = step.action == plan.APPLY and (key.namespace, key.name) in self._unready
+        return Plan(plan.NONE, step.manifest, {}, {}) if keeps else step
 
-    def probe(self, live: Manifest | None) -> Progress:
+    def probe(self, live: Manifest | None, before: Manifest | None) -> Progress:
         if live is None:
             return Progress(failed="the DataSource was deleted while the task waited for it")
         return Progress(source.is_ready(live), pending="CDI to find what the DataSource refers to")
@@ -185,15 +186,12 @@ class DataSourceHandler(KindHandler):
 class LabelHandler(KindHandler):
     """The handler of objects of which only labels are declared."""
 
-    def __init__(self, check_mode: bool) -> None:
-        self._check_mode = check_mode
-
-    def adjust(self, step: Plan, live: Manifest | None) -> Plan:
-        if live is not None:
-            return step
+    def plan(self, outcome: DeclareOutcome, settings: WriteSettings) -> Plan:
+        if outcome.live is not None:
+            return super().plan(outcome, settings)
         # An apply would create an object that has only labels.
-        nothing = Plan(plan.NONE, step.manifest, {}, {})
-        return nothing if self._check_mode else nothing._replace(refusal=_missing_text(step.manifest))
+        manifest = outcome.entry.manifest
+        return Plan(plan.NONE, manifest, {}, {}, refusal=None if settings.check_mode else _missing_text(manifest))
 
     def predict_effects(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
         for result in planned:
@@ -204,8 +202,8 @@ class LabelHandler(KindHandler):
 class ClaimHandler(KindHandler):
     """The labels of claims. Claims that CDI has not created yet get their labels from CDI."""
 
-    def adjust(self, step: Plan, live: Manifest | None) -> Plan:
-        return Plan(plan.NONE, step.manifest, {}, {}) if live is None else step
+    def plan(self, outcome: DeclareOutcome, settings: WriteSettings) -> Plan:
+        return NOT_PLANNED if outcome.live is None else super().plan(outcome, settings)
 
 
 def cron_refused(manifest: Manifest) -> list[Finding]:

@@ -5,7 +5,6 @@ Check mode sends the writes as dry runs and stops there.
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -26,7 +25,7 @@ from ..client.errors import ApiError, RequestFailed
 from ..client.pool import map_concurrently
 from ..client.session import Session
 from ..reads.snapshot import missing_namespace
-from ..reads.watch import WATCHES, wait_for, with_grace
+from ..reads.watch import WATCHES, wait_for
 from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, WriteSettings, run_dry, run_writes, send
 from .kind_handler import NOT_PLANNED, DeclareOutcome, Entry, KindHandler
 
@@ -82,7 +81,6 @@ def declare(
         return results
     handler.restart([result for result in planned if not result.failed], deadline)
     if settings.wait:
-        _retry(session, handler, [result for result in planned if not (result.failed or result.written)], settings)
         _wait(session, handler, [result for result in results if not (result.failed or result.skip_reason)], deadline)
     return results
 
@@ -134,27 +132,21 @@ def _read_group(session: Session, handler: KindHandler, group: list[DeclareOutco
             # It goes, whatever is written to it.
             result.terminating, live = live, None
         result.live = result.live_before = live
-        result.skip_reason = handler.skip_reason(live) if live is not None else None
-        if result.skip_reason:
-            result.planned = NOT_PLANNED._replace(action=plan.KEEP)
 
 
 def _plan_entry(handler: KindHandler, result: DeclareOutcome, settings: WriteSettings) -> bool:
-    """Plans an entry. If the live object cannot be parsed, the entry fails."""
-    entry, live = result.entry, result.live
+    """Plans an entry, and says whether it has a plan. If the live object cannot be parsed, the entry fails."""
+    live = result.live
     try:
-        if entry.state == "absent":
-            step = plan.absent(entry.manifest, live)
-        else:
-            desired, owner, notes = handler.reconcile(entry.manifest, live)
-            result.warnings += notes
-            step = plan.present(desired, live, owner, handler.manager, settings.force_conflicts, settings.take_over)
-            step = handler.adjust(step, live)
+        step = handler.plan(result, settings)
     except FieldError as error:
         result.failed = (
             f"cannot read the object in the cluster: {error}; if the cluster's KubeVirt is"
             " newer than this collection, upgrade the collection"
         )
+        return False
+    if result.skip_reason:
+        result.planned = NOT_PLANNED._replace(action=plan.KEEP)
         return False
     result.planned = step
     result.failed = step.refusal
@@ -188,11 +180,11 @@ def _retained_warning(field: Field, managers: tuple[str, ...]) -> str:
 def _preflight(handler: KindHandler, planned: list[DeclareOutcome], settings: WriteSettings) -> None:
     if settings.preflight == "off":
         return
-    for check, actions in ((handler.preflight, (plan.CREATE, plan.APPLY)), (handler.deletion, (plan.DELETE,))):
-        checked = [result for result in planned if result.planned.action in actions]
-        for result, findings in zip(checked, check(checked) if checked else []):
-            conflict = [] if result.planned.conflict is None else [Finding(result.planned.conflict)]
-            apply_findings(result, [*conflict, *findings], settings)
+    checked = [result for result in planned if result.action in plan.WRITES]
+    findings = handler.check(checked) if checked else {}
+    for result in checked:
+        conflict = [] if result.planned.conflict is None else [Finding(result.planned.conflict)]
+        apply_findings(result, [*conflict, *findings.get(result, [])], settings)
 
 
 def _check_namespaces(session: Session, results: list[DeclareOutcome], settings: WriteSettings) -> None:
@@ -242,7 +234,7 @@ def _await_names(
         _wait_for_ends(session, KINDS[kind], namespace, members, deadline)
         manifests = [result.entry.manifest for result in members.values() if not result.failed]
         seconds = max(0.0, deadline - time.monotonic())
-        for name, failure in handler.await_old_dependents(namespace, manifests, seconds).items():
+        for name, failure in handler.await_dependents(namespace, manifests, seconds, created=True).items():
             members[name].failed = failure
 
     map_concurrently(wait, created, settings.concurrency)
@@ -366,21 +358,6 @@ def _is_taken(cause: Cause, own: str, live: Manifest) -> bool:
     return manager == own or rewrites.taken_back(manager, tuple(cause.field.removeprefix(".").split(".")), live)
 
 
-def _retry(session: Session, handler: KindHandler, results: list[DeclareOutcome], settings: WriteSettings) -> None:
-    """Makes controllers try again that have failed before, and that would do so only minutes later.
-
-    Nothing that the task declares changes. Who may not write the object waits for the controller.
-    """
-    patches = {result: patch for result in results if result.live and (patch := handler.retry_patch(result.live))}
-
-    def retry(result: DeclareOutcome) -> None:
-        write = merge_patch(result.entry.key.path, patches[result], fieldManager=session.field_manager)
-        with contextlib.suppress(RequestFailed):
-            result.retried = send(session, write) is not None
-
-    map_concurrently(retry, patches, settings.concurrency)
-
-
 def _wait(session: Session, handler: KindHandler, results: list[DeclareOutcome], deadline: float) -> None:
     groups = _grouped(results)
     seconds = max(0.0, deadline - time.monotonic())
@@ -392,21 +369,20 @@ def _wait(session: Session, handler: KindHandler, results: list[DeclareOutcome],
             result = members[name]
             if result.entry.state == "absent":
                 return Progress(done=_is_gone(result, live), pending="the object to disappear")
-            state = handler.probe(live)
-            updated = (result.written or result.retried) and live is not None and result.live_before is not None
-            unchanged = updated and handler.same_status(live or {}, result.live_before or {})
-            return with_grace(state) if unchanged else state
+            return handler.probe(live, result.live_before if result.written or result.retried else None)
 
         kind, namespace = KINDS[group[0]], group[1]
         for name, ended in wait_for(session, kind, namespace, members, probe, seconds, deadline).items():
             members[name].live = ended.object
             members[name].failed = ended.failure
-            if ended.object is not None and not ended.failure and (text := handler.remark(ended.object)):
-                members[name].warn(text)
+            warning = handler.probe(ended.object, None).warning if ended.object and not ended.failure else ""
+            if warning:
+                members[name].warn(warning)
         gone = {name: result for name, result in members.items() if result.action == plan.DELETE and not result.failed}
         deleted = [result.live_before for result in gone.values() if result.live_before is not None]
         left = max(0.0, deadline - time.monotonic())
-        for name, failure in (handler.await_dependents(namespace, deleted, left) if deleted else {}).items():
+        failures = handler.await_dependents(namespace, deleted, left, created=False) if deleted else {}
+        for name, failure in failures.items():
             members[name].failed = failure
 
     map_concurrently(wait, groups, WATCHES)

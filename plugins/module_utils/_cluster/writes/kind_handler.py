@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
@@ -17,7 +17,7 @@ from ..._resolver.declare.plan import Plan
 from ..._resolver.guest.effect import GuestEffect
 from ..client.session import FIELD_MANAGER, Session
 from ..reads.snapshot import read
-from .engine import WriteOutcome
+from .engine import WriteOutcome, WriteSettings
 
 Manifest = dict[str, Any]
 
@@ -96,6 +96,9 @@ class DeclareOutcome(WriteOutcome):
         )
 
 
+Findings = Mapping[DeclareOutcome, list[Finding]]
+
+
 class TaskNotes(NamedTuple):
     """What a task tells besides its results; handlers add to both. secrets: texts that no result may show."""
 
@@ -118,60 +121,51 @@ class KindHandler:
     def complete(self, results: list[DeclareOutcome], check_mode: bool) -> None:
         """Completes the entries of objects that are to be present by what the cluster has. May raise TaskFailed."""
 
-    def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None, list[str]]:
-        """The desired manifest, adapted to the live object, the fields that this manager owns, and warnings."""
-        return manifest, ownership.owned(live, FIELD_MANAGER) if live is not None else None, []
+    def plan(self, outcome: DeclareOutcome, settings: WriteSettings) -> Plan:
+        """What to write for the entry of an outcome. A `skip_reason` that it gets leaves the object unchanged.
 
-    def adjust(self, step: Plan, live: Manifest | None) -> Plan:
-        """The plan, adapted to the kind."""
-        return step
+        Raises FieldError if the live object cannot be parsed.
+        """
+        entry, live = outcome.entry, outcome.live
+        if entry.state == "absent":
+            return plan.absent(entry.manifest, live)
+        owned = ownership.owned(live, self.manager) if live is not None else None
+        return self.compared(entry.manifest, live, owned, settings)
 
-    def skip_reason(self, live: Manifest) -> str | None:
-        """Why a live object is left unchanged, whatever its entry declares; or None."""
-        return None
+    def compared(
+        self, manifest: Manifest, live: Manifest | None, owned_fields: set[Field] | None, settings: WriteSettings
+    ) -> Plan:
+        """The plan that brings an object to its declared state; no hook. owned_fields: see `plan.present`."""
+        return plan.present(manifest, live, owned_fields, self.manager, settings.force_conflicts, settings.take_over)
 
-    def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
-        """Findings for the objects to be written."""
-        return [[] for _result in planned]
-
-    def deletion(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
-        """Findings for the objects to be deleted."""
-        return [[] for _result in planned]
+    def check(self, planned: list[DeclareOutcome]) -> Findings:
+        """Findings about objects to be written or deleted."""
+        return {}
 
     def predict_effects(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
         """Sets the effects of planned changes, whether the task will restart the objects, and what outlives deleted
         ones; and adds warnings."""
 
-    def restart(self, results: list[DeclareOutcome], deadline: float) -> None:
-        """Restarts the objects that need it after the writes, until a deadline."""
-
     def write_related(self, results: list[DeclareOutcome], session: Session) -> None:
         """Writes what changes with the objects. session: one for dry runs in check mode."""
 
-    def retry_patch(self, live: Manifest) -> Manifest | None:
-        """A merge patch that makes the controller of an unchanged object try again at once; None if none is due."""
-        return None
+    def restart(self, results: list[DeclareOutcome], deadline: float) -> None:
+        """Restarts the objects that need it after the writes, until a deadline, and makes the controllers of unchanged
+        objects try again.
+        """
 
-    def remark(self, live: Manifest) -> str | None:
-        """A warning about an object that has reached its declared state, or None."""
-        return None
-
-    def probe(self, live: Manifest | None) -> Progress:
-        """The state of a declared object."""
+    def probe(self, live: Manifest | None, before: Manifest | None) -> Progress:
+        """The state of a declared object. before: the object before a write that its controller may not have seen."""
         return Progress(done=True)
-
-    def same_status(self, live: Manifest, before: Manifest) -> bool:
-        """Whether the object reports the same as before a write, so that its controller may not have seen the write."""
-        return False
 
     def describe(self, result: DeclareOutcome) -> dict[str, Any]:
         """Facts of the live object for its result."""
         return {}
 
-    def await_dependents(self, namespace: str | None, deleted: list[Manifest], timeout: float) -> dict[str, str]:
-        """Waits for the dependents of objects that were deleted in a namespace. Returns the failures by object name."""
-        return {}
-
-    def await_old_dependents(self, namespace: str | None, created: list[Manifest], timeout: float) -> dict[str, str]:
-        """Waits for the dependents of deleted objects whose names the objects to create in a namespace have."""
+    def await_dependents(
+        self, namespace: str | None, objects: list[Manifest], timeout: float, *, created: bool
+    ) -> dict[str, str]:
+        """Waits for the dependents of objects that were deleted in a namespace. created: the objects are to be created,
+        and those with their names were deleted earlier. Returns the failures by object name.
+        """
         return {}

@@ -63,7 +63,8 @@ def has_condition(manifest: Mapping[str, Any], condition_type: str, status: str 
 class Progress(NamedTuple):
     """The object is done, has failed for good (the reason), or is pending (what it waits for).
 
-    stuck: the failure if the state lasts for `grace` seconds; until then the object may recover.
+    stuck: the failure if the state lasts for `grace` seconds; until then the object may recover. warning: about an
+    object that is done.
     """
 
     done: bool = False
@@ -71,6 +72,7 @@ class Progress(NamedTuple):
     pending: str = ""
     stuck: str | None = None
     grace: float = 0.0
+    warning: str = ""
 
 
 # A DataVolume's claim has the same name.

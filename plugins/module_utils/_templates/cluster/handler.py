@@ -8,8 +8,9 @@ from typing import Any
 from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.lookup import ClusterLookup
-from ..._cluster.writes.kind_handler import DeclareOutcome, KindHandler, TaskNotes
+from ..._cluster.writes.kind_handler import DeclareOutcome, Findings, KindHandler, TaskNotes
 from ..._resolver.api.finding import WARNING, Finding
+from ..._resolver.declare.plan import DELETE
 from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.kubevirt.webhooks.mutate import admit
 from ..._resolver.preflight import findings as rules
@@ -28,8 +29,9 @@ class TemplateHandler(KindHandler):
         self._session = session
         self._checks = checks
 
-    def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
+    def check(self, planned: list[DeclareOutcome]) -> Findings:
         """Findings about a VM of each template, as warnings, because parameters may have other values."""
+        planned = [result for result in planned if result.action != DELETE]
         lookup = ClusterLookup(self._session)
         cluster = Cluster(lookup, kubevirt(self._session))
         vms = [checkable(result.planned.manifest) for result in planned]
@@ -39,12 +41,12 @@ class TemplateHandler(KindHandler):
                 key for vm in checkable_vms for key in (*keys_for_admission(vm, cluster.release), *keys_for_start(vm))
             )
         )
-        return [
-            [
+        return {
+            result: [
                 Finding(f"a VM of the template: {found.line}", WARNING, missing=found.missing)
                 for found in (
                     rules.findings(admit(vm, None, cluster), None, cluster, lookup.list, self._checks) if vm else ()
                 )
             ]
-            for vm in vms
-        ]
+            for result, vm in zip(planned, vms)
+        }

@@ -11,11 +11,13 @@ from ...._resolver.api.release import Release
 from ...._resolver.catalog.deployment_effects import changes, predicted
 from ...._resolver.catalog.labels import CATALOG_LABEL, OPERATOR, is_deployed
 from ...._resolver.catalog.modernize import without_deprecated
+from ...._resolver.declare.plan import DELETE, Plan
 from ...client.errors import RequestFailed
 from ...client.session import FIELD_MANAGER, Session
 from ...reads.catalog import CatalogUsers, labels
 from ...reads.kubevirt import kubevirt
-from ..kind_handler import DeclareOutcome, KindHandler
+from ..engine import WriteSettings
+from ..kind_handler import NOT_PLANNED, DeclareOutcome, Findings, KindHandler
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -43,20 +45,25 @@ class DeclaredTypeHandler(CatalogHandler):
         self._force = bool(options.get("force"))
 
     def skip_reason(self, live: Manifest) -> str | None:
+        """Why a live object is left unchanged, or None."""
         owner = (live["metadata"].get("labels") or {}).get(CATALOG_LABEL)
         if self._catalog and owner not in (None, self._catalog) and ownership.owned(live, FIELD_MANAGER) is not None:
             return f"the object belongs to the catalog {owner}"
         return skip_reason(live, self._existing)
 
-    def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
-        release = kubevirt(self._session).release
-        findings = [_deprecated(result.planned.manifest, release) for result in planned]
-        # What becomes of the users of a catalog is told for all its objects together.
-        drifts = [[] if self._catalog else self._drift(result) for result in planned]
-        return [[*one, *other] for one, other in zip(findings, drifts)]
+    def plan(self, outcome: DeclareOutcome, settings: WriteSettings) -> Plan:
+        outcome.skip_reason = self.skip_reason(outcome.live) if outcome.live is not None else None
+        return super().plan(outcome, settings) if outcome.skip_reason is None else NOT_PLANNED
 
-    def deletion(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
-        return [[] if self._force else self._use(result) for result in planned]
+    def check(self, planned: list[DeclareOutcome]) -> Findings:
+        return {result: self._findings(result) for result in planned}
+
+    def _findings(self, result: DeclareOutcome) -> list[Finding]:
+        if result.action == DELETE:
+            return [] if self._force else self._use(result)
+        deprecated = _deprecated(result.planned.manifest, kubevirt(self._session).release)
+        # What becomes of the users of a catalog is told for all its objects together.
+        return deprecated if self._catalog else [*deprecated, *self._drift(result)]
 
     def _drift(self, result: DeclareOutcome) -> list[Finding]:
         live = result.live

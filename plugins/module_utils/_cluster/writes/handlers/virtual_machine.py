@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from ...._resolver.api.finding import WARNING, Finding
-from ...._resolver.api.managed_fields import Field
 from ...._resolver.api.manifest import Progress
 from ...._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
+from ...._resolver.api.write import merge_patch
 from ...._resolver.declare import plan, virtual_machine
 from ...._resolver.declare.expanded_size import size_mismatch
 from ...._resolver.declare.plan import Plan
@@ -30,8 +31,10 @@ from ...client.session import Session
 from ...reads.kubevirt import kubevirt
 from ...reads.lookup import ClusterLookup
 from ...reads.snapshot import read
+from ...reads.watch import with_grace
 from ..deletion import await_dependents, await_old_dependents, retained_claims
-from ..kind_handler import DeclareOutcome, KindHandler, TaskNotes
+from ..engine import WriteSettings, send
+from ..kind_handler import DeclareOutcome, Findings, KindHandler, TaskNotes
 from ..restarts import DeclaredRestarts, pending_effects, waits_for_restart
 from ..vm_extension import VMExtension, VMTask
 
@@ -53,7 +56,6 @@ class VirtualMachineHandler(KindHandler):
     ) -> None:
         self.manager = options["field_manager"]
         self._options = options
-        self._force = options["force_conflicts"]
         permitted = options["restart"] == "if_required"
         self._restarts = DeclaredRestarts(permitted, options["concurrency"], options["wait"])
         self._session = session
@@ -80,14 +82,19 @@ class VirtualMachineHandler(KindHandler):
         for extension in self._extensions:
             extension.write_related(results, session)
 
-    def reconcile(self, manifest: Manifest, live: Manifest | None) -> tuple[Manifest, set[Field] | None, list[str]]:
-        result = virtual_machine.reconcile(manifest, live, self.manager, self._force)
-        return result.manifest, result.owned_fields, list(plugged_warnings(result.plugged, live))
+    def plan(self, outcome: DeclareOutcome, settings: WriteSettings) -> Plan:
+        manifest, live = outcome.entry.manifest, outcome.live
+        if outcome.entry.state == "absent":
+            return super().plan(outcome, settings)
+        reconciled = virtual_machine.reconcile(manifest, live, self.manager, settings.force_conflicts)
+        outcome.warnings += plugged_warnings(reconciled.plugged, live)
+        step = self.compared(reconciled.manifest, live, reconciled.owned_fields, settings)
+        return virtual_machine.with_merge_patch(step, live, self.manager, settings.force_conflicts)
 
-    def adjust(self, step: Plan, live: Manifest | None) -> Plan:
-        return virtual_machine.with_merge_patch(step, live, self.manager, self._force)
-
-    def preflight(self, planned: list[DeclareOutcome]) -> list[list[Finding]]:
+    def check(self, planned: list[DeclareOutcome]) -> Findings:
+        planned = [result for result in planned if result.action != plan.DELETE]
+        if not planned:
+            return {}
         cluster = self._cluster
         vms = [plan.merged(result.planned, result.live) for result in planned]
         keys = dict.fromkeys(
@@ -103,8 +110,8 @@ class VirtualMachineHandler(KindHandler):
             extension.prepare_findings(pairs)
         assumption = [Finding(cluster.kubevirt.assumption, severity=WARNING)] if cluster.kubevirt.assumption else []
         findings_by_key: dict[str, list[Finding]] = {}
-        found = []
-        for result, vm in zip(planned, vms):
+        found = {}
+        for result, vm in pairs:
             # The effect of a change of the spec needs the admission of each VM.
             cache_key = None if _changes_spec(result) else admission_cache_key(vm, result.live, cluster)
             findings = findings_by_key.get(cache_key) if cache_key is not None else None
@@ -113,7 +120,7 @@ class VirtualMachineHandler(KindHandler):
                 # A finding may name the revision that this VM has captured.
                 if cache_key is not None and (result.live is None or not findings):
                     findings_by_key[cache_key] = findings
-            found.append([*findings, *assumption])
+            found[result] = [*findings, *assumption]
         return found
 
     def _findings(self, result: DeclareOutcome, vm: Manifest, cluster: Cluster) -> list[Finding]:
@@ -184,18 +191,27 @@ class VirtualMachineHandler(KindHandler):
 
     def restart(self, results: list[DeclareOutcome], deadline: float) -> None:
         self._restarts.run(self._session, results, deadline)
+        if self._options["wait"]:
+            self._retry([result for result in results if not (result.failed or result.written)])
 
-    def retry_patch(self, live: Manifest) -> Manifest | None:
-        return retry_patch(live)
+    def _retry(self, results: list[DeclareOutcome]) -> None:
+        """Makes virt-controller try again what has failed before, and what it would repeat only minutes later.
 
-    def remark(self, live: Manifest) -> str | None:
-        return unfinished_change(live)
+        Nothing that the task declares changes. Who may not write the VM waits for virt-controller.
+        """
+        patches = {result: patch for result in results if result.live and (patch := retry_patch(result.live))}
 
-    def probe(self, live: Manifest | None) -> Progress:
-        return readiness(live)
+        def retry(result: DeclareOutcome) -> None:
+            write = merge_patch(result.entry.key.path, patches[result], fieldManager=self._session.field_manager)
+            with contextlib.suppress(RequestFailed):
+                result.retried = send(self._session, write) is not None
 
-    def same_status(self, live: Manifest, before: Manifest) -> bool:
-        return same_status(live, before)
+        map_concurrently(retry, patches, self._options["concurrency"])
+
+    def probe(self, live: Manifest | None, before: Manifest | None) -> Progress:
+        progress = readiness(live)._replace(warning=unfinished_change(live) or "" if live is not None else "")
+        unseen = live is not None and before is not None and same_status(live, before)
+        return with_grace(progress) if unseen else progress
 
     def describe(self, result: DeclareOutcome) -> dict[str, Any]:
         live, effect = result.live or {}, result.effect
@@ -218,11 +234,11 @@ class VirtualMachineHandler(KindHandler):
             facts.update({name: value for name, value in figures.items() if value})
         return facts
 
-    def await_dependents(self, namespace: str | None, deleted: list[Manifest], timeout: float) -> dict[str, str]:
-        return await_dependents(self._session, namespace, deleted, timeout)
-
-    def await_old_dependents(self, namespace: str | None, created: list[Manifest], timeout: float) -> dict[str, str]:
-        return await_old_dependents(self._session, namespace, created, timeout)
+    def await_dependents(
+        self, namespace: str | None, objects: list[Manifest], timeout: float, *, created: bool
+    ) -> dict[str, str]:
+        wait = await_old_dependents if created else await_dependents
+        return wait(self._session, namespace, objects, timeout)
 
 
 def _stays(result: DeclareOutcome) -> bool:

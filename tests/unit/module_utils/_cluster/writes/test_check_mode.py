@@ -138,7 +138,9 @@ def test_check_mode_takes_over_fields_like_a_run() -> None:
 def test_dry_run_sends_merge_patch_without_apply() -> None:
     store = Store({PLACE: [manifest("a")]})
     taken = handler_with(
-        adjust=lambda step, _live: step._replace(merge_patch={("spec", "memory", "hugepages"): None}),
+        plan=lambda outcome, settings: SIZES.plan(outcome, settings)._replace(
+            merge_patch={("spec", "memory", "hugepages"): None}
+        ),
     )
     content: list[dict[str, str]] = []
 
@@ -153,10 +155,10 @@ def test_dry_run_sends_merge_patch_without_apply() -> None:
 
 def test_missing_objects_are_warnings_in_check_mode_only() -> None:
     finds = handler_with(
-        preflight=lambda planned: [
-            [Finding(f"{result.entry.key.name} is not there", missing=result.entry.key.name == "gone")]
+        check=lambda planned: {
+            result: [Finding(f"{result.entry.key.name} is not there", missing=result.entry.key.name == "gone")]
             for result in planned
-        ],
+        },
     )
     gone, wrong = check(empty(), "gone", "wrong", handler=finds)
     assert (gone.failed, gone.warnings) == (None, [f"gone is not there; {UNKNOWN}"])
@@ -175,7 +177,7 @@ def test_missing_objects_are_warnings_in_check_mode_only() -> None:
 def test_denial_that_may_follow_from_an_absent_object() -> None:
     denied = status(422, 'admission webhook "policy" denied the request: 0 is too little', "Invalid")
     schema = status(422, "spec.memory: Required value", "Invalid")
-    lacks = handler_with(preflight=lambda planned: [[Finding("no object x", missing=True)] for _result in planned])
+    lacks = handler_with(check=lambda planned: {result: [Finding("no object x", missing=True)] for result in planned})
     doubtful, wrong = check(empty(new=denied, wrong=schema), "new", "wrong", handler=lacks)
     assert (doubtful.failed, doubtful.changed) == (None, True)
     assert doubtful.warnings[1].startswith("the dry run was denied, perhaps because of what does not exist yet: ")

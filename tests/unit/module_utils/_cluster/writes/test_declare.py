@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._cluster.reads.watch import with_grace
 from plugins.module_utils._cluster.writes import declare as declaring
 from plugins.module_utils._cluster.writes.declare import declare
 from plugins.module_utils._cluster.writes.engine import WriteSettings
@@ -75,9 +76,7 @@ def test_unreadable_namespace_fails_only_its_entries() -> None:
 
 def test_fail_fast_sends_nothing_after_preflight_refusal() -> None:
     picky = handler_with(
-        preflight=lambda planned: [
-            [Finding("too small")] if result.entry.key.name == "a" else [] for result in planned
-        ],
+        check=lambda planned: {result: [Finding("too small")] for result in planned if result.entry.key.name == "a"},
     )
     store = empty("shop")
     refused, spared = run(store, entry("a"), entry("b"), handler=picky, fail_fast=True)
@@ -123,7 +122,9 @@ def test_fail_fast_stops_although_a_running_write_succeeds() -> None:
 
 def test_first_patch_counts_as_change_although_apply_fails() -> None:
     store = Store({PATH.format("shop"): [manifest("a", guest=2)]})
-    handler = handler_with(adjust=lambda step, _live: step._replace(merge_patch={("spec", "cpu", "guest"): None}))
+    handler = handler_with(
+        plan=lambda outcome, how: SIZES.plan(outcome, how)._replace(merge_patch={("spec", "cpu", "guest"): None})
+    )
 
     def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:
         return status(422, "no", "Invalid") if "force" in query else store(method, path, query)
@@ -187,7 +188,10 @@ def test_deletion_waits_for_dependents_which_may_fail() -> None:
     store = Store({PATH.format("shop"): [{**manifest("a"), "metadata": {**manifest("a")["metadata"], "uid": "1"}}]})
     requests: list[tuple[str | None, list[str]]] = []
 
-    def await_dependents(namespace: str | None, deleted: list[Manifest], _seconds: float) -> dict[str, str]:
+    def await_dependents(
+        namespace: str | None, deleted: list[Manifest], _seconds: float, created: bool
+    ) -> dict[str, str]:
+        assert not created
         requests.append((namespace, [item["metadata"]["name"] for item in deleted]))
         return {"a": "its guest still runs"}
 
@@ -207,11 +211,12 @@ def test_leftovers_delay_only_the_object_of_that_name() -> None:
     store = Store({PATH.format("shop"): [manifest("a", guest=2)]})
     requests: list[tuple[str | None, list[str]]] = []
 
-    def await_old_dependents(namespace: str | None, created: list[Manifest], _seconds: float) -> dict[str, str]:
-        requests.append((namespace, [item["metadata"]["name"] for item in created]))
+    def await_dependents(namespace: str | None, vms: list[Manifest], _seconds: float, created: bool) -> dict[str, str]:
+        assert created
+        requests.append((namespace, [item["metadata"]["name"] for item in vms]))
         return {"b": "its revision is still there"}
 
-    handler = handler_with(await_old_dependents=await_old_dependents)
+    handler = handler_with(await_dependents=await_dependents)
     changed, late, recreated = run(store, entry("a"), entry("b"), entry("c"), handler=handler)
     assert (changed.written, late.written, recreated.written) == (True, False, True)
     assert late.failed == "its revision is still there"
@@ -287,13 +292,13 @@ def test_failed_deletion_is_not_awaited() -> None:
 def test_failure_from_before_the_write_does_not_count() -> None:
     live = manifest("a", guest=2)
     store = Store({PATH.format("shop"): [live]})
+    broken = Progress(failed="it is broken")
     looks = handler_with(
-        probe=lambda _live: Progress(failed="it is broken"),
-        same_status=lambda _live, _before: True,
+        probe=lambda _live, before: with_grace(broken) if before is not None else broken,
     )
     (written,) = run(store, entry("a"), handler=looks, wait=True, wait_timeout=0.2)
     assert str(written.failed).startswith("not ready after ") and str(written.failed).endswith(": it is broken")
-    other = handler_with(probe=looks.probe)
+    other = handler_with(probe=lambda _live, _before: broken)
     (result,) = run(store, entry("a"), handler=other, wait=True, wait_timeout=60)
     assert result.failed == "it is broken"
 
@@ -301,7 +306,7 @@ def test_failure_from_before_the_write_does_not_count() -> None:
 def test_waits_use_a_limited_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     threads = set()
 
-    def probe(_live: Manifest | None) -> Progress:
+    def probe(_live: Manifest | None, _before: Manifest | None) -> Progress:
         threads.add(threading.current_thread())
         return Progress(done=True)
 
