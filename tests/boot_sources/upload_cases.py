@@ -28,8 +28,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sour
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import WriteSettings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
+    DeclaredObject,
     DeclareOutcome,
-    Entry,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import ObjectKey
@@ -131,7 +131,7 @@ def _upload(session: RecordedSession, given: Wish, folder: Path) -> None:
         # virtctl asks for no size of a volume that exists.
         representative(result.validated_parameters)
     name = given.options["name"]
-    entry = Entry(name, ObjectKey("", _NAMESPACE, name), "present", {}, options=result.validated_parameters)
+    entry = DeclaredObject(name, ObjectKey("", _NAMESPACE, name), "present", {}, options=result.validated_parameters)
     boot_source = BootSourceState(DeclareOutcome(entry), labels=given.labels, volume=name)
     connections = mock.patch.object(upload_proxy, "connections", return_value=session.proxy)
     with connections, mock.patch.object(act, "time", _Time()):

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from plugins.module_utils._cluster.modules.objects import output_of
-from plugins.module_utils._cluster.writes.kind_handler import NOT_PLANNED, DeclareOutcome, Entry, KindHandler
+from plugins.module_utils._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome, KindHandler
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.declare import plan
 from plugins.module_utils._resolver.refresh import drift
@@ -69,7 +69,7 @@ def result_keys(module: str) -> set[str]:
 )
 def test_results_of_any_object_are_documented(module: str) -> None:
     result = DeclareOutcome(
-        Entry("a", ObjectKey("A", "b", "a"), "present", {}, problem="x"),
+        DeclaredObject("a", ObjectKey("A", "b", "a"), "present", {}, problem="x"),
         NOT_PLANNED._replace(action=plan.APPLY, taken_from=("kubectl",)),
         skip_reason="x",
     )

@@ -26,11 +26,11 @@ def judge_disks(session: Session, lookup: ClusterLookup, results: Sequence[Decla
     A disk that is too small is a warning, or grows if the task says so. A VM whose disk cannot grow fails.
     """
     existing = [result for result in results if result.live is not None and not result.failed]
-    lookup.gather(key for result in existing for key in disk_sizes.keys_for_sizes(result.entry.manifest))
+    lookup.gather(key for result in existing for key in disk_sizes.keys_for_sizes(result.declared.manifest))
     for result in existing:
-        for disk in disk_sizes.small_disks(result.entry.manifest, lookup):
+        for disk in disk_sizes.small_disks(result.declared.manifest, lookup):
             classes = cdi(session).classes
-            if disk.name not in grown_claims(result.entry.options):
+            if disk.name not in grown_claims(result.declared.options):
                 result.warn(disk_sizes.warning(disk, classes))
             elif problem := disk_sizes.cannot_grow(disk, classes):
                 result.failed = problem

@@ -34,7 +34,7 @@ class BootSources(VMExtension):
 
     def complete(self, outcomes: Sequence[DeclareOutcome], check_mode: bool) -> None:
         complete_each(outcomes, "workload", self._workloads.completed, check_mode)
-        if all(outcome.entry.problem is None for outcome in outcomes):
+        if all(outcome.declared.problem is None for outcome in outcomes):
             infer_from_images(self.task.session, outcomes)
             judge_disks(self.task.session, self.task.lookup, outcomes)
 

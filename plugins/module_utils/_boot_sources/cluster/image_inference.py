@@ -9,7 +9,7 @@ from typing import Any
 from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.lookup import ClusterLookup
-from ..._cluster.writes.kind_handler import DeclareOutcome, Entry
+from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.preflight.object_keys import ObjectToRead
@@ -23,45 +23,45 @@ Manifest = dict[str, Any]
 
 def infer_from_images(session: Session, results: Sequence[DeclareOutcome]) -> None:
     """Asks registries which instancetype and preference VMs need that have the option `infer_from_registry`."""
-    due = [result for result in results if result.entry.options.get("infer_from_registry")]
+    due = [result for result in results if result.declared.options.get("infer_from_registry")]
     if not due:
         return
     existing = _existing_volumes(session, due)
     inferences: dict[DeclareOutcome, list[ImageInference]] = {}
     for result in due:
-        entry = result.entry
-        volumes = existing.get(entry.key.namespace, {})
-        questions = from_image.image_inferences(entry.manifest, result.live, volumes)
+        declared = result.declared
+        volumes = existing.get(declared.key.namespace, {})
+        questions = from_image.image_inferences(declared.manifest, result.live, volumes)
         if questions:
             inferences[result] = [
-                question._replace(image=_image_of_vm(session, entry, question.image)) for question in questions
+                question._replace(image=_image_of_vm(session, declared, question.image)) for question in questions
             ]
     contents = contents_of(session, (question.image for questions in inferences.values() for question in questions))
     for result, questions in inferences.items():
         try:
-            inferred = from_image.infer_from_images(result.entry.manifest, questions, contents)
+            inferred = from_image.infer_from_images(result.declared.manifest, questions, contents)
         except FieldError as error:
             result.failed = str(error)
         else:
-            result.entry = replace(result.entry, manifest=inferred.vm)
+            result.declared = replace(result.declared, manifest=inferred.vm)
             result.warnings += inferred.warnings
 
 
-def _image_of_vm(session: Session, entry: Entry, image: Image) -> Image:
+def _image_of_vm(session: Session, declared: DeclaredObject, image: Image) -> Image:
     """The image as a VM's options want it read. For an image index, that for the VM's architecture counts."""
     if not image.architecture:
-        template = entry.manifest["spec"]["template"].get("spec") or {}
+        template = declared.manifest["spec"]["template"].get("spec") or {}
         own = template.get("architecture") or kubevirt(session).architecture
         image = image._replace(architecture=own)
-    return image._replace(insecure=bool(entry.options.get("insecure_registry")))
+    return image._replace(insecure=bool(declared.options.get("insecure_registry")))
 
 
 def _existing_volumes(session: Session, due: list[DeclareOutcome]) -> dict[str, dict[str, Manifest]]:
     """The DataVolumes that the inference needs, by namespace and name."""
     volumes = {
-        (result.entry.key.namespace, name)
+        (result.declared.key.namespace, name)
         for result in due
-        for name in from_image.existing_volumes(result.entry.manifest, result.live)
+        for name in from_image.existing_volumes(result.declared.manifest, result.live)
     }
     lookup = ClusterLookup(session)
     lookup.gather(

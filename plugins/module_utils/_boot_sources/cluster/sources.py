@@ -14,7 +14,7 @@ from ..._cluster.client.errors import ApiError, RequestFailed, value_or_default
 from ..._cluster.client.session import Session
 from ..._cluster.reads.watch import wait_in_namespaces
 from ..._cluster.writes.engine import NO_DRY_RUN, WriteSettings, run_dry, send
-from ..._cluster.writes.kind_handler import DeclareOutcome, Entry, KindHandler
+from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Progress
 from ..._resolver.api.write import create
@@ -61,10 +61,10 @@ class BootSourceHandler(KindHandler):
 
 
 def declare_sources(
-    session: Session, handler: KindHandler, entries: list[Entry], settings: WriteSettings
+    session: Session, handler: KindHandler, declared_objects: list[DeclaredObject], settings: WriteSettings
 ) -> list[DeclareOutcome]:
-    """Results in the order of the entries, as `declare` gives them."""
-    results = [DeclareOutcome(entry) for entry in entries]
+    """Results in the order of the declared objects, as `declare` gives them."""
+    results = [DeclareOutcome(declared) for declared in declared_objects]
     if any(result.failed for result in results):
         for result in results:
             result.skip_reason = None if result.failed else "not sent because other entries are invalid"
@@ -86,11 +86,11 @@ def declare_sources(
 
 def _label(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
     """Declares the labels of one existing object for each boot source."""
-    keys = ((boot_source, boot_source.result.entry.key) for boot_source in boot_sources)
+    keys = ((boot_source, boot_source.result.declared.key) for boot_source in boot_sources)
     pairs = [(item, _labeled(key.kind, key.namespace, key.name, item.labels)) for item, key in keys]
     for boot_source, result in declare_objects(session, LabelHandler(), pairs, settings):
         boot_source.result.live = result.live
-        if result.live is not None and boot_source.result.entry.key.kind == _DATA_SOURCE:
+        if result.live is not None and boot_source.result.declared.key.kind == _DATA_SOURCE:
             boot_source.result.warnings += preflight.overwritten(
                 boot_source.labels, result.live, _content(session, result.live)
             )

@@ -10,7 +10,7 @@ from zoneinfo import available_timezones
 from ..._cluster.client.session import Session
 from ..._cluster.writes.declare import declare
 from ..._cluster.writes.engine import UNKNOWN_IN_CHECK_MODE, WriteSettings
-from ..._cluster.writes.kind_handler import NOT_PLANNED, DeclareOutcome, Entry, Findings, KindHandler
+from ..._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome, Findings, KindHandler
 from ..._resolver.api.errors import Panic
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.kinds import KINDS
@@ -46,7 +46,7 @@ class BootSourceState:
 
     @property
     def options(self) -> Options:
-        return self.result.entry.options
+        return self.result.declared.options
 
     @property
     def name(self) -> tuple[str, str]:
@@ -55,7 +55,7 @@ class BootSourceState:
 
     @property
     def state(self) -> str:
-        return self.result.entry.state
+        return self.result.declared.state
 
     @property
     def imports(self) -> bool:
@@ -89,11 +89,11 @@ class BootSourceState:
 
     def add(self, part: DeclareOutcome) -> None:
         """Adds the result of one object."""
-        name = f"{part.entry.key.kind} {part.entry.key.name}"
+        name = f"{part.declared.key.kind} {part.declared.key.name}"
         if part.failed:
             self.result.failed = self.result.failed or f"{name}: {part.failed}"
         elif part.action in plan.WRITES:
-            is_described = part.entry.key.kind in _DESCRIBED
+            is_described = part.declared.key.kind in _DESCRIBED
             action = part.action if is_described else max(self.result.action, plan.APPLY, key=_weight)
             self.changes(action, name, *part.shown_change)
         self.result.written = self.result.written or part.written
@@ -133,12 +133,12 @@ def declare_objects(
 ) -> list[tuple[BootSourceState, DeclareOutcome]]:
     """Declares one object for each boot source that has not failed, or deletes it."""
     due = [(boot_source, manifest) for boot_source, manifest in pairs if not boot_source.result.failed]
-    entries = []
+    declared_objects = []
     for boot_source, manifest in due:
         metadata = manifest["metadata"]
         key = ObjectKey(manifest["kind"], metadata["namespace"], metadata["name"])
-        entries.append(Entry(boot_source.result.entry.label, key, state, manifest))
-    results = declare(session, handler, entries, settings) if entries else []
+        declared_objects.append(DeclaredObject(boot_source.result.declared.label, key, state, manifest))
+    results = declare(session, handler, declared_objects, settings) if declared_objects else []
     done = [(boot_source, result) for (boot_source, _manifest), result in zip(due, results)]
     for boot_source, result in done:
         boot_source.add(result)
@@ -173,7 +173,7 @@ class DataSourceHandler(KindHandler):
         self._unready = unready
 
     def plan(self, outcome: DeclareOutcome, settings: WriteSettings) -> Plan:
-        step, key = super().plan(outcome, settings), outcome.entry.key
+        step, key = super().plan(outcome, settings), outcome.declared.key
         keeps = step.action == plan.APPLY and (key.namespace, key.name) in self._unready
         return Plan(plan.NONE, step.manifest, {}, {}) if keeps else step
 
@@ -190,7 +190,7 @@ class LabelHandler(KindHandler):
         if outcome.live is not None:
             return super().plan(outcome, settings)
         # An apply would create an object that has only labels.
-        manifest = outcome.entry.manifest
+        manifest = outcome.declared.manifest
         return Plan(plan.NONE, manifest, {}, {}, refusal=None if settings.check_mode else _missing_text(manifest))
 
     def predict_effects(self, planned: list[DeclareOutcome], check_mode: bool) -> None:

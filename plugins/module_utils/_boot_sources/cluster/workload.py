@@ -35,8 +35,8 @@ class Workloads:
         self._choices: dict[str, Options] = {}
 
     def completed(self, result: DeclareOutcome) -> None:
-        """Gives the entry what is chosen for its workload. Raises Rejected, FieldError and RequestFailed."""
-        options = result.entry.options
+        """Gives the declared VM what is chosen for its workload. Raises Rejected, FieldError and RequestFailed."""
+        options = result.declared.options
         size = workload.size_of(options)
         if result.live is None:
             choice = chosen = self._choice(result)
@@ -59,11 +59,11 @@ class Workloads:
             else:
                 choice = chosen = self._resized(result, stored)
         options = workload.apply_choice(options, choice, size)
-        result.entry = replace(result.entry, options=options, manifest=vm_from_options(options))
+        result.declared = replace(result.declared, options=options, manifest=vm_from_options(options))
         result.facts["choice"] = chosen
 
     def _choice(self, result: DeclareOutcome) -> Options:
-        namespace, options = result.entry.key.namespace, result.entry.options
+        namespace, options = result.declared.key.namespace, result.declared.options
         key = json.dumps({**options, "name": "", "namespace": namespace}, sort_keys=True, default=str)
         if key not in self._choices:
             sources, notes = (None, []) if options.get("boot") else self._data_sources(namespace)
@@ -75,8 +75,8 @@ class Workloads:
         return self._choices[key]
 
     def _resized(self, result: DeclareOutcome, stored: StoredChoice) -> Options:
-        namespace, preference = result.entry.key.namespace, stored.choice[PREFERENCE.matcher]
-        options = result.entry.options
+        namespace, preference = result.declared.key.namespace, stored.choice[PREFERENCE.matcher]
+        options = result.declared.options
         preferences = [
             manifest
             for manifest in self._list(PREFERENCE, namespace)

@@ -49,8 +49,8 @@ def check_capacity(
 
     options: of the task.
     """
-    due = [result for result in results if result.entry.problem is None]
-    verdicts, warnings, refusals, refused = _capacity(options, session, [result.entry.manifest for result in due])
+    due = [result for result in results if result.declared.problem is None]
+    verdicts, warnings, refusals, refused = _capacity(options, session, [result.declared.manifest for result in due])
     task_warnings += warnings
     if refusals:
         outputs = [
@@ -68,7 +68,7 @@ def check_capacity(
         ]
         raise TaskFailed(f"{'; '.join(refusals)}. Nothing was sent", changed=False, results=outputs)
     for result in due:
-        result.facts["will_run"] = verdicts.get((result.entry.key.namespace, result.entry.key.name))
+        result.facts["will_run"] = verdicts.get((result.declared.key.namespace, result.declared.key.name))
 
 
 def _capacity(options: Options, session: Session, manifests: Iterable[Manifest]) -> _Capacity:

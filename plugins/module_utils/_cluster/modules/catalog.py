@@ -218,7 +218,7 @@ def _outcome(
         output["diff"] = [diff(result) for result in (*results, *deployed.limits) if result.changed]
     task.warnings += [*source["notes"], *deployed.warnings]
     task.warnings += group_warnings(
-        (result.entry.label, text) for result in (*results, *deployed.limits) for text in result.warnings
+        (result.declared.label, text) for result in (*results, *deployed.limits) for text in result.warnings
     )
     if any(result.failed for result in (*results, *deployed.limits)):
         done = joined_counts({word.replace("_", " "): counts[word] for word in _WRITES})
@@ -244,7 +244,7 @@ _WRITES = ("created", "changed", "deleted", "taken_over")
 
 
 def _counts(deployed: CatalogOutcome, results: list[DeclareOutcome]) -> dict[str, int]:
-    by_field = [MATCHER_FIELD_OF_KIND[result.entry.key.kind].matcher for result in deployed.results]
+    by_field = [MATCHER_FIELD_OF_KIND[result.declared.key.kind].matcher for result in deployed.results]
     # If an object is invalid, the others are not even planned.
     planned = [result for result in results if not (result.skip_reason and result.action == plan.NONE)]
     written = [result for result in planned if not result.failed]
@@ -283,8 +283,8 @@ def _limits(deployed: CatalogOutcome, check_mode: bool) -> str:
     # Beside each policy is its binding, of which mostly nothing changes.
     limits: dict[str, str] = {}
     for result in deployed.limits:
-        if result.entry.key.name not in limits or result.action in plan.WRITES:
-            limits[result.entry.key.name] = result.action
+        if result.declared.key.name not in limits or result.action in plan.WRITES:
+            limits[result.declared.key.name] = result.action
     done = joined_counts({word: list(limits.values()).count(action) for word, action in _ACTIONS.items()})
     would = "would be " if check_mode and any(result.changed for result in deployed.limits) else ""
     return f"{counted_noun(len(limits), 'limits')}: {would}{done}"

@@ -21,7 +21,7 @@ from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..writes.declare import declare
 from ..writes.engine import WriteSettings
-from ..writes.kind_handler import DeclareOutcome, Entry, KindHandler, TaskNotes
+from ..writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler, TaskNotes
 from . import rendering
 from .options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS, WAIT
 from .outcome import (
@@ -73,7 +73,7 @@ class ObjectModule(Module):
     settings: dict[str, Any] = field(default_factory=dict)
     object_rules: dict[str, Any] = field(default_factory=dict)
     warnings: Callable[[Options], list[str]] = lambda _options: []
-    declare: Callable[[Session, KindHandler, list[Entry], WriteSettings], list[DeclareOutcome]] = declare
+    declare: Callable[[Session, KindHandler, list[DeclaredObject], WriteSettings], list[DeclareOutcome]] = declare
     selectors: dict[str, Any] = field(default_factory=dict)
     select: Callable[[Params, list[str]], Params] = lambda params, _warnings: params
     render: Render = lambda _options, manifest, _release: [manifest]
@@ -105,7 +105,7 @@ class ObjectModule(Module):
         )
         # An object of the list inherits the task's state.
         state = {key: value for key, value in self.spec["state"].items() if key != "default"}
-        options = {**self._entry_spec, "state": state}
+        options = {**self._listed_spec, "state": state}
         self.unchecked = {self.plural: {"type": "list", "elements": "dict", "options": options}}
 
     def prepare(self, params: Params) -> Params:
@@ -116,21 +116,21 @@ class ObjectModule(Module):
         return self.plural.replace("_", " ")
 
     @property
-    def _entry_spec(self) -> dict[str, Any]:
+    def _listed_spec(self) -> dict[str, Any]:
         return {**self.spec, "name": {**self.spec["name"], "required": True}}
 
     def _run(self, params: Params, task: TaskContext) -> Outcome:
         params = self.select(params, task.warnings)
-        entries = self._entries(params, task)
-        if rendering.is_asked(self.plural, params, entries):
-            return self._rendered(params, task, entries)
+        declared_objects = self._declared_objects(params, task)
+        if rendering.is_asked(self.plural, params, declared_objects):
+            return self._rendered(params, task, declared_objects)
         settings = WriteSettings.of(params, task.check)
         session = Session(params)
         handler = self.handler(params, session, TaskNotes(task.warnings, task.secrets))
-        return self._outcome(params, task, handler, self.declare(session, handler, entries, settings))
+        return self._outcome(params, task, handler, self.declare(session, handler, declared_objects, settings))
 
-    def _rendered(self, params: Params, task: TaskContext, entries: list[Entry]) -> Outcome:
-        results = [DeclareOutcome(entry) for entry in entries]
+    def _rendered(self, params: Params, task: TaskContext, declared_objects: list[DeclaredObject]) -> Outcome:
+        results = [DeclareOutcome(declared) for declared in declared_objects]
         output = rendering.render(self._nouns, results, self.render, params, task)
         task.warnings += group_warnings(self._option_warnings(results))
         output["results"] = [output_of(KindHandler(), result) for result in results]
@@ -139,49 +139,53 @@ class ObjectModule(Module):
         failed = any(result.failed for result in results)
         return failed_outcome(params, self._nouns, output) if failed else Outcome(output)
 
-    def _entries(self, params: Params, task: TaskContext) -> list[Entry]:
+    def _declared_objects(self, params: Params, task: TaskContext) -> list[DeclaredObject]:
         if params["name"] is not None:
-            return [self._entry({name: params.get(name) for name in self.spec})]
+            return [self._declared_object({name: params.get(name) for name in self.spec})]
         first_index: dict[ObjectKey, int] = {}
-        entries: list[Entry] = []
+        declared_objects: list[DeclaredObject] = []
         for index, options in enumerate(self._validated(params, task)):
-            entry = self._entry(options)
-            if entry.problem is None and entry.key in first_index:
-                problem = f"name: entries {first_index[entry.key]} and {index} of {self.plural} have the same name"
-                entry = Entry(entry.label, entry.key, entry.state, entry.manifest, problem)
-            first_index.setdefault(entry.key, index)
+            declared = self._declared_object(options)
+            if declared.problem is None and declared.key in first_index:
+                problem = f"name: entries {first_index[declared.key]} and {index} of {self.plural} have the same name"
+                declared = DeclaredObject(declared.label, declared.key, declared.state, declared.manifest, problem)
+            first_index.setdefault(declared.key, index)
             # Most objects of a large task differ in their names only; their manifests are half of the task's memory.
-            if entries and "spec" in entry.manifest and entry.manifest["spec"] == entries[-1].manifest.get("spec"):
-                entry.manifest["spec"] = entries[-1].manifest["spec"]
-            entries.append(entry)
-        return entries
+            if (
+                declared_objects
+                and "spec" in declared.manifest
+                and declared.manifest["spec"] == declared_objects[-1].manifest.get("spec")
+            ):
+                declared.manifest["spec"] = declared_objects[-1].manifest["spec"]
+            declared_objects.append(declared)
+        return declared_objects
 
     def _option_warnings(self, results: list[DeclareOutcome]) -> Iterator[tuple[str, str]]:
-        for entry in (result.entry for result in results):
-            if entry.problem is None and entry.state != "absent":
-                yield from ((entry.label, warning) for warning in self.warnings(entry.options))
+        for declared in (result.declared for result in results):
+            if declared.problem is None and declared.state != "absent":
+                yield from ((declared.label, warning) for warning in self.warnings(declared.options))
 
     def _validated(self, params: Params, task: TaskContext) -> list[Options]:
-        """The entries of the list, validated like options, on top of the top-level options and `defaults`.
+        """The objects of the list, as options that are on top of the top-level options and `defaults`.
 
-        Fails the task with all invalid options of all entries, before anything is sent.
+        Fails the task with all invalid options of all objects, before anything is sent.
         """
         shared = self._shared(params, task)
-        spec = self._entry_spec
+        spec = self._listed_spec
         validator = ArgumentSpecValidator(spec, **self.object_rules)
         exclusive = self.object_rules.get("mutually_exclusive", [])
-        entries: list[Options] = []
+        validated: list[Options] = []
         problems: list[str] = []
-        validated: dict[str | None, Options] = {}
+        by_all_but_name: dict[str | None, Options] = {}
         for index, options in enumerate(params[self.plural]):
             if (options.get("state") or shared.get("state")) == "absent":
                 options = _identity(options)
             all_but_name = _all_but_name(options)
-            if all_but_name in validated:
+            if all_but_name in by_all_but_name:
                 # They share their values: a manifest is made of copies.
-                entries.append({**validated[all_but_name], "name": options["name"]})
+                validated.append({**by_all_but_name[all_but_name], "name": options["name"]})
                 continue
-            # The entry's own value counts, then the shared value, then the default.
+            # The object's own value counts, then the shared value, then the default.
             own = merge_options(shared, expand_shorthand(options, self.spec), self.spec, exclusive)
             name = label(own)
             where = f"{self.plural}[{index}]{name and f' ({name})'}"
@@ -197,14 +201,14 @@ class ObjectModule(Module):
             errors = [f"{where}: {_message_of(error, task.secrets)}" for error in result.errors]
             problems += errors
             if all_but_name is not None and not errors:
-                validated[all_but_name] = result.validated_parameters
-            entries.append(result.validated_parameters)
+                by_all_but_name[all_but_name] = result.validated_parameters
+            validated.append(result.validated_parameters)
         if problems:
             raise TaskFailed(first_of(problems))
-        return entries
+        return validated
 
     def _shared(self, params: Params, task: TaskContext) -> Options:
-        """The options that entries inherit: those of the top level, on top of `defaults`."""
+        """The options that the objects of the list inherit: those of the top level, on top of `defaults`."""
         provided = {
             name: params[name]
             for name, option in self.spec.items()
@@ -215,18 +219,18 @@ class ObjectModule(Module):
             defaults, _without_none(provided), self.spec, self.object_rules.get("mutually_exclusive", [])
         )
 
-    def _entry(self, options: Options) -> Entry:
+    def _declared_object(self, options: Options) -> DeclaredObject:
         name, state = label(options), options["state"]
         no_key = ObjectKey("", options.get("namespace") or "", options["name"])
         # Of a rendered object, the namespace may be that of the tool which applies it.
         if self.namespaced(options) and not options.get("namespace") and state != RENDERED:
-            return Entry(name, no_key, state, {}, "namespace: required; set the namespace of the object")
+            return DeclaredObject(name, no_key, state, {}, "namespace: required; set the namespace of the object")
         try:
             manifest = self.manifest(options)
         except FieldError as error:
-            return Entry(name, no_key, state, {}, str(error))
+            return DeclaredObject(name, no_key, state, {}, str(error))
         key = ObjectKey(manifest["kind"], manifest["metadata"].get("namespace") or "", options["name"])
-        return Entry(name, key, state, manifest, options=options)
+        return DeclaredObject(name, key, state, manifest, options=options)
 
     def _outcome(
         self, params: Params, task: TaskContext, handler: KindHandler, results: list[DeclareOutcome]
@@ -238,11 +242,13 @@ class ObjectModule(Module):
         if task.diff:
             output["diff"] = [diff(result) for result in results if result.changed and result.action in plan.WRITES]
         task.warnings += group_warnings(self._option_warnings(results))
-        task.warnings += group_warnings((result.entry.label, text) for result in results for text in result.warnings)
+        task.warnings += group_warnings((result.declared.label, text) for result in results for text in result.warnings)
         if params.get("restart") == "never":
             pairs = zip(results, outputs)
             waiting = [
-                result.entry.label for result, entry in pairs if entry.get("restart_required") and not result.failed
+                result.declared.label
+                for result, output in pairs
+                if output.get("restart_required") and not result.failed
             ]
             task.warnings += restart_warning(waiting, task.check, "set restart: if_required")
         if any(result.failed for result in results):
@@ -252,9 +258,9 @@ class ObjectModule(Module):
 
 
 def _all_but_name(options: Options) -> str | None:
-    """The options that decide whether an entry is valid: all but its name. None if Ansible would convert the name.
+    """The options that decide whether an object is valid: all but its name. None if Ansible would convert the name.
 
-    Validation takes far longer than all else that is done for an unchanged object, and entries of a large task are
+    Validation takes far longer than all else that is done for an unchanged object, and objects of a large task are
     mostly alike but for their names.
     """
     if not isinstance(options.get("name"), str):
@@ -263,7 +269,7 @@ def _all_but_name(options: Options) -> str | None:
 
 
 def _identity(options: Options) -> Options:
-    """The options that name the object to delete, of an entry that a module has returned; other keys are no options."""
+    """The options that name the object to delete, of a result that a module has returned; other keys are no options."""
     return (
         {key: options[key] for key in ("name", "namespace", "state") if key in options} if "uid" in options else options
     )
@@ -272,9 +278,9 @@ def _identity(options: Options) -> Options:
 def _without_none(value: Any) -> Any:
     """The options without those that are None, at every depth."""
     if isinstance(value, dict):
-        return {key: _without_none(entry) for key, entry in value.items() if entry is not None}
+        return {key: _without_none(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
-        return [_without_none(entry) for entry in value]
+        return [_without_none(item) for item in value]
     return value
 
 
@@ -333,7 +339,7 @@ def _restarts(outputs: list[Output], check_mode: bool) -> str:
 
 def output_of(handler: KindHandler, result: DeclareOutcome) -> Output:
     """An object as a module returns it."""
-    key = result.entry.key
+    key = result.declared.key
     output: Output = {
         "name": key.name,
         # A refused object was not changed.
@@ -362,7 +368,7 @@ def output_of(handler: KindHandler, result: DeclareOutcome) -> Output:
 
 
 def diff(result: DeclareOutcome) -> Output:
-    header = f"{result.entry.key.kind} {result.entry.label}"
+    header = f"{result.declared.key.kind} {result.declared.label}"
     before, after = result.shown_change
     return {
         "before": before,

@@ -19,7 +19,7 @@ Params = dict[str, Any]
 ON_FAILURE: Final[dict[str, dict[str, Any]]] = {
     "results_on_failure": {"type": "str", "choices": ["failed", "all"], "default": "failed"},
 }
-"""Which entries a failed task returns; see the doc fragment `writes`."""
+"""Which objects a failed task returns; see the doc fragment `writes`."""
 
 # The number of reasons in the task's message, and of objects with the same reason or warning; the results have all.
 _SHOWN = 5
@@ -93,9 +93,9 @@ class Module:
 def changed_outcome(params: Params, task: TaskContext, noun: str, word: str, result: dict[str, Any]) -> Outcome:
     """The outcome of a task that changes objects. noun: these, in the plural. word: what becomes of them."""
     results = result["results"]
-    result["changed"] = any(entry["changed"] for entry in results)
-    failed = sum(entry["failed"] for entry in results)
-    count = sum(entry["changed"] and not entry["failed"] for entry in results)
+    result["changed"] = any(item["changed"] for item in results)
+    failed = sum(item["failed"] for item in results)
+    count = sum(item["changed"] and not item["failed"] for item in results)
     word, unchanged = f"would be {word}" if task.check and count else word, len(results) - count - failed
     if failed:
         return failed_outcome(params, noun, result, joined_counts({word: count, "unchanged": unchanged}))
@@ -116,13 +116,13 @@ def failed_outcome(
     objects, and no reason that the message has. others: what became of the others. parts: the lists of objects.
     kept: further keys of the failed objects that stay.
     """
-    every = [(label(entry), entry["msg"]) for part in parts for entry in result[part] if entry["failed"]]
+    every = [(label(item), item["msg"]) for part in parts for item in result[part] if item["failed"]]
     message, in_message = summarize_failures(every)
     if (total := len(result["results"])) != 1:
         message = f"{len(every)} of {total} {noun} failed: {message}"
     returned = dict(result)
     if params["results_on_failure"] == "failed":
-        returned["results"] = [_brief(entry, in_message, kept) for entry in result["results"] if entry["failed"]]
+        returned["results"] = [_brief(item, in_message, kept) for item in result["results"] if item["failed"]]
         if "result" in returned:
             returned["result"] = _brief(returned["result"], in_message)
     return Outcome({**returned, "msg": message + (f"; {others}" if others else "")}, failed=True)
@@ -141,9 +141,9 @@ def summarize_failures(failures: Sequence[tuple[str, str]]) -> tuple[str, set[st
     return message, {reason for reason in first if _cut(reason, longest) == reason}
 
 
-def label(entry: Mapping[str, Any]) -> str:
-    """The name of an object in messages. entry: its options or its result."""
-    parts = [str(entry[part]) for part in ("namespace", "name") if entry.get(part)]
+def label(item: Mapping[str, Any]) -> str:
+    """The name of an object in messages. item: its options or its result."""
+    parts = [str(item[part]) for part in ("namespace", "name") if item.get(part)]
     return "/".join(part if len(part) < _LONG_NAME and part.isprintable() else quoted(part) for part in parts)
 
 
@@ -178,9 +178,9 @@ def _cut(text: str, longest: int | None) -> str:
     return text if longest is None or len(text) <= longest else f"{text[:longest]}..."
 
 
-def _brief(entry: Mapping[str, Any], in_message: Collection[str], kept: tuple[str, ...] = ()) -> dict[str, Any]:
+def _brief(item: Mapping[str, Any], in_message: Collection[str], kept: tuple[str, ...] = ()) -> dict[str, Any]:
     return {
-        key: entry[key] for key in (*_BRIEF, *kept) if key in entry and not (key == "msg" and entry[key] in in_message)
+        key: item[key] for key in (*_BRIEF, *kept) if key in item and not (key == "msg" and item[key] in in_message)
     }
 
 

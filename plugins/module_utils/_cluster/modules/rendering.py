@@ -11,7 +11,7 @@ from ..._resolver.api.redaction import redact
 from ..._resolver.api.release import NEWEST, Release, UnknownRelease, parse_release
 from ..._resolver.declare.rendered import RENDERED, check_release, secret_option
 from ..client.errors import TaskFailed
-from ..writes.kind_handler import DeclareOutcome, Entry
+from ..writes.kind_handler import DeclaredObject, DeclareOutcome
 from .manifest_files import ManifestFile, files_of, write
 from .outcome import Params, TaskContext, counted_noun
 
@@ -26,14 +26,14 @@ RENDERING: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-def is_asked(plural: str, params: Params, entries: Sequence[Entry]) -> bool:
-    """Whether the task renders all its entries. Raises TaskFailed if it renders some, or has options of rendering."""
-    states = [entry.state for entry in entries] or [params["state"]]
+def is_asked(plural: str, params: Params, declared_objects: Sequence[DeclaredObject]) -> bool:
+    """Whether the task renders all its objects. Raises TaskFailed if it renders some, or has options of rendering."""
+    states = [declared.state for declared in declared_objects] or [params["state"]]
     if RENDERED in states:
         for index, state in enumerate(states):
             if state != RENDERED:
                 raise TaskFailed(
-                    f"{plural}[{index}] ({entries[index].label}): state is {state}, but others of the task are"
+                    f"{plural}[{index}] ({declared_objects[index].label}): state is {state}, but others of the task are"
                     f" {RENDERED}; set state: {RENDERED} for all or for none"
                 )
         return True
@@ -55,8 +55,8 @@ def render(nouns: str, results: Sequence[DeclareOutcome], of: Render, params: Pa
         if result.failed:
             continue
         try:
-            secret = _secret_of(result.entry.options, params["keep_secrets"])
-            own = of(result.entry.options, result.entry.manifest, release)
+            secret = _secret_of(result.declared.options, params["keep_secrets"])
+            own = of(result.declared.options, result.declared.manifest, release)
             for manifest in own:
                 check_release(manifest, release)
         except FieldError as error:

@@ -31,7 +31,7 @@ from .catalog_compatibility import check_fields, foreign_architectures
 from .declare import declare
 from .engine import WriteSettings
 from .handlers.catalog import DeclaredTypeHandler, skip_reason
-from .kind_handler import WITHOUT_CAPABILITY, DeclareOutcome, Entry, KindHandler
+from .kind_handler import WITHOUT_CAPABILITY, DeclaredObject, DeclareOutcome, KindHandler
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -67,9 +67,11 @@ class CatalogOutcome:
     versions: dict[str, int] = field(default_factory=dict)
 
 
-PlanLimits = Callable[[Session, Options, Callable[[], dict[ObjectKey, Manifest]]], tuple[KindHandler, list[Entry]]]
+PlanLimits = Callable[
+    [Session, Options, Callable[[], dict[ObjectKey, Manifest]]], tuple[KindHandler, list[DeclaredObject]]
+]
 """Plans the option `limits`: (session, options of the module, what lists the objects that the cluster has after the
-run, or raises RequestFailed) → the handler and the entries of what a catalog declares with its limits. Raises
+run, or raises RequestFailed) → the handler and the objects that a catalog declares with its limits. Raises
 CatalogError for limits that cannot be declared."""
 
 
@@ -88,28 +90,28 @@ def deploy(
     """
     deployed = CatalogOutcome()
     handler = _CatalogObjects(session, options)
-    entries = _entries(session, options, manifests, deployed)
+    declared_objects = _declared_objects(session, options, manifests, deployed)
     if options["state"] == "present":
-        _predict_changes(session, handler, options, entries, deployed)
+        _predict_changes(session, handler, options, declared_objects, deployed)
     limits = None
     if options["limits"] is not None:
         if plan_limits is None:
             raise CatalogError(f"limits: {WITHOUT_CAPABILITY}")
         limits = plan_limits(session, options, lambda: _objects_afterwards(handler, manifests, deployed))
     deployed.versions_before = _versions(_deployed(handler, options))
-    deployed.results = declare(session, handler, entries, settings)
+    deployed.results = declare(session, handler, declared_objects, settings)
     failed = sum(1 for result in deployed.results if result.failed)
     due = [gone for gone in deployed.gone if gone.keep_reason is None]
     if failed:
         for gone in due:
             gone.keep_reason = f"not pruned because {failed} of the catalog's objects failed"
     else:
-        deployed.pruned = declare(session, handler, [entry_of(gone.live, "absent") for gone in due], settings)
+        deployed.pruned = declare(session, handler, [declared_object(gone.live, "absent") for gone in due], settings)
     if limits is not None:
         # Afterwards: a limit names what there is.
         deployed.limits = declare(session, *limits, settings)
     after = [manifest for manifest in map(_afterwards, deployed.results) if manifest is not None]
-    pruned = {result.entry.key for result in deployed.pruned if result.changed}
+    pruned = {result.declared.key for result in deployed.pruned if result.changed}
     stay = [gone.live for gone in deployed.gone if ObjectKey.of(gone.live) not in pruned]
     deployed.versions = _versions([*after, *stay], options["catalog"])
     return deployed
@@ -127,8 +129,10 @@ def _objects_afterwards(
     return objects
 
 
-def _entries(session: Session, options: Options, manifests: list[Manifest], deployed: CatalogOutcome) -> list[Entry]:
-    """The entries for the objects, without the fields that the cluster would drop.
+def _declared_objects(
+    session: Session, options: Options, manifests: list[Manifest], deployed: CatalogOutcome
+) -> list[DeclaredObject]:
+    """The declared objects, without the fields that the cluster would drop.
 
     on_lost_fields never fails a preference for another architecture than the cluster's.
     """
@@ -144,8 +148,8 @@ def _entries(session: Session, options: Options, manifests: list[Manifest], depl
             }
         if options["on_lost_fields"] != "ignore":
             deployed.warnings += [f"{key.kind} {key.label}: {text}" for key, text in lost.items()]
-    entries = [entry_of(manifest, options["state"]) for manifest in fitting]
-    return [replace(entry, problem=refused.get(entry.key)) for entry in entries]
+    declared_objects = [declared_object(manifest, options["state"]) for manifest in fitting]
+    return [replace(declared, problem=refused.get(declared.key)) for declared in declared_objects]
 
 
 class ListedObjects(KindHandler):
@@ -174,29 +178,29 @@ def _predict_changes(
     session: Session,
     handler: _CatalogObjects,
     options: Options,
-    entries: list[Entry],
+    declared_objects: list[DeclaredObject],
     deployed: CatalogOutcome,
 ) -> None:
     """Records which objects are new, changed or gone, and the VMs that use them."""
     try:
-        live_by_key = handler.read(session, [entry.key for entry in entries])
+        live_by_key = handler.read(session, [declared.key for declared in declared_objects])
     except RequestFailed:
         return  # declare reports this for each object
     after: dict[ObjectKey, Manifest | None] = {}
-    for entry in entries:
-        object_key, live = entry.key, live_by_key.get(entry.key)
+    for declared in declared_objects:
+        object_key, live = declared.key, live_by_key.get(declared.key)
         if live is None:
             deployed.new.append(object_key)
         elif handler.skip_reason(live) is None:
             try:
-                spec = predicted(entry.manifest, live, ownership.owned(live, FIELD_MANAGER))
+                spec = predicted(declared.manifest, live, ownership.owned(live, FIELD_MANAGER))
                 changes = changes_of(live, spec)
             except FieldError:
                 continue  # the object comes from a newer KubeVirt: declare reports it
             if changes:
                 deployed.changed[object_key] = changes
-                after[object_key] = {**entry.manifest, "spec": spec}
-    object_keys = [entry.key for entry in entries]
+                after[object_key] = {**declared.manifest, "spec": spec}
+    object_keys = [declared.key for declared in declared_objects]
     objects = _deployed(handler, options)
     deployed.gone = [
         RemovedObject(live) for live in catalog_upgrade.no_longer_declared(objects, object_keys, options["catalog"])
@@ -281,9 +285,9 @@ def _afterwards(result: DeclareOutcome) -> Manifest | None:
     """The object after the run (in check mode, as predicted). Only its labels are reliable."""
     if result.action == plan.DELETE:
         return result.live_before if result.failed else None
-    return result.entry.manifest if result.changed else result.live
+    return result.declared.manifest if result.changed else result.live
 
 
-def entry_of(manifest: Manifest, state: str) -> Entry:
+def declared_object(manifest: Manifest, state: str) -> DeclaredObject:
     key = ObjectKey.of(manifest)
-    return Entry(key.label, key, state, manifest)
+    return DeclaredObject(key.label, key, state, manifest)

@@ -1,4 +1,4 @@
-"""The path of every module that writes: entries → live snapshot → plan → preflight → writes → wait → results.
+"""The path of every module that writes: declared objects → live snapshot → plan → preflight → writes → wait → results.
 
 Check mode sends the writes as dry runs and stops there.
 """
@@ -27,7 +27,7 @@ from ..client.session import Session
 from ..reads.snapshot import missing_namespace
 from ..reads.watch import WATCHES, wait_for
 from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, WriteSettings, run_dry, run_writes, send
-from .kind_handler import NOT_PLANNED, DeclareOutcome, Entry, KindHandler
+from .kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome, KindHandler
 
 Manifest = dict[str, Any]
 
@@ -36,14 +36,14 @@ _ATTEMPTS = 5
 
 
 def declare(
-    session: Session, handler: KindHandler, entries: list[Entry], settings: WriteSettings
+    session: Session, handler: KindHandler, declared_objects: list[DeclaredObject], settings: WriteSettings
 ) -> list[DeclareOutcome]:
-    """Declares the entries; results in the same order.
+    """Declares objects; results in the same order.
 
-    An invalid entry stops the task before anything is sent, like an invalid option. An error of the cluster, such as a
-    conflict or a missing permission, fails only its entry, unless fail_fast is set.
+    An invalid object stops the task before anything is sent, like an invalid option. An error of the cluster, such as a
+    conflict or a missing permission, fails only its object, unless fail_fast is set.
     """
-    results = [DeclareOutcome(entry) for entry in entries]
+    results = [DeclareOutcome(declared) for declared in declared_objects]
     if not _any_invalid(results):
         _read(session, handler, results, settings)
     if _any_invalid(results):
@@ -90,7 +90,7 @@ def _is_due(result: DeclareOutcome) -> bool:
 
 
 def _any_invalid(results: Iterable[DeclareOutcome]) -> bool:
-    return any(result.entry.problem for result in results)
+    return any(result.declared.problem for result in results)
 
 
 def _any_failed(results: Iterable[DeclareOutcome]) -> bool:
@@ -101,7 +101,7 @@ def _grouped(results: Iterable[DeclareOutcome]) -> dict[tuple[str, str | None], 
     """Results by kind and namespace, and there by name."""
     groups: dict[tuple[str, str | None], dict[str, DeclareOutcome]] = {}
     for result in results:
-        key = result.entry.key
+        key = result.declared.key
         groups.setdefault((key.kind, key.namespace), {})[key.name] = result
     return groups
 
@@ -111,23 +111,23 @@ def _is_readable(result: DeclareOutcome) -> bool:
 
 
 def _read(session: Session, handler: KindHandler, results: list[DeclareOutcome], settings: WriteSettings) -> None:
-    """Reads the live objects, and completes the entries. If a namespace cannot be read, only its entries fail."""
+    """Reads the live objects, and completes what is declared. If a namespace cannot be read, only its objects fail."""
     groups = [list(group.values()) for group in _grouped(results).values()]
     map_concurrently(lambda group: _read_group(session, handler, group), groups, settings.concurrency)
-    present = [result for result in results if _is_readable(result) and result.entry.state != "absent"]
+    present = [result for result in results if _is_readable(result) and result.declared.state != "absent"]
     handler.complete(present, settings.check_mode)
 
 
 def _read_group(session: Session, handler: KindHandler, group: list[DeclareOutcome]) -> None:
-    """Sets the live objects of entries of a kind and namespace."""
+    """Sets the live objects of a kind and namespace."""
     try:
-        objects = handler.read(session, [result.entry.key for result in group])
+        objects = handler.read(session, [result.declared.key for result in group])
     except RequestFailed as error:
         for result in group:
             result.failed = str(error)
         return
     for result in group:
-        live = objects.get(result.entry.key)
+        live = objects.get(result.declared.key)
         if live is not None and live["metadata"].get("deletionTimestamp"):
             # It goes, whatever is written to it.
             result.terminating, live = live, None
@@ -135,7 +135,7 @@ def _read_group(session: Session, handler: KindHandler, group: list[DeclareOutco
 
 
 def _plan_entry(handler: KindHandler, result: DeclareOutcome, settings: WriteSettings) -> bool:
-    """Plans an entry, and says whether it has a plan. If the live object cannot be parsed, the entry fails."""
+    """Plans an object, and says whether it has a plan. If the live object cannot be parsed, it has none."""
     live = result.live
     try:
         step = handler.plan(result, settings)
@@ -191,14 +191,14 @@ def _check_namespaces(session: Session, results: list[DeclareOutcome], settings:
     """Judges deletions from namespaces that do not exist: a misspelt namespace must not pass for an empty one."""
     if settings.preflight == "off":
         return
-    namespaces = {result.entry.key.namespace for result in results}
+    namespaces = {result.declared.key.namespace for result in results}
     # Only where nothing was found, which costs no request where there is something to delete.
     there = [result for result in results if result.live_before is not None or result.terminating is not None]
-    for namespace in namespaces - {""} - {result.entry.key.namespace for result in there}:
+    for namespace in namespaces - {""} - {result.declared.key.namespace for result in there}:
         due = [
             result
             for result in results
-            if result.entry.key.namespace == namespace and result.entry.state == "absent" and not result.failed
+            if result.declared.key.namespace == namespace and result.declared.state == "absent" and not result.failed
         ]
         if due and (problem := missing_namespace(session, str(namespace))):
             for result in due:
@@ -232,7 +232,7 @@ def _await_names(
         kind, namespace = group
         members = created[group]
         _wait_for_ends(session, KINDS[kind], namespace, members, deadline)
-        manifests = [result.entry.manifest for result in members.values() if not result.failed]
+        manifests = [result.declared.manifest for result in members.values() if not result.failed]
         seconds = max(0.0, deadline - time.monotonic())
         for name, failure in handler.await_dependents(namespace, manifests, seconds, created=True).items():
             members[name].failed = failure
@@ -293,7 +293,7 @@ def _send_plan(session: Session, result: DeclareOutcome, force: bool) -> Iterato
 
     Raises RequestFailed.
     """
-    key, step, live = result.entry.key, result.planned, result.live_before
+    key, step, live = result.declared.key, result.planned, result.live_before
     uid = live["metadata"].get("uid") if live is not None else None
     if step.action == plan.DELETE:
         send(session, delete(key.path, uid))
@@ -367,7 +367,7 @@ def _wait(session: Session, handler: KindHandler, results: list[DeclareOutcome],
 
         def probe(name: str, live: Manifest | None) -> Progress:
             result = members[name]
-            if result.entry.state == "absent":
+            if result.declared.state == "absent":
                 return Progress(done=_is_gone(result, live), pending="the object to disappear")
             return handler.probe(live, result.live_before if result.written or result.retried else None)
 

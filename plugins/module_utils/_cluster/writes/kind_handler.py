@@ -1,4 +1,4 @@
-"""Entries, results, and the hooks in which kinds differ."""
+"""Declared objects, outcomes, and the hooks in which kinds differ."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Manifest = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Entry:
+class DeclaredObject:
     """One object of a task.
 
     label: its name in messages. problem: why it cannot be declared at all, or None. options: the source of the
@@ -45,7 +45,7 @@ NOT_PLANNED: Final = Plan(plan.NONE, {}, {}, {})
 
 @dataclass(eq=False)
 class DeclareOutcome(WriteOutcome):
-    """The outcome for one entry, which fails if the entry has a problem.
+    """The outcome for one declared object, which fails if that has a problem.
 
     planned: what to write; what only the write needs is dropped after it. skip_reason: why the object was left
     unchanged. live: the object as last seen.
@@ -53,10 +53,10 @@ class DeclareOutcome(WriteOutcome):
     retained: what the cluster keeps of a deleted object. effect: of the change on the guest.
     restart: the object needs a restart, or was restarted. retried: its controller was made to try again.
     owners: the fields that other managers own after a takeover, by manager. related_changes: what changes with the
-    object, such as claims that grow. facts: what the completion of the entry says in the result.
+    object, such as claims that grow. facts: what its completion says in the result.
     """
 
-    entry: Entry
+    declared: DeclaredObject
     planned: Plan = NOT_PLANNED
     skip_reason: str | None = None
     live: Manifest | None = None
@@ -71,7 +71,7 @@ class DeclareOutcome(WriteOutcome):
     facts: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.failed = self.entry.problem
+        self.failed = self.declared.problem
 
     @property
     def action(self) -> str:
@@ -84,8 +84,8 @@ class DeclareOutcome(WriteOutcome):
         return redact(self.planned.before, self.planned.after)
 
     def refuse(self, problem: str) -> None:
-        """The entry cannot be declared."""
-        self.entry = replace(self.entry, problem=problem)
+        """The object cannot be declared."""
+        self.declared = replace(self.declared, problem=problem)
         self.failed = problem
 
     @property
@@ -119,18 +119,18 @@ class KindHandler:
         return read(session, keys)
 
     def complete(self, results: list[DeclareOutcome], check_mode: bool) -> None:
-        """Completes the entries of objects that are to be present by what the cluster has. May raise TaskFailed."""
+        """Completes the objects that are to be present by what the cluster has. May raise TaskFailed."""
 
     def plan(self, outcome: DeclareOutcome, settings: WriteSettings) -> Plan:
-        """What to write for the entry of an outcome. A `skip_reason` that it gets leaves the object unchanged.
+        """What to write for a declared object. A `skip_reason` that it gets leaves the object unchanged.
 
         Raises FieldError if the live object cannot be parsed.
         """
-        entry, live = outcome.entry, outcome.live
-        if entry.state == "absent":
-            return plan.absent(entry.manifest, live)
+        declared, live = outcome.declared, outcome.live
+        if declared.state == "absent":
+            return plan.absent(declared.manifest, live)
         owned = ownership.owned(live, self.manager) if live is not None else None
-        return self.compared(entry.manifest, live, owned, settings)
+        return self.compared(declared.manifest, live, owned, settings)
 
     def compared(
         self, manifest: Manifest, live: Manifest | None, owned_fields: set[Field] | None, settings: WriteSettings

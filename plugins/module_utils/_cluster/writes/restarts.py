@@ -263,7 +263,7 @@ def _await_decisions(session: Session, results: list[DeclareOutcome], deadline: 
     After a new capture, KubeVirt reports the generation as observed before it has compared the VM with its guest. An
     expected condition that does not appear for long is not coming.
     """
-    members = {(result.entry.key.namespace, result.entry.key.name): result for result in results}
+    members = {(result.declared.key.namespace, result.declared.key.name): result for result in results}
 
     def probe(result: DeclareOutcome, live: Manifest | None) -> Progress:
         state, effect = state_until(observed, live, "virt-controller to look at the change"), result.effect

@@ -86,7 +86,7 @@ def complete_each(
     In check mode a missing object is a warning, because an earlier task might create it.
     """
     for outcome in outcomes:
-        if outcome.entry.problem is not None or outcome.entry.options.get(option) is None:
+        if outcome.declared.problem is not None or outcome.declared.options.get(option) is None:
             continue
         try:
             complete(outcome)

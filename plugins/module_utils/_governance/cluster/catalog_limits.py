@@ -8,8 +8,8 @@ from typing import Any, Final
 from ..._cluster.client.errors import RequestFailed
 from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
-from ..._cluster.writes.catalog import ListedObjects, entry_of
-from ..._cluster.writes.kind_handler import Entry, KindHandler
+from ..._cluster.writes.catalog import ListedObjects, declared_object
+from ..._cluster.writes.kind_handler import DeclaredObject, KindHandler
 from ..._resolver.api.errors import CatalogError
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER
@@ -24,7 +24,7 @@ _NOT_FOUND: Final = 404
 
 def plan_limits(
     session: Session, options: Options, objects_afterwards: Callable[[], dict[ObjectKey, Manifest]]
-) -> tuple[KindHandler, list[Entry]]:
+) -> tuple[KindHandler, list[DeclaredObject]]:
     """The policies to declare, and to delete of limits that the catalog no longer has. See `catalog.PlanLimits`.
 
     Raises CatalogError for an invalid limit, for one whose name is taken, and if policies cannot be read.
@@ -52,8 +52,8 @@ def plan_limits(
                 f"limits: the cluster has another {key.kind} {key.name}, which does not belong to the catalog"
                 f" {options['catalog']}; rename the limit"
             )
-    return handler, [entry_of(manifest, "present") for manifest in declared.values()] + [
-        entry_of(manifest, "absent")
+    return handler, [declared_object(manifest, "present") for manifest in declared.values()] + [
+        declared_object(manifest, "absent")
         for key, manifest in live_policies.items()
         if key not in declared and _belongs(manifest, options["catalog"]) and key.name.endswith(SUFFIX)
     ]

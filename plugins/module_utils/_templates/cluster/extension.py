@@ -31,14 +31,14 @@ class Templates(VMExtension):
         complete_each(outcomes, OPTION, self._complete_one, check_mode)
 
     def _complete_one(self, outcome: DeclareOutcome) -> None:
-        """Gives the entry the VM of its template. Raises FieldError and MissingObject."""
-        entry = outcome.entry
-        reference = entry.options[OPTION]
-        namespace, name = reference.get("namespace") or entry.key.namespace, reference["name"]
+        """Gives the declared object the VM of its template. Raises FieldError and MissingObject."""
+        declared = outcome.declared
+        reference = declared.options[OPTION]
+        namespace, name = reference.get("namespace") or declared.key.namespace, reference["name"]
         template = self._template(namespace, name)
-        templated = vm_from_template(template, entry.options, entry.manifest, outcome.live, secrets.token_hex())
+        templated = vm_from_template(template, declared.options, declared.manifest, outcome.live, secrets.token_hex())
         self.task.notes.secrets.update(templated.secrets)
-        outcome.entry = replace(entry, manifest=templated.manifest)
+        outcome.declared = replace(declared, manifest=templated.manifest)
         outcome.facts["from_template"] = {
             "name": name,
             "namespace": namespace,

@@ -83,8 +83,8 @@ class VirtualMachineHandler(KindHandler):
             extension.write_related(results, session)
 
     def plan(self, outcome: DeclareOutcome, settings: WriteSettings) -> Plan:
-        manifest, live = outcome.entry.manifest, outcome.live
-        if outcome.entry.state == "absent":
+        manifest, live = outcome.declared.manifest, outcome.live
+        if outcome.declared.state == "absent":
             return super().plan(outcome, settings)
         reconciled = virtual_machine.reconcile(manifest, live, self.manager, settings.force_conflicts)
         outcome.warnings += plugged_warnings(reconciled.plugged, live)
@@ -126,7 +126,7 @@ class VirtualMachineHandler(KindHandler):
     def _findings(self, result: DeclareOutcome, vm: Manifest, cluster: Cluster) -> list[Finding]:
         future = admit(vm, result.live, cluster)
         if _changes_spec(result):
-            self._admissions[result.entry.key] = future
+            self._admissions[result.declared.key] = future
         return [
             *(finding for extension in self._extensions for finding in extension.findings(result, vm, future.admitted)),
             *rules.findings(future, result.live, cluster, self._lookup.list, self._checks),
@@ -150,10 +150,10 @@ class VirtualMachineHandler(KindHandler):
         if not expanded:
             return
         cluster = self._cluster
-        vms = (vm for result in expanded for vm in (result.entry.manifest, result.live or {}))
+        vms = (vm for result in expanded for vm in (result.declared.manifest, result.live or {}))
         self._lookup.gather(key for vm in vms for key in keys_for_admission(vm, cluster.release))
         for result in expanded:
-            result.warnings += filter(None, [size_mismatch(result.entry.manifest, result.live or {}, cluster)])
+            result.warnings += filter(None, [size_mismatch(result.declared.manifest, result.live or {}, cluster)])
 
     def _set_effects(self, planned: list[DeclareOutcome]) -> None:
         """Sets the effect of each planned change, and of earlier changes on the guest of an unchanged VM; None for a VM
@@ -184,7 +184,7 @@ class VirtualMachineHandler(KindHandler):
         )
         for result in changed:
             live = result.live
-            future = self._admissions.pop(result.entry.key, None) or admit(
+            future = self._admissions.pop(result.declared.key, None) or admit(
                 plan.merged(result.planned, live), live, cluster
             )
             result.effect = admitted_effect(live or {}, future, instances.get(_instance(result)), cluster)
@@ -202,7 +202,7 @@ class VirtualMachineHandler(KindHandler):
         patches = {result: patch for result in results if result.live and (patch := retry_patch(result.live))}
 
         def retry(result: DeclareOutcome) -> None:
-            write = merge_patch(result.entry.key.path, patches[result], fieldManager=self._session.field_manager)
+            write = merge_patch(result.declared.key.path, patches[result], fieldManager=self._session.field_manager)
             with contextlib.suppress(RequestFailed):
                 result.retried = send(self._session, write) is not None
 
@@ -248,7 +248,7 @@ def _stays(result: DeclareOutcome) -> bool:
 
 def _is_expanded(result: DeclareOutcome) -> bool:
     """Whether the cluster has replaced the matchers of a VM that stays."""
-    return _stays(result) and virtual_machine.expanded(result.entry.manifest, result.live or {})
+    return _stays(result) and virtual_machine.expanded(result.declared.manifest, result.live or {})
 
 
 def _changes_spec(result: DeclareOutcome) -> bool:
@@ -257,4 +257,4 @@ def _changes_spec(result: DeclareOutcome) -> bool:
 
 
 def _instance(result: DeclareOutcome) -> ObjectKey:
-    return ObjectKey(_VMI, result.entry.key.namespace, result.entry.key.name)
+    return ObjectKey(_VMI, result.declared.key.namespace, result.declared.key.name)

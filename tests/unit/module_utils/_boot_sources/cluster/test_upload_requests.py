@@ -18,7 +18,7 @@ from plugins.module_utils._boot_sources.cluster.upload import UploadFailed, Uplo
 from plugins.module_utils._cluster.client.errors import ApiError
 from plugins.module_utils._cluster.client.pool import display
 from plugins.module_utils._cluster.writes.engine import WriteSettings
-from plugins.module_utils._cluster.writes.kind_handler import DeclareOutcome, Entry
+from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from scripted_server import Store, session_with, status
 
@@ -61,7 +61,7 @@ def boot_source(folder: Path, **file_options: Any) -> BootSourceState:
     defaults = {"archive": False, "volume": "golden", "claim": True, "create": True, "tries": 5, "ready_timeout": 5}
     file = {"path": str(path), **defaults, **file_options}
     options = {"name": "golden", "namespace": "shop", "size": "1Gi", "upload": file}
-    entry = Entry(
+    entry = DeclaredObject(
         "", ObjectKey("", "shop", "golden"), "present", {}, options={**options, "upload_proxy": {"url": "http://p"}}
     )
     return BootSourceState(DeclareOutcome(entry), volume="golden")

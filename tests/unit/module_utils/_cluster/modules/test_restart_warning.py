@@ -10,7 +10,7 @@ import pytest
 from plugins.module_utils._cluster.modules.objects import ObjectModule
 from plugins.module_utils._cluster.modules.outcome import TaskContext
 from plugins.module_utils._cluster.writes.handlers.virtual_machine import VirtualMachineHandler
-from plugins.module_utils._cluster.writes.kind_handler import NOT_PLANNED, DeclareOutcome, Entry, TaskNotes
+from plugins.module_utils._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome, TaskNotes
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.declare import plan
 from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, GuestEffect
@@ -27,7 +27,10 @@ def result(name: str, effect: GuestEffect | None, action: str = plan.APPLY, stat
         "status": status or {"created": True},
     }
     return DeclareOutcome(
-        Entry(f"shop/{name}", key, "present", {}), NOT_PLANNED._replace(action=action), effect=effect, live=live
+        DeclaredObject(f"shop/{name}", key, "present", {}),
+        NOT_PLANNED._replace(action=action),
+        effect=effect,
+        live=live,
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from plugins.module_utils._cluster.writes.declare import declare
 from plugins.module_utils._cluster.writes.engine import WriteSettings
-from plugins.module_utils._cluster.writes.kind_handler import DeclareOutcome, Entry, KindHandler
+from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
 from plugins.module_utils._resolver.api.finding import Finding
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.declare import plan
@@ -41,7 +41,7 @@ def manifest(name: str) -> Manifest:
 def check(
     store: Answer, *names: str, state: str = "present", handler: KindHandler = SIZES, **how: Any
 ) -> list[DeclareOutcome]:
-    entries = [Entry(f"shop/{name}", ObjectKey(KIND, "shop", name), state, manifest(name)) for name in names]
+    entries = [DeclaredObject(f"shop/{name}", ObjectKey(KIND, "shop", name), state, manifest(name)) for name in names]
     with session_with(store) as session:
         return declare(session, handler, entries, WriteSettings(check_mode=True, concurrency=1, **how))
 
@@ -156,7 +156,7 @@ def test_dry_run_sends_merge_patch_without_apply() -> None:
 def test_missing_objects_are_warnings_in_check_mode_only() -> None:
     finds = handler_with(
         check=lambda planned: {
-            result: [Finding(f"{result.entry.key.name} is not there", missing=result.entry.key.name == "gone")]
+            result: [Finding(f"{result.declared.key.name} is not there", missing=result.declared.key.name == "gone")]
             for result in planned
         },
     )
@@ -169,7 +169,7 @@ def test_missing_objects_are_warnings_in_check_mode_only() -> None:
         (gone,) = check(empty(gone=answer), "gone", handler=finds)
         assert (gone.failed, len(gone.warnings)) == (None, count)
     with session_with(empty()) as session:
-        entry = Entry("shop/gone", ObjectKey(KIND, "shop", "gone"), "present", manifest("gone"))
+        entry = DeclaredObject("shop/gone", ObjectKey(KIND, "shop", "gone"), "present", manifest("gone"))
         (run,) = declare(session, finds, [entry], WriteSettings())
     assert (run.failed, run.warnings) == ("gone is not there", [])
 

@@ -13,7 +13,7 @@ from plugins.module_utils._cluster.reads.watch import with_grace
 from plugins.module_utils._cluster.writes import declare as declaring
 from plugins.module_utils._cluster.writes.declare import declare
 from plugins.module_utils._cluster.writes.engine import WriteSettings
-from plugins.module_utils._cluster.writes.kind_handler import DeclareOutcome, Entry, KindHandler
+from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
 from plugins.module_utils._resolver.api.finding import Finding
 from plugins.module_utils._resolver.api.manifest import Progress
 from plugins.module_utils._resolver.api.matcher import ObjectKey
@@ -40,13 +40,13 @@ def manifest(name: str, namespace: str = "shop", guest: int = 1) -> Manifest:
     }
 
 
-def entry(name: str, namespace: str = "shop", state: str = "present", **options: Any) -> Entry:
+def entry(name: str, namespace: str = "shop", state: str = "present", **options: Any) -> DeclaredObject:
     created = manifest(name, namespace)
-    return Entry(f"{namespace}/{name}", ObjectKey(KIND, namespace, name), state, created, **options)
+    return DeclaredObject(f"{namespace}/{name}", ObjectKey(KIND, namespace, name), state, created, **options)
 
 
 def run(
-    store: Any, *entries: Entry, handler: KindHandler = SIZES, concurrency: int = 1, **settings: Any
+    store: Any, *entries: DeclaredObject, handler: KindHandler = SIZES, concurrency: int = 1, **settings: Any
 ) -> list[DeclareOutcome]:
     with session_with(store) as session:
         return declare(session, handler, list(entries), WriteSettings(concurrency=concurrency, **settings))
@@ -76,7 +76,7 @@ def test_unreadable_namespace_fails_only_its_entries() -> None:
 
 def test_fail_fast_sends_nothing_after_preflight_refusal() -> None:
     picky = handler_with(
-        check=lambda planned: {result: [Finding("too small")] for result in planned if result.entry.key.name == "a"},
+        check=lambda planned: {result: [Finding("too small")] for result in planned if result.declared.key.name == "a"},
     )
     store = empty("shop")
     refused, spared = run(store, entry("a"), entry("b"), handler=picky, fail_fast=True)

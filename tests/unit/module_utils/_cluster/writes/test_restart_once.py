@@ -13,7 +13,7 @@ import pytest
 from plugins.module_utils._cluster.reads.revisions import inspect
 from plugins.module_utils._cluster.writes import restarts
 from plugins.module_utils._cluster.writes.engine import WriteSettings
-from plugins.module_utils._cluster.writes.kind_handler import DeclareOutcome, Entry
+from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
 from plugins.module_utils._cluster.writes.revision_outcome import RevisionOutcome
 from plugins.module_utils._cluster.writes.revision_writes import change
 from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
@@ -218,7 +218,7 @@ def _settled(code: int) -> tuple[DeclareOutcome, int]:
     cluster.code = code
     with session_with(cluster) as session:
         result = DeclareOutcome(
-            Entry("shop/db", ObjectKey("VirtualMachine", "shop", "db"), "present", {}), live=cluster.vm
+            DeclaredObject("shop/db", ObjectKey("VirtualMachine", "shop", "db"), "present", {}), live=cluster.vm
         )
         restarts.DeclaredRestarts(True, 16).run(session, [result], deadline=float("inf"))
     return result, cluster.restarts
@@ -309,7 +309,7 @@ def test_declared_vm_does_not_restart_guest_again() -> None:
     cluster = RestartingVM()
     run(cluster)
     with session_with(cluster) as session:
-        entry = Entry("shop/db", ObjectKey("VirtualMachine", "shop", "db"), "present", {})
+        entry = DeclaredObject("shop/db", ObjectKey("VirtualMachine", "shop", "db"), "present", {})
         result = DeclareOutcome(entry, live=cluster.vm)
         restarts.DeclaredRestarts(True, 16).run(session, [result], deadline=float("inf"))
     assert (result.restart, result.failed, cluster.restarts) == (False, None, 1)
@@ -320,7 +320,7 @@ def test_declared_vm_restarts_guest_left_by_refresh() -> None:
     cluster = RestartingVM()
     run(cluster, "never")
     with session_with(cluster) as session:
-        entry = Entry("shop/db", ObjectKey("VirtualMachine", "shop", "db"), "present", {})
+        entry = DeclaredObject("shop/db", ObjectKey("VirtualMachine", "shop", "db"), "present", {})
         result = DeclareOutcome(entry, live=cluster.vm)
         restarts.DeclaredRestarts(True, 16).run(session, [result], deadline=float("inf"))
     assert (result.restart, result.failed, cluster.restarts) == (True, None, 1)

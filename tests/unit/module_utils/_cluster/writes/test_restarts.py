@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._cluster.writes import restarts
-from plugins.module_utils._cluster.writes.kind_handler import NOT_PLANNED, DeclareOutcome, Entry
+from plugins.module_utils._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome
 from plugins.module_utils._cluster.writes.restarts import DeclaredRestarts, waits_for_restart
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.declare import plan
@@ -69,7 +69,7 @@ class Cluster:
 
 def changed(cluster: Cluster, label: str, needs: str) -> DeclareOutcome:
     namespace, name = label.split("/")
-    entry = Entry(label, ObjectKey("VirtualMachine", namespace, name), "present", {})
+    entry = DeclaredObject(label, ObjectKey("VirtualMachine", namespace, name), "present", {})
     result = DeclareOutcome(
         entry,
         NOT_PLANNED._replace(action=plan.APPLY),
@@ -172,7 +172,8 @@ def test_guest_that_could_not_restart_keeps_running() -> None:
     cluster = Cluster("shop/a-r")
     cluster.looked = True
     result = DeclareOutcome(
-        Entry("shop/a-r", ObjectKey("VirtualMachine", "shop", "a-r"), "present", {}), live=cluster.vm("shop/a-r")
+        DeclaredObject("shop/a-r", ObjectKey("VirtualMachine", "shop", "a-r"), "present", {}),
+        live=cluster.vm("shop/a-r"),
     )
     lost = {"type": "Failure", "status": "True", "reason": "FailedFindInstancetype"}
     (result.live or {})["status"]["conditions"].append(lost)
@@ -249,7 +250,7 @@ def test_no_request_without_guest_change_or_permission() -> None:
 def test_restart_pending_from_earlier_run_is_done() -> None:
     cluster = Cluster("shop/a-r")
     cluster.looked = True
-    entry = Entry("shop/a-r", ObjectKey("VirtualMachine", "shop", "a-r"), "present", {})
+    entry = DeclaredObject("shop/a-r", ObjectKey("VirtualMachine", "shop", "a-r"), "present", {})
     result = DeclareOutcome(entry, live=cluster.vm("shop/a-r"))
     assert (
         waits_for_restart(result)
@@ -294,7 +295,8 @@ class Replacing(Cluster):
 def test_guest_restarted_meanwhile_is_not_restarted_again(gone: bool, requests: int) -> None:
     cluster = Replacing(gone)
     result = DeclareOutcome(
-        Entry("shop/a-r", ObjectKey("VirtualMachine", "shop", "a-r"), "present", {}), live=cluster.vm("shop/a-r")
+        DeclaredObject("shop/a-r", ObjectKey("VirtualMachine", "shop", "a-r"), "present", {}),
+        live=cluster.vm("shop/a-r"),
     )
     settle(cluster, [result])
     assert (result.failed, result.restart, cluster.asked["shop restart"]) == (None, False, requests)
@@ -321,7 +323,8 @@ class Stopped(Cluster):
 def test_stopped_guest_is_neither_restarted_nor_awaited() -> None:
     cluster = Stopped()
     result = DeclareOutcome(
-        Entry("shop/a-r", ObjectKey("VirtualMachine", "shop", "a-r"), "present", {}), live=cluster.vm("shop/a-r")
+        DeclaredObject("shop/a-r", ObjectKey("VirtualMachine", "shop", "a-r"), "present", {}),
+        live=cluster.vm("shop/a-r"),
     )
     settle(cluster, [result])
     assert (result.failed, result.restart, cluster.restarted) == (None, False, [])

@@ -10,7 +10,7 @@ import pytest
 from plugins.module_utils._cluster.writes.declare import declare
 from plugins.module_utils._cluster.writes.engine import WriteSettings
 from plugins.module_utils._cluster.writes.handlers.virtual_machine import VirtualMachineHandler
-from plugins.module_utils._cluster.writes.kind_handler import DeclareOutcome, Entry, TaskNotes
+from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome, TaskNotes
 from plugins.module_utils._cluster.writes.restarts import waits_for_restart
 from plugins.module_utils._governance.cluster.vm_extension import Governance
 from plugins.module_utils._governance.language import Limit
@@ -89,7 +89,7 @@ def change(store: Store, *wanted: Manifest, restart: str = "never") -> list[Decl
         "preflight_placement": "off",
     }
     entries = [
-        Entry(
+        DeclaredObject(
             f"shop/{vm['metadata']['name']}", ObjectKey("VirtualMachine", "shop", vm["metadata"]["name"]), "present", vm
         )
         for vm in wanted or [declared(item, disk="ssd") for item in NUMBERS]
