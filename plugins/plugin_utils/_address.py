@@ -26,15 +26,15 @@ class Endpoint(NamedTuple):
     port: int | None = None
 
 
-def interface_address(instance: Manifest, interface: str | None = None, family: str = "prefer_ipv4") -> str | None:
+def interface_address(vmi: Manifest, interface: str | None = None, family: str = "prefer_ipv4") -> str | None:
     """An address of a VMI; None while it has none.
 
     interface: the name of an interface (which is that of its network), or its name in the guest; None for the first
     interface of the VMI's spec with an address. family: a key of FAMILIES. Loopback and link-local addresses do not
     count.
     """
-    order = [entry["name"] for entry in _interfaces(instance)]
-    reported = (instance.get("status") or {}).get("interfaces") or []
+    order = [entry["name"] for entry in _interfaces(vmi)]
+    reported = (vmi.get("status") or {}).get("interfaces") or []
     if interface is None:
         # Interfaces that the guest created, such as a container bridge, have no name.
         matches = [entry for entry in reported if entry.get("name") in order]
@@ -49,12 +49,12 @@ def interface_address(instance: Manifest, interface: str | None = None, family: 
     return None
 
 
-def services_by_vmi(services: Iterable[Manifest], instances: Iterable[Manifest]) -> dict[str, list[Manifest]]:
+def services_by_vmi(services: Iterable[Manifest], vmis: Iterable[Manifest]) -> dict[str, list[Manifest]]:
     """The LoadBalancer and NodePort Services that lead to one VMI alone, by the VMI's name.
 
-    services, instances: all of one namespace. A LoadBalancer has priority over a NodePort, then the name decides.
+    services, vmis: all of one namespace. A LoadBalancer has priority over a NodePort, then the name decides.
     """
-    labels = {instance["metadata"]["name"]: _pod_labels(instance) for instance in instances}
+    labels = {vmi["metadata"]["name"]: _pod_labels(vmi) for vmi in vmis}
     names: dict[tuple[str, str], list[str]] = {}
     for name, pod_labels in labels.items():
         for label in pod_labels.items():
@@ -76,7 +76,7 @@ def services_by_vmi(services: Iterable[Manifest], instances: Iterable[Manifest])
 
 
 def service_endpoint(
-    instance: Manifest,
+    vmi: Manifest,
     services: Iterable[Manifest],
     node: Callable[[str], object],
     port: int = 22,
@@ -89,17 +89,17 @@ def service_endpoint(
     """
     for service in services:
         for service_port in service["spec"].get("ports") or []:
-            if _target_port(service_port, instance) == port and (service_port.get("protocol") or "TCP") == "TCP":
+            if _target_port(service_port, vmi) == port and (service_port.get("protocol") or "TCP") == "TCP":
                 endpoint = _load_balancer_endpoint(service, service_port, family) or _node_port_endpoint(
-                    instance, service_port, node, family
+                    vmi, service_port, node, family
                 )
                 if endpoint is not None:
                     return endpoint
     return None
 
 
-def _interfaces(instance: Manifest) -> list[Manifest]:
-    devices = ((instance.get("spec") or {}).get("domain") or {}).get("devices") or {}
+def _interfaces(vmi: Manifest) -> list[Manifest]:
+    devices = ((vmi.get("spec") or {}).get("domain") or {}).get("devices") or {}
     return devices.get("interfaces") or []
 
 
@@ -128,10 +128,10 @@ def _type(service: Manifest) -> str:
     return str((service.get("spec") or {}).get("type") or "")
 
 
-def _pod_labels(instance: Manifest) -> dict[str, str]:
+def _pod_labels(vmi: Manifest) -> dict[str, str]:
     """The labels of the VMI's pod (KubeVirt ``virt-controller/services/template.go``)."""
-    metadata = instance["metadata"]
-    hostname = (instance.get("spec") or {}).get("hostname") or metadata["name"].partition(".")[0][:_LABEL_LENGTH]
+    metadata = vmi["metadata"]
+    hostname = (vmi.get("spec") or {}).get("hostname") or metadata["name"].partition(".")[0][:_LABEL_LENGTH]
     return {
         **(metadata.get("labels") or {}),
         "kubevirt.io": "virt-launcher",
@@ -141,12 +141,12 @@ def _pod_labels(instance: Manifest) -> dict[str, str]:
     }
 
 
-def _target_port(service_port: Manifest, instance: Manifest) -> int | None:
+def _target_port(service_port: Manifest, vmi: Manifest) -> int | None:
     """The guest's port for a port of a Service. Named ports are those of the interfaces."""
     target = service_port.get("targetPort") or service_port.get("port")
     if isinstance(target, int):
         return target
-    ports = [port for interface in _interfaces(instance) for port in interface.get("ports") or []]
+    ports = [port for interface in _interfaces(vmi) for port in interface.get("ports") or []]
     return next((port.get("port") for port in ports if port.get("name") == target), None)
 
 
@@ -159,10 +159,10 @@ def _load_balancer_endpoint(service: Manifest, service_port: Manifest, family: s
 
 
 def _node_port_endpoint(
-    instance: Manifest, service_port: Manifest, node: Callable[[str], object], family: str
+    vmi: Manifest, service_port: Manifest, node: Callable[[str], object], family: str
 ) -> Endpoint | None:
     """The NodePort on the node of the guest, which accepts connections under every traffic policy."""
-    name, port = (instance.get("status") or {}).get("nodeName"), service_port.get("nodePort")
+    name, port = (vmi.get("status") or {}).get("nodeName"), service_port.get("nodePort")
     if not name or not port:
         return None
     manifest = node(name)

@@ -147,9 +147,9 @@ def _row(vm: Result, captured: Result, team_label: str) -> Result:
     parts = {matcher_field.matcher: vm.get(matcher_field.matcher) or {} for matcher_field in MATCHER_FIELDS}
     drifted = bool(vm["drifted"])
     guest = (vm.get("resources") or {}).get("guest") or {}
-    instance = vm.get("instance") or {}
-    running = bool(instance) and instance.get("phase") not in ENDED
-    actual = instance.get("guest") or {} if running else {}
+    vmi = vm.get("instance") or {}
+    running = bool(vmi) and vmi.get("phase") not in ENDED
+    actual = vmi.get("guest") or {} if running else {}
     since = _drifts_since(parts.values()) if drifted else ""
     return {
         "namespace": vm["namespace"],

@@ -114,9 +114,9 @@ def _host_facts(
 ) -> dict[str, Any]:
     """The result of virtual_machine_info for a VM, with extra fields for grouping hosts."""
     metadata = vm["metadata"]
-    instance = _instance(vm, lookup)
+    vmi = _vmi(vm, lookup)
     unread = lookup.problem(_VMI.kind, metadata["namespace"]) is not None
-    inspection = inspected(vm, lookup, cluster, ASSUMED if unread else instance, revisions)
+    inspection = inspected(vm, lookup, cluster, ASSUMED if unread else vmi, revisions)
     annotations = metadata.get("annotations") or {}
     result = {
         **vm_result(inspection, facts),
@@ -128,26 +128,26 @@ def _host_facts(
     return result
 
 
-def _instance(vm: Manifest, lookup: ClusterLookup) -> Manifest | None:
-    instance = lookup.get(_VMI.kind, vm["metadata"]["namespace"], vm["metadata"]["name"])
-    return instance if isinstance(instance, dict) else None
+def _vmi(vm: Manifest, lookup: ClusterLookup) -> Manifest | None:
+    vmi = lookup.get(_VMI.kind, vm["metadata"]["namespace"], vm["metadata"]["name"])
+    return vmi if isinstance(vmi, dict) else None
 
 
 def _endpoint(
     vm: Manifest, lookup: ClusterLookup, options: Options, services: dict[str, dict[str, list[Manifest]]]
 ) -> Endpoint | None:
     """services: those that lead to VMIs, by namespace and name of the VMI; filled on demand."""
-    instance = _instance(vm, lookup)
-    if instance is None or options["address"] == "none":
+    vmi = _vmi(vm, lookup)
+    if vmi is None or options["address"] == "none":
         return None
     if options["address"] == "interface":
-        address = interface_address(instance, options["interface"], options["ip_family"])
+        address = interface_address(vmi, options["interface"], options["ip_family"])
         return Endpoint(address) if address is not None else None
     namespace, name = vm["metadata"]["namespace"], vm["metadata"]["name"]
     if namespace not in services:
         services[namespace] = services_by_vmi(lookup.list("Service", namespace), lookup.list(_VMI.kind, namespace))
     return service_endpoint(
-        instance,
+        vmi,
         services[namespace].get(name, ()),
         lambda name: lookup.get("Node", "", name),
         options["service_port"],

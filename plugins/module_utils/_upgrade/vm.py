@@ -27,8 +27,7 @@ from .._resolver.kubevirt.admission import admitter
 from .._resolver.kubevirt.config.cluster import Cluster
 from .._resolver.kubevirt.find import revision_names as naming
 from .._resolver.kubevirt.vm.readiness import has_guest
-from .._resolver.kubevirt.vmi import vmi
-from .._resolver.kubevirt.vmi.vmi import guest
+from .._resolver.kubevirt.vmi.vmi import build, guest
 from .._resolver.kubevirt.webhooks import validate
 from .._resolver.kubevirt.webhooks.mutate import admit
 from .._resolver.kubevirt.webhooks.response import invalid
@@ -144,8 +143,8 @@ def upgrade_side(cluster: Cluster, vms: Sequence[Manifest] = (), objects: QuotaO
     )
 
 
-def vm_change(vm: Manifest, instance: Instance, before: UpgradeSide, after: UpgradeSide) -> VMChange:
-    """Compares a VM before and after an upgrade. instance: the VM's VMI, see `guest.effect`."""
+def vm_change(vm: Manifest, vmi: Instance, before: UpgradeSide, after: UpgradeSide) -> VMChange:
+    """Compares a VM before and after an upgrade. vmi: the VM's VMI, see `guest.effect`."""
     start_before, start_after = _next_start(vm, before), _next_start(vm, after)
     changes = _spec_changes(start_before, start_after)
     return VMChange(
@@ -156,18 +155,18 @@ def vm_change(vm: Manifest, instance: Instance, before: UpgradeSide, after: Upgr
         _lost(vm, before, after),
         refusal(vm, after.cluster),
         refusal(vm, before.cluster),
-        _effect(vm, instance, before.cluster, after.cluster, changes),
+        _effect(vm, vmi, before.cluster, after.cluster, changes),
         _pinned(vm, after) and not _pinned(vm, before),
         has_unreadable_revision(vm, after.cluster.objects, after.cluster.release),
-        drift(vm, instance, after.cluster),
+        drift(vm, vmi, after.cluster),
     )
 
 
 def _effect(
-    vm: Manifest, instance: Instance, before: Cluster, after: Cluster, changes: tuple[dict[str, Any], ...]
+    vm: Manifest, vmi: Instance, before: Cluster, after: Cluster, changes: tuple[dict[str, Any], ...]
 ) -> GuestEffect:
     """The effect of an upgrade on a guest. changes: of the VMI's spec at the next start, with defaults."""
-    earlier, now = (guest_effect(vm, vm, instance, cluster) for cluster in (before, after))
+    earlier, now = (guest_effect(vm, vm, vmi, cluster) for cluster in (before, after))
     if (now.needs, now.outstanding, now.requested) == (earlier.needs, earlier.outstanding, earlier.requested):
         now = now._replace(needs=NOTHING, reason="", requested=False)
     visible = any(not change["field"].startswith(_IRRELEVANT) for change in changes)
@@ -181,7 +180,7 @@ def _spec_changes(before: VMStart, after: VMStart) -> tuple[dict[str, Any], ...]
 
 def _next_start(vm: Manifest, side: UpgradeSide) -> VMStart:
     """Computes the next start of a VM. vm: as it is stored."""
-    built = vmi.build(vm, side.cluster)
+    built = build(vm, side.cluster)
     if built.spec is None or built.metadata is None:
         return VMStart(problem=built.error.message if built.error is not None else "the VM cannot be expanded")
     try:

@@ -14,7 +14,7 @@ from ..writes.engine import WriteSettings
 from ..writes.power import PowerOutcome, power
 from .options import AUTH, CONCURRENCY, FAIL_FAST, REQUESTS, SELECTION, WAIT, check_selector, selected, selector
 from .outcome import ON_FAILURE, Module, Outcome, Params, TaskContext, changed_outcome, group_warnings
-from .vm_results import instance_result, printable_status
+from .vm_results import printable_status, vmi_result
 
 Output = dict[str, Any]
 
@@ -136,18 +136,18 @@ def _output(result: PowerOutcome) -> Output:
         output["run_strategy"] = run_strategy(result.vm)
     if result.vm_before is not None:
         output["status_before"] = printable_status(result.vm_before)
-    if result.instance is not None:
-        output["instance"] = instance_result(result.instance)
+    if result.vmi is not None:
+        output["instance"] = vmi_result(result.vmi)
     return output
 
 
 def _diff(result: PowerOutcome, check_mode: bool) -> Output:
     header = f"VirtualMachine {result.label}"
-    after = _predicted(result) if check_mode else _power_of(result.vm, result.instance)
+    after = _predicted(result) if check_mode else _power_of(result.vm, result.vmi)
     return {
         "before_header": header,
         "after_header": f"{header} ({result.verb})",
-        "before": _power_of(result.vm_before, result.instance_before),
+        "before": _power_of(result.vm_before, result.vmi_before),
         "after": after,
     }
 
@@ -160,10 +160,10 @@ def _predicted(result: PowerOutcome) -> Output:
         return status
     if requested.state in (STARTED, RESTARTED):
         return {**status, "instance": "new"}
-    return {**_power_of(None, result.instance_before), **status}
+    return {**_power_of(None, result.vmi_before), **status}
 
 
-def _power_of(vm: Output | None, instance: Output | None) -> Output:
+def _power_of(vm: Output | None, vmi: Output | None) -> Output:
     """The power state of a VM. A new uid identifies a restarted VMI."""
     status = {"status": printable_status(vm or {})}
-    return {**status, "instance": instance["metadata"]["uid"]} if instance is not None else status
+    return {**status, "instance": vmi["metadata"]["uid"]} if vmi is not None else status

@@ -42,14 +42,14 @@ def vm_result(vm: InspectedVM, facts: VMFacts | None = None) -> Result:
     }
     if facts is not None:
         result.update(facts(vm))
-    if vm.instance is not None:
+    if vm.vmi is not None:
         result["instance"] = {
-            **instance_result(vm.instance),
-            "guest": guest(vm.instance["spec"]),
-            "guest_os": (vm.instance.get("status") or {}).get("guestOSInfo") or {},
-            "disks": guest_devices.disks(vm.instance),
-            "claims": guest_devices.claims(vm.instance),
-            "interfaces": guest_devices.interfaces(vm.instance),
+            **vmi_result(vm.vmi),
+            "guest": guest(vm.vmi["spec"]),
+            "guest_os": (vm.vmi.get("status") or {}).get("guestOSInfo") or {},
+            "disks": guest_devices.disks(vm.vmi),
+            "claims": guest_devices.claims(vm.vmi),
+            "interfaces": guest_devices.interfaces(vm.vmi),
         }
     return result
 
@@ -89,11 +89,11 @@ def refresh_result(vm: InspectedVM) -> Result:
     return {**result, **_revisions(vm)}
 
 
-def instance_result(instance: Manifest) -> Result:
+def vmi_result(vmi: Manifest) -> Result:
     """The VMI of a VM."""
-    status = instance.get("status") or {}
+    status = vmi.get("status") or {}
     return {
-        "uid": instance["metadata"]["uid"],
+        "uid": vmi["metadata"]["uid"],
         "phase": status.get("phase", ""),
         "node": status.get("nodeName", ""),
     }

@@ -54,9 +54,9 @@ class InspectedVM:
         return f"{self.namespace}/{self.name}"
 
     @property
-    def instance(self) -> Manifest | None:
+    def vmi(self) -> Manifest | None:
         """The VMI; None if there is none or the user may not read it."""
-        return None if self.drift.instance is ASSUMED else self.drift.instance
+        return None if self.drift.vmi is ASSUMED else self.drift.vmi
 
     @property
     def pending(self) -> GuestEffect:
@@ -76,7 +76,7 @@ class InspectedVM:
     @property
     def guest_current(self) -> bool | None:
         """Whether the guest has everything that the VM declares; None without a guest, or if it is unknown."""
-        known = self.instance is not None and has_guest(self.vm)
+        known = self.vmi is not None and has_guest(self.vm)
         return self.pending.guest_current if known else None
 
 
@@ -111,15 +111,15 @@ def inspect(
     if not vms:
         return []
     kv = kubevirt(session)
-    running = instances(session, namespace, vms)
+    running = vmis(session, namespace, vms)
     return [inspected(vm, lookup, kv, running(vm), revisions[vm["metadata"]["namespace"]]) for vm in vms]
 
 
 def inspected(
-    vm: Manifest, lookup: ClusterLookup, kv: KubeVirt, instance: Instance, revisions: RevisionIndex
+    vm: Manifest, lookup: ClusterLookup, kv: KubeVirt, vmi: Instance, revisions: RevisionIndex
 ) -> InspectedVM:
-    """A VM with its drift. instance: see `guest.effect`."""
-    return InspectedVM(vm, drift.drift(vm, instance, Cluster(lookup, kv)), revisions, kv, lookup)
+    """A VM with its drift. vmi: see `guest.effect`."""
+    return InspectedVM(vm, drift.drift(vm, vmi, Cluster(lookup, kv)), revisions, kv, lookup)
 
 
 def _referred(vms: list[Manifest]) -> Iterator[tuple[str, str]]:
@@ -134,7 +134,7 @@ def _referred(vms: list[Manifest]) -> Iterator[tuple[str, str]]:
                 yield kind, namespace
 
 
-def instances(session: Session, namespace: str | None, vms: Iterable[Manifest]) -> Callable[[Manifest], Instance]:
+def vmis(session: Session, namespace: str | None, vms: Iterable[Manifest]) -> Callable[[Manifest], Instance]:
     """Looks up the VMIs of VMs that have a guest: one LIST. If the user may not list them, they are assumed.
 
     namespace: of the VMs, None for all.

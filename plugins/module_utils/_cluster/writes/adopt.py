@@ -75,8 +75,8 @@ def adopt(
     assumption = [cluster.kubevirt.assumption] if cluster.kubevirt.assumption else []
     namespaces = sorted({result.vm["metadata"]["namespace"] for result in todo})
     live = [item for namespace in namespaces for item in session.list(_VMI, namespace)]
-    instances = {namespaced_name(item): item for item in live}
-    running = [(result.vm, instances[result.key]) for result in todo if result.key in instances]
+    vmis = {namespaced_name(item): item for item in live}
+    running = [(result.vm, vmis[result.key]) for result in todo if result.key in vmis]
     lookup.gather(key for pair in running for key in keys_for_guest(*pair, cluster.release))
     due: dict[AdoptOutcome, Candidate] = {}
     for result in todo:
@@ -99,7 +99,7 @@ def adopt(
             result.changed = True
             due[result] = chosen
         future = admit(chosen.vm, result.vm, cluster)
-        result.effect = admitted_effect(result.vm, future, instances.get(result.key), cluster)
+        result.effect = admitted_effect(result.vm, future, vmis.get(result.key), cluster)
     if settings.server_dry_run or not settings.check_mode:
         send_patch = _dry_run if settings.check_mode else _write
         run_writes(due, lambda result: send_patch(session, result, due[result]), settings)

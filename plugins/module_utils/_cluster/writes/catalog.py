@@ -26,7 +26,7 @@ from ..client.session import FIELD_MANAGER, Session
 from ..reads.catalog import CatalogUsers, labels
 from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
-from ..reads.revisions import instances
+from ..reads.revisions import vmis
 from .catalog_compatibility import check_fields, foreign_architectures
 from .declare import declare
 from .engine import WriteSettings
@@ -236,9 +236,9 @@ def _find_users(
     if in_order:
         lookup, configured = ClusterLookup(session), kubevirt(session)
         namespaces = {vm["metadata"]["namespace"] for vm in in_order}
-        instance_of = instances(session, namespaces.pop() if len(namespaces) == 1 else None, in_order)
-        guests = [(vm, instance_of(vm)) for vm in in_order]
-        lookup.gather(key for vm, instance in guests for key in keys_for_guest(vm, instance, configured.release))
+        vmi_of = vmis(session, namespaces.pop() if len(namespaces) == 1 else None, in_order)
+        guests = [(vm, vmi_of(vm)) for vm in in_order]
+        lookup.gather(key for vm, vmi in guests for key in keys_for_guest(vm, vmi, configured.release))
         cluster = Cluster(lookup, configured)
         deployed.warnings += [cluster.kubevirt.assumption] if cluster.kubevirt.assumption else []
         deployed.affected = catalog_upgrade.affected(guests, after, cluster)

@@ -44,8 +44,8 @@ _IN_FLIGHT = "in-flight migration detected"
 class PowerOutcome(WriteOutcome):
     """A VM with its desired state, and what becomes of it.
 
-    guest: the UID of the VMI to restart; None for any. A newer VMI is not restarted. vm, instance: as last seen.
-    vm_before, instance_before: the VM and the VMI before. verb: the request that was sent (check mode: would be sent),
+    guest: the UID of the VMI to restart; None for any. A newer VMI is not restarted. vm, vmi: as last seen.
+    vm_before, vmi_before: the VM and the VMI before. verb: the request that was sent (check mode: would be sent),
     "" for none. retried: KubeVirt was made to try again.
     """
 
@@ -54,9 +54,9 @@ class PowerOutcome(WriteOutcome):
     request: PowerRequest
     guest: str | None = None
     vm: Manifest | None = None
-    instance: Manifest | None = None
+    vmi: Manifest | None = None
     vm_before: Manifest | None = None
-    instance_before: Manifest | None = None
+    vmi_before: Manifest | None = None
     verb: str = ""
     retried: bool = False
 
@@ -71,7 +71,7 @@ class PowerOutcome(WriteOutcome):
     @property
     def renewed(self) -> bool:
         """Whether another guest runs than the one to restart, whoever restarted it."""
-        return self.failed is None and uid_of(self.instance) not in ("", self.guest)
+        return self.failed is None and uid_of(self.vmi) not in ("", self.guest)
 
 
 def power(session: Session, results: list[PowerOutcome], settings: WriteSettings) -> list[PowerOutcome]:
@@ -82,7 +82,7 @@ def power(session: Session, results: list[PowerOutcome], settings: WriteSettings
     _read(session, results)
     for result in results:
         if result.failed is None:
-            result.vm_before, result.instance_before = result.vm, result.instance
+            result.vm_before, result.vmi_before = result.vm, result.vmi
             if result.vm is None:
                 result.failed = "the virtual machine does not exist"
     _PowerRun(session, settings).run([result for result in results if result.failed is None])
@@ -107,7 +107,7 @@ def _read(session: Session, results: list[PowerOutcome]) -> None:
             continue
         for result in members:
             result.vm = objects.get(ObjectKey(_VM.kind, namespace, result.name))
-            result.instance = objects.get(ObjectKey(_VMI.kind, namespace, result.name))
+            result.vmi = objects.get(ObjectKey(_VMI.kind, namespace, result.name))
 
 
 def _took_effect(session: Session, result: PowerOutcome) -> bool:
@@ -117,9 +117,9 @@ def _took_effect(session: Session, result: PowerOutcome) -> bool:
     if now.failed or now.vm is None:
         return False
     restarted = result.request.state == rules.RESTARTED and (
-        uid_of(now.instance) != uid_of(result.instance) or (_ends(now.instance) and not _ends(result.instance))
+        uid_of(now.vmi) != uid_of(result.vmi) or (_ends(now.vmi) and not _ends(result.vmi))
     )
-    return restarted or not rules.decide(result.request, now.vm, now.instance).needed
+    return restarted or not rules.decide(result.request, now.vm, now.vmi).needed
 
 
 class _PowerRun:
@@ -170,7 +170,7 @@ class _PowerRun:
             if result.vm is None:
                 result.failed = "the VM was deleted"
             elif not (_is_replaced(result) or _is_gone(result)):
-                decisions[result] = rules.decide(result.request, result.vm, result.instance)
+                decisions[result] = rules.decide(result.request, result.vm, result.vmi)
         self._refuse_lost(decisions)
         for result, decision in decisions.items():
             if result.failed:
@@ -222,7 +222,7 @@ class _PowerRun:
 
     def _await_reached(self, results: list[PowerOutcome]) -> None:
         migrated = [result for result in results if result.request.state == rules.MIGRATED]
-        self._wait(_VMI, migrated, lambda result, vmi: rules.migrated(result.instance_before, vmi))
+        self._wait(_VMI, migrated, lambda result, vmi: rules.migrated(result.vmi_before, vmi))
         others = [result for result in results if result not in migrated]
         unreached = [result for result in others if result.changed or not _is_over(result)]
         self._wait(_VM, unreached, _reached)
@@ -247,7 +247,7 @@ class _PowerRun:
             if kind is _VM:
                 members[key].vm = waited.object
             else:
-                members[key].instance = waited.object
+                members[key].vmi = waited.object
         self._seconds = max(0.0, self._seconds - (time.monotonic() - began))
 
 
@@ -262,29 +262,29 @@ def _has_end(result: PowerOutcome) -> bool:
     return result.request.state in (rules.RESTARTED, rules.STOPPED)
 
 
-def _end(result: PowerOutcome, instance: Manifest | None) -> Progress:
+def _end(result: PowerOutcome, vmi: Manifest | None) -> Progress:
     """Whether the guest that the requested state ends is gone."""
     if result.request.state == rules.STOPPED:
-        return Progress(rules.guest_ended(instance), pending="the old VMI to disappear")
-    old = uid_of(result.instance_before) if result.guest is None else result.guest
-    return Progress(instance is not None and uid_of(instance) != old, pending="the new VMI")
+        return Progress(rules.guest_ended(vmi), pending="the old VMI to disappear")
+    old = uid_of(result.vmi_before) if result.guest is None else result.guest
+    return Progress(vmi is not None and uid_of(vmi) != old, pending="the new VMI")
 
 
 def _is_over(result: PowerOutcome) -> bool:
     """Whether a VM to which no request was sent is, as first seen, in the requested state."""
-    reached = _reached(result, result.vm).done and (not _has_end(result) or _end(result, result.instance).done)
+    reached = _reached(result, result.vm).done and (not _has_end(result) or _end(result, result.vmi).done)
     return reached or _is_gone(result)
 
 
 def _is_replaced(result: PowerOutcome) -> bool:
     """Whether the VMI to restart has been replaced since."""
-    return result.guest is not None and uid_of(result.instance) not in ("", result.guest)
+    return result.guest is not None and uid_of(result.vmi) not in ("", result.guest)
 
 
 def _is_gone(result: PowerOutcome) -> bool:
     """Whether the VMI to restart has ended, and nothing starts another."""
     vm = result.vm
-    ended = result.guest is not None and result.instance is None and vm is not None
+    ended = result.guest is not None and result.vmi is None and vm is not None
     return ended and rules.decide(result.request, vm or {}, None).needed
 
 
@@ -292,8 +292,8 @@ def _version(vm: Manifest | None) -> Any:
     return vm["metadata"].get("resourceVersion") if vm is not None else None
 
 
-def _ends(instance: Manifest | None) -> bool:
-    return instance is not None and "deletionTimestamp" in instance["metadata"]
+def _ends(vmi: Manifest | None) -> bool:
+    return vmi is not None and "deletionTimestamp" in vmi["metadata"]
 
 
 def uid_of(manifest: Manifest | None) -> str:

@@ -105,10 +105,10 @@ def _restart(
     """
     settings = WriteSettings(wait=True, wait_timeout=seconds, concurrency=concurrency)
     outcomes = {}
-    for vm, instance in guests:
+    for vm, vmi in guests:
         metadata = vm["metadata"]
         request = PowerRequest(RESTARTED)
-        outcomes[PowerOutcome(metadata["namespace"], metadata["name"], request, uid_of(instance), vm)] = vm
+        outcomes[PowerOutcome(metadata["namespace"], metadata["name"], request, uid_of(vmi), vm)] = vm
     run_writes(outcomes, lambda outcome: _bump_if_unclean(session, outcomes[outcome], lookup, outcome), settings)
     power(session, [outcome for outcome in outcomes if outcome.failed is None], settings)
     for outcome, vm in outcomes.items():
@@ -125,36 +125,36 @@ def _warn_of_condition(outcome: WriteOutcome, vm: Manifest) -> None:
 def pending_effects(
     session: Session,
     vms: list[Manifest],
-    instances: dict[ObjectKey, Manifest] | None = None,
+    vmis: dict[ObjectKey, Manifest] | None = None,
     *,
     unrequested: bool = True,
 ) -> list[GuestEffect | None]:
     """What the guests of VMs lack of earlier changes; None for a VM whose guest lacks nothing by the VM alone (see
     `may_lack_changes`), and for one whose VMI cannot be read.
 
-    instances: the VMIs, if the caller has them.
+    vmis: the VMIs, if the caller has them.
     """
-    candidates = {_instance_key(vm): vm for vm in vms if vm and may_lack_changes(vm, unrequested)}
+    candidates = {_vmi_key(vm): vm for vm in vms if vm and may_lack_changes(vm, unrequested)}
     if not candidates:
         return [None for _vm in vms]
     try:
         lookup = ClusterLookup(session)
         cluster = Cluster(lookup, kubevirt(session))
-        instances = read(session, list(candidates)) if instances is None else instances
+        vmis = read(session, list(candidates)) if vmis is None else vmis
     except RequestFailed:
         return [None for _vm in vms]
-    running = {key: (vm, instances[key]) for key, vm in candidates.items() if key in instances}
+    running = {key: (vm, vmis[key]) for key, vm in candidates.items() if key in vmis}
     lookup.gather(key for pair in running.values() for key in keys_for_guest(*pair, cluster.release))
     effects = {key: _pending(*pair, cluster) for key, pair in running.items()}
-    return [effects.get(_instance_key(vm)) if vm else None for vm in vms]
+    return [effects.get(_vmi_key(vm)) if vm else None for vm in vms]
 
 
-def _pending(vm: Manifest, instance: Manifest, cluster: Cluster) -> GuestEffect:
+def _pending(vm: Manifest, vmi: Manifest, cluster: Cluster) -> GuestEffect:
     """What the guest of a VM lacks."""
-    return guest_effect(vm, vm, instance, cluster)
+    return guest_effect(vm, vm, vmi, cluster)
 
 
-def _instance_key(vm: Manifest) -> ObjectKey:
+def _vmi_key(vm: Manifest) -> ObjectKey:
     return ObjectKey(_VMI.kind, vm["metadata"]["namespace"], vm["metadata"]["name"])
 
 
@@ -209,13 +209,13 @@ class DeclaredRestarts:
         live = [result for result in results if not result.failed and result.live is not None]
         candidates = [result for result in live if self.needs_restart(result) or _keeps_condition(result)]
         try:
-            instances = read(session, [_instance_key(result.live or {}) for result in candidates])
+            vmis = read(session, [_vmi_key(result.live or {}) for result in candidates])
         except RequestFailed as error:
             for result in candidates:
                 result.failed = f"the restart failed: {error}"
             return
-        due = self._with_outdated_guests(session, candidates, instances)
-        guests = [(result.live or {}, instances.get(_instance_key(result.live or {}))) for result in due]
+        due = self._with_outdated_guests(session, candidates, vmis)
+        guests = [(result.live or {}, vmis.get(_vmi_key(result.live or {}))) for result in due]
         # What is restarted is waited for, even if a VM at which nobody looked has used up the time.
         outcomes = _restart(session, guests, ClusterLookup(session), seconds, self._concurrency)
         for result, outcome in zip(due, outcomes):
@@ -228,11 +228,11 @@ class DeclaredRestarts:
         self._with_outdated_guests(session, [result for result in due if not result.failed])
 
     def _with_outdated_guests(
-        self, session: Session, results: list[DeclareOutcome], instances: dict[ObjectKey, Manifest] | None = None
+        self, session: Session, results: list[DeclareOutcome], vmis: dict[ObjectKey, Manifest] | None = None
     ) -> list[DeclareOutcome]:
         """The results whose guest needs a restart. Those of a guest that has everything get a warning."""
         needy = []
-        effects = pending_effects(session, [result.live or {} for result in results], instances)
+        effects = pending_effects(session, [result.live or {} for result in results], vmis)
         for result, effect in zip(results, effects):
             if effect is None or effect.needs in (RESTART, UNKNOWN):
                 needy.append(result)
@@ -300,20 +300,18 @@ class RevisionRestarts:
     def _update_guest(self, result: RevisionOutcome, lookup: ClusterLookup) -> None:
         deadline = time.monotonic() + self._settings.wait_timeout
         required, result.restart = result.restart, False
-        vm, instance, pending = self._await_guest(result, lookup, deadline)
+        vm, vmi, pending = self._await_guest(result, lookup, deadline)
         result.vm = vm
-        if instance is None or not result.may_restart:
+        if vmi is None or not result.may_restart:
             return
         if pending.refusal is not None:
             raise ConnectionFailed(f"not restarted because KubeVirt could not start the VM again: {pending.refusal}")
-        needed = pending.outstanding or (
-            required and (result.always or self._lacks_anything(result, vm, instance, lookup))
-        )
+        needed = pending.outstanding or (required and (result.always or self._lacks_anything(result, vm, vmi, lookup)))
         if not needed:
             self._leave_running(result, vm, lookup)
             return
         seconds = max(0.0, deadline - time.monotonic())
-        (outcome,) = _restart(self._session, [(vm, instance)], lookup, seconds, 1)
+        (outcome,) = _restart(self._session, [(vm, vmi)], lookup, seconds, 1)
         result.bumps_generation = result.bumps_generation and not outcome.warnings
         for warning in outcome.warnings:
             result.warn(warning)
@@ -322,9 +320,9 @@ class RevisionRestarts:
         if outcome.renewed:
             self._renewed.append(result)
 
-    def _lacks_anything(self, result: RevisionOutcome, vm: Manifest, instance: Manifest, lookup: ClusterLookup) -> bool:
+    def _lacks_anything(self, result: RevisionOutcome, vm: Manifest, vmi: Manifest, lookup: ClusterLookup) -> bool:
         """Whether the guest differs from a VM that just got other revisions, regardless of the start revision."""
-        effect = guest_effect(vm, vm, instance, Cluster(lookup, result.before.kubevirt), compare_all=True)
+        effect = guest_effect(vm, vm, vmi, Cluster(lookup, result.before.kubevirt), compare_all=True)
         return result.change.due and not effect.guest_current
 
     def _await_guest(
@@ -337,16 +335,16 @@ class RevisionRestarts:
         before = result.before
         pauses = Backoff()
         while True:
-            vm, instance = (self._session.get(kind, before.namespace, before.name) for kind in (_VM, _VMI))
+            vm, vmi = (self._session.get(kind, before.namespace, before.name) for kind in (_VM, _VMI))
             if vm is None:
                 raise ConnectionFailed("the VM was deleted while the task waited for its guest")
-            if instance is None:
+            if vmi is None:
                 return vm, None, GuestEffect(NOTHING)
-            pending = _pending(vm, instance, Cluster(lookup, before.kubevirt))
+            pending = _pending(vm, vmi, Cluster(lookup, before.kubevirt))
             updated = not result.may_be_live or not pending.outstanding
             if observed(vm) and (updated or restart_required(vm) is not None):
-                return vm, instance, pending
-            earlier = under_way(instance, pending.outstanding) if observed(vm) else None
+                return vm, vmi, pending
+            earlier = under_way(vmi, pending.outstanding) if observed(vm) else None
             # The VM has its revisions, as requested; without a restart, KubeVirt decides when the guest gets them.
             no_wait = earlier is not None and not result.may_restart
             if no_wait or not pauses.pause(max(0.0, deadline - time.monotonic()) + pauses.seconds):
@@ -354,7 +352,7 @@ class RevisionRestarts:
                 if result.may_restart:
                     raise ConnectionFailed(message)
                 result.warnings.append(message)
-                return vm, instance, pending
+                return vm, vmi, pending
 
     def _leave_running(self, result: RevisionOutcome, vm: Manifest, lookup: ClusterLookup) -> None:
         """Leaves a guest running that has everything the VM declares. The next restart clears RestartRequired."""

@@ -77,10 +77,10 @@ def affected(
     """
     planned = Cluster(PlannedLookup(after, current.objects), current.kubevirt)
     result = []
-    for vm, instance in vms:
+    for vm, vmi in vms:
         used = [object_key for object_key in references(vm) if object_key in after]
         if used:
-            result.append((vm, used, drift(vm, instance, planned)))
+            result.append((vm, used, drift(vm, vmi, planned)))
     return result
 
 

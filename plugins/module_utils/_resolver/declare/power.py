@@ -96,11 +96,11 @@ def subresource_request(power: PowerRequest) -> SubresourceRequest:
     return SubresourceRequest("virtualmachines" if on_vm else "virtualmachineinstances", subresource, body)
 
 
-def decide(power: PowerRequest, vm: Manifest, instance: Manifest | None) -> Decision:
-    """Decides what to do with a VM. instance: its VMI, or None. Both as the API server returned them."""
+def decide(power: PowerRequest, vm: Manifest, vmi: Manifest | None) -> Decision:
+    """Decides what to do with a VM. vmi: its VMI, or None. Both as the API server returned them."""
     if vm["metadata"].get("deletionTimestamp"):
         return _NOTHING if power.state == STOPPED else Decision(refusal="the VM is being deleted")
-    state = _PowerState(vm, instance)
+    state = _PowerState(vm, vmi)
     if power.state == STARTED:
         return _start(state)
     if power.state == STOPPED:
@@ -115,25 +115,25 @@ def decide(power: PowerRequest, vm: Manifest, instance: Manifest | None) -> Deci
 
 
 class _PowerState:
-    def __init__(self, vm: Manifest, instance: Manifest | None) -> None:
+    def __init__(self, vm: Manifest, vmi: Manifest | None) -> None:
         self.vm = vm
         status: Manifest = vm.get("status") or {}
         self.strategy = run_strategy(vm)
         # Once and RerunOnFailure start a VM by themselves only before they have taken effect.
         self.strategy_done = status.get("runStrategy") == self.strategy
-        vmi: Manifest = instance or {"metadata": {}}
-        self.instance = vmi
-        vmi_status: Manifest = vmi.get("status") or {}
+        known: Manifest = vmi or {"metadata": {}}
+        self.vmi = known
+        vmi_status: Manifest = known.get("status") or {}
         self.phase = str(vmi_status.get("phase") or "")
-        self.live = instance is not None and self.phase not in _FINAL
-        self.ending = self.live and bool(vmi["metadata"].get("deletionTimestamp"))
+        self.live = vmi is not None and self.phase not in _FINAL
+        self.ending = self.live and bool(known["metadata"].get("deletionTimestamp"))
         self.running = self.live and not self.ending and self.phase == "Running"
-        self.paused = has_condition(vmi, "Paused")
+        self.paused = has_condition(known, "Paused")
         migration = vmi_status.get("migrationState") or {}
         self.migrating = bool(migration) and not (migration.get("completed") or migration.get("failed"))
         requests = status.get("stateChangeRequests") or []
         self.start_requested = any(request.get("action") == "Start" for request in requests)
-        uid = vmi["metadata"].get("uid")
+        uid = known["metadata"].get("uid")
         self.stop_requested = self.live and any(
             request.get("action") == "Stop" and request.get("uid") == uid for request in requests
         )
@@ -190,7 +190,7 @@ def _stop(state: _PowerState, power: PowerRequest) -> Decision:
     if not state.leaving:
         return _SEND
     # A shorter grace period speeds up the stop.
-    grace_period = (state.instance.get("spec") or {}).get("terminationGracePeriodSeconds")
+    grace_period = (state.vmi.get("spec") or {}).get("terminationGracePeriodSeconds")
     shorter = power.grace_period is not None and grace_period is not None and power.grace_period < grace_period
     return _SEND if shorter else _NOTHING
 
@@ -228,19 +228,19 @@ def reached(power: PowerRequest, vm: Manifest | None) -> Progress:
     return Progress(pending=f"the VM to run ({current_status})")
 
 
-def guest_ended(instance: Manifest | None) -> bool:
+def guest_ended(vmi: Manifest | None) -> bool:
     """Whether no guest is left; a VMI that has ended by itself may remain."""
-    if instance is None:
+    if vmi is None:
         return True
-    return not instance["metadata"].get("deletionTimestamp") and (instance.get("status") or {}).get("phase") in _FINAL
+    return not vmi["metadata"].get("deletionTimestamp") and (vmi.get("status") or {}).get("phase") in _FINAL
 
 
-def migrated(before: Manifest | None, instance: Manifest | None) -> Progress:
+def migrated(before: Manifest | None, vmi: Manifest | None) -> Progress:
     """The progress of a requested migration. before: the VMI before the request."""
-    if instance is None or ((instance.get("status") or {}).get("phase") in _FINAL):
+    if vmi is None or ((vmi.get("status") or {}).get("phase") in _FINAL):
         return Progress(failed="the VMI ended during the migration")
     earlier: Manifest = ((before or {}).get("status") or {}).get("migrationState") or {}
-    state: Manifest = (instance.get("status") or {}).get("migrationState") or {}
+    state: Manifest = (vmi.get("status") or {}).get("migrationState") or {}
     over = earlier.get("completed") or earlier.get("failed")
     if not state or (over and state.get("migrationUid") == earlier.get("migrationUid")):
         return Progress(pending="the migration to begin")

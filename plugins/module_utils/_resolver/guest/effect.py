@@ -18,10 +18,10 @@ from ..kubevirt.find import revision_names as naming
 from ..kubevirt.find.find import Specs
 from ..kubevirt.vm.readiness import HALTED, restart_required, run_strategy
 from ..kubevirt.vm.start import is_unchanged_since_start, started_vm
-from ..kubevirt.vmi import defaults, live_update, vmi
+from ..kubevirt.vmi import defaults, live_update
 from ..kubevirt.vmi.device_hotplug import migrates
 from ..kubevirt.vmi.hotplug import LiveUpdate
-from ..kubevirt.vmi.vmi import guest
+from ..kubevirt.vmi.vmi import build, guest
 from ..kubevirt.webhooks.mutate import AdmissionResult
 from .outstanding import outstanding
 
@@ -89,7 +89,7 @@ class GuestEffect(NamedTuple):
 def guest_effect(
     before: Manifest,
     after: Manifest,
-    instance: Instance,
+    vmi: Instance,
     cluster: Cluster,
     specs_before: Specs | None = None,
     specs_after: Specs | None = None,
@@ -99,29 +99,29 @@ def guest_effect(
     """The effect of a change on the guest of a VM.
 
     before, after: the VM before and after the change, plain manifests; one object for what the guest lacks already.
-    instance: its VMI; one that does not run yet counts, too: KubeVirt compares the VM with it, and makes no other.
+    vmi: its VMI; one that does not run yet counts, too: KubeVirt compares the VM with it, and makes no other.
     specs_before, specs_after: see `vmi.build`.
     compare_all: compare everything that the VM declares with the guest, not only what has changed since its start:
     KubeVirt keeps the revision of an earlier start of the same generation, so it may not be that of this guest.
     """
-    built = vmi.build(after, cluster, specs_after)
-    running = _running(before, after, instance, cluster, specs_before)
+    built = build(after, cluster, specs_after)
+    running = _running(before, after, vmi, cluster, specs_before)
     if built.spec is None:
         return _unknown(before, running, built.error.message if built.error is not None else "")
     if running is None:
-        earlier = built.spec if before is after else vmi.build(before, cluster, specs_before).spec
+        earlier = built.spec if before is after else build(before, cluster, specs_before).spec
         return _without_guest(earlier, built.spec)
     started = started_vm(before, running, cluster.objects)
     if before is after and not compare_all:
-        if instance is ASSUMED:
+        if vmi is ASSUMED:
             return _unchanged(after, built.spec, running, RESTART)
         if is_unchanged_since_start(after, running, started):
             return _unchanged(after, built.spec, running, NOTHING)
     start, specs = (before, specs_before) if started is None else (started, None)
-    at_start = vmi.build(start, cluster, specs).spec
+    at_start = build(start, cluster, specs).spec
     reconciled = live_update.reconcile(start, after, running, cluster, specs, specs_after)
     # Without the revision of the start, the VM alone does not tell what has changed since.
-    known = at_start if (started is not None or instance is ASSUMED) and not compare_all else None
+    known = at_start if (started is not None or vmi is ASSUMED) and not compare_all else None
     lacks, remaining = (
         outstanding(built.spec, known, spec, cluster.kubevirt) for spec in (running["spec"], reconciled.spec)
     )
@@ -142,11 +142,11 @@ def guest_effect(
     return _judged(effect, reconciled.update, remaining, condition, running["status"].get("phase") == "Running")
 
 
-def admitted_effect(vm: Manifest, future: AdmissionResult, instance: Instance, cluster: Cluster) -> GuestEffect:
+def admitted_effect(vm: Manifest, future: AdmissionResult, vmi: Instance, cluster: Cluster) -> GuestEffect:
     """The effect of a planned change. vm: the live VM. future: the VM after the change, as admission leaves it."""
     if future.admitted is None:
         return GuestEffect(UNKNOWN, refusal=future.refusal.message if future.refusal is not None else None)
-    return guest_effect(vm, _captured(future.admitted), instance, cluster)
+    return guest_effect(vm, _captured(future.admitted), vmi, cluster)
 
 
 def _captured(vm: Manifest) -> Manifest:
@@ -160,14 +160,14 @@ def _captured(vm: Manifest) -> Manifest:
 
 
 def _running(
-    before: Manifest, after: Manifest, instance: Instance, cluster: Cluster, specs: Specs | None
+    before: Manifest, after: Manifest, vmi: Instance, cluster: Cluster, specs: Specs | None
 ) -> Manifest | None:
     """The VMI that takes up changes of the VM, or None."""
     if run_strategy(after) == HALTED:
         return None
-    if instance is ASSUMED:
+    if vmi is ASSUMED:
         return assumed_instance(before, cluster, specs)
-    return instance if instance is not None and live_update.can_apply_live(instance) else None
+    return vmi if vmi is not None and live_update.can_apply_live(vmi) else None
 
 
 def assumed_instance(vm: Manifest, cluster: Cluster, specs: Specs | None = None) -> Manifest | None:
@@ -176,7 +176,7 @@ def assumed_instance(vm: Manifest, cluster: Cluster, specs: Specs | None = None)
     None for a VM that does not run by its run strategy or its status, or that KubeVirt cannot start.
     """
     status = vm.get("status") or {}
-    built = vmi.build(vm, cluster, specs)
+    built = build(vm, cluster, specs)
     if run_strategy(vm) == HALTED or (status and not status.get("created")) or built.spec is None:
         return None
     spec = copy(built.spec)
@@ -195,11 +195,11 @@ def assumed_instance(vm: Manifest, cluster: Cluster, specs: Specs | None = None)
     }
 
 
-def _unknown(vm: Manifest, instance: Manifest | None, refusal: str) -> GuestEffect:
+def _unknown(vm: Manifest, vmi: Manifest | None, refusal: str) -> GuestEffect:
     """The effect of a change after which KubeVirt cannot start the VM."""
-    if instance is None:
+    if vmi is None:
         return GuestEffect(UNKNOWN, refusal=refusal)
-    effect = _unchanged(vm, {"domain": {}}, instance, UNKNOWN)
+    effect = _unchanged(vm, {"domain": {}}, vmi, UNKNOWN)
     return effect._replace(needs=UNKNOWN, refusal=refusal, guest_after={})
 
 
@@ -220,12 +220,12 @@ def _changes(before: Manifest, after: Manifest) -> tuple[Manifest, ...]:
     return tuple(shown_differences(before, after))
 
 
-def _unchanged(vm: Manifest, next_start: Manifest, instance: Manifest, if_requested: str) -> GuestEffect:
+def _unchanged(vm: Manifest, next_start: Manifest, vmi: Manifest, if_requested: str) -> GuestEffect:
     """The effect of nothing on a guest that was started from the VM as it is. if_requested: what the guest needs if
     KubeVirt asks for a restart.
     """
     condition = restart_required(vm)
-    effect = GuestEffect(NOTHING, guest_before=guest(instance["spec"]), guest_after=guest(next_start))
+    effect = GuestEffect(NOTHING, guest_before=guest(vmi["spec"]), guest_after=guest(next_start))
     if condition is None:
         return effect
     return effect._replace(needs=if_requested, reason=_words_of(condition), requested=True)

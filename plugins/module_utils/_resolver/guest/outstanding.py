@@ -79,9 +79,9 @@ def outstanding(
     return tuple(sorted({".".join(path) for path in lacks if path[0] not in _PLACEMENT}))
 
 
-def under_way(instance: Manifest, fields: Collection[str]) -> str | None:
+def under_way(vmi: Manifest, fields: Collection[str]) -> str | None:
     """The condition of an incomplete live update for which a change of one of these fields has to wait; or None."""
-    waiting = (kind for path, kind in _UNDER_WAY.items() if ".".join(path) in fields and has_condition(instance, kind))
+    waiting = (kind for path, kind in _UNDER_WAY.items() if ".".join(path) in fields and has_condition(vmi, kind))
     return next(waiting, None)
 
 

@@ -53,12 +53,12 @@ def keys_for_expansion(vm: Manifest, release: Release) -> list[ObjectToRead]:
         return []
 
 
-def keys_for_guest(vm: Manifest, instance: Instance, release: Release) -> list[ObjectToRead]:
+def keys_for_guest(vm: Manifest, vmi: Instance, release: Release) -> list[ObjectToRead]:
     """The objects to look up to judge a VM's guest: its references, and the revision of the guest's start.
 
-    instance: its VMI, see `guest.effect`.
+    vmi: its VMI, see `guest.effect`.
     """
-    status = instance.get("status") or {} if isinstance(instance, dict) else {}
+    status = vmi.get("status") or {} if isinstance(vmi, dict) else {}
     name = status.get("virtualMachineRevisionName")
     started = (
         [ObjectToRead(ObjectKey("ControllerRevision", namespace_of(vm), str(name)), namespace_of(vm))] if name else []

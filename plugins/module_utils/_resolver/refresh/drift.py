@@ -72,14 +72,14 @@ class MatcherDrift(NamedTuple):
 class Drift(NamedTuple):
     """The drift of a VM.
 
-    vm, instance, cluster: the VM, its VMI, and what it was judged by.
+    vm, vmi, cluster: the VM, its VMI, and what it was judged by.
     parts, captured, current: by the matcher fields that the VM has. captured, current: the canonical specs of the
     captured revisions, and those that KubeVirt would capture now; None for one that cannot be read.
     pending: what the guest lacks of earlier changes. effect: of a refresh.
     """
 
     vm: Manifest
-    instance: Instance
+    vmi: Instance
     cluster: Cluster
     parts: dict[MatcherField, MatcherDrift]
     captured: dict[MatcherField, Manifest | None]
@@ -92,10 +92,10 @@ class Drift(NamedTuple):
         return any(part.state == DRIFTED for part in self.parts.values())
 
 
-def drift(vm: Manifest, instance: Instance, cluster: Cluster) -> Drift:
+def drift(vm: Manifest, vmi: Instance, cluster: Cluster) -> Drift:
     """The drift of a VM.
 
-    instance: its VMI, see `guest.effect`. cluster: its objects include ControllerRevisions, instancetypes and
+    vmi: its VMI, see `guest.effect`. cluster: its objects include ControllerRevisions, instancetypes and
     preferences.
     """
     parts, captured, current = {}, {}, {}
@@ -105,8 +105,8 @@ def drift(vm: Manifest, instance: Instance, cluster: Cluster) -> Drift:
                 vm, matcher_field, matcher, cluster.objects, cluster.release
             )
     readable = all(part.state in (CURRENT, DRIFTED, GONE) for part in parts.values())
-    pending = guest_effect(vm, vm, instance, cluster, captured if readable else None)
-    before = Drift(vm, instance, cluster, parts, captured, current, pending, pending)
+    pending = guest_effect(vm, vm, vmi, cluster, captured if readable else None)
+    before = Drift(vm, vmi, cluster, parts, captured, current, pending, pending)
     return before._replace(effect=refresh_effect(before, tuple(parts)))
 
 
@@ -136,7 +136,7 @@ def effect_of(before: Drift, after: Manifest, specs: Specs) -> GuestEffect:
     refusal = _refusal(after, specs, before.cluster.kubevirt)
     if refusal is not None:
         return before.pending._replace(refusal=refusal)
-    return guest_effect(before.vm, after, before.instance, before.cluster, before.captured, specs)
+    return guest_effect(before.vm, after, before.vmi, before.cluster, before.captured, specs)
 
 
 def _matcher_drift(

@@ -13,7 +13,7 @@ from ..._cluster.modules.options import AUTH, REQUESTS, SELECTION, check_selecti
 from ..._cluster.modules.outcome import Module, Outcome, Params, TaskContext
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.lookup import ClusterLookup
-from ..._cluster.reads.revisions import instances
+from ..._cluster.reads.revisions import vmis
 from ..._cluster.reads.snapshot import list_if_permitted
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import KINDS, Kind
@@ -104,8 +104,8 @@ def _impact(
         upgrade_side(Cluster(lookup, before), vms, room),
         upgrade_side(Cluster(PlannedLookup(replaced, lookup), after), vms, room),
     )
-    instance_of = instances(session, namespace, vms)
-    vm_changes = [vm_change(vm, instance_of(vm), *sides) for vm in vms]
+    vmi_of = vmis(session, namespace, vms)
+    vm_changes = [vm_change(vm, vmi_of(vm), *sides) for vm in vms]
     templates = [template_change(item, *sides) for item in _templates(session, namespace, warnings)]
     object_changes = objects(live, replaced, before.release, after.release)
     admitted = admissions(vms, *sides, room) if room is not None else None

@@ -170,7 +170,7 @@ class VirtualMachineHandler(KindHandler):
         if not changed:
             return
         try:
-            instances = read(self._session, map(_instance, changed))
+            vmis = read(self._session, map(_vmi_key, changed))
         except RequestFailed:
             for result in changed:
                 result.effect = GuestEffect(UNKNOWN)
@@ -179,15 +179,15 @@ class VirtualMachineHandler(KindHandler):
         self._lookup.gather(
             key
             for result in changed
-            if result.live is not None and (instance := instances.get(_instance(result))) is not None
-            for key in keys_for_guest(result.live, instance, cluster.release)
+            if result.live is not None and (vmi := vmis.get(_vmi_key(result))) is not None
+            for key in keys_for_guest(result.live, vmi, cluster.release)
         )
         for result in changed:
             live = result.live
             future = self._admissions.pop(result.declared.key, None) or admit(
                 plan.merged(result.planned, live), live, cluster
             )
-            result.effect = admitted_effect(live or {}, future, instances.get(_instance(result)), cluster)
+            result.effect = admitted_effect(live or {}, future, vmis.get(_vmi_key(result)), cluster)
 
     def restart(self, results: list[DeclareOutcome], deadline: float) -> None:
         self._restarts.run(self._session, results, deadline)
@@ -256,5 +256,5 @@ def _changes_spec(result: DeclareOutcome) -> bool:
     return step.action == plan.APPLY and bool(step.before.get("spec") or step.after.get("spec"))
 
 
-def _instance(result: DeclareOutcome) -> ObjectKey:
+def _vmi_key(result: DeclareOutcome) -> ObjectKey:
     return ObjectKey(_VMI, result.declared.key.namespace, result.declared.key.name)

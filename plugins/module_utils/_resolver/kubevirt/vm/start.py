@@ -20,23 +20,23 @@ def start_revision_prefix(vm: Manifest) -> str:
     return f"{naming.START}{vm['metadata'].get('uid')}-"
 
 
-def started_vm(vm: Manifest, instance: Manifest, objects: Lookup) -> Manifest | None:
+def started_vm(vm: Manifest, vmi: Manifest, objects: Lookup) -> Manifest | None:
     """The VM as it was when its guest started, without a status; None if the start revision is lost.
 
-    instance: the VMI, whose status names the start revision.
+    vmi: the VMI, whose status names the start revision.
     """
-    name = _start_of(instance)
+    name = _start_of(vmi)
     revision = objects.get("ControllerRevision", vm["metadata"].get("namespace") or "", name) if name else None
     spec = (revision.get("data") or {}).get("spec") if isinstance(revision, dict) else None
     return None if spec is None else {**vm, "spec": spec, "status": {}}
 
 
-def is_unchanged_since_start(vm: Manifest, instance: Manifest, started: Manifest | None) -> bool:
+def is_unchanged_since_start(vm: Manifest, vmi: Manifest, started: Manifest | None) -> bool:
     """Whether the guest was started from this generation of the VM, with the revisions that the VM has now.
 
     started: the VM at the guest's start, None if it is unknown.
     """
-    if started is None or _start_of(instance) != start_revision_name(vm):
+    if started is None or _start_of(vmi) != start_revision_name(vm):
         return False
     return all(
         naming.referenced(vm, matcher_field).name == naming.referenced(started, matcher_field).name
@@ -44,5 +44,5 @@ def is_unchanged_since_start(vm: Manifest, instance: Manifest, started: Manifest
     )
 
 
-def _start_of(instance: Manifest) -> str:
-    return (instance.get("status") or {}).get("virtualMachineRevisionName") or ""
+def _start_of(vmi: Manifest) -> str:
+    return (vmi.get("status") or {}).get("virtualMachineRevisionName") or ""

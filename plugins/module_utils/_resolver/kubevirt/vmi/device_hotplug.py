@@ -57,15 +57,15 @@ def disks_change_live(at_start: Manifest, desired: Manifest) -> bool:
     )
 
 
-def plugged_volumes(vm: Manifest, instance: Manifest) -> tuple[list[Manifest], list[Manifest]]:
+def plugged_volumes(vm: Manifest, vmi: Manifest) -> tuple[list[Manifest], list[Manifest]]:
     """The volumes and disks of a running VMI once KubeVirt has plugged, replaced and unplugged those of its VM
     (``patchHotplugVolumes``).
 
-    vm, instance: with canonical specs of the VMI. A replaced volume comes once the old one has left the VMI's status.
+    vm, vmi: with canonical specs of the VMI. A replaced volume comes once the old one has left the VMI's status.
     If virt-api rejects one of the volumes, the guest keeps what it has.
     """
-    status = instance.get("status") or {}
-    now, running = vm["spec"]["template"]["spec"], instance["spec"]
+    status = vmi.get("status") or {}
+    now, running = vm["spec"]["template"]["spec"], vmi["spec"]
     if status.get("phase") != "Running" or migrates(vm):
         return _volumes(running), _disks(running)
     desired, disks = _by_name(_volumes(now)), _by_name(_disks(now))
@@ -101,13 +101,13 @@ def _stays_without_volume(disk: Manifest, desired: Manifest | None, replaced: bo
     return not replaced or (disk.get("cdrom") is not None and desired.get("cdrom") is not None)
 
 
-def replaced(vm: Manifest, instance: Manifest) -> LiveUpdate:
+def replaced(vm: Manifest, vmi: Manifest) -> LiveUpdate:
     """The update for other volumes of a running VMI in releases that plug none because the VM has them
     (``handleVolumeUpdateRequest``).
 
-    vm, instance: with canonical specs of the VMI. KubeVirt waits while a hotpluggable volume is being unplugged.
+    vm, vmi: with canonical specs of the VMI. KubeVirt waits while a hotpluggable volume is being unplugged.
     """
-    running, desired = _by_name(_volumes(instance["spec"])), _by_name(_volumes(vm["spec"]["template"]["spec"]))
+    running, desired = _by_name(_volumes(vmi["spec"])), _by_name(_volumes(vm["spec"]["template"]["spec"]))
     if migrates(vm) or any(name not in desired and is_plugged(volume) for name, volume in running.items()):
         return LiveUpdate()
     for name, volume in running.items():
@@ -119,12 +119,12 @@ def replaced(vm: Manifest, instance: Manifest) -> LiveUpdate:
     return LiveUpdate() if same else LiveUpdate(restart_required=_REPLACED)
 
 
-def migrated(vm: Manifest, instance: Manifest) -> LiveUpdate:
+def migrated(vm: Manifest, vmi: Manifest) -> LiveUpdate:
     """The update that migrates a running VMI to other volumes (``handleVolumeUpdateRequest``).
 
     KubeVirt waits until the new volumes exist. Not considered: DataVolumes of a storage class without populators.
     """
-    running = instance["spec"]
+    running = vmi["spec"]
     desired = _by_name(_volumes(vm["spec"]["template"]["spec"]))
     moved = [
         name
@@ -133,7 +133,7 @@ def migrated(vm: Manifest, instance: Manifest) -> LiveUpdate:
     ]
     if not migrates(vm) or not moved:
         return LiveUpdate()
-    reason = _unmovable(moved, running) or _unmovable_guest(moved, instance.get("status") or {})
+    reason = _unmovable(moved, running) or _unmovable_guest(moved, vmi.get("status") or {})
     if reason:
         return LiveUpdate(restart_required=reason)
     return LiveUpdate(("volumes",))
@@ -223,16 +223,16 @@ def interfaces_need_restart(desired: Manifest, running: Manifest, kubevirt: Kube
     )
 
 
-def plugged_interfaces(desired: Manifest, instance: Manifest, kubevirt: KubeVirt) -> Manifest:
+def plugged_interfaces(desired: Manifest, vmi: Manifest, kubevirt: KubeVirt) -> Manifest:
     """The spec of a VMI with the VM's interfaces, states and networks, as far as a running guest can have them.
 
-    desired: the VM's VMI spec. instance: with `spec`; its status names the pod's interfaces.
+    desired: the VM's VMI spec. vmi: with `spec`; its status names the pod's interfaces.
     """
-    result: Manifest = copy(instance["spec"])
+    result: Manifest = copy(vmi["spec"])
     devices = result["domain"].setdefault("devices", {})
     present = {entry["name"]: entry for entry in devices.get("interfaces") or []}
     networks = {entry["name"]: entry for entry in desired.get("networks") or []}
-    fixed = _has_ordinal_names(instance)
+    fixed = _has_ordinal_names(vmi)
     for interface in _interfaces(desired):
         current, state = present.get(interface["name"]), interface.get("state")
         pluggable = interface.get("bridge") is not None or interface.get("sriov") is not None
@@ -249,13 +249,13 @@ def plugged_interfaces(desired: Manifest, instance: Manifest, kubevirt: KubeVirt
     return result
 
 
-def _has_ordinal_names(instance: Manifest) -> bool:
+def _has_ordinal_names(vmi: Manifest) -> bool:
     """Whether the pod numbers its interfaces, so that none can be unplugged. KubeVirt assumes it of a pod that reports
     none.
     """
-    networks = [entry for entry in instance["spec"].get("networks") or [] if entry.get("multus") is not None]
+    networks = [entry for entry in vmi["spec"].get("networks") or [] if entry.get("multus") is not None]
     secondary = [entry["name"] for entry in networks if not entry["multus"].get("default")]
-    reported = (instance.get("status") or {}).get("interfaces") or []
+    reported = (vmi.get("status") or {}).get("interfaces") or []
     names = {entry.get("name"): entry.get("podInterfaceName") for entry in reported}
     name = next((names[entry] for entry in secondary if names.get(entry)), None)
     return bool(secondary) if name is None else _ORDINAL_NAME.fullmatch(name) is not None

@@ -17,16 +17,16 @@ _BINDINGS: Final = ("masquerade", "bridge", "sriov", "slirp", "macvtap", "passt"
 _MODEL: Final = "virtio"
 
 
-def disks(instance: Manifest) -> list[Facts]:
+def disks(vmi: Manifest) -> list[Facts]:
     """The disks of a VMI in the order of its spec: {name, device, bus, source, claim, hotpluggable, target, size}, and
     `boot_order` if it is set.
 
     source: the field of the volume's source, "" for an empty CD-ROM drive. claim: "" for a disk without one. target:
     the device's name for libvirt, such as `vda`; size: the capacity of the claim, a quantity; "" if not reported.
     """
-    spec = instance["spec"]
+    spec = vmi["spec"]
     volumes = {volume["name"]: volume for volume in spec.get("volumes") or ()}
-    states = {state["name"]: state for state in (instance.get("status") or {}).get("volumeStatus") or ()}
+    states = {state["name"]: state for state in (vmi.get("status") or {}).get("volumeStatus") or ()}
     devices = spec["domain"].get("devices") or {}
     return [
         _disk(disk, volumes.get(disk["name"]) or {}, states.get(disk["name"]) or {})
@@ -51,24 +51,24 @@ def _disk(disk: Manifest, volume: Manifest, state: Manifest) -> Facts:
     return result if disk.get("bootOrder") is None else {**result, "boot_order": disk["bootOrder"]}
 
 
-def claims(instance: Manifest) -> list[str]:
+def claims(vmi: Manifest) -> list[str]:
     """The names of the claims that a VMI holds, sorted: those of its volumes, and the one with the state of TPM and
     EFI, which only the status names.
     """
-    held = {claim_of(volume) for volume in instance["spec"].get("volumes") or ()}
-    for state in (instance.get("status") or {}).get("volumeStatus") or ():
+    held = {claim_of(volume) for volume in vmi["spec"].get("volumes") or ()}
+    for state in (vmi.get("status") or {}).get("volumeStatus") or ():
         held.add((state.get("persistentVolumeClaimInfo") or {}).get("claimName") or "")
     return sorted(held - {""})
 
 
-def interfaces(instance: Manifest) -> list[Facts]:
+def interfaces(vmi: Manifest) -> list[Facts]:
     """The interfaces of a VMI in the order of its spec, then those that only the guest agent reports: {name, model,
     binding, network, guest_name, mac, addresses}.
 
     model: "" for a passed-through device. network: the NetworkAttachmentDefinition, "" for the pod network. An
     interface of the guest's own, such as a bridge, has none of the three.
     """
-    spec, reported = instance["spec"], (instance.get("status") or {}).get("interfaces") or []
+    spec, reported = vmi["spec"], (vmi.get("status") or {}).get("interfaces") or []
     networks = {network["name"]: network for network in spec.get("networks") or ()}
     declared = (spec["domain"].get("devices") or {}).get("interfaces") or []
     states = {state.get("name"): state for state in reported}

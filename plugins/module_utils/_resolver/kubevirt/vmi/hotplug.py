@@ -140,42 +140,42 @@ def scheduling(desired: Manifest, running: Manifest) -> tuple[str, ...]:
     return tuple(field for field in LIVE_FIELDS if desired.get(field) != running.get(field))
 
 
-def sockets(desired: Manifest, instance: Manifest) -> LiveUpdate:
+def sockets(desired: Manifest, vmi: Manifest) -> LiveUpdate:
     """The update for the sockets of a running VMI (``handleCPUChangeRequest``). desired: a VMI spec.
 
     While a hot-plug is under way, KubeVirt neither plugs more nor asks for a restart. A hot-plug ends with a migration.
     """
-    cpu, current = desired["domain"].get("cpu"), instance["spec"]["domain"].get("cpu")
+    cpu, current = desired["domain"].get("cpu"), vmi["spec"]["domain"].get("cpu")
     if cpu is None or current is None or cpu.get("sockets", 0) == current.get("sockets", 0):
         return LiveUpdate()
-    under_way = has_condition(instance, "HotVCPUChange")
+    under_way = has_condition(vmi, "HotVCPUChange")
     if cpu.get("sockets", 0) > current.get("maxSockets", 0):
         return LiveUpdate(restart_required=_TOO_MANY_SOCKETS, without_condition=under_way)
     if cpu.get("sockets", 0) < current.get("sockets", 0):
         return LiveUpdate(restart_required=_FEWER_SOCKETS, without_condition=under_way)
     if desired.get("architecture") == "arm64":
         return LiveUpdate(restart_required=_SOCKETS_ON_ARM, without_condition=under_way)
-    if under_way and not has_condition(instance, "LiveMigratable"):
+    if under_way and not has_condition(vmi, "LiveMigratable"):
         return LiveUpdate(restart_required=_SOCKETS_UNDER_WAY, without_condition=True)
     return LiveUpdate(("domain.cpu.sockets",))
 
 
-def memory(desired: Manifest, instance: Manifest) -> LiveUpdate:
+def memory(desired: Manifest, vmi: Manifest) -> LiveUpdate:
     """The update for the memory of a running VMI (``handleMemoryHotplugRequest``). desired: a VMI spec.
 
     What is under way is taken as done.
     """
-    current = instance["spec"]["domain"].get("memory") or {}
-    reported = (instance.get("status") or {}).get("memory") or {}
+    current = vmi["spec"]["domain"].get("memory") or {}
+    reported = (vmi.get("status") or {}).get("memory") or {}
     text = (desired["domain"].get("memory") or {}).get("guest")
     guest, present, maximum = (_nanos(entry) for entry in (text, current.get("guest"), current.get("maxGuest")))
     if guest is None or present is None or not reported.get("guestCurrent"):
         return LiveUpdate()
-    if has_condition(instance, "HotMemoryChange", "False"):
+    if has_condition(vmi, "HotMemoryChange", "False"):
         return LiveUpdate(restart_required=_MEMORY_FAILED)
     if guest == present:
         return LiveUpdate()
-    if not has_condition(instance, "LiveMigratable"):
+    if not has_condition(vmi, "LiveMigratable"):
         return LiveUpdate(restart_required=_NOT_MIGRATABLE)
     if maximum is None:
         return LiveUpdate(restart_required=_NO_MEMORY_LIMIT)

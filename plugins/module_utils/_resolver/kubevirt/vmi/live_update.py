@@ -119,10 +119,10 @@ def _ignore_firmware_uuid(at_start: Manifest, desired: Manifest, running: Manife
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
 
 
-def can_apply_live(instance: Manifest) -> bool:
+def can_apply_live(vmi: Manifest) -> bool:
     """Whether changes of a VM reach its VMI, or ask for its restart: from its creation until it ends."""
-    ended = (instance.get("status") or {}).get("phase") in _ENDED
-    return not ended and not instance["metadata"].get("deletionTimestamp")
+    ended = (vmi.get("status") or {}).get("phase") in _ENDED
+    return not ended and not vmi["metadata"].get("deletionTimestamp")
 
 
 def remaining_condition(vm: Manifest, release: Release) -> Manifest | None:
@@ -143,34 +143,34 @@ class Reconciled(NamedTuple):
 def reconcile(
     at_start: Manifest,
     now: Manifest,
-    instance: Manifest,
+    vmi: Manifest,
     cluster: Cluster,
     specs_at_start: Specs | None = None,
     specs_now: Specs | None = None,
 ) -> Reconciled:
     """What virt-controller makes of a VMI whose VM has changed since the guest's start (``sync`` of ``watch/vm``).
 
-    at_start, now: the VM at its guest's start, and now. instance: its VMI. specs_at_start, specs_now: see `vmi.build`.
+    at_start, now: the VM at its guest's start, and now. vmi: its VMI. specs_at_start, specs_now: see `vmi.build`.
     """
     kubevirt = cluster.kubevirt
-    running = schema.canonical(_VMI_SPEC, instance["spec"])
+    running = schema.canonical(_VMI_SPEC, vmi["spec"])
     applied_at_start = applied(at_start, cluster.objects, cluster.release, specs_at_start)
     template = applied(now, cluster.objects, cluster.release, specs_now)
     if isinstance(applied_at_start, Problem) or isinstance(template, Problem):
         return Reconciled(running)
     started: Manifest = applied_at_start["spec"]
     desired: Manifest = template["spec"]
-    instance = {**instance, "spec": running}
-    spec, changes = _with_devices(_canonical(now), instance, kubevirt)
+    vmi = {**vmi, "spec": running}
+    spec, changes = _with_devices(_canonical(now), vmi, kubevirt)
     if differs(now, started, desired, running, kubevirt):
         return Reconciled(spec, LiveUpdate(changes, OTHER_FIELD))
     # virt-controller compares again when it has plugged in the devices as the VM lists them, without the preference.
     restart = OTHER_FIELD if changes and differs(now, started, desired, spec, kubevirt) else None
     if not kubevirt.live_updates:
         return Reconciled(spec, LiveUpdate(changes, restart))
-    updates = [sockets(desired, instance), memory(desired, instance), migrated(now, instance)]
+    updates = [sockets(desired, vmi), memory(desired, vmi), migrated(now, vmi)]
     if kubevirt.release.replaces_volumes:
-        updates.append(replaced(_canonical(now), instance))
+        updates.append(replaced(_canonical(now), vmi))
     condition = remaining_condition(now, kubevirt.release)
     if condition is not None:
         # What only the scheduler needs is held up as well, but does not matter to a running guest.
@@ -196,18 +196,18 @@ def _canonical(vm: Manifest) -> Manifest:
     return {"spec": {**vm["spec"], "template": {"spec": spec}}}
 
 
-def _with_devices(vm: Manifest, instance: Manifest, kubevirt: KubeVirt) -> tuple[Manifest, tuple[str, ...]]:
+def _with_devices(vm: Manifest, vmi: Manifest, kubevirt: KubeVirt) -> tuple[Manifest, tuple[str, ...]]:
     """The VMI's spec once KubeVirt has plugged devices in and out, and the fields that change by it. KubeVirt does so
     whether or not the rest needs a restart.
     """
-    running, changes = instance["spec"], []
-    spec = plugged_interfaces(vm["spec"]["template"]["spec"], instance, kubevirt)
+    running, changes = vmi["spec"], []
+    spec = plugged_interfaces(vm["spec"]["template"]["spec"], vmi, kubevirt)
     if spec.get("networks") != running.get("networks"):
         changes.append("networks")
     if spec["domain"]["devices"].get("interfaces") != running["domain"]["devices"].get("interfaces"):
         changes.append("domain.devices.interfaces")
     if kubevirt.plugs_volumes:
-        volumes, disks = _settled_volumes(vm, instance)
+        volumes, disks = _settled_volumes(vm, vmi)
         if not schema.equal("[]Volume", running.get("volumes") or [], volumes):
             changes.append("volumes")
             spec["volumes"] = copy(volumes)
@@ -217,12 +217,12 @@ def _with_devices(vm: Manifest, instance: Manifest, kubevirt: KubeVirt) -> tuple
     return spec, tuple(changes)
 
 
-def _settled_volumes(vm: Manifest, instance: Manifest) -> tuple[list[Manifest], list[Manifest]]:
+def _settled_volumes(vm: Manifest, vmi: Manifest) -> tuple[list[Manifest], list[Manifest]]:
     """The volumes and disks once those that are replaced have left the VMI's status, too."""
-    volumes, disks = plugged_volumes(vm, instance)
+    volumes, disks = plugged_volumes(vm, vmi)
     names = {volume["name"] for volume in volumes}
-    spec = {**instance["spec"], "volumes": volumes}
+    spec = {**vmi["spec"], "volumes": volumes}
     spec["domain"] = {**spec["domain"], "devices": {**spec["domain"]["devices"], "disks": disks}}
-    status = instance.get("status") or {}
+    status = vmi.get("status") or {}
     attached = [entry for entry in status.get("volumeStatus") or [] if entry["name"] in names]
-    return plugged_volumes(vm, {**instance, "spec": spec, "status": {**status, "volumeStatus": attached}})
+    return plugged_volumes(vm, {**vmi, "spec": spec, "status": {**status, "volumeStatus": attached}})
