@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ..._resolver.api.errors import CatalogError
-from ..._resolver.api.manifest import qualified_name
+from ..._resolver.api.manifest import Manifest, qualified_name
 from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, ObjectKey
 from ..._resolver.catalog.bundle import bundle, version_of, with_catalog_labels
 from ..._resolver.catalog.matrix import compatibility_matrix, unsatisfied
@@ -39,7 +39,6 @@ from .outcome import (
     joined_counts,
 )
 
-Manifest = dict[str, Any]
 Output = dict[str, Any]
 
 _KINDS = [matcher_field.matcher for matcher_field in MATCHER_FIELDS]

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.manifest import qualified_name
+from ..._resolver.api.manifest import Manifest, qualified_name
 from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from ..._resolver.catalog.labels import CATALOG_LABEL, check_name, is_deployed
 from ..._resolver.catalog.matrix import as_data, compatibility_matrix, facts
@@ -22,7 +22,6 @@ from ..reads.snapshot import missing_namespace, unmatched
 from .options import AUTH, REQUESTS
 from .outcome import Module, Outcome, Params, TaskContext
 
-Manifest = dict[str, Any]
 Facts = dict[str, Any]
 
 ReadLimits = Callable[[Session], "list[Facts] | None"]

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from ..._resolver.api.errors import FieldError
+from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.declare.vm import cloud_init
 from ..._resolver.declare.vm.manifest import manifest
-
-Manifest = dict[str, Any]
-Options = dict[str, Any]
 
 
 def with_password(options: Options) -> Options:

@@ -11,6 +11,7 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
 from ..._resolver.api.errors import FieldError, first_of
+from ..._resolver.api.manifest import Options
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.redaction import mask_secrets
 from ..._resolver.declare import plan
@@ -40,7 +41,6 @@ from .outcome import (
 )
 from .rendering import RENDERING, Render
 
-Options = dict[str, Any]
 Output = dict[str, Any]
 
 # The longest text of an option's error.

@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta, timezone
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.manifest import Progress, qualified_name
+from ..._resolver.api.manifest import Manifest, Progress, qualified_name
 from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.kubevirt.find.revision_names import without_revisions
 from ..._resolver.kubevirt.vm.readiness import run_strategy
@@ -29,8 +29,6 @@ from .controller_revision import rendered
 from .options import unselected
 from .outcome import Params
 from .vm_results import VMFacts, printable_status, refresh_result, vm_result
-
-Manifest = dict[str, Any]
 
 _VM: Final = KINDS["VirtualMachine"]
 # Seconds until VMs are listed again while a run waits for room: others may go down meanwhile.

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from ..._resolver.api import release_schema
 from ..._resolver.api.kinds import Kind
+from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.redaction import redact
 from ..._resolver.api.release import NEWEST
@@ -26,8 +27,6 @@ from ..reads.revisions import InspectedVM, inspect
 from .options import AUTH, CONCURRENCY, REQUESTS, SELECTION, check_selection, selector, unselected
 from .outcome import Module, Outcome, Params, TaskContext, counted_noun, summarize_failures
 from .vm_results import VMFacts, add_captured, refresh_result, vm_result
-
-Manifest = dict[str, Any]
 
 Result = dict[str, Any]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..._resolver.api.manifest import Manifest
 from ..._resolver.kubevirt.vm.readiness import run_strategy
 from ..._resolver.kubevirt.vmi import guest_devices
 from ..._resolver.kubevirt.vmi.vmi import guest
@@ -12,7 +13,6 @@ from ..._resolver.refresh.controller_revisions import copies_without_revisions
 from ..._resolver.refresh.drift import revision_spec
 from ..reads.revisions import InspectedVM
 
-Manifest = dict[str, Any]
 Result = dict[str, Any]
 
 VMFacts = Callable[[InspectedVM], Result]

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.manifest import qualified_name
+from ..._resolver.api.manifest import Manifest, qualified_name
 from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, ObjectKey, references
 from ..._resolver.kubevirt.find import revision_names as naming
 from ..client.session import Session
 from .served import POOL, pools_as_vms
-
-Manifest = dict[str, Any]
 
 # The number of VMs that a message names.
 _NAMED = 5

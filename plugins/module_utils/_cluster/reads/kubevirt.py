@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 from ..._resolver.api.kinds import Kind
+from ..._resolver.api.manifest import Manifest
 from ..._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of, version_of
 from ..client.errors import ApiError, ConnectionFailed, value_or_default
 from ..client.session import Session
 
-Manifest = dict[str, Any]
 Version = tuple[int, int, int]
 
 KUBEVIRT: Final = Kind("KubeVirt", "kubevirt.io", "v1", "kubevirts", True)

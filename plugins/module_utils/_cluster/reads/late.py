@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from ..._resolver.api.kinds import KINDS, Kind
-from ..._resolver.api.manifest import Progress, name_of
+from ..._resolver.api.manifest import Manifest, Progress, name_of
 from ..._resolver.preflight.references import claim_names, storage_class_of, templates_of
 from ..client.errors import value_or_default
 from ..client.session import Session
 from .snapshot import EVENT, POD
-
-Manifest = dict[str, Any]
 
 # Reasons and words about a pod, by a kubelet, or a claim, by Kubernetes or CDI, that needs what does not exist.
 _NOT_MOUNTED = frozenset({"FailedMount", "FailedCreatePodSandBox"})

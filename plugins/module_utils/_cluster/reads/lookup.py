@@ -8,14 +8,13 @@ from functools import partial
 from typing import Any
 
 from ..._resolver.api.kinds import EXISTENCE_ONLY, KINDS, Kind
+from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.kubevirt.find.lookup import Problem
 from ..._resolver.preflight.object_keys import ObjectToRead, further_keys
 from ..client.errors import RequestFailed
 from ..client.pool import map_concurrently
 from ..client.session import Session
-
-Manifest = dict[str, Any]
 
 
 def _problem(error: RequestFailed) -> Problem:

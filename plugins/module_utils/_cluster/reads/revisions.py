@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.manifest import namespaced_name
+from ..._resolver.api.manifest import Manifest, namespaced_name
 from ..._resolver.api.matcher import MATCHER_FIELDS, MatcherField
 from ..._resolver.guest.effect import ASSUMED, RESTART, GuestEffect, Instance
 from ..._resolver.kubevirt.config.cluster import Cluster, KubeVirt
@@ -20,8 +19,6 @@ from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
 from .kubevirt import kubevirt
 from .lookup import ClusterLookup
-
-Manifest = dict[str, Any]
 
 _VM = KINDS["VirtualMachine"]
 _VMI = KINDS["VirtualMachineInstance"]

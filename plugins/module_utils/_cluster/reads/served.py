@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from ..._resolver.api.kinds import Kind
+from ..._resolver.api.manifest import Manifest
 from ..client.errors import ApiError
 from ..client.session import Session
-
-Manifest = dict[str, Any]
 
 # v1beta1 of snapshots since KubeVirt 1.2, of pools since 1.7.
 _VERSIONS: Final = ("v1beta1", "v1alpha1")

@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from ..._resolver.api.kinds import KINDS, Kind
+from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.name_rules import did_you_mean
 from ..client.errors import ApiError, value_or_default
 from ..client.pool import map_concurrently
 from ..client.session import Session
-
-Manifest = dict[str, Any]
 
 EVENT = Kind("Event", "", "v1", "events", True)
 POD = Kind("Pod", "", "v1", "pods", True)

@@ -7,16 +7,14 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from heapq import heappop, heappush
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..._resolver.api.kinds import Kind
-from ..._resolver.api.manifest import Progress
+from ..._resolver.api.manifest import Manifest, Progress
 from ..client.errors import ApiError, ConnectionFailed, RequestFailed
 from ..client.pool import Backoff, map_concurrently
 from ..client.session import PASSING, Session
 from .late import absent_objects, blockers, late_text, newest_events
-
-Manifest = dict[str, Any]
 
 _VOLUME = "DataVolume"
 _VM = "VirtualMachine"

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
 
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.manifest import namespaced_name
+from ..._resolver.api.manifest import Manifest, namespaced_name
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField
 from ..._resolver.api.write import Write, json_patch
 from ..._resolver.choose import adopt as rules
@@ -22,8 +21,6 @@ from ..client.session import FIELD_MANAGER, Session
 from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
 from .engine import WriteOutcome, WriteSettings, run_dry, run_writes, send
-
-Manifest = dict[str, Any]
 
 _VM = KINDS["VirtualMachine"]
 _VMI = KINDS["VirtualMachineInstance"]

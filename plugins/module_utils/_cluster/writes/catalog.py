@@ -10,7 +10,7 @@ from typing import Any
 from ..._resolver.api import managed_fields as ownership
 from ..._resolver.api.errors import CatalogError, FieldError
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.manifest import namespaced_name
+from ..._resolver.api.manifest import Manifest, Options, namespaced_name
 from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from ..._resolver.catalog import deployment_effects as catalog_upgrade
 from ..._resolver.catalog.deployment_effects import changes as changes_of
@@ -32,9 +32,6 @@ from .declare import declare
 from .engine import WriteSettings
 from .handlers.catalog import DeclaredTypeHandler, skip_reason
 from .kind_handler import WITHOUT_CAPABILITY, DeclaredObject, DeclareOutcome, KindHandler
-
-Manifest = dict[str, Any]
-Options = dict[str, Any]
 
 
 @dataclass

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from ..._resolver.api import release
 from ..._resolver.api.kinds import KINDS, Kind
+from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, PREFERENCE, ObjectKey
 from ..._resolver.api.release import Release
 from ..._resolver.api.write import merge_patch
@@ -19,8 +20,6 @@ from ..client.pool import Backoff
 from ..client.session import Session
 from ..reads.kubevirt import KUBEVIRT, kubevirt, kubevirt_object
 from .engine import NO_DRY_RUN, WriteSettings, send
-
-Manifest = dict[str, Any]
 
 _DEFINITION = Kind("CustomResourceDefinition", "apiextensions.k8s.io", "v1", "customresourcedefinitions", False)
 

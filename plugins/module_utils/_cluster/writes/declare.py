@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from ..._resolver.api import managed_fields as ownership
 from ..._resolver.api.errors import Cause, FieldError
 from ..._resolver.api.finding import ERROR, WARNING, Finding
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.managed_fields import Field
-from ..._resolver.api.manifest import Progress
+from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.write import apply, delete, json_patch, merge_patch
 from ..._resolver.api.writers import CREATED, REVERTED, Beside, beside, remedies, writer_of
@@ -28,8 +27,6 @@ from ..reads.snapshot import missing_namespace
 from ..reads.watch import WATCHES, wait_for
 from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, WriteSettings, run_dry, run_writes, send
 from .kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome, KindHandler
-
-Manifest = dict[str, Any]
 
 # A controller may write the object at the same time.
 _ATTEMPTS = 5

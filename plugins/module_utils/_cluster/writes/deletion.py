@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from ..._resolver.api.kinds import KINDS, Kind
-from ..._resolver.api.manifest import Progress
+from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from ..._resolver.kubevirt.find import revision_names as naming
 from ..._resolver.kubevirt.find.lookup import Problem
@@ -16,8 +15,6 @@ from ..client.session import Session
 from ..reads.lookup import ClusterLookup
 from ..reads.snapshot import read
 from ..reads.watch import wait_for
-
-Manifest = dict[str, Any]
 
 _REVISION = KINDS["ControllerRevision"]
 _VMI = KINDS["VirtualMachineInstance"]

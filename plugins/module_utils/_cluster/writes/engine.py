@@ -12,6 +12,7 @@ from threading import Event
 from typing import Any, Final, TypeVar
 
 from ..._resolver.api.kinds import Kind
+from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.write import JSON_PATCH, RetrySafety, Write, create
 from ..._resolver.declare.take_over import TakeOver, parse_take_over, take_nothing
 from ..client.errors import (
@@ -25,8 +26,6 @@ from ..client.errors import (
 )
 from ..client.pool import Backoff, map_concurrently
 from ..client.session import Session
-
-Manifest = dict[str, Any]
 
 # Proxies and the API server return these codes if they lose the connection to what serves the request.
 _UNKNOWN_OUTCOME: Final = (500, 502, 503, 504)

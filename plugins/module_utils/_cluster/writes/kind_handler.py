@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from ..._resolver.api import managed_fields as ownership
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.managed_fields import Field
-from ..._resolver.api.manifest import Progress
+from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.redaction import redact
 from ..._resolver.declare import plan
@@ -18,8 +18,6 @@ from ..._resolver.guest.effect import GuestEffect
 from ..client.session import FIELD_MANAGER, Session
 from ..reads.snapshot import read
 from .engine import WriteOutcome, WriteSettings
-
-Manifest = dict[str, Any]
 
 
 @dataclass(frozen=True)

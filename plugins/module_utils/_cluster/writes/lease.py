@@ -6,15 +6,15 @@ import random
 import time
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any, Final
+from typing import Final
 
 from ..._resolver.api.kinds import Kind
+from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.write import create, replace
 from ..client.errors import ApiError
 from ..client.session import Session
 from .engine import send
 
-Manifest = dict[str, Any]
 LEASE: Final = Kind("Lease", "coordination.k8s.io", "v1", "leases", True)
 # Seconds between two reads, shortened at random so that waiting runs do not read at the same moment.
 _INTERVAL: Final = 2.0

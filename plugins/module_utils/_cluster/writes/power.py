@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from ..._resolver.api.kinds import KINDS, Kind
-from ..._resolver.api.manifest import Progress
+from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.write import merge_patch
 from ..._resolver.api.writers import REVERTED, beside
@@ -30,8 +30,6 @@ from ..reads.lookup import ClusterLookup
 from ..reads.snapshot import read
 from ..reads.watch import wait_in_namespaces, with_grace
 from .engine import WriteOutcome, WriteSettings, run_writes, send
-
-Manifest = dict[str, Any]
 
 _VM = KINDS["VirtualMachine"]
 _VMI = KINDS["VirtualMachineInstance"]

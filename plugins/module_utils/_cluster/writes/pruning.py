@@ -7,10 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.manifest import labels_of
+from ..._resolver.api.manifest import Manifest, labels_of
 from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.write import delete, json_patch
 from ..._resolver.kubevirt.find import revision_names as naming
@@ -23,8 +22,6 @@ from ..reads.lookup import ClusterLookup
 from ..reads.revisions import InspectedVM
 from ..reads.served import list_served, pools_as_vms
 from .engine import WriteOutcome, WriteSettings, run_writes, send, send_create
-
-Manifest = dict[str, Any]
 
 _REVISION = KINDS["ControllerRevision"]
 _VM = KINDS["VirtualMachine"]

@@ -13,10 +13,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.manifest import Progress
+from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.write import merge_patch
 from ..._resolver.declare import plan
@@ -47,8 +47,6 @@ from .engine import WriteOutcome, WriteSettings, run_writes, send
 from .kind_handler import DeclareOutcome
 from .power import PowerOutcome, power, uid_of
 from .revision_outcome import RevisionOutcome
-
-Manifest = dict[str, Any]
 
 _VM = KINDS["VirtualMachine"]
 _VMI = KINDS["VirtualMachineInstance"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
+from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import MatcherField
 from ..._resolver.guest.effect import LIVE, RESTART, GuestEffect
 from ..._resolver.kubevirt.vm.readiness import has_guest, restart_required, stale_restart_warning
@@ -13,8 +13,6 @@ from ..._resolver.refresh.recapture import KindAliasPatches, keeps_restart_requi
 from ..._resolver.refresh.revision_change import RevisionChange
 from ..reads.revisions import InspectedVM
 from .engine import WriteOutcome
-
-Manifest = dict[str, Any]
 
 
 @dataclass(eq=False)

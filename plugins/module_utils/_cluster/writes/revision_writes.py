@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.managed_fields import leaf_fields
-from ..._resolver.api.manifest import Progress
+from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.matcher import MatcherField
 from ..._resolver.api.write import merge_patch
 from ..._resolver.api.writers import REVERTED, beside
@@ -22,8 +22,6 @@ from ..reads.watch import state_until, wait_in_namespaces
 from .engine import WriteSettings, run_dry, run_writes, send
 from .restarts import RevisionRestarts, bump_generation
 from .revision_outcome import RevisionOutcome, is_terminating
-
-Manifest = dict[str, Any]
 
 _VM = KINDS["VirtualMachine"]
 _STATUS: Final = "status"

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.finding import Finding
+from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.choose.fitting import MissingObject, Rejected
 from ..._resolver.preflight.findings import Check
 from ..client.errors import RequestFailed
@@ -18,9 +19,6 @@ from ..client.session import Session
 from ..reads.lookup import ClusterLookup
 from .engine import UNKNOWN_IN_CHECK_MODE
 from .kind_handler import DeclareOutcome, TaskNotes
-
-Manifest = dict[str, Any]
-Options = dict[str, Any]
 
 
 @dataclass

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+from ..api.manifest import Manifest
 from ..api.matcher import MATCHER_FIELDS
 from ..api.tree import value_at
 from .rewrites import RUN_STRATEGY, RUNNING
 
-Manifest = dict[str, Any]
 _VM: Final = {"group": "kubevirt.io", "kind": "VirtualMachine"}
 
 

@@ -10,10 +10,9 @@ from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields as ownership
 from ..api.managed_fields import Field
+from ..api.manifest import Manifest
 from ..api.tree import copy, put, value_at
 from ..api.writers import FORCE
-
-Manifest = dict[str, Any]
 
 _TEMPLATE: Final[Field] = ("spec", "template")
 _VMI: Final[Field] = (*_TEMPLATE, "spec")

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...._resolver.api import managed_fields as ownership
 from ...._resolver.api.finding import WARNING, Finding
+from ...._resolver.api.manifest import Manifest, Options
 from ...._resolver.api.matcher import ObjectKey
 from ...._resolver.api.release import Release
 from ...._resolver.catalog.deployment_effects import changes, predicted
@@ -18,9 +19,6 @@ from ...reads.catalog import CatalogUsers, labels
 from ...reads.kubevirt import kubevirt
 from ..engine import WriteSettings
 from ..kind_handler import NOT_PLANNED, DeclareOutcome, Findings, KindHandler
-
-Manifest = dict[str, Any]
-Options = dict[str, Any]
 
 
 class CatalogHandler(KindHandler):

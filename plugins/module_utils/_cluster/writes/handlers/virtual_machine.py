@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from ...._resolver.api.finding import WARNING, Finding
-from ...._resolver.api.manifest import Progress
+from ...._resolver.api.manifest import Manifest, Options, Progress
 from ...._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from ...._resolver.api.write import merge_patch
 from ...._resolver.declare import plan, virtual_machine
@@ -37,9 +37,6 @@ from ..engine import WriteSettings, send
 from ..kind_handler import DeclareOutcome, Findings, KindHandler, TaskNotes
 from ..restarts import DeclaredRestarts, pending_effects, waits_for_restart
 from ..vm_extension import VMExtension, VMTask
-
-Manifest = dict[str, Any]
-Options = dict[str, Any]
 
 _VMI = "VirtualMachineInstance"
 
