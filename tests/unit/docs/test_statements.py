@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from plugins.module_utils._cluster.modules.objects import output_of
+from plugins.module_utils._cluster.modules.objects import result_of
 from plugins.module_utils._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome, KindHandler
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.declare import plan
@@ -74,7 +74,7 @@ def test_results_of_any_object_are_documented(module: str) -> None:
         skip_reason="x",
     )
     result.warn("x")
-    returned = output_of(KindHandler(), result)
+    returned = result_of(KindHandler(), result)
     assert {"skip_reason", "taken_over", "owned_by_others"} < set(returned)
     # Ownership of the parts of a boot source is not returned.
     unknown = {"taken_over_from", "owned_by_others"} if module == "boot_source" else set()

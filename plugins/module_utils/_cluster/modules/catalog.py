@@ -25,7 +25,7 @@ from ..writes.catalog_compatibility import AUTO, CHOICES, ENABLE, KEEP, apply_de
 from ..writes.engine import WriteSettings
 from ..writes.handlers.catalog import CatalogHandler
 from ..writes.kind_handler import DeclareOutcome
-from .objects import diff, is_taken_over, output_of
+from .objects import diff, is_taken_over, result_of
 from .options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS
 from .outcome import (
     ON_FAILURE,
@@ -203,8 +203,8 @@ def _outcome(
         "changed": deployment["changed"] or any(result.changed for result in (*results, *deployed.limits)),
         "common_instancetypes_deployment": deployment,
         "counts": counts,
-        "limits": [output_of(_HANDLER, result) for result in deployed.limits],
-        "results": [output_of(_HANDLER, result) for result in results],
+        "limits": [result_of(_HANDLER, result) for result in deployed.limits],
+        "results": [result_of(_HANDLER, result) for result in results],
         "upgrade": _upgrade(deployed),
         "virtual_machines": [_affected(*affected, deployed) for affected in deployed.affected],
         "lost_fields": [

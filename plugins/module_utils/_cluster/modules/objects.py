@@ -41,7 +41,7 @@ from .outcome import (
 )
 from .rendering import RENDERING, Render
 
-Output = dict[str, Any]
+Result = dict[str, Any]
 
 # The longest text of an option's error.
 _LONGEST = 500
@@ -130,14 +130,14 @@ class ObjectModule(Module):
         return self._outcome(params, task, handler, self.declare(session, handler, declared_objects, settings))
 
     def _rendered(self, params: Params, task: TaskContext, declared_objects: list[DeclaredObject]) -> Outcome:
-        results = [DeclareOutcome(declared) for declared in declared_objects]
-        output = rendering.render(self._nouns, results, self.render, params, task)
-        task.warnings += group_warnings(self._option_warnings(results))
-        output["results"] = [output_of(KindHandler(), result) for result in results]
+        outcomes = [DeclareOutcome(declared) for declared in declared_objects]
+        result = rendering.render(self._nouns, outcomes, self.render, params, task)
+        task.warnings += group_warnings(self._option_warnings(outcomes))
+        result["results"] = [result_of(KindHandler(), outcome) for outcome in outcomes]
         if params["name"] is not None:
-            output["result"] = output["results"][0]
-        failed = any(result.failed for result in results)
-        return failed_outcome(params, self._nouns, output) if failed else Outcome(output)
+            result["result"] = result["results"][0]
+        failed = any(outcome.failed for outcome in outcomes)
+        return failed_outcome(params, self._nouns, result) if failed else Outcome(result)
 
     def _declared_objects(self, params: Params, task: TaskContext) -> list[DeclaredObject]:
         if params["name"] is not None:
@@ -160,8 +160,8 @@ class ObjectModule(Module):
             declared_objects.append(declared)
         return declared_objects
 
-    def _option_warnings(self, results: list[DeclareOutcome]) -> Iterator[tuple[str, str]]:
-        for declared in (result.declared for result in results):
+    def _option_warnings(self, outcomes: list[DeclareOutcome]) -> Iterator[tuple[str, str]]:
+        for declared in (outcome.declared for outcome in outcomes):
             if declared.problem is None and declared.state != "absent":
                 yield from ((declared.label, warning) for warning in self.warnings(declared.options))
 
@@ -193,16 +193,16 @@ class ObjectModule(Module):
                 problems.append(f"{where}: {problem}")
                 continue
             try:
-                result = validator.validate(own)
+                checked = validator.validate(own)
             except OverflowError:
                 problems.append(f"{where}: {not_finite(own)}: {NOT_FINITE}")
                 continue
-            task.secrets.update(map(str, result._no_log_values))
-            errors = [f"{where}: {_message_of(error, task.secrets)}" for error in result.errors]
+            task.secrets.update(map(str, checked._no_log_values))
+            errors = [f"{where}: {_message_of(error, task.secrets)}" for error in checked.errors]
             problems += errors
             if all_but_name is not None and not errors:
-                by_all_but_name[all_but_name] = result.validated_parameters
-            validated.append(result.validated_parameters)
+                by_all_but_name[all_but_name] = checked.validated_parameters
+            validated.append(checked.validated_parameters)
         if problems:
             raise TaskFailed(first_of(problems))
         return validated
@@ -233,28 +233,32 @@ class ObjectModule(Module):
         return DeclaredObject(name, key, state, manifest, options=options)
 
     def _outcome(
-        self, params: Params, task: TaskContext, handler: KindHandler, results: list[DeclareOutcome]
+        self, params: Params, task: TaskContext, handler: KindHandler, outcomes: list[DeclareOutcome]
     ) -> Outcome:
-        outputs = [output_of(handler, result) for result in results]
-        output: Output = {"changed": any(result.changed for result in results), "results": outputs}
+        results = [result_of(handler, outcome) for outcome in outcomes]
+        result: Result = {"changed": any(outcome.changed for outcome in outcomes), "results": results}
         if params["name"] is not None:
-            output["result"] = outputs[0]
+            result["result"] = results[0]
         if task.diff:
-            output["diff"] = [diff(result) for result in results if result.changed and result.action in plan.WRITES]
-        task.warnings += group_warnings(self._option_warnings(results))
-        task.warnings += group_warnings((result.declared.label, text) for result in results for text in result.warnings)
+            result["diff"] = [
+                diff(outcome) for outcome in outcomes if outcome.changed and outcome.action in plan.WRITES
+            ]
+        task.warnings += group_warnings(self._option_warnings(outcomes))
+        task.warnings += group_warnings(
+            (outcome.declared.label, text) for outcome in outcomes for text in outcome.warnings
+        )
         if params.get("restart") == "never":
-            pairs = zip(results, outputs)
+            pairs = zip(outcomes, results)
             waiting = [
-                result.declared.label
-                for result, output in pairs
-                if output.get("restart_required") and not result.failed
+                outcome.declared.label
+                for outcome, result in pairs
+                if result.get("restart_required") and not outcome.failed
             ]
             task.warnings += restart_warning(waiting, task.check, "set restart: if_required")
-        if any(result.failed for result in results):
-            done = joined_counts(_counts([result for result in results if not result.failed]))
-            return failed_outcome(params, self._nouns, output, done)
-        return Outcome({**output, "msg": _message(self._nouns, results, outputs, task.check)})
+        if any(outcome.failed for outcome in outcomes):
+            done = joined_counts(_counts([outcome for outcome in outcomes if not outcome.failed]))
+            return failed_outcome(params, self._nouns, result, done)
+        return Outcome({**result, "msg": _message(self._nouns, outcomes, results, task.check)})
 
 
 def _all_but_name(options: Options) -> str | None:
@@ -304,72 +308,72 @@ _WORDS = {
 _TAKEN_OVER = "taken over"
 
 
-def is_taken_over(result: DeclareOutcome) -> bool:
+def is_taken_over(outcome: DeclareOutcome) -> bool:
     """Whether only the ownership of the object's fields changes."""
-    planned = result.planned
+    planned = outcome.planned
     return bool(planned.action == plan.APPLY and planned.before == planned.after == {})
 
 
-def _counts(results: list[DeclareOutcome]) -> dict[str, int]:
-    words = [_TAKEN_OVER if is_taken_over(result) else _WORDS[_done(result)] for result in results]
+def _counts(outcomes: list[DeclareOutcome]) -> dict[str, int]:
+    words = [_TAKEN_OVER if is_taken_over(outcome) else _WORDS[_done(outcome)] for outcome in outcomes]
     return {word: words.count(word) for word in (*_WORDS.values(), _TAKEN_OVER)}
 
 
-def _done(result: DeclareOutcome) -> str:
+def _done(outcome: DeclareOutcome) -> str:
     """What was done; a related change, such as a disk that grows, is a change of the object."""
-    return plan.APPLY if result.related_changes and result.action == plan.NONE else result.action
+    return plan.APPLY if outcome.related_changes and outcome.action == plan.NONE else outcome.action
 
 
-def _message(nouns: str, results: list[DeclareOutcome], outputs: list[Output], check_mode: bool) -> str:
+def _message(nouns: str, outcomes: list[DeclareOutcome], results: list[Result], check_mode: bool) -> str:
     """`3 virtual machines: 1 created, 2 unchanged; 1 needs a restart`."""
-    would = "would be " if check_mode and any(result.changed for result in results) else ""
-    done = joined_counts(_counts(results))
-    return counted_noun(len(results), nouns) + (f": {would}{done}" if done else "") + _restarts(outputs, check_mode)
+    would = "would be " if check_mode and any(outcome.changed for outcome in outcomes) else ""
+    done = joined_counts(_counts(outcomes))
+    return counted_noun(len(outcomes), nouns) + (f": {would}{done}" if done else "") + _restarts(results, check_mode)
 
 
-def _restarts(outputs: list[Output], check_mode: bool) -> str:
+def _restarts(results: list[Result], check_mode: bool) -> str:
     """The number of VMs that were restarted, and that need a restart."""
-    restarted = sum(bool(output.get("restarted")) for output in outputs)
-    waiting = sum(bool(output.get("restart_required") and not output.get("restarted")) for output in outputs)
+    restarted = sum(bool(result.get("restarted")) for result in results)
+    waiting = sum(bool(result.get("restart_required") and not result.get("restarted")) for result in results)
     would = "would be " if check_mode else ""
     needs = need_verb(waiting, check_mode)
     parts = (restarted and f"; {restarted} {would}restarted", waiting and f"; {waiting} {needs} a restart")
     return "".join(part for part in parts if part)
 
 
-def output_of(handler: KindHandler, result: DeclareOutcome) -> Output:
+def result_of(handler: KindHandler, outcome: DeclareOutcome) -> Result:
     """An object as a module returns it."""
-    key = result.declared.key
-    output: Output = {
+    key = outcome.declared.key
+    result: Result = {
         "name": key.name,
         # A refused object was not changed.
-        "action": plan.NONE if result.failed and not result.written else result.action,
-        "changed": result.changed,
-        "failed": bool(result.failed),
+        "action": plan.NONE if outcome.failed and not outcome.written else outcome.action,
+        "changed": outcome.changed,
+        "failed": bool(outcome.failed),
     }
-    output.update({field: value for field, value in (("kind", key.kind), ("namespace", key.namespace)) if value})
-    if result.failed:
-        output["msg"] = result.failed
-    if is_taken_over(result):
-        output["taken_over"] = True
-    if result.planned.taken_from:
-        output["taken_over_from"] = list(result.planned.taken_from)
-        output["owned_by_others"] = result.owners
+    result.update({field: value for field, value in (("kind", key.kind), ("namespace", key.namespace)) if value})
+    if outcome.failed:
+        result["msg"] = outcome.failed
+    if is_taken_over(outcome):
+        result["taken_over"] = True
+    if outcome.planned.taken_from:
+        result["taken_over_from"] = list(outcome.planned.taken_from)
+        result["owned_by_others"] = outcome.owners
     facts = {
-        **result.facts,
-        "skip_reason": result.skip_reason,
-        "retained": result.retained,
-        "warnings": result.warnings,
+        **outcome.facts,
+        "skip_reason": outcome.skip_reason,
+        "retained": outcome.retained,
+        "warnings": outcome.warnings,
     }
-    output.update({name: value for name, value in facts.items() if value})
-    if result.live is not None:
-        output.update(handler.describe(result))
-    return output
+    result.update({name: value for name, value in facts.items() if value})
+    if outcome.live is not None:
+        result.update(handler.describe(outcome))
+    return result
 
 
-def diff(result: DeclareOutcome) -> Output:
-    header = f"{result.declared.key.kind} {result.declared.label}"
-    before, after = result.shown_change
+def diff(outcome: DeclareOutcome) -> Result:
+    header = f"{outcome.declared.key.kind} {outcome.declared.label}"
+    before, after = outcome.shown_change
     return {
         "before": before,
         "after": after,

@@ -43,7 +43,7 @@ def is_asked(plural: str, params: Params, declared_objects: Sequence[DeclaredObj
     return False
 
 
-def render(nouns: str, results: Sequence[DeclareOutcome], of: Render, params: Params, task: TaskContext) -> Params:
+def render(nouns: str, outcomes: Sequence[DeclareOutcome], of: Render, params: Params, task: TaskContext) -> Params:
     """What the task returns besides the results, of which those that cannot be rendered fail.
 
     nouns: the objects, in the plural. Files are written only if none fails. Raises TaskFailed.
@@ -51,32 +51,32 @@ def render(nouns: str, results: Sequence[DeclareOutcome], of: Render, params: Pa
     release = _release(params["kubevirt_version"])
     manifests: list[Manifest] = []
     shown: list[Manifest] = []
-    for result in results:
-        if result.failed:
+    for outcome in outcomes:
+        if outcome.failed:
             continue
         try:
-            secret = _secret_of(result.declared.options, params["keep_secrets"])
-            own = of(result.declared.options, result.declared.manifest, release)
+            secret = _secret_of(outcome.declared.options, params["keep_secrets"])
+            own = of(outcome.declared.options, outcome.declared.manifest, release)
             for manifest in own:
                 check_release(manifest, release)
         except FieldError as error:
-            result.refuse(str(error))
+            outcome.refuse(str(error))
             continue
         manifests += own
         shown += [redact(manifest, manifest)[1] for manifest in own] if secret else own
-    if any(result.failed for result in results):
+    if any(outcome.failed for outcome in outcomes):
         return {"changed": False, "rendered": []}
     files = files_of(params["dest"], manifests) if params["dest"] else []
     changed = [file for file in files if file.changed]
     if not task.check:
         write(changed)
-    message = f"{counted_noun(len(results), nouns)} rendered"
-    output: Params = {"changed": bool(changed), "rendered": shown, "msg": message}
+    message = f"{counted_noun(len(outcomes), nouns)} rendered"
+    result: Params = {"changed": bool(changed), "rendered": shown, "msg": message}
     if params["dest"]:
-        output.update(files=[str(file.path) for file in files], msg=message + _written(files, changed, task.check))
+        result.update(files=[str(file.path) for file in files], msg=message + _written(files, changed, task.check))
     if task.diff:
-        output["diff"] = [file.diff() for file in changed]
-    return output
+        result["diff"] = [file.diff() for file in changed]
+    return result
 
 
 def _release(version: str | None) -> Release:

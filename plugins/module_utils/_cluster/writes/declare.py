@@ -40,116 +40,118 @@ def declare(
     An invalid object stops the task before anything is sent, like an invalid option. An error of the cluster, such as a
     conflict or a missing permission, fails only its object, unless fail_fast is set.
     """
-    results = [DeclareOutcome(declared) for declared in declared_objects]
-    if not _any_invalid(results):
-        _read(session, handler, results, settings)
-    if _any_invalid(results):
-        for result in results:
+    outcomes = [DeclareOutcome(declared) for declared in declared_objects]
+    if not _any_invalid(outcomes):
+        _read(session, handler, outcomes, settings)
+    if _any_invalid(outcomes):
+        for outcome in outcomes:
             # Nothing was compared with what is there.
-            result.live = None
-            result.skip_reason = None if result.failed else "not sent because other entries are invalid"
-        return results
-    planned = [result for result in results if _is_readable(result) and _plan_entry(handler, result, settings)]
+            outcome.live = None
+            outcome.skip_reason = None if outcome.failed else "not sent because other entries are invalid"
+        return outcomes
+    planned = [outcome for outcome in outcomes if _is_readable(outcome) and _plan_entry(handler, outcome, settings)]
     _preflight(handler, planned, settings)
-    _check_namespaces(session, results, settings)
-    handler.predict_effects([result for result in planned if not result.failed], settings.check_mode)
+    _check_namespaces(session, outcomes, settings)
+    handler.predict_effects([outcome for outcome in planned if not outcome.failed], settings.check_mode)
     if settings.check_mode:
         if settings.server_dry_run:
-            handler.write_related([result for result in planned if not result.failed], session.dry_run_session())
+            handler.write_related([outcome for outcome in planned if not outcome.failed], session.dry_run_session())
             # A dry run would change what is being deleted, instead of creating anything.
             _dry_run(
-                session, [result for result in results if _is_due(result) and result.terminating is None], settings
+                session, [outcome for outcome in outcomes if _is_due(outcome) and outcome.terminating is None], settings
             )
-        for result in results:
-            result.restart = result.restart and result.failed is None
-        return results
-    _await_names(session, handler, results, settings)
-    if settings.fail_fast and _any_failed(results):
-        for result in results:
-            result.failed = NOT_SENT.format("object") if result.changed else result.failed
-        return results
-    _write(session, [result for result in results if _is_due(result)], settings)
-    handler.write_related([result for result in planned if not result.failed], session)
+        for outcome in outcomes:
+            outcome.restart = outcome.restart and outcome.failed is None
+        return outcomes
+    _await_names(session, handler, outcomes, settings)
+    if settings.fail_fast and _any_failed(outcomes):
+        for outcome in outcomes:
+            outcome.failed = NOT_SENT.format("object") if outcome.changed else outcome.failed
+        return outcomes
+    _write(session, [outcome for outcome in outcomes if _is_due(outcome)], settings)
+    handler.write_related([outcome for outcome in planned if not outcome.failed], session)
     deadline = time.monotonic() + settings.wait_timeout
-    for result in results:
+    for outcome in outcomes:
         # Until here `restart` was a forecast; from here on it records what was done.
-        result.restart = False
-    if settings.fail_fast and _any_failed(results):
-        return results
-    handler.restart([result for result in planned if not result.failed], deadline)
+        outcome.restart = False
+    if settings.fail_fast and _any_failed(outcomes):
+        return outcomes
+    handler.restart([outcome for outcome in planned if not outcome.failed], deadline)
     if settings.wait:
-        _wait(session, handler, [result for result in results if not (result.failed or result.skip_reason)], deadline)
-    return results
+        _wait(
+            session, handler, [outcome for outcome in outcomes if not (outcome.failed or outcome.skip_reason)], deadline
+        )
+    return outcomes
 
 
-def _is_due(result: DeclareOutcome) -> bool:
-    return result.failed is None and result.action in plan.WRITES
+def _is_due(outcome: DeclareOutcome) -> bool:
+    return outcome.failed is None and outcome.action in plan.WRITES
 
 
-def _any_invalid(results: Iterable[DeclareOutcome]) -> bool:
-    return any(result.declared.problem for result in results)
+def _any_invalid(outcomes: Iterable[DeclareOutcome]) -> bool:
+    return any(outcome.declared.problem for outcome in outcomes)
 
 
-def _any_failed(results: Iterable[DeclareOutcome]) -> bool:
-    return any(result.failed for result in results)
+def _any_failed(outcomes: Iterable[DeclareOutcome]) -> bool:
+    return any(outcome.failed for outcome in outcomes)
 
 
-def _grouped(results: Iterable[DeclareOutcome]) -> dict[tuple[str, str | None], dict[str, DeclareOutcome]]:
+def _grouped(outcomes: Iterable[DeclareOutcome]) -> dict[tuple[str, str | None], dict[str, DeclareOutcome]]:
     """Results by kind and namespace, and there by name."""
     groups: dict[tuple[str, str | None], dict[str, DeclareOutcome]] = {}
-    for result in results:
-        key = result.declared.key
-        groups.setdefault((key.kind, key.namespace), {})[key.name] = result
+    for outcome in outcomes:
+        key = outcome.declared.key
+        groups.setdefault((key.kind, key.namespace), {})[key.name] = outcome
     return groups
 
 
-def _is_readable(result: DeclareOutcome) -> bool:
-    return not (result.failed or result.skip_reason)
+def _is_readable(outcome: DeclareOutcome) -> bool:
+    return not (outcome.failed or outcome.skip_reason)
 
 
-def _read(session: Session, handler: KindHandler, results: list[DeclareOutcome], settings: WriteSettings) -> None:
+def _read(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], settings: WriteSettings) -> None:
     """Reads the live objects, and completes what is declared. If a namespace cannot be read, only its objects fail."""
-    groups = [list(group.values()) for group in _grouped(results).values()]
+    groups = [list(group.values()) for group in _grouped(outcomes).values()]
     map_concurrently(lambda group: _read_group(session, handler, group), groups, settings.concurrency)
-    present = [result for result in results if _is_readable(result) and result.declared.state != "absent"]
+    present = [outcome for outcome in outcomes if _is_readable(outcome) and outcome.declared.state != "absent"]
     handler.complete(present, settings.check_mode)
 
 
 def _read_group(session: Session, handler: KindHandler, group: list[DeclareOutcome]) -> None:
     """Sets the live objects of a kind and namespace."""
     try:
-        objects = handler.read(session, [result.declared.key for result in group])
+        objects = handler.read(session, [outcome.declared.key for outcome in group])
     except RequestFailed as error:
-        for result in group:
-            result.failed = str(error)
+        for outcome in group:
+            outcome.failed = str(error)
         return
-    for result in group:
-        live = objects.get(result.declared.key)
+    for outcome in group:
+        live = objects.get(outcome.declared.key)
         if live is not None and live["metadata"].get("deletionTimestamp"):
             # It goes, whatever is written to it.
-            result.terminating, live = live, None
-        result.live = result.live_before = live
+            outcome.terminating, live = live, None
+        outcome.live = outcome.live_before = live
 
 
-def _plan_entry(handler: KindHandler, result: DeclareOutcome, settings: WriteSettings) -> bool:
+def _plan_entry(handler: KindHandler, outcome: DeclareOutcome, settings: WriteSettings) -> bool:
     """Plans an object, and says whether it has a plan. If the live object cannot be parsed, it has none."""
-    live = result.live
+    live = outcome.live
     try:
-        step = handler.plan(result, settings)
+        step = handler.plan(outcome, settings)
     except FieldError as error:
-        result.failed = (
+        outcome.failed = (
             f"cannot read the object in the cluster: {error}; if the cluster's KubeVirt is"
             " newer than this collection, upgrade the collection"
         )
         return False
-    if result.skip_reason:
-        result.planned = NOT_PLANNED._replace(action=plan.KEEP)
+    if outcome.skip_reason:
+        outcome.planned = NOT_PLANNED._replace(action=plan.KEEP)
         return False
-    result.planned = step
-    result.failed = step.refusal
-    result.warnings += [_retained_warning(field, managers) for field, managers in step.retained]
+    outcome.planned = step
+    outcome.failed = step.refusal
+    outcome.warnings += [_retained_warning(field, managers) for field, managers in step.retained]
     if live is not None and (warning := _beside(live, step, handler.manager, settings)):
-        result.warn(warning)
+        outcome.warn(warning)
     return True
 
 
@@ -177,59 +179,59 @@ def _retained_warning(field: Field, managers: tuple[str, ...]) -> str:
 def _preflight(handler: KindHandler, planned: list[DeclareOutcome], settings: WriteSettings) -> None:
     if settings.preflight == "off":
         return
-    checked = [result for result in planned if result.action in plan.WRITES]
+    checked = [outcome for outcome in planned if outcome.action in plan.WRITES]
     findings = handler.check(checked) if checked else {}
-    for result in checked:
-        conflict = [] if result.planned.conflict is None else [Finding(result.planned.conflict)]
-        apply_findings(result, [*conflict, *findings.get(result, [])], settings)
+    for outcome in checked:
+        conflict = [] if outcome.planned.conflict is None else [Finding(outcome.planned.conflict)]
+        apply_findings(outcome, [*conflict, *findings.get(outcome, [])], settings)
 
 
-def _check_namespaces(session: Session, results: list[DeclareOutcome], settings: WriteSettings) -> None:
+def _check_namespaces(session: Session, outcomes: list[DeclareOutcome], settings: WriteSettings) -> None:
     """Judges deletions from namespaces that do not exist: a misspelt namespace must not pass for an empty one."""
     if settings.preflight == "off":
         return
-    namespaces = {result.declared.key.namespace for result in results}
+    namespaces = {outcome.declared.key.namespace for outcome in outcomes}
     # Only where nothing was found, which costs no request where there is something to delete.
-    there = [result for result in results if result.live_before is not None or result.terminating is not None]
-    for namespace in namespaces - {""} - {result.declared.key.namespace for result in there}:
+    there = [outcome for outcome in outcomes if outcome.live_before is not None or outcome.terminating is not None]
+    for namespace in namespaces - {""} - {outcome.declared.key.namespace for outcome in there}:
         due = [
-            result
-            for result in results
-            if result.declared.key.namespace == namespace and result.declared.state == "absent" and not result.failed
+            outcome
+            for outcome in outcomes
+            if outcome.declared.key.namespace == namespace and outcome.declared.state == "absent" and not outcome.failed
         ]
         if due and (problem := missing_namespace(session, str(namespace))):
-            for result in due:
-                apply_findings(result, [Finding(problem, missing=True)], settings)
+            for outcome in due:
+                apply_findings(outcome, [Finding(problem, missing=True)], settings)
 
 
-def apply_findings(result: DeclareOutcome, findings: list[Finding], settings: WriteSettings) -> None:
+def apply_findings(outcome: DeclareOutcome, findings: list[Finding], settings: WriteSettings) -> None:
     """Fails a result because of its findings or turns them into warnings, depending on the option `preflight`."""
     if settings.check_mode:
         # An earlier task of the play might create a missing object.
-        result.incomplete = result.incomplete or any(finding.missing for finding in findings)
+        outcome.incomplete = outcome.incomplete or any(finding.missing for finding in findings)
         findings = [
             Finding(f"{finding.line}; {UNKNOWN_IN_CHECK_MODE}", WARNING) if finding.missing else finding
             for finding in findings
         ]
     refused = [found.line for found in findings if found.severity == ERROR and settings.preflight == "strict"]
     if refused:
-        result.failed = "; ".join(refused)
+        outcome.failed = "; ".join(refused)
     else:
-        result.warnings += [finding.line for finding in findings]
+        outcome.warnings += [finding.line for finding in findings]
 
 
 def _await_names(
-    session: Session, handler: KindHandler, results: list[DeclareOutcome], settings: WriteSettings
+    session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], settings: WriteSettings
 ) -> None:
     """Waits for the objects whose names the objects to create have, and for the dependents of such objects."""
-    created = _grouped(result for result in results if result.action == plan.CREATE and _is_due(result))
+    created = _grouped(outcome for outcome in outcomes if outcome.action == plan.CREATE and _is_due(outcome))
     deadline = time.monotonic() + settings.wait_timeout
 
     def wait(group: tuple[str, str | None]) -> None:
         kind, namespace = group
         members = created[group]
         _wait_for_ends(session, KINDS[kind], namespace, members, deadline)
-        manifests = [result.declared.manifest for result in members.values() if not result.failed]
+        manifests = [outcome.declared.manifest for outcome in members.values() if not outcome.failed]
         seconds = max(0.0, deadline - time.monotonic())
         for name, failure in handler.await_dependents(namespace, manifests, seconds, created=True).items():
             members[name].failed = failure
@@ -241,7 +243,7 @@ def _wait_for_ends(
     session: Session, kind: Kind, namespace: str | None, members: dict[str, DeclareOutcome], deadline: float
 ) -> None:
     """Waits until the objects that are being deleted are gone: a VM stays until its guest has shut down."""
-    ending = {name: result for name, result in members.items() if result.terminating is not None}
+    ending = {name: outcome for name, outcome in members.items() if outcome.terminating is not None}
 
     def probe(name: str, live: Manifest | None) -> Progress:
         return Progress(done=_is_gone(ending[name], live), pending="the deletion of the existing object")
@@ -252,18 +254,18 @@ def _wait_for_ends(
             members[name].failed = ended.failure
 
 
-def _write(session: Session, results: list[DeclareOutcome], settings: WriteSettings) -> None:
-    def write(result: DeclareOutcome) -> None:
-        for live in _send_plan(session, result, settings.force_conflicts):
-            result.live, result.written = live, True
-        if result.planned.taken_from and result.live is not None:
-            result.owners = _owners(result.live, session.field_manager)
+def _write(session: Session, outcomes: list[DeclareOutcome], settings: WriteSettings) -> None:
+    def write(outcome: DeclareOutcome) -> None:
+        for live in _send_plan(session, outcome, settings.force_conflicts):
+            outcome.live, outcome.written = live, True
+        if outcome.planned.taken_from and outcome.live is not None:
+            outcome.owners = _owners(outcome.live, session.field_manager)
         # Only the write needs these: half of the memory of each of thousands of objects.
-        result.planned = result.planned._replace(manifest={}, merge_patch={}, fields={})
-        for manifest in (result.live_before or {}, result.live or {}):
+        outcome.planned = outcome.planned._replace(manifest={}, merge_patch={}, fields={})
+        for manifest in (outcome.live_before or {}, outcome.live or {}):
             manifest.get("metadata", {}).pop("managedFields", None)
 
-    run_writes(results, write, settings)
+    run_writes(outcomes, write, settings)
 
 
 def _owners(live: Manifest, own: str) -> dict[str, list[str]]:
@@ -274,23 +276,23 @@ def _owners(live: Manifest, own: str) -> dict[str, list[str]]:
     return owners
 
 
-def _dry_run(session: Session, results: list[DeclareOutcome], settings: WriteSettings) -> None:
+def _dry_run(session: Session, outcomes: list[DeclareOutcome], settings: WriteSettings) -> None:
     """Sends the planned writes as dry runs and records what the API server rejects."""
     dry_run_only = session.dry_run_session()
 
-    def dry_run(result: DeclareOutcome) -> None:
-        for _live in _send_plan(dry_run_only, result, settings.force_conflicts):
+    def dry_run(outcome: DeclareOutcome) -> None:
+        for _live in _send_plan(dry_run_only, outcome, settings.force_conflicts):
             pass
 
-    map_concurrently(lambda result: run_dry(result, dry_run), results, settings.concurrency)
+    map_concurrently(lambda outcome: run_dry(outcome, dry_run), outcomes, settings.concurrency)
 
 
-def _send_plan(session: Session, result: DeclareOutcome, force: bool) -> Iterator[Manifest | None]:
+def _send_plan(session: Session, outcome: DeclareOutcome, force: bool) -> Iterator[Manifest | None]:
     """Sends the writes of a plan; after each one, the object as far as the task knows it, None if it is deleted.
 
     Raises RequestFailed.
     """
-    key, step, live = result.declared.key, result.planned, result.live_before
+    key, step, live = outcome.declared.key, outcome.planned, outcome.live_before
     uid = live["metadata"].get("uid") if live is not None else None
     if step.action == plan.DELETE:
         send(session, delete(key.path, uid))
@@ -355,18 +357,18 @@ def _is_taken(cause: Cause, own: str, live: Manifest) -> bool:
     return manager == own or rewrites.taken_back(manager, tuple(cause.field.removeprefix(".").split(".")), live)
 
 
-def _wait(session: Session, handler: KindHandler, results: list[DeclareOutcome], deadline: float) -> None:
-    groups = _grouped(results)
+def _wait(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], deadline: float) -> None:
+    groups = _grouped(outcomes)
     seconds = max(0.0, deadline - time.monotonic())
 
     def wait(group: tuple[str, str | None]) -> None:
         members = groups[group]
 
         def probe(name: str, live: Manifest | None) -> Progress:
-            result = members[name]
-            if result.declared.state == "absent":
-                return Progress(done=_is_gone(result, live), pending="the object to disappear")
-            return handler.probe(live, result.live_before if result.written or result.retried else None)
+            outcome = members[name]
+            if outcome.declared.state == "absent":
+                return Progress(done=_is_gone(outcome, live), pending="the object to disappear")
+            return handler.probe(live, outcome.live_before if outcome.written or outcome.retried else None)
 
         kind, namespace = KINDS[group[0]], group[1]
         for name, ended in wait_for(session, kind, namespace, members, probe, seconds, deadline).items():
@@ -375,8 +377,10 @@ def _wait(session: Session, handler: KindHandler, results: list[DeclareOutcome],
             warning = handler.probe(ended.object, None).warning if ended.object and not ended.failure else ""
             if warning:
                 members[name].warn(warning)
-        gone = {name: result for name, result in members.items() if result.action == plan.DELETE and not result.failed}
-        deleted = [result.live_before for result in gone.values() if result.live_before is not None]
+        gone = {
+            name: outcome for name, outcome in members.items() if outcome.action == plan.DELETE and not outcome.failed
+        }
+        deleted = [outcome.live_before for outcome in gone.values() if outcome.live_before is not None]
         left = max(0.0, deadline - time.monotonic())
         failures = handler.await_dependents(namespace, deleted, left, created=False) if deleted else {}
         for name, failure in failures.items():
@@ -385,7 +389,7 @@ def _wait(session: Session, handler: KindHandler, results: list[DeclareOutcome],
     map_concurrently(wait, groups, WATCHES)
 
 
-def _is_gone(result: DeclareOutcome, live: Manifest | None) -> bool:
+def _is_gone(outcome: DeclareOutcome, live: Manifest | None) -> bool:
     """Whether the object that was to be deleted no longer exists; somebody may have created another of its name."""
-    before = result.live_before or result.terminating
+    before = outcome.live_before or outcome.terminating
     return live is None or before is None or live["metadata"].get("uid") != before["metadata"].get("uid")

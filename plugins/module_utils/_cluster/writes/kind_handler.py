@@ -116,7 +116,7 @@ class KindHandler:
         """The live objects with these keys. Raises RequestFailed."""
         return read(session, keys)
 
-    def complete(self, results: list[DeclareOutcome], check_mode: bool) -> None:
+    def complete(self, outcomes: list[DeclareOutcome], check_mode: bool) -> None:
         """Completes the objects that are to be present by what the cluster has. May raise TaskFailed."""
 
     def plan(self, outcome: DeclareOutcome, settings: WriteSettings) -> Plan:
@@ -144,10 +144,10 @@ class KindHandler:
         """Sets the effects of planned changes, whether the task will restart the objects, and what outlives deleted
         ones; and adds warnings."""
 
-    def write_related(self, results: list[DeclareOutcome], session: Session) -> None:
+    def write_related(self, outcomes: list[DeclareOutcome], session: Session) -> None:
         """Writes what changes with the objects. session: one for dry runs in check mode."""
 
-    def restart(self, results: list[DeclareOutcome], deadline: float) -> None:
+    def restart(self, outcomes: list[DeclareOutcome], deadline: float) -> None:
         """Restarts the objects that need it after the writes, until a deadline, and makes the controllers of unchanged
         objects try again.
         """
@@ -156,7 +156,7 @@ class KindHandler:
         """The state of a declared object. before: the object before a write that its controller may not have seen."""
         return Progress(done=True)
 
-    def describe(self, result: DeclareOutcome) -> dict[str, Any]:
+    def describe(self, outcome: DeclareOutcome) -> dict[str, Any]:
         """Facts of the live object for its result."""
         return {}
 

@@ -24,8 +24,8 @@ from ..kind_handler import NOT_PLANNED, DeclareOutcome, Findings, KindHandler
 class CatalogHandler(KindHandler):
     """Any instancetype or preference."""
 
-    def describe(self, result: DeclareOutcome) -> dict[str, Any]:
-        return {"generation": (result.live or {})["metadata"].get("generation")}
+    def describe(self, outcome: DeclareOutcome) -> dict[str, Any]:
+        return {"generation": (outcome.live or {})["metadata"].get("generation")}
 
 
 class DeclaredTypeHandler(CatalogHandler):
@@ -54,19 +54,19 @@ class DeclaredTypeHandler(CatalogHandler):
         return super().plan(outcome, settings) if outcome.skip_reason is None else NOT_PLANNED
 
     def check(self, planned: list[DeclareOutcome]) -> Findings:
-        return {result: self._findings(result) for result in planned}
+        return {outcome: self._findings(outcome) for outcome in planned}
 
-    def _findings(self, result: DeclareOutcome) -> list[Finding]:
-        if result.action == DELETE:
-            return [] if self._force else self._use(result)
-        deprecated = _deprecated(result.planned.manifest, kubevirt(self._session).release)
+    def _findings(self, outcome: DeclareOutcome) -> list[Finding]:
+        if outcome.action == DELETE:
+            return [] if self._force else self._use(outcome)
+        deprecated = _deprecated(outcome.planned.manifest, kubevirt(self._session).release)
         # What becomes of the users of a catalog is told for all its objects together.
-        return deprecated if self._catalog else [*deprecated, *self._drift(result)]
+        return deprecated if self._catalog else [*deprecated, *self._drift(outcome)]
 
-    def _drift(self, result: DeclareOutcome) -> list[Finding]:
-        live = result.live
+    def _drift(self, outcome: DeclareOutcome) -> list[Finding]:
+        live = outcome.live
         if live is None or not changes(
-            live, predicted(result.planned.manifest, live, ownership.owned(live, FIELD_MANAGER))
+            live, predicted(outcome.planned.manifest, live, ownership.owned(live, FIELD_MANAGER))
         ):
             return []
         try:
@@ -76,9 +76,9 @@ class DeclaredTypeHandler(CatalogHandler):
         text = f"{labels(vms)} will drift: they keep their captured revision until they are refreshed"
         return [Finding(text, severity=WARNING)] if vms else []
 
-    def _use(self, result: DeclareOutcome) -> list[Finding]:
+    def _use(self, outcome: DeclareOutcome) -> list[Finding]:
         try:
-            users = self.users.all_using(ObjectKey.of(result.live)) if result.live is not None else []
+            users = self.users.all_using(ObjectKey.of(outcome.live)) if outcome.live is not None else []
         except RequestFailed as error:
             text = f"cannot tell whether virtual machines use the object: {error}; set force to delete it anyway"
             return [Finding(text)]

@@ -67,17 +67,17 @@ class VirtualMachineHandler(KindHandler):
     def _cluster(self) -> Cluster:
         return Cluster(self._lookup, kubevirt(self._session))
 
-    def complete(self, results: list[DeclareOutcome], check_mode: bool) -> None:
+    def complete(self, outcomes: list[DeclareOutcome], check_mode: bool) -> None:
         for extension in self._extensions:
-            extension.complete(results, check_mode)
+            extension.complete(outcomes, check_mode)
 
     def _obstacle(self, vm: Manifest) -> str | None:
         """Why the cluster would not run a VM, as far as the extensions know."""
         return next(filter(None, (extension.obstacle(vm) for extension in self._extensions)), None)
 
-    def write_related(self, results: list[DeclareOutcome], session: Session) -> None:
+    def write_related(self, outcomes: list[DeclareOutcome], session: Session) -> None:
         for extension in self._extensions:
-            extension.write_related(results, session)
+            extension.write_related(outcomes, session)
 
     def plan(self, outcome: DeclareOutcome, settings: WriteSettings) -> Plan:
         manifest, live = outcome.declared.manifest, outcome.live
@@ -89,15 +89,15 @@ class VirtualMachineHandler(KindHandler):
         return virtual_machine.with_merge_patch(step, live, self.manager, settings.force_conflicts)
 
     def check(self, planned: list[DeclareOutcome]) -> Findings:
-        planned = [result for result in planned if result.action != plan.DELETE]
+        planned = [outcome for outcome in planned if outcome.action != plan.DELETE]
         if not planned:
             return {}
         cluster = self._cluster
-        vms = [plan.merged(result.planned, result.live) for result in planned]
+        vms = [plan.merged(outcome.planned, outcome.live) for outcome in planned]
         keys = dict.fromkeys(
             key
-            for result, vm in zip(planned, vms)
-            for key in (*keys_for_admission(vm, cluster.release), *keys_for_start(vm, result.live))
+            for outcome, vm in zip(planned, vms)
+            for key in (*keys_for_admission(vm, cluster.release), *keys_for_start(vm, outcome.live))
         )
         pairs = list(zip(planned, vms))
         reads: list[Callable[[], None]] = [partial(self._lookup.gather, keys)]
@@ -108,100 +108,104 @@ class VirtualMachineHandler(KindHandler):
         assumption = [Finding(cluster.kubevirt.assumption, severity=WARNING)] if cluster.kubevirt.assumption else []
         findings_by_key: dict[str, list[Finding]] = {}
         found = {}
-        for result, vm in pairs:
+        for outcome, vm in pairs:
             # The effect of a change of the spec needs the admission of each VM.
-            cache_key = None if _changes_spec(result) else admission_cache_key(vm, result.live, cluster)
+            cache_key = None if _changes_spec(outcome) else admission_cache_key(vm, outcome.live, cluster)
             findings = findings_by_key.get(cache_key) if cache_key is not None else None
             if findings is None:
-                findings = self._findings(result, vm, cluster)
+                findings = self._findings(outcome, vm, cluster)
                 # A finding may name the revision that this VM has captured.
-                if cache_key is not None and (result.live is None or not findings):
+                if cache_key is not None and (outcome.live is None or not findings):
                     findings_by_key[cache_key] = findings
-            found[result] = [*findings, *assumption]
+            found[outcome] = [*findings, *assumption]
         return found
 
-    def _findings(self, result: DeclareOutcome, vm: Manifest, cluster: Cluster) -> list[Finding]:
-        future = admit(vm, result.live, cluster)
-        if _changes_spec(result):
-            self._admissions[result.declared.key] = future
+    def _findings(self, outcome: DeclareOutcome, vm: Manifest, cluster: Cluster) -> list[Finding]:
+        future = admit(vm, outcome.live, cluster)
+        if _changes_spec(outcome):
+            self._admissions[outcome.declared.key] = future
         return [
-            *(finding for extension in self._extensions for finding in extension.findings(result, vm, future.admitted)),
-            *rules.findings(future, result.live, cluster, self._lookup.list, self._checks),
+            *(
+                finding
+                for extension in self._extensions
+                for finding in extension.findings(outcome, vm, future.admitted)
+            ),
+            *rules.findings(future, outcome.live, cluster, self._lookup.list, self._checks),
         ]
 
     def predict_effects(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
         self._warn_of_sizes(planned)
         self._set_effects(planned)
-        deleted = {result: result.live for result in planned if result.action == plan.DELETE and result.live}
-        for result, retained in zip(deleted, retained_claims(self._session, list(deleted.values()))):
-            result.retained = retained
-        for result in planned:
-            self._restarts.predict(result, check_mode)
+        deleted = {outcome: outcome.live for outcome in planned if outcome.action == plan.DELETE and outcome.live}
+        for outcome, retained in zip(deleted, retained_claims(self._session, list(deleted.values()))):
+            outcome.retained = retained
+        for outcome in planned:
+            self._restarts.predict(outcome, check_mode)
             # KubeVirt reports a lost revision only after it has looked at the VM again.
-            if result.restart and power_problem(result.live or {}, self._lookup, self._cluster.release):
-                result.restart = False
+            if outcome.restart and power_problem(outcome.live or {}, self._lookup, self._cluster.release):
+                outcome.restart = False
 
     def _warn_of_sizes(self, planned: list[DeclareOutcome]) -> None:
         """Warns of VMs whose matchers the cluster has replaced, and that have another size than is declared."""
-        expanded = [result for result in planned if _is_expanded(result)]
+        expanded = [outcome for outcome in planned if _is_expanded(outcome)]
         if not expanded:
             return
         cluster = self._cluster
-        vms = (vm for result in expanded for vm in (result.declared.manifest, result.live or {}))
+        vms = (vm for outcome in expanded for vm in (outcome.declared.manifest, outcome.live or {}))
         self._lookup.gather(key for vm in vms for key in keys_for_admission(vm, cluster.release))
-        for result in expanded:
-            result.warnings += filter(None, [size_mismatch(result.declared.manifest, result.live or {}, cluster)])
+        for outcome in expanded:
+            outcome.warnings += filter(None, [size_mismatch(outcome.declared.manifest, outcome.live or {}, cluster)])
 
     def _set_effects(self, planned: list[DeclareOutcome]) -> None:
         """Sets the effect of each planned change, and of earlier changes on the guest of an unchanged VM; None for a VM
         that is created or deleted, and for an unchanged one that needs nothing.
         """
-        changed = [result for result in planned if _changes_spec(result)]
-        same = [result for result in planned if _stays(result) and not _changes_spec(result)]
+        changed = [outcome for outcome in planned if _changes_spec(outcome)]
+        same = [outcome for outcome in planned if _stays(outcome) and not _changes_spec(outcome)]
         # Only a task that may restart guests reads those for which KubeVirt asks nothing.
-        vms, restarts = [result.live or {} for result in same], self._options["restart"] != "never"
-        for result, effect in zip(same, pending_effects(self._session, vms, unrequested=restarts)):
+        vms, restarts = [outcome.live or {} for outcome in same], self._options["restart"] != "never"
+        for outcome, effect in zip(same, pending_effects(self._session, vms, unrequested=restarts)):
             waits = effect is not None and (effect.needs == RESTART or effect.requested_in_vain)
-            others = GuestEffect(NOTHING) if result.action == plan.APPLY else None
-            result.effect = effect if waits else others
+            others = GuestEffect(NOTHING) if outcome.action == plan.APPLY else None
+            outcome.effect = effect if waits else others
         if not changed:
             return
         try:
             vmis = read(self._session, map(_vmi_key, changed))
         except RequestFailed:
-            for result in changed:
-                result.effect = GuestEffect(UNKNOWN)
+            for outcome in changed:
+                outcome.effect = GuestEffect(UNKNOWN)
             return
         cluster = self._cluster
         self._lookup.gather(
             key
-            for result in changed
-            if result.live is not None and (vmi := vmis.get(_vmi_key(result))) is not None
-            for key in keys_for_guest(result.live, vmi, cluster.release)
+            for outcome in changed
+            if outcome.live is not None and (vmi := vmis.get(_vmi_key(outcome))) is not None
+            for key in keys_for_guest(outcome.live, vmi, cluster.release)
         )
-        for result in changed:
-            live = result.live
-            future = self._admissions.pop(result.declared.key, None) or admit(
-                plan.merged(result.planned, live), live, cluster
+        for outcome in changed:
+            live = outcome.live
+            future = self._admissions.pop(outcome.declared.key, None) or admit(
+                plan.merged(outcome.planned, live), live, cluster
             )
-            result.effect = admitted_effect(live or {}, future, vmis.get(_vmi_key(result)), cluster)
+            outcome.effect = admitted_effect(live or {}, future, vmis.get(_vmi_key(outcome)), cluster)
 
-    def restart(self, results: list[DeclareOutcome], deadline: float) -> None:
-        self._restarts.run(self._session, results, deadline)
+    def restart(self, outcomes: list[DeclareOutcome], deadline: float) -> None:
+        self._restarts.run(self._session, outcomes, deadline)
         if self._options["wait"]:
-            self._retry([result for result in results if not (result.failed or result.written)])
+            self._retry([outcome for outcome in outcomes if not (outcome.failed or outcome.written)])
 
-    def _retry(self, results: list[DeclareOutcome]) -> None:
+    def _retry(self, outcomes: list[DeclareOutcome]) -> None:
         """Makes virt-controller try again what has failed before, and what it would repeat only minutes later.
 
         Nothing that the task declares changes. Who may not write the VM waits for virt-controller.
         """
-        patches = {result: patch for result in results if result.live and (patch := retry_patch(result.live))}
+        patches = {outcome: patch for outcome in outcomes if outcome.live and (patch := retry_patch(outcome.live))}
 
-        def retry(result: DeclareOutcome) -> None:
-            write = merge_patch(result.declared.key.path, patches[result], fieldManager=self._session.field_manager)
+        def retry(outcome: DeclareOutcome) -> None:
+            write = merge_patch(outcome.declared.key.path, patches[outcome], fieldManager=self._session.field_manager)
             with contextlib.suppress(RequestFailed):
-                result.retried = send(self._session, write) is not None
+                outcome.retried = send(self._session, write) is not None
 
         map_concurrently(retry, patches, self._options["concurrency"])
 
@@ -210,8 +214,8 @@ class VirtualMachineHandler(KindHandler):
         unseen = live is not None and before is not None and same_status(live, before)
         return with_grace(progress) if unseen else progress
 
-    def describe(self, result: DeclareOutcome) -> dict[str, Any]:
-        live, effect = result.live or {}, result.effect
+    def describe(self, outcome: DeclareOutcome) -> dict[str, Any]:
+        live, effect = outcome.live or {}, outcome.effect
         facts: dict[str, Any] = {
             "status": (live.get("status") or {}).get("printableStatus", ""),
             "run_strategy": run_strategy(live),
@@ -220,7 +224,7 @@ class VirtualMachineHandler(KindHandler):
             captured = naming.referenced(live, matcher_field).name if matcher_field.matcher_of(live) else ""
             if captured:
                 facts[f"{matcher_field.matcher}_revision"] = captured
-        facts.update(restart_required=waits_for_restart(result), restarted=result.restart)
+        facts.update(restart_required=waits_for_restart(outcome), restarted=outcome.restart)
         if effect is not None:
             facts.update(needs=effect.needs, changes=list(effect.changes))
             figures = {
@@ -238,20 +242,20 @@ class VirtualMachineHandler(KindHandler):
         return wait(self._session, namespace, objects, timeout)
 
 
-def _stays(result: DeclareOutcome) -> bool:
+def _stays(outcome: DeclareOutcome) -> bool:
     """Whether the VM is in the cluster and is not deleted."""
-    return result.live is not None and result.action != plan.DELETE
+    return outcome.live is not None and outcome.action != plan.DELETE
 
 
-def _is_expanded(result: DeclareOutcome) -> bool:
+def _is_expanded(outcome: DeclareOutcome) -> bool:
     """Whether the cluster has replaced the matchers of a VM that stays."""
-    return _stays(result) and virtual_machine.expanded(result.declared.manifest, result.live or {})
+    return _stays(outcome) and virtual_machine.expanded(outcome.declared.manifest, outcome.live or {})
 
 
-def _changes_spec(result: DeclareOutcome) -> bool:
-    step = result.planned
+def _changes_spec(outcome: DeclareOutcome) -> bool:
+    step = outcome.planned
     return step.action == plan.APPLY and bool(step.before.get("spec") or step.after.get("spec"))
 
 
-def _vmi_key(result: DeclareOutcome) -> ObjectKey:
-    return ObjectKey(_VMI, result.declared.key.namespace, result.declared.key.name)
+def _vmi_key(outcome: DeclareOutcome) -> ObjectKey:
+    return ObjectKey(_VMI, outcome.declared.key.namespace, outcome.declared.key.name)
