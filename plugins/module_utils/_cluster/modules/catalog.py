@@ -39,7 +39,7 @@ from .outcome import (
     joined_counts,
 )
 
-Output = dict[str, Any]
+Result = dict[str, Any]
 
 _KINDS = [matcher_field.matcher for matcher_field in MATCHER_FIELDS]
 _LIST = {"type": "list", "elements": "str", "default": []}
@@ -194,17 +194,17 @@ def _catalog(params: Params) -> str:
 
 
 def _outcome(
-    params: Params, task: TaskContext, source: Output, deployed: CatalogOutcome, deployment: Output
+    params: Params, task: TaskContext, source: Result, deployed: CatalogOutcome, deployment: Result
 ) -> Outcome:
-    results = [*deployed.results, *deployed.pruned]
-    counts = _counts(deployed, results)
-    output: Output = {
+    outcomes = [*deployed.results, *deployed.pruned]
+    counts = _counts(deployed, outcomes)
+    result: Result = {
         **source,
-        "changed": deployment["changed"] or any(result.changed for result in (*results, *deployed.limits)),
+        "changed": deployment["changed"] or any(outcome.changed for outcome in (*outcomes, *deployed.limits)),
         "common_instancetypes_deployment": deployment,
         "counts": counts,
-        "limits": [result_of(_HANDLER, result) for result in deployed.limits],
-        "results": [result_of(_HANDLER, result) for result in results],
+        "limits": [result_of(_HANDLER, outcome) for outcome in deployed.limits],
+        "results": [result_of(_HANDLER, outcome) for outcome in outcomes],
         "upgrade": _upgrade(deployed),
         "virtual_machines": [_affected(*affected, deployed) for affected in deployed.affected],
         "lost_fields": [
@@ -214,20 +214,20 @@ def _outcome(
         "deployed_versions": {"before": deployed.versions_before, "after": deployed.versions},
     }
     if task.diff:
-        output["diff"] = [diff(result) for result in (*results, *deployed.limits) if result.changed]
+        result["diff"] = [diff(outcome) for outcome in (*outcomes, *deployed.limits) if outcome.changed]
     task.warnings += [*source["notes"], *deployed.warnings]
     task.warnings += group_warnings(
-        (result.declared.label, text) for result in (*results, *deployed.limits) for text in result.warnings
+        (outcome.declared.label, text) for outcome in (*outcomes, *deployed.limits) for text in outcome.warnings
     )
-    if any(result.failed for result in (*results, *deployed.limits)):
+    if any(outcome.failed for outcome in (*outcomes, *deployed.limits)):
         done = joined_counts({word.replace("_", " "): counts[word] for word in _WRITES})
         nothing = "nothing was deleted" if params["state"] == "absent" else "nothing was written"
         would = "would be " if task.check else ""
         unfinished = f"{would}{done}; the next run continues from there" if done else nothing
         if deployed.lost_fields and params["on_lost_fields"] == "fail":
             unfinished += "; set on_lost_fields to warn to deploy without these fields"
-        return failed_outcome(params, "objects", output, unfinished, ("results", "limits"))
-    return Outcome({**output, "msg": _message(source, deployed, counts, task.check) + _operator(deployment, task)})
+        return failed_outcome(params, "objects", result, unfinished, ("results", "limits"))
+    return Outcome({**result, "msg": _message(source, deployed, counts, task.check) + _operator(deployment, task)})
 
 
 _HANDLER = CatalogHandler()
@@ -242,22 +242,22 @@ _ACTIONS = {
 _WRITES = ("created", "changed", "deleted", "taken_over")
 
 
-def _counts(deployed: CatalogOutcome, results: list[DeclareOutcome]) -> dict[str, int]:
-    by_field = [MATCHER_FIELD_OF_KIND[result.declared.key.kind].matcher for result in deployed.results]
+def _counts(deployed: CatalogOutcome, outcomes: list[DeclareOutcome]) -> dict[str, int]:
+    by_field = [MATCHER_FIELD_OF_KIND[outcome.declared.key.kind].matcher for outcome in deployed.results]
     # If an object is invalid, the others are not even planned.
-    planned = [result for result in results if not (result.skip_reason and result.action == plan.NONE)]
-    written = [result for result in planned if not result.failed]
-    done = [result.action for result in written if not is_taken_over(result)]
+    planned = [outcome for outcome in outcomes if not (outcome.skip_reason and outcome.action == plan.NONE)]
+    written = [outcome for outcome in planned if not outcome.failed]
+    done = [outcome.action for outcome in written if not is_taken_over(outcome)]
     return {
         **{f"{kind}s": by_field.count(kind) for kind in _KINDS},
         **{word: done.count(action) for word, action in _ACTIONS.items()},
         "taken_over": len(written) - len(done),
-        "failed": sum(bool(result.failed) for result in results),
+        "failed": sum(bool(outcome.failed) for outcome in outcomes),
         "gone": sum(gone.keep_reason is not None for gone in deployed.gone),
     }
 
 
-def _message(source: Output, deployed: CatalogOutcome, counts: dict[str, int], check_mode: bool) -> str:
+def _message(source: Result, deployed: CatalogOutcome, counts: dict[str, int], check_mode: bool) -> str:
     done = joined_counts({word.replace("_", " "): counts[word] for word in (*_ACTIONS, "taken_over")})
     would = "would be " if check_mode and any(counts[word] for word in _WRITES) else ""
     name = " ".join(filter(None, ("catalog", source["catalog"], source["catalog_version"])))
@@ -273,7 +273,7 @@ def _message(source: Output, deployed: CatalogOutcome, counts: dict[str, int], c
         )
     if deployed.limits:
         text += f"; {_limits(deployed, check_mode)}"
-    reasons = Counter(result.skip_reason for result in deployed.results if result.skip_reason)
+    reasons = Counter(outcome.skip_reason for outcome in deployed.results if outcome.skip_reason)
     return text + "".join(f"; left alone: {count} ({reason})" for reason, count in reasons.items())
 
 
@@ -281,22 +281,22 @@ def _limits(deployed: CatalogOutcome, check_mode: bool) -> str:
     """`2 limits: 1 created, 1 unchanged`"""
     # Beside each policy is its binding, of which mostly nothing changes.
     limits: dict[str, str] = {}
-    for result in deployed.limits:
-        if result.declared.key.name not in limits or result.action in plan.WRITES:
-            limits[result.declared.key.name] = result.action
+    for outcome in deployed.limits:
+        if outcome.declared.key.name not in limits or outcome.action in plan.WRITES:
+            limits[outcome.declared.key.name] = outcome.action
     done = joined_counts({word: list(limits.values()).count(action) for word, action in _ACTIONS.items()})
-    would = "would be " if check_mode and any(result.changed for result in deployed.limits) else ""
+    would = "would be " if check_mode and any(outcome.changed for outcome in deployed.limits) else ""
     return f"{counted_noun(len(limits), 'limits')}: {would}{done}"
 
 
-def _operator(deployment: Output, task: TaskContext) -> str:
+def _operator(deployment: Result, task: TaskContext) -> str:
     if not deployment["changed"]:
         return ""
     deploys = "deploys" if deployment["enabled"] else "no longer deploys"
     return f"; virt-operator {'would ' if task.check else ''}{deploys} the common instancetypes"
 
 
-def _upgrade(deployed: CatalogOutcome) -> Output:
+def _upgrade(deployed: CatalogOutcome) -> Result:
     return {
         "new": [_key_fields(object_key) for object_key in deployed.new],
         "changed": [
@@ -319,7 +319,7 @@ def _users(deployed: CatalogOutcome, object_key: ObjectKey) -> list[str] | None:
     return None if deployed.used_by is None else list(map(qualified_name, deployed.used_by[object_key]))
 
 
-def _affected(vm: Manifest, object_keys: list[ObjectKey], drift: Drift, deployed: CatalogOutcome) -> Output:
+def _affected(vm: Manifest, object_keys: list[ObjectKey], drift: Drift, deployed: CatalogOutcome) -> Result:
     effect = drift.effect
     removed = {ObjectKey.of(gone.live) for gone in deployed.gone}
     return {
@@ -338,7 +338,7 @@ def _affected(vm: Manifest, object_keys: list[ObjectKey], drift: Drift, deployed
     }
 
 
-def _key_fields(object_key: ObjectKey) -> Output:
+def _key_fields(object_key: ObjectKey) -> Result:
     return {
         "kind": object_key.kind,
         "name": object_key.name,

@@ -16,7 +16,7 @@ from .options import AUTH, CONCURRENCY, FAIL_FAST, REQUESTS, SELECTION, WAIT, ch
 from .outcome import ON_FAILURE, Module, Outcome, Params, TaskContext, changed_outcome, group_warnings
 from .vm_results import printable_status, vmi_result
 
-Output = dict[str, Any]
+Result = dict[str, Any]
 
 # The options of a VM; the top level sets them for all.
 _ENTRY: dict[str, dict[str, Any]] = {
@@ -50,12 +50,12 @@ _SPEC: dict[str, dict[str, Any]] = {
 def _run(params: Params, task: TaskContext) -> Outcome:
     session, settings = Session(params), WriteSettings.of(params, task.check)
     entries = _listed(params) if params["virtual_machines"] is not None else _selected(params, session)
-    results = power(session, entries, settings)
-    output: Output = {"results": [_output(result) for result in results]}
-    task.warnings += group_warnings((result.label, warning) for result in results for warning in result.warnings)
+    outcomes = power(session, entries, settings)
+    result: Result = {"results": [_result(outcome) for outcome in outcomes]}
+    task.warnings += group_warnings((outcome.label, warning) for outcome in outcomes for warning in outcome.warnings)
     if task.diff:
-        output["diff"] = [_diff(result, task.check) for result in results if result.changed]
-    return changed_outcome(params, task, "virtual machines", "changed", output)
+        result["diff"] = [_diff(outcome, task.check) for outcome in outcomes if outcome.changed]
+    return changed_outcome(params, task, "virtual machines", "changed", result)
 
 
 MODULE = Module(
@@ -120,50 +120,50 @@ def _requested(options: Params, where: str) -> PowerRequest:
     return PowerRequest(state, bool(options["paused"]), (grace or 0) if options["force"] else None)
 
 
-def _output(result: PowerOutcome) -> Output:
-    output: Output = {
-        "name": result.name,
-        "namespace": result.namespace,
-        "state": result.request.state,
-        "verb": result.verb,
-        "changed": result.changed,
-        "failed": bool(result.failed),
+def _result(outcome: PowerOutcome) -> Result:
+    result: Result = {
+        "name": outcome.name,
+        "namespace": outcome.namespace,
+        "state": outcome.request.state,
+        "verb": outcome.verb,
+        "changed": outcome.changed,
+        "failed": bool(outcome.failed),
     }
-    if result.failed:
-        output["msg"] = result.failed
-    if result.vm is not None:
-        output["status"] = printable_status(result.vm)
-        output["run_strategy"] = run_strategy(result.vm)
-    if result.vm_before is not None:
-        output["status_before"] = printable_status(result.vm_before)
-    if result.vmi is not None:
-        output["instance"] = vmi_result(result.vmi)
-    return output
+    if outcome.failed:
+        result["msg"] = outcome.failed
+    if outcome.vm is not None:
+        result["status"] = printable_status(outcome.vm)
+        result["run_strategy"] = run_strategy(outcome.vm)
+    if outcome.vm_before is not None:
+        result["status_before"] = printable_status(outcome.vm_before)
+    if outcome.vmi is not None:
+        result["instance"] = vmi_result(outcome.vmi)
+    return result
 
 
-def _diff(result: PowerOutcome, check_mode: bool) -> Output:
-    header = f"VirtualMachine {result.label}"
-    after = _predicted(result) if check_mode else _power_of(result.vm, result.vmi)
+def _diff(outcome: PowerOutcome, check_mode: bool) -> Result:
+    header = f"VirtualMachine {outcome.label}"
+    after = _predicted(outcome) if check_mode else _power_of(outcome.vm, outcome.vmi)
     return {
         "before_header": header,
-        "after_header": f"{header} ({result.verb})",
-        "before": _power_of(result.vm_before, result.vmi_before),
+        "after_header": f"{header} ({outcome.verb})",
+        "before": _power_of(outcome.vm_before, outcome.vmi_before),
         "after": after,
     }
 
 
-def _predicted(result: PowerOutcome) -> Output:
+def _predicted(outcome: PowerOutcome) -> Result:
     """The power state that the request would lead to."""
-    requested = result.request
+    requested = outcome.request
     status = {"status": "Paused" if requested.paused else _STATUS.get(requested.state, "Running")}
     if requested.state == STOPPED:
         return status
     if requested.state in (STARTED, RESTARTED):
         return {**status, "instance": "new"}
-    return {**_power_of(None, result.vmi_before), **status}
+    return {**_power_of(None, outcome.vmi_before), **status}
 
 
-def _power_of(vm: Output | None, vmi: Output | None) -> Output:
+def _power_of(vm: Result | None, vmi: Result | None) -> Result:
     """The power state of a VM. A new uid identifies a restarted VMI."""
     status = {"status": printable_status(vm or {})}
     return {**status, "instance": vmi["metadata"]["uid"]} if vmi is not None else status

@@ -97,7 +97,7 @@ def deploy(
         limits = plan_limits(session, options, lambda: _objects_afterwards(handler, manifests, deployed))
     deployed.versions_before = _versions(_deployed(handler, options))
     deployed.results = declare(session, handler, declared_objects, settings)
-    failed = sum(1 for result in deployed.results if result.failed)
+    failed = sum(1 for outcome in deployed.results if outcome.failed)
     due = [gone for gone in deployed.gone if gone.keep_reason is None]
     if failed:
         for gone in due:
@@ -108,7 +108,7 @@ def deploy(
         # Afterwards: a limit names what there is.
         deployed.limits = declare(session, *limits, settings)
     after = [manifest for manifest in map(_afterwards, deployed.results) if manifest is not None]
-    pruned = {result.declared.key for result in deployed.pruned if result.changed}
+    pruned = {outcome.declared.key for outcome in deployed.pruned if outcome.changed}
     stay = [gone.live for gone in deployed.gone if ObjectKey.of(gone.live) not in pruned]
     deployed.versions = _versions([*after, *stay], options["catalog"])
     return deployed
@@ -278,11 +278,11 @@ def _versions(objects: list[Manifest], catalog: str | None = None) -> dict[str, 
     return dict(sorted(counts.items()))
 
 
-def _afterwards(result: DeclareOutcome) -> Manifest | None:
+def _afterwards(outcome: DeclareOutcome) -> Manifest | None:
     """The object after the run (in check mode, as predicted). Only its labels are reliable."""
-    if result.action == plan.DELETE:
-        return result.live_before if result.failed else None
-    return result.declared.manifest if result.changed else result.live
+    if outcome.action == plan.DELETE:
+        return outcome.live_before if outcome.failed else None
+    return outcome.declared.manifest if outcome.changed else outcome.live
 
 
 def declared_object(manifest: Manifest, state: str) -> DeclaredObject:

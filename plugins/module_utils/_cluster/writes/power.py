@@ -72,52 +72,52 @@ class PowerOutcome(WriteOutcome):
         return self.failed is None and uid_of(self.vmi) not in ("", self.guest)
 
 
-def power(session: Session, results: list[PowerOutcome], settings: WriteSettings) -> list[PowerOutcome]:
+def power(session: Session, outcomes: list[PowerOutcome], settings: WriteSettings) -> list[PowerOutcome]:
     """Takes VMs to their desired states, and returns them.
 
     One that fails does not stop the others, unless fail_fast is set.
     """
-    _read(session, results)
-    for result in results:
-        if result.failed is None:
-            result.vm_before, result.vmi_before = result.vm, result.vmi
-            if result.vm is None:
-                result.failed = "the virtual machine does not exist"
-    _PowerRun(session, settings).run([result for result in results if result.failed is None])
+    _read(session, outcomes)
+    for outcome in outcomes:
+        if outcome.failed is None:
+            outcome.vm_before, outcome.vmi_before = outcome.vm, outcome.vmi
+            if outcome.vm is None:
+                outcome.failed = "the virtual machine does not exist"
+    _PowerRun(session, settings).run([outcome for outcome in outcomes if outcome.failed is None])
     if not settings.check_mode:
         # Some VMs have moved during the wait.
-        _read(session, [item for item in results if item.changed or _version(item.vm) != _version(item.vm_before)])
-    return results
+        _read(session, [item for item in outcomes if item.changed or _version(item.vm) != _version(item.vm_before)])
+    return outcomes
 
 
-def _read(session: Session, results: list[PowerOutcome]) -> None:
+def _read(session: Session, outcomes: list[PowerOutcome]) -> None:
     """Reads the VMs and VMIs: one LIST of each kind for a namespace."""
     namespaces: dict[str, list[PowerOutcome]] = {}
-    for result in results:
-        namespaces.setdefault(result.namespace, []).append(result)
+    for outcome in outcomes:
+        namespaces.setdefault(outcome.namespace, []).append(outcome)
     for namespace, members in namespaces.items():
-        names = {result.name for result in members}
+        names = {outcome.name for outcome in members}
         try:
             objects = read(session, [ObjectKey(kind.kind, namespace, name) for kind in (_VM, _VMI) for name in names])
         except RequestFailed as error:
-            for result in members:
-                result.failed = result.failed or str(error)
+            for outcome in members:
+                outcome.failed = outcome.failed or str(error)
             continue
-        for result in members:
-            result.vm = objects.get(ObjectKey(_VM.kind, namespace, result.name))
-            result.vmi = objects.get(ObjectKey(_VMI.kind, namespace, result.name))
+        for outcome in members:
+            outcome.vm = objects.get(ObjectKey(_VM.kind, namespace, outcome.name))
+            outcome.vmi = objects.get(ObjectKey(_VMI.kind, namespace, outcome.name))
 
 
-def _took_effect(session: Session, result: PowerOutcome) -> bool:
+def _took_effect(session: Session, outcome: PowerOutcome) -> bool:
     """Whether a VM is, or will be, in the requested state, whoever asked for it."""
-    now = PowerOutcome(result.namespace, result.name, result.request)
+    now = PowerOutcome(outcome.namespace, outcome.name, outcome.request)
     _read(session, [now])
     if now.failed or now.vm is None:
         return False
-    restarted = result.request.state == rules.RESTARTED and (
-        uid_of(now.vmi) != uid_of(result.vmi) or (_ends(now.vmi) and not _ends(result.vmi))
+    restarted = outcome.request.state == rules.RESTARTED and (
+        uid_of(now.vmi) != uid_of(outcome.vmi) or (_ends(now.vmi) and not _ends(outcome.vmi))
     )
-    return restarted or not rules.decide(result.request, now.vm, now.vmi).needed
+    return restarted or not rules.decide(outcome.request, now.vm, now.vmi).needed
 
 
 class _PowerRun:
@@ -129,116 +129,118 @@ class _PowerRun:
         # Seconds that are left for waits. The time of the requests does not count: thousands of them take minutes.
         self._seconds = settings.wait_timeout
 
-    def run(self, results: list[PowerOutcome]) -> None:
-        early = self._decide(results)
+    def run(self, outcomes: list[PowerOutcome]) -> None:
+        early = self._decide(outcomes)
         if early:
-            self._wait(_VM, early, lambda result, vm: rules.reached(PowerRequest(early[result]), vm))
+            self._wait(_VM, early, lambda outcome, vm: rules.reached(PowerRequest(early[outcome]), vm))
             _read(self._session, list(early))
-            for result in self._decide([result for result in early if result.failed is None]):
-                result.failed = "another client changed the VM at the same time; run the task again"
+            for outcome in self._decide([outcome for outcome in early if outcome.failed is None]):
+                outcome.failed = "another client changed the VM at the same time; run the task again"
         if self._settings.wait and not self._settings.check_mode:
-            self._await_reached([result for result in results if result.failed is None])
+            self._await_reached([outcome for outcome in outcomes if outcome.failed is None])
 
     def _refuse_lost(self, decisions: dict[PowerOutcome, Decision]) -> None:
         """Refuses the VMs that KubeVirt will not start or stop, because their instancetype or preference is gone."""
         due = {
-            result: result.vm
-            for result, decision in decisions.items()
-            if result.vm is not None
-            and result.request.state in _GUEST_CHANGES
-            and (decision.needed or decision.refusal or not _is_over(result))
+            outcome: outcome.vm
+            for outcome, decision in decisions.items()
+            if outcome.vm is not None
+            and outcome.request.state in _GUEST_CHANGES
+            and (decision.needed or decision.refusal or not _is_over(outcome))
         }
         if not due:
             return
         release = kubevirt(self._session).release
         lookup = ClusterLookup(self._session)
         lookup.gather(key for vm in due.values() for key in keys_for_expansion(vm, release))
-        for result, vm in due.items():
-            if release.captures_in_status or result.request.state != rules.STOPPED:
-                result.failed = power_problem(vm, lookup, release)
+        for outcome, vm in due.items():
+            if release.captures_in_status or outcome.request.state != rules.STOPPED:
+                outcome.failed = power_problem(vm, lookup, release)
 
-    def _decide(self, results: list[PowerOutcome]) -> dict[PowerOutcome, str]:
+    def _decide(self, outcomes: list[PowerOutcome]) -> dict[PowerOutcome, str]:
         """Sends the requests that are needed. Returns the results for which it is too early, with the state to wait
         for.
         """
         due: list[PowerOutcome] = []
         early: dict[PowerOutcome, str] = {}
         decisions: dict[PowerOutcome, Decision] = {}
-        for result in results:
-            if result.vm is None:
-                result.failed = "the VM was deleted"
-            elif not (_is_replaced(result) or _is_gone(result)):
-                decisions[result] = rules.decide(result.request, result.vm, result.vmi)
+        for outcome in outcomes:
+            if outcome.vm is None:
+                outcome.failed = "the VM was deleted"
+            elif not (_is_replaced(outcome) or _is_gone(outcome)):
+                decisions[outcome] = rules.decide(outcome.request, outcome.vm, outcome.vmi)
         self._refuse_lost(decisions)
-        for result, decision in decisions.items():
-            if result.failed:
+        for outcome, decision in decisions.items():
+            if outcome.failed:
                 continue
-            result.failed = None if self._retried(result, decision) else decision.refusal
+            outcome.failed = None if self._retried(outcome, decision) else decision.refusal
             if decision.needed and not decision.wait_for:
-                due.append(result)
+                due.append(outcome)
             elif decision.needed and self._settings.check_mode:
                 # KubeVirt would reject the dry run because it is too early.
-                result.verb = rules.subresource_request(result.request).subresource
+                outcome.verb = rules.subresource_request(outcome.request).subresource
             elif decision.needed and self._settings.wait:
-                early[result] = decision.wait_for
+                early[outcome] = decision.wait_for
             elif decision.needed:
                 doing = "starting" if decision.wait_for == rules.STARTED else "stopping"
-                result.failed = f"the VM is still {doing}; set wait, or run the task again later"
+                outcome.failed = f"the VM is still {doing}; set wait, or run the task again later"
         run_writes(due, self._send, self._settings, "virtual machine")
         return early
 
-    def _retried(self, result: PowerOutcome, decision: Decision) -> bool:
+    def _retried(self, outcome: PowerOutcome, decision: Decision) -> bool:
         """Makes KubeVirt try again to start a VM that it refuses because of an earlier failure, if the task waits."""
-        patch = failures.retry_patch(result.vm or {}) if decision.refusal else None
+        patch = failures.retry_patch(outcome.vm or {}) if decision.refusal else None
         if patch is None or self._settings.check_mode or not self._settings.wait:
             return False
-        path = _VM.path(result.namespace, result.name)
+        path = _VM.path(outcome.namespace, outcome.name)
         with contextlib.suppress(RequestFailed):
             write = merge_patch(path, patch, fieldManager=self._session.field_manager)
-            result.retried = send(self._session, write) is not None
-        return result.retried
+            outcome.retried = send(self._session, write) is not None
+        return outcome.retried
 
-    def _send(self, result: PowerOutcome) -> None:
+    def _send(self, outcome: PowerOutcome) -> None:
         check_mode = self._settings.check_mode
-        request = rules.subresource_request(result.request)
+        request = rules.subresource_request(outcome.request)
         response: Manifest | None = {}
         if request.supports_dry_run or not check_mode:
-            write = request.write(result.namespace, result.name, check_mode)
-            took_effect = None if check_mode else partial(_took_effect, self._session, result)
+            write = request.write(outcome.namespace, outcome.name, check_mode)
+            took_effect = None if check_mode else partial(_took_effect, self._session, outcome)
             try:
                 response = send(self._session, write, took_effect)
             except RequestFailed as error:
                 # Another migration is pending, for which the task then waits.
-                if result.request.state == rules.MIGRATED and _IN_FLIGHT in str(error):
+                if outcome.request.state == rules.MIGRATED and _IN_FLIGHT in str(error):
                     return
                 raise
-            result.written = response is not None and not check_mode
-        result.verb = request.subresource if response is not None else ""
-        fields = rules.changed_fields(result.request, result.vm or {}) if result.verb else ()
-        if fields and (found := beside(result.vm or {}, fields, self._session.field_manager)):
-            result.warn(found.text(REVERTED))
+            outcome.written = response is not None and not check_mode
+        outcome.verb = request.subresource if response is not None else ""
+        fields = rules.changed_fields(outcome.request, outcome.vm or {}) if outcome.verb else ()
+        if fields and (found := beside(outcome.vm or {}, fields, self._session.field_manager)):
+            outcome.warn(found.text(REVERTED))
 
-    def _await_reached(self, results: list[PowerOutcome]) -> None:
-        migrated = [result for result in results if result.request.state == rules.MIGRATED]
-        self._wait(_VMI, migrated, lambda result, vmi: rules.migrated(result.vmi_before, vmi))
-        others = [result for result in results if result not in migrated]
-        unreached = [result for result in others if result.changed or not _is_over(result)]
+    def _await_reached(self, outcomes: list[PowerOutcome]) -> None:
+        migrated = [outcome for outcome in outcomes if outcome.request.state == rules.MIGRATED]
+        self._wait(_VMI, migrated, lambda outcome, vmi: rules.migrated(outcome.vmi_before, vmi))
+        others = [outcome for outcome in outcomes if outcome not in migrated]
+        unreached = [outcome for outcome in others if outcome.changed or not _is_over(outcome)]
         self._wait(_VM, unreached, _reached)
         # The status of a VM may be that of its old guest.
-        ended = [result for result in unreached if result.failed is None and result.vm is not None]
-        self._wait(_VMI, [result for result in ended if _has_end(result)], _end)
-        restarted = [result for result in ended if result.failed is None and result.request.state == rules.RESTARTED]
+        ended = [outcome for outcome in unreached if outcome.failed is None and outcome.vm is not None]
+        self._wait(_VMI, [outcome for outcome in ended if _has_end(outcome)], _end)
+        restarted = [
+            outcome for outcome in ended if outcome.failed is None and outcome.request.state == rules.RESTARTED
+        ]
         self._wait(_VM, restarted, _reached)
 
     def _wait(
         self,
         kind: Kind,
-        results: Iterable[PowerOutcome],
+        outcomes: Iterable[PowerOutcome],
         probe: Callable[[PowerOutcome, Manifest | None], Progress],
     ) -> None:
         """Watches the kind in each namespace. Failures and the objects last seen go into the results."""
-        members = {(result.namespace, result.name): result for result in results}
-        probes = {key: partial(probe, result) for key, result in members.items()}
+        members = {(outcome.namespace, outcome.name): outcome for outcome in outcomes}
+        probes = {key: partial(probe, outcome) for key, outcome in members.items()}
         began = time.monotonic()
         for key, waited in wait_in_namespaces(self._session, kind, probes, self._seconds).items():
             members[key].failed = waited.failure
@@ -249,41 +251,41 @@ class _PowerRun:
         self._seconds = max(0.0, self._seconds - (time.monotonic() - began))
 
 
-def _reached(result: PowerOutcome, vm: Manifest | None) -> Progress:
-    state = rules.reached(result.request, vm)
-    acted = result.changed or result.retried
-    return with_grace(state) if acted and vm is not None and same_status(vm, result.vm_before or {}) else state
+def _reached(outcome: PowerOutcome, vm: Manifest | None) -> Progress:
+    state = rules.reached(outcome.request, vm)
+    acted = outcome.changed or outcome.retried
+    return with_grace(state) if acted and vm is not None and same_status(vm, outcome.vm_before or {}) else state
 
 
-def _has_end(result: PowerOutcome) -> bool:
+def _has_end(outcome: PowerOutcome) -> bool:
     """Whether the requested state ends a guest."""
-    return result.request.state in (rules.RESTARTED, rules.STOPPED)
+    return outcome.request.state in (rules.RESTARTED, rules.STOPPED)
 
 
-def _end(result: PowerOutcome, vmi: Manifest | None) -> Progress:
+def _end(outcome: PowerOutcome, vmi: Manifest | None) -> Progress:
     """Whether the guest that the requested state ends is gone."""
-    if result.request.state == rules.STOPPED:
+    if outcome.request.state == rules.STOPPED:
         return Progress(rules.guest_ended(vmi), pending="the old VMI to disappear")
-    old = uid_of(result.vmi_before) if result.guest is None else result.guest
+    old = uid_of(outcome.vmi_before) if outcome.guest is None else outcome.guest
     return Progress(vmi is not None and uid_of(vmi) != old, pending="the new VMI")
 
 
-def _is_over(result: PowerOutcome) -> bool:
+def _is_over(outcome: PowerOutcome) -> bool:
     """Whether a VM to which no request was sent is, as first seen, in the requested state."""
-    reached = _reached(result, result.vm).done and (not _has_end(result) or _end(result, result.vmi).done)
-    return reached or _is_gone(result)
+    reached = _reached(outcome, outcome.vm).done and (not _has_end(outcome) or _end(outcome, outcome.vmi).done)
+    return reached or _is_gone(outcome)
 
 
-def _is_replaced(result: PowerOutcome) -> bool:
+def _is_replaced(outcome: PowerOutcome) -> bool:
     """Whether the VMI to restart has been replaced since."""
-    return result.guest is not None and uid_of(result.vmi) not in ("", result.guest)
+    return outcome.guest is not None and uid_of(outcome.vmi) not in ("", outcome.guest)
 
 
-def _is_gone(result: PowerOutcome) -> bool:
+def _is_gone(outcome: PowerOutcome) -> bool:
     """Whether the VMI to restart has ended, and nothing starts another."""
-    vm = result.vm
-    ended = result.guest is not None and result.vmi is None and vm is not None
-    return ended and rules.decide(result.request, vm or {}, None).needed
+    vm = outcome.vm
+    ended = outcome.guest is not None and outcome.vmi is None and vm is not None
+    return ended and rules.decide(outcome.request, vm or {}, None).needed
 
 
 def _version(vm: Manifest | None) -> Any:

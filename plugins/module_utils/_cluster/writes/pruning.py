@@ -106,12 +106,12 @@ def _is_being_restored(owners: list[Manifest], restores: list[Manifest]) -> bool
 
 def upgrade_revisions(session: Session, vms: list[InspectedVM], settings: WriteSettings) -> list[UpgradeOutcome]:
     """Converts revisions of older API versions."""
-    results = [UpgradeOutcome(vm) for vm in vms]
+    outcomes = [UpgradeOutcome(vm) for vm in vms]
     due = {vm.namespace for vm in vms if convert(vm.vm, vm.revisions).actions}
     # All VMs of the namespace, because those that were not selected may refer to the same revisions.
     shared = {namespace: _shared(session.list(_VM, namespace)) for namespace in sorted(due)}
-    run_writes(results, lambda result: _upgrade(session, result, shared, settings.check_mode), settings)
-    return results
+    run_writes(outcomes, lambda outcome: _upgrade(session, outcome, shared, settings.check_mode), settings)
+    return outcomes
 
 
 def _shared(vms: Iterable[Manifest]) -> set[str]:
@@ -120,20 +120,20 @@ def _shared(vms: Iterable[Manifest]) -> set[str]:
     return {name for name, count in users.items() if count > 1}
 
 
-def _upgrade(session: Session, result: UpgradeOutcome, shared: dict[str, set[str]], check_mode: bool) -> None:
-    before = result.before
+def _upgrade(session: Session, outcome: UpgradeOutcome, shared: dict[str, set[str]], check_mode: bool) -> None:
+    before = outcome.before
     writes = convert(before.vm, before.revisions, shared.get(before.namespace, ()))
     if writes.error is not None:
-        result.failed = writes.error.message
+        outcome.failed = writes.error.message
         return
     try:
         for action in () if check_mode else writes.actions:
             _write(session, action)
-            result.changed = True
+            outcome.changed = True
     except RequestFailed:
         if not _is_done(session, before):
             raise
-    result.changed = bool(writes.actions)
+    outcome.changed = bool(writes.actions)
 
 
 def _is_done(session: Session, before: InspectedVM) -> bool:

@@ -156,17 +156,17 @@ def _vmi_key(vm: Manifest) -> ObjectKey:
     return ObjectKey(_VMI.kind, vm["metadata"]["namespace"], vm["metadata"]["name"])
 
 
-def waits_for_restart(result: DeclareOutcome) -> bool:
+def waits_for_restart(outcome: DeclareOutcome) -> bool:
     """Whether the VM has, or would have, changes that reach the guest only by a restart."""
-    effect = result.effect
+    effect = outcome.effect
     # The condition RestartRequired outlives the guest.
-    if result.live is None or result.action == plan.DELETE or not has_guest(result.live):
+    if outcome.live is None or outcome.action == plan.DELETE or not has_guest(outcome.live):
         return False
-    if result.restart or (effect is not None and effect.requested_in_vain):
+    if outcome.restart or (effect is not None and effect.requested_in_vain):
         return False
-    if effect is not None and (effect.unrequested or not (result.written and observed(result.live))):
+    if effect is not None and (effect.unrequested or not (outcome.written and observed(outcome.live))):
         return effect.needs == RESTART
-    return restart_required(result.live) is not None
+    return restart_required(outcome.live) is not None
 
 
 class DeclaredRestarts:
@@ -179,18 +179,18 @@ class DeclaredRestarts:
     def __init__(self, permitted: bool, concurrency: int, wait: bool = False) -> None:
         self._permitted, self._concurrency, self._wait = permitted, concurrency, wait
 
-    def needs_restart(self, result: DeclareOutcome) -> bool:
+    def needs_restart(self, outcome: DeclareOutcome) -> bool:
         """Whether the VM needs a restart that its guest would survive, as far as known before the change."""
-        return self._permitted and waits_for_restart(result) and not cannot_start(result.live or {})
+        return self._permitted and waits_for_restart(outcome) and not cannot_start(outcome.live or {})
 
-    def predict(self, result: DeclareOutcome, check_mode: bool) -> None:
+    def predict(self, outcome: DeclareOutcome, check_mode: bool) -> None:
         """Says whether the task restarts the VM, or in check mode, that it will leave a current guest running."""
-        result.restart = self.needs_restart(result)
-        if check_mode and self._permitted and result.effect is not None and result.effect.requested_in_vain:
+        outcome.restart = self.needs_restart(outcome)
+        if check_mode and self._permitted and outcome.effect is not None and outcome.effect.requested_in_vain:
             # KubeVirt sets the condition after the change, if it is not there yet.
-            result.warn(stale_restart_warning(result.live or {}, result.effect.reason))
+            outcome.warn(stale_restart_warning(outcome.live or {}, outcome.effect.reason))
 
-    def run(self, session: Session, results: list[DeclareOutcome], deadline: float) -> None:
+    def run(self, session: Session, outcomes: list[DeclareOutcome], deadline: float) -> None:
         """Restarts the VMs that need it and waits until they run again, as long again as until the deadline. Failures
         go into the results.
 
@@ -201,76 +201,76 @@ class DeclaredRestarts:
         if not (self._permitted or self._wait):
             return
         seconds = max(0.0, deadline - time.monotonic())
-        _await_decisions(session, [result for result in results if _awaits_controller(result)], deadline)
+        _await_decisions(session, [outcome for outcome in outcomes if _awaits_controller(outcome)], deadline)
         if not self._permitted:
             return
-        live = [result for result in results if not result.failed and result.live is not None]
-        candidates = [result for result in live if self.needs_restart(result) or _keeps_condition(result)]
+        live = [outcome for outcome in outcomes if not outcome.failed and outcome.live is not None]
+        candidates = [outcome for outcome in live if self.needs_restart(outcome) or _keeps_condition(outcome)]
         try:
-            vmis = read(session, [_vmi_key(result.live or {}) for result in candidates])
+            vmis = read(session, [_vmi_key(outcome.live or {}) for outcome in candidates])
         except RequestFailed as error:
-            for result in candidates:
-                result.failed = f"the restart failed: {error}"
+            for outcome in candidates:
+                outcome.failed = f"the restart failed: {error}"
             return
         due = self._with_outdated_guests(session, candidates, vmis)
-        guests = [(result.live or {}, vmis.get(_vmi_key(result.live or {}))) for result in due]
+        guests = [(outcome.live or {}, vmis.get(_vmi_key(outcome.live or {}))) for outcome in due]
         # What is restarted is waited for, even if a VM at which nobody looked has used up the time.
-        outcomes = _restart(session, guests, ClusterLookup(session), seconds, self._concurrency)
-        for result, outcome in zip(due, outcomes):
-            result.live, result.restart = outcome.vm, outcome.changed
-            result.warnings += outcome.warnings
-            result.failed = f"the restart failed: {outcome.failed}" if outcome.failed else None
-            if result.effect is not None and not outcome.failed:
+        restarts = _restart(session, guests, ClusterLookup(session), seconds, self._concurrency)
+        for outcome, restart in zip(due, restarts):
+            outcome.live, outcome.restart = restart.vm, restart.changed
+            outcome.warnings += restart.warnings
+            outcome.failed = f"the restart failed: {restart.failed}" if restart.failed else None
+            if outcome.effect is not None and not restart.failed:
                 # From here on the condition tells whether the guest, which is new, needs a restart.
-                result.effect = result.effect._replace(requested=True)
-        self._with_outdated_guests(session, [result for result in due if not result.failed])
+                outcome.effect = outcome.effect._replace(requested=True)
+        self._with_outdated_guests(session, [outcome for outcome in due if not outcome.failed])
 
     def _with_outdated_guests(
-        self, session: Session, results: list[DeclareOutcome], vmis: dict[ObjectKey, Manifest] | None = None
+        self, session: Session, outcomes: list[DeclareOutcome], vmis: dict[ObjectKey, Manifest] | None = None
     ) -> list[DeclareOutcome]:
         """The results whose guest needs a restart. Those of a guest that has everything get a warning."""
         needy = []
-        effects = pending_effects(session, [result.live or {} for result in results], vmis)
-        for result, effect in zip(results, effects):
+        effects = pending_effects(session, [outcome.live or {} for outcome in outcomes], vmis)
+        for outcome, effect in zip(outcomes, effects):
             if effect is None or effect.needs in (RESTART, UNKNOWN):
-                needy.append(result)
-            elif not result.restart and (result.effect is None or result.effect.needs == RESTART):
-                result.effect = (result.effect or effect)._replace(needs=effect.needs, requested=effect.requested)
+                needy.append(outcome)
+            elif not outcome.restart and (outcome.effect is None or outcome.effect.needs == RESTART):
+                outcome.effect = (outcome.effect or effect)._replace(needs=effect.needs, requested=effect.requested)
             if effect is not None and effect.requested_in_vain:
-                _warn_of_condition(result, result.live or {})
+                _warn_of_condition(outcome, outcome.live or {})
         return needy
 
 
-def _awaits_controller(result: DeclareOutcome) -> bool:
+def _awaits_controller(outcome: DeclareOutcome) -> bool:
     """Whether virt-controller may ask for a restart that it has not asked for so far."""
-    if result.written:
-        return result.effect is not None and (result.effect.needs != NOTHING or result.effect.requested)
-    live = result.live
-    return result.action == plan.NONE and live is not None and has_guest(live) and not observed(live)
+    if outcome.written:
+        return outcome.effect is not None and (outcome.effect.needs != NOTHING or outcome.effect.requested)
+    live = outcome.live
+    return outcome.action == plan.NONE and live is not None and has_guest(live) and not observed(live)
 
 
-def _keeps_condition(result: DeclareOutcome) -> bool:
+def _keeps_condition(outcome: DeclareOutcome) -> bool:
     """Whether KubeVirt asks for a restart of a guest that has everything, as foreseen."""
-    foreseen = result.effect is not None and result.effect.requested_in_vain
-    return foreseen and restart_required(result.live or {}) is not None
+    foreseen = outcome.effect is not None and outcome.effect.requested_in_vain
+    return foreseen and restart_required(outcome.live or {}) is not None
 
 
-def _await_decisions(session: Session, results: list[DeclareOutcome], deadline: float) -> None:
+def _await_decisions(session: Session, outcomes: list[DeclareOutcome], deadline: float) -> None:
     """Waits until virt-controller has decided whether the guests need a restart.
 
     After a new capture, KubeVirt reports the generation as observed before it has compared the VM with its guest. An
     expected condition that does not appear for long is not coming.
     """
-    members = {(result.declared.key.namespace, result.declared.key.name): result for result in results}
+    members = {(outcome.declared.key.namespace, outcome.declared.key.name): outcome for outcome in outcomes}
 
-    def probe(result: DeclareOutcome, live: Manifest | None) -> Progress:
-        state, effect = state_until(observed, live, "virt-controller to look at the change"), result.effect
+    def probe(outcome: DeclareOutcome, live: Manifest | None) -> Progress:
+        state, effect = state_until(observed, live, "virt-controller to look at the change"), outcome.effect
         expected = effect is not None and effect.requested
         undecided = state.done and expected and restart_required(live or {}) is None
         return Progress(stuck=_NOT_ASKED, grace=_COMPARED) if undecided else state
 
     seconds = max(0.0, deadline - time.monotonic())
-    probes = {key: partial(probe, result) for key, result in members.items()}
+    probes = {key: partial(probe, outcome) for key, outcome in members.items()}
     for key, waited in wait_in_namespaces(session, _VM, probes, seconds).items():
         members[key].live = waited.object
         members[key].failed = None if _NOT_ASKED in (waited.failure or "") else waited.failure
@@ -285,52 +285,54 @@ class RevisionRestarts:
         # The VMs with a new guest, whoever restarted them.
         self._renewed: list[RevisionOutcome] = []
 
-    def run(self, results: list[RevisionOutcome]) -> None:
+    def run(self, outcomes: list[RevisionOutcome]) -> None:
         """Brings the guests of VMs up to date. Failures go into the results; the timeout applies to each VM."""
-        results = [result for result in results if result.may_need_update]
-        if not results:
+        outcomes = [outcome for outcome in outcomes if outcome.may_need_update]
+        if not outcomes:
             return
         lookup = ClusterLookup(self._session, strict=True)
-        lookup.gather_lists((_REVISION.kind, result.before.namespace) for result in results)
-        run_writes(results, lambda result: self._update_guest(result, lookup), self._settings)
-        self._await_conditions([result for result in self._renewed if result.failed is None])
+        lookup.gather_lists((_REVISION.kind, outcome.before.namespace) for outcome in outcomes)
+        run_writes(outcomes, lambda outcome: self._update_guest(outcome, lookup), self._settings)
+        self._await_conditions([outcome for outcome in self._renewed if outcome.failed is None])
 
-    def _update_guest(self, result: RevisionOutcome, lookup: ClusterLookup) -> None:
+    def _update_guest(self, outcome: RevisionOutcome, lookup: ClusterLookup) -> None:
         deadline = time.monotonic() + self._settings.wait_timeout
-        required, result.restart = result.restart, False
-        vm, vmi, pending = self._await_guest(result, lookup, deadline)
-        result.vm = vm
-        if vmi is None or not result.may_restart:
+        required, outcome.restart = outcome.restart, False
+        vm, vmi, pending = self._await_guest(outcome, lookup, deadline)
+        outcome.vm = vm
+        if vmi is None or not outcome.may_restart:
             return
         if pending.refusal is not None:
             raise ConnectionFailed(f"not restarted because KubeVirt could not start the VM again: {pending.refusal}")
-        needed = pending.outstanding or (required and (result.always or self._lacks_anything(result, vm, vmi, lookup)))
+        needed = pending.outstanding or (
+            required and (outcome.always or self._lacks_anything(outcome, vm, vmi, lookup))
+        )
         if not needed:
-            self._leave_running(result, vm, lookup)
+            self._leave_running(outcome, vm, lookup)
             return
         seconds = max(0.0, deadline - time.monotonic())
-        (outcome,) = _restart(self._session, [(vm, vmi)], lookup, seconds, 1)
-        result.bumps_generation = result.bumps_generation and not outcome.warnings
-        for warning in outcome.warnings:
-            result.warn(warning)
-        result.vm, result.restart, result.failed = outcome.vm, outcome.changed, outcome.failed
-        result.written = result.written or outcome.written
-        if outcome.renewed:
-            self._renewed.append(result)
+        (restart,) = _restart(self._session, [(vm, vmi)], lookup, seconds, 1)
+        outcome.bumps_generation = outcome.bumps_generation and not restart.warnings
+        for warning in restart.warnings:
+            outcome.warn(warning)
+        outcome.vm, outcome.restart, outcome.failed = restart.vm, restart.changed, restart.failed
+        outcome.written = outcome.written or restart.written
+        if restart.renewed:
+            self._renewed.append(outcome)
 
-    def _lacks_anything(self, result: RevisionOutcome, vm: Manifest, vmi: Manifest, lookup: ClusterLookup) -> bool:
+    def _lacks_anything(self, outcome: RevisionOutcome, vm: Manifest, vmi: Manifest, lookup: ClusterLookup) -> bool:
         """Whether the guest differs from a VM that just got other revisions, regardless of the start revision."""
-        effect = guest_effect(vm, vm, vmi, Cluster(lookup, result.before.kubevirt), compare_all=True)
-        return result.change.due and not effect.guest_current
+        effect = guest_effect(vm, vm, vmi, Cluster(lookup, outcome.before.kubevirt), compare_all=True)
+        return outcome.change.due and not effect.guest_current
 
     def _await_guest(
-        self, result: RevisionOutcome, lookup: ClusterLookup, deadline: float
+        self, outcome: RevisionOutcome, lookup: ClusterLookup, deadline: float
     ) -> tuple[Manifest, Manifest | None, GuestEffect]:
         """The VM, the VMI and what the guest lacks, once virt-controller has observed the VM.
 
         If a live update is possible, waits until the guest has the change or KubeVirt asks for a restart.
         """
-        before = result.before
+        before = outcome.before
         pauses = Backoff()
         while True:
             vm, vmi = (self._session.get(kind, before.namespace, before.name) for kind in (_VM, _VMI))
@@ -339,54 +341,54 @@ class RevisionRestarts:
             if vmi is None:
                 return vm, None, GuestEffect(NOTHING)
             pending = _pending(vm, vmi, Cluster(lookup, before.kubevirt))
-            updated = not result.may_be_live or not pending.outstanding
+            updated = not outcome.may_be_live or not pending.outstanding
             if observed(vm) and (updated or restart_required(vm) is not None):
                 return vm, vmi, pending
             earlier = under_way(vmi, pending.outstanding) if observed(vm) else None
             # The VM has its revisions, as requested; without a restart, KubeVirt decides when the guest gets them.
-            no_wait = earlier is not None and not result.may_restart
+            no_wait = earlier is not None and not outcome.may_restart
             if no_wait or not pauses.pause(max(0.0, deadline - time.monotonic()) + pauses.seconds):
                 message = _PENDING if earlier is None else _WAITS.format(earlier)
-                if result.may_restart:
+                if outcome.may_restart:
                     raise ConnectionFailed(message)
-                result.warnings.append(message)
+                outcome.warnings.append(message)
                 return vm, vmi, pending
 
-    def _leave_running(self, result: RevisionOutcome, vm: Manifest, lookup: ClusterLookup) -> None:
+    def _leave_running(self, outcome: RevisionOutcome, vm: Manifest, lookup: ClusterLookup) -> None:
         """Leaves a guest running that has everything the VM declares. The next restart clears RestartRequired."""
-        result.guest_current = True
+        outcome.guest_current = True
         if restart_required(vm) is not None:
-            result.bumps_generation = _bump_if_unclean(self._session, vm, lookup, result) and result.bumps_generation
-            _warn_of_condition(result, vm)
+            outcome.bumps_generation = _bump_if_unclean(self._session, vm, lookup, outcome) and outcome.bumps_generation
+            _warn_of_condition(outcome, vm)
 
-    def _await_conditions(self, results: list[RevisionOutcome]) -> None:
+    def _await_conditions(self, outcomes: list[RevisionOutcome]) -> None:
         """Reads the VMs with a new guest once nothing writes them any more.
 
         The guest is new, so a remaining condition RestartRequired is a warning and no reason for another restart.
         """
-        moving = results
+        moving = outcomes
         for _read in range(_READS):
             if not moving:
                 break
             time.sleep(_QUIET)
             moved = map_concurrently(self._moved, moving, self._settings.concurrency)
-            moving = [result for result, has_moved in zip(moving, moved) if has_moved]
-        for result in results:
+            moving = [outcome for outcome, has_moved in zip(moving, moved) if has_moved]
+        for outcome in outcomes:
             # The guest was started from the current VM.
-            result.guest_current = True
-            _warn_of_condition(result, result.vm or {})
+            outcome.guest_current = True
+            _warn_of_condition(outcome, outcome.vm or {})
 
-    def _moved(self, result: RevisionOutcome) -> bool:
+    def _moved(self, outcome: RevisionOutcome) -> bool:
         """Whether the VM was written since it was last read, or virt-controller has not observed it. Stores the newer
         VM.
         """
-        before, last = result.before, result.vm
+        before, last = outcome.before, outcome.vm
         try:
-            result.vm = self._session.get(_VM, before.namespace, before.name) or last
+            outcome.vm = self._session.get(_VM, before.namespace, before.name) or last
         except RequestFailed:
             # The restart succeeded; a failed extra read does not matter.
             return False
-        return _version_of(result.vm) != _version_of(last) or not observed(result.vm or {})
+        return _version_of(outcome.vm) != _version_of(last) or not observed(outcome.vm or {})
 
 
 def _version_of(manifest: Manifest | None) -> str:

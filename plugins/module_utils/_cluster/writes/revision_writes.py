@@ -47,29 +47,29 @@ def change(
     A VM whose change KubeVirt would reject is left unchanged and fails. One that is being deleted is left unchanged:
     KubeVirt captures nothing for it any more.
     """
-    results = [_planned(vm, RevisionChange() if is_terminating(vm) else decide(vm), restart) for vm in inspected]
-    due = [result for result in results if result.change.due and result.due]
+    outcomes = [_planned(vm, RevisionChange() if is_terminating(vm) else decide(vm), restart) for vm in inspected]
+    due = [outcome for outcome in outcomes if outcome.change.due and outcome.due]
     if settings.check_mode:
         if settings.server_dry_run:
             RevisionWriter(session.dry_run_session(), settings).dry_run(due)
-        return results
+        return outcomes
     RevisionWriter(session, settings).run(due)
-    for result in results:
-        result.restart = result.restart and result.failed is None
-    RevisionRestarts(session, settings).run(results)
-    return results
+    for outcome in outcomes:
+        outcome.restart = outcome.restart and outcome.failed is None
+    RevisionRestarts(session, settings).run(outcomes)
+    return outcomes
 
 
 def _planned(before: InspectedVM, decided: RevisionChange, restart: str) -> RevisionOutcome:
-    result = RevisionOutcome(before, decided, vm=before.vm)
+    outcome = RevisionOutcome(before, decided, vm=before.vm)
     if decided.refusal is not None:
-        result.failed = f"{decided.refusal}; nothing was changed"
-        return result
-    result.plan_restart(restart)
+        outcome.failed = f"{decided.refusal}; nothing was changed"
+        return outcome
+    outcome.plan_restart(restart)
     fields = leaf_fields({"spec": decided.spec}) if decided.spec else {}
     if found := beside(before.vm, fields, FIELD_MANAGER):
-        result.warn(found.text(REVERTED))
-    return result
+        outcome.warn(found.text(REVERTED))
+    return outcome
 
 
 def _patch(session: Session, before: InspectedVM, body: Manifest, part: str | None = None) -> None:
@@ -87,87 +87,87 @@ class RevisionWriter:
         self._deadline = time.monotonic() + settings.wait_timeout
         self._methods: dict[str, str] = {}
 
-    def run(self, results: list[RevisionOutcome]) -> None:
+    def run(self, outcomes: list[RevisionOutcome]) -> None:
         """Gives the VMs the decided revisions.
 
         If KubeVirt could not start a VM with them, the VM gets its previous revisions back and fails.
         """
-        self._choose_methods(results)
-        self._each(results, self._write)
-        self._await([result for result in _not_failed(results) if result.method != _KIND], _captured)
-        self._restore_kinds([result for result in _not_failed(results) if result.method == _KIND])
-        self._repeat_stale(_not_failed(results))
+        self._choose_methods(outcomes)
+        self._each(outcomes, self._write)
+        self._await([outcome for outcome in _not_failed(outcomes) if outcome.method != _KIND], _captured)
+        self._restore_kinds([outcome for outcome in _not_failed(outcomes) if outcome.method == _KIND])
+        self._repeat_stale(_not_failed(outcomes))
         self._each(
-            [result for result in _not_failed(results) if result.change.afterwards],
-            lambda result: _patch(self._session, result.before, result.change.afterwards or {}),
+            [outcome for outcome in _not_failed(outcomes) if outcome.change.afterwards],
+            lambda outcome: _patch(self._session, outcome.before, outcome.change.afterwards or {}),
         )
-        self._each([result for result in _not_failed(results) if not result.change.expected], self._check_start)
-        self._await([result for result in results if result.rolled_back], _is_rolled_back)
+        self._each([outcome for outcome in _not_failed(outcomes) if not outcome.change.expected], self._check_start)
+        self._await([outcome for outcome in outcomes if outcome.rolled_back], _is_rolled_back)
         self._each(
-            [result for result in results if result.rolled_back and result.pins_to_remove],
-            lambda result: _patch(self._session, result.before, recapture.unpin_patch(result.pins_to_remove)),
+            [outcome for outcome in outcomes if outcome.rolled_back and outcome.pins_to_remove],
+            lambda outcome: _patch(self._session, outcome.before, recapture.unpin_patch(outcome.pins_to_remove)),
         )
-        for result in results:
-            if (vm := result.vm) is not None and not result.rolled_back:
+        for outcome in outcomes:
+            if (vm := outcome.vm) is not None and not outcome.rolled_back:
                 matcher_fields = [
-                    matcher_field for matcher_field in result.change.matcher_fields if matcher_field.matcher_of(vm)
+                    matcher_field for matcher_field in outcome.change.matcher_fields if matcher_field.matcher_of(vm)
                 ]
-                result.revisions = {
+                outcome.revisions = {
                     matcher_field.matcher: recapture.captured_name(vm, matcher_field)
                     for matcher_field in matcher_fields
                 }
 
-    def dry_run(self, results: list[RevisionOutcome]) -> None:
+    def dry_run(self, outcomes: list[RevisionOutcome]) -> None:
         """Sends the first writes as dry runs. A refusal is a failure; an unknown outcome is a warning.
 
         The session of the RevisionWriter must send dry runs.
         """
 
-        def dry_run(result: RevisionOutcome) -> None:
-            run_dry(result, self._write)
-            result.written = False
+        def dry_run(outcome: RevisionOutcome) -> None:
+            run_dry(outcome, self._write)
+            outcome.written = False
 
-        self._choose_methods(results)
-        self._each(results, dry_run)
+        self._choose_methods(outcomes)
+        self._each(outcomes, dry_run)
 
-    def _each(self, results: list[RevisionOutcome], work: Callable[[RevisionOutcome], None]) -> None:
-        run_writes(results, work, self._settings)
+    def _each(self, outcomes: list[RevisionOutcome], work: Callable[[RevisionOutcome], None]) -> None:
+        run_writes(outcomes, work, self._settings)
 
-    def _choose_methods(self, results: list[RevisionOutcome]) -> None:
-        for result in results:
-            if result.change.recapture and result.before.namespace not in self._methods:
-                self._methods[result.before.namespace] = self._method(result)
+    def _choose_methods(self, outcomes: list[RevisionOutcome]) -> None:
+        for outcome in outcomes:
+            if outcome.change.recapture and outcome.before.namespace not in self._methods:
+                self._methods[outcome.before.namespace] = self._method(outcome)
 
-    def _method(self, result: RevisionOutcome) -> str:
+    def _method(self, outcome: RevisionOutcome) -> str:
         """`status` if the task may patch the status: that leaves the spec unchanged and needs only one capture."""
         try:
-            patch = recapture.recapture_patch(_recaptured_fields(result))
-            _patch(self._session.dry_run_session(), result.before, patch, _STATUS)
+            patch = recapture.recapture_patch(_recaptured_fields(outcome))
+            _patch(self._session.dry_run_session(), outcome.before, patch, _STATUS)
         except ApiError as error:
             if error.code == 403:
-                result.status_denied = error.message
+                outcome.status_denied = error.message
                 return _KIND
         except ConnectionFailed:
             # The write reports the error.
             pass
         return _STATUS
 
-    def _write(self, result: RevisionOutcome) -> None:
-        before, decided = result.before, result.change
+    def _write(self, outcome: RevisionOutcome) -> None:
+        before, decided = outcome.before, outcome.change
         if decided.spec is not None:
             _patch(self._session, before, {"spec": decided.spec})
-            result.written = True
+            outcome.written = True
         if not decided.recapture:
             return
-        result.method = self._methods[before.namespace]
-        if result.method == _STATUS and recapture.must_bump_generation(before.vm, before.revisions):
-            self._bump(result)
-        self._recapture(result, before.vm)
+        outcome.method = self._methods[before.namespace]
+        if outcome.method == _STATUS and recapture.must_bump_generation(before.vm, before.revisions):
+            self._bump(outcome)
+        self._recapture(outcome, before.vm)
 
-    def _bump(self, result: RevisionOutcome) -> None:
+    def _bump(self, outcome: RevisionOutcome) -> None:
         try:
-            result.bumps_generation = (
-                bump_generation(self._session, result.before.vm, result) and result.bumps_generation
+            outcome.bumps_generation = (
+                bump_generation(self._session, outcome.before.vm, outcome) and outcome.bumps_generation
             )
         except ApiError as error:
             # KubeVirt rejects a VM without its revision until it has captured one. The task checks again before a
@@ -175,131 +175,131 @@ class RevisionWriter:
             if error.code != 422:
                 raise
 
-    def _recapture(self, result: RevisionOutcome, vm: Manifest) -> None:
+    def _recapture(self, outcome: RevisionOutcome, vm: Manifest) -> None:
         """Makes virt-controller capture the revisions again."""
-        if result.method == _STATUS:
+        if outcome.method == _STATUS:
             try:
-                _patch(self._session, result.before, recapture.recapture_patch(_recaptured_fields(result)), _STATUS)
-                result.written = True
+                _patch(self._session, outcome.before, recapture.recapture_patch(_recaptured_fields(outcome)), _STATUS)
+                outcome.written = True
                 return
             except ApiError as error:
                 if error.code != 403:
                     raise
-                result.method, result.status_denied = _KIND, error.message
-        result.kind_patches = recapture.kind_alias_patches(vm, _recaptured_fields(result))
+                outcome.method, outcome.status_denied = _KIND, error.message
+        outcome.kind_patches = recapture.kind_alias_patches(vm, _recaptured_fields(outcome))
         try:
-            _patch(self._session, result.before, result.kind_patches.respell)
+            _patch(self._session, outcome.before, outcome.kind_patches.respell)
         except ApiError as error:
-            if error.code == 403 and result.status_denied:
+            if error.code == 403 and outcome.status_denied:
                 # Either permission suffices; the error names only the last one, so add the other.
                 error.message += (
-                    f". Permission to patch virtualmachines/status would suffice too ({result.status_denied})"
+                    f". Permission to patch virtualmachines/status would suffice too ({outcome.status_denied})"
                 )
             raise
-        result.written = True
+        outcome.written = True
 
-    def _restore_kinds(self, results: list[RevisionOutcome]) -> None:
+    def _restore_kinds(self, outcomes: list[RevisionOutcome]) -> None:
         """Gives the matchers their previous kind, whether or not virt-controller captured in time."""
-        if not results:
+        if not outcomes:
             return
-        self._await(results, _captured)
+        self._await(outcomes, _captured)
 
-        def restore(result: RevisionOutcome) -> None:
-            vm, matcher_fields = result.vm, _recaptured_fields(result)
-            if result.kind_patches is None or (
+        def restore(outcome: RevisionOutcome) -> None:
+            vm, matcher_fields = outcome.vm, _recaptured_fields(outcome)
+            if outcome.kind_patches is None or (
                 vm is not None and not all(matcher_field.matcher_of(vm) for matcher_field in matcher_fields)
             ):
                 return
             try:
-                _patch(self._session, result.before, result.kind_patches.restore)
+                _patch(self._session, outcome.before, outcome.kind_patches.restore)
             except ApiError as error:
                 if error.code != 422:
                     raise
-                self._roll_back(result, error)
+                self._roll_back(outcome, error)
 
-        self._each(results, restore)
-        self._await(_not_failed(results), _captured)
+        self._each(outcomes, restore)
+        self._await(_not_failed(outcomes), _captured)
 
-    def _repeat_stale(self, results: list[RevisionOutcome]) -> None:
+    def _repeat_stale(self, outcomes: list[RevisionOutcome]) -> None:
         """Captures again if virt-controller captured an older generation than the current one."""
         for attempt in range(_TRIES):
-            stale = [result for result in _not_failed(results) if result.change.recapture and _stale(result)]
+            stale = [outcome for outcome in _not_failed(outcomes) if outcome.change.recapture and _stale(outcome)]
             if not stale:
                 return
             if attempt == _TRIES - 1:
                 break
             time.sleep(_LAG)
-            self._each(stale, lambda result: self._recapture(result, result.vm or result.before.vm))
-            self._await([result for result in _not_failed(stale) if result.method != _KIND], _captured)
-            self._restore_kinds([result for result in _not_failed(stale) if result.method == _KIND])
-        for result in stale:
-            result.failed = (
+            self._each(stale, lambda outcome: self._recapture(outcome, outcome.vm or outcome.before.vm))
+            self._await([outcome for outcome in _not_failed(stale) if outcome.method != _KIND], _captured)
+            self._restore_kinds([outcome for outcome in _not_failed(stale) if outcome.method == _KIND])
+        for outcome in stale:
+            outcome.failed = (
                 "KubeVirt keeps capturing an older generation than the current one; run the task again later"
             )
 
-    def _check_start(self, result: RevisionOutcome) -> None:
+    def _check_start(self, outcome: RevisionOutcome) -> None:
         """Checks by a dry run that KubeVirt still accepts the VM; if not, its next start would fail."""
         try:
-            _patch(self._session.dry_run_session(), result.before, recapture.DRY_RUN_PATCH)
+            _patch(self._session.dry_run_session(), outcome.before, recapture.DRY_RUN_PATCH)
         except ApiError as error:
             if error.code == 422:
-                self._roll_back(result, error)
+                self._roll_back(outcome, error)
             elif error.code != 403:
                 raise
 
-    def _roll_back(self, result: RevisionOutcome, refusal: ApiError) -> None:
-        result.failed = f"KubeVirt could not start the VM after the change: {refusal}"
+    def _roll_back(self, outcome: RevisionOutcome, refusal: ApiError) -> None:
+        outcome.failed = f"KubeVirt could not start the VM after the change: {refusal}"
         former = recapture.state_before(
-            result.before.vm, result.before.drift, result.change.matcher_fields, result.change.spec
+            outcome.before.vm, outcome.before.drift, outcome.change.matcher_fields, outcome.change.spec
         )
         if former is None:
-            result.failed += "; the VM has lost its previous revisions, so the task could not restore them"
+            outcome.failed += "; the VM has lost its previous revisions, so the task could not restore them"
             return
         try:
-            _patch(self._session, result.before, recapture.rollback_patch(former))
+            _patch(self._session, outcome.before, recapture.rollback_patch(former))
         except RequestFailed as error:
-            result.failed += f"; restoring the previous revisions failed: {error}"
+            outcome.failed += f"; restoring the previous revisions failed: {error}"
             return
-        result.rolled_back = True
-        result.pins_to_remove = recapture.pins_to_remove(result.before.vm, former)
-        result.failed += "; the task restored the previous revisions"
+        outcome.rolled_back = True
+        outcome.pins_to_remove = recapture.pins_to_remove(outcome.before.vm, former)
+        outcome.failed += "; the task restored the previous revisions"
 
-    def _await(self, results: list[RevisionOutcome], done: Callable[[Manifest, RevisionOutcome], bool]) -> None:
+    def _await(self, outcomes: list[RevisionOutcome], done: Callable[[Manifest, RevisionOutcome], bool]) -> None:
         """Waits with one watch for each namespace."""
 
-        def probe(result: RevisionOutcome) -> Callable[[Manifest | None], Progress]:
-            return lambda live: state_until(lambda vm: done(vm, result), live, _CAPTURE)
+        def probe(outcome: RevisionOutcome) -> Callable[[Manifest | None], Progress]:
+            return lambda live: state_until(lambda vm: done(vm, outcome), live, _CAPTURE)
 
-        members = {(result.before.namespace, result.before.name): result for result in results}
-        probes = {key: probe(result) for key, result in members.items()}
+        members = {(outcome.before.namespace, outcome.before.name): outcome for outcome in outcomes}
+        probes = {key: probe(outcome) for key, outcome in members.items()}
         seconds = max(0.0, self._deadline - time.monotonic())
         for key, waited in wait_in_namespaces(self._session, _VM, probes, seconds).items():
-            result = members[key]
-            result.vm = waited.object or result.vm
+            outcome = members[key]
+            outcome.vm = waited.object or outcome.vm
             if waited.failure is not None or waited.object is None:
-                result.failed = result.failed or waited.failure or "the VM no longer exists"
+                outcome.failed = outcome.failed or waited.failure or "the VM no longer exists"
 
 
-def _not_failed(results: list[RevisionOutcome]) -> list[RevisionOutcome]:
-    return [result for result in results if result.failed is None]
+def _not_failed(outcomes: list[RevisionOutcome]) -> list[RevisionOutcome]:
+    return [outcome for outcome in outcomes if outcome.failed is None]
 
 
-def _recaptured_fields(result: RevisionOutcome) -> list[MatcherField]:
+def _recaptured_fields(outcome: RevisionOutcome) -> list[MatcherField]:
     """Those whose references are cleared. Up to KubeVirt 1.4 the patch of the spec clears a name in the spec."""
     return [
         matcher_field
-        for matcher_field in result.change.matcher_fields
-        if matcher_field.matcher not in (result.change.spec or {})
+        for matcher_field in outcome.change.matcher_fields
+        if matcher_field.matcher not in (outcome.change.spec or {})
     ]
 
 
-def _stale(result: RevisionOutcome) -> bool:
-    return bool(recapture.stale_fields(result.vm or {}, result.before.drift, _recaptured_fields(result)))
+def _stale(outcome: RevisionOutcome) -> bool:
+    return bool(recapture.stale_fields(outcome.vm or {}, outcome.before.drift, _recaptured_fields(outcome)))
 
 
-def _captured(live: Manifest, result: RevisionOutcome) -> bool:
-    expected = result.change.expected or {}
-    for matcher_field in result.change.matcher_fields:
+def _captured(live: Manifest, outcome: RevisionOutcome) -> bool:
+    expected = outcome.change.expected or {}
+    for matcher_field in outcome.change.matcher_fields:
         name = recapture.captured_name(live, matcher_field)
         if not matcher_field.matcher_of(live):
             continue  # the cluster's reference policy has expanded the VM
@@ -312,9 +312,9 @@ def _captured(live: Manifest, result: RevisionOutcome) -> bool:
     return True
 
 
-def _is_rolled_back(live: Manifest, result: RevisionOutcome) -> bool:
+def _is_rolled_back(live: Manifest, outcome: RevisionOutcome) -> bool:
     return all(
-        matcher_field not in result.change.matcher_fields
+        matcher_field not in outcome.change.matcher_fields
         or recapture.captured_name(live, matcher_field) == part.revision
-        for matcher_field, part in result.before.drift.parts.items()
+        for matcher_field, part in outcome.before.drift.parts.items()
     )
