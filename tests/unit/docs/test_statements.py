@@ -151,6 +151,17 @@ def test_files_named_by_development_page_exist() -> None:
     assert missing == []
 
 
+def test_stations_and_types_are_counted_and_exist() -> None:
+    page = (CHECKOUT / "docs" / "development.md").read_text(encoding="utf-8")
+    sources = "\n".join(path.read_text() for path in (CHECKOUT / "plugins" / "module_utils").rglob("*.py"))
+    rows = re.findall(r"^\| a \w+.* \| (\d+): (.*) \| (\d+): (.*) \|$", page, re.MULTILINE)
+    assert len(rows) == 2
+    for stations, names, types, classes in rows:
+        assert (int(stations), int(types)) == (len(names.split(", ")), len(classes.split(", ")))
+        missing = [name for name in re.findall(r"`(\w+)`", classes) if f"\nclass {name}" not in sources]
+        assert missing == []
+
+
 def test_every_place_names_one_build_time() -> None:
     places = [*PAGES, *SPECS, *CHECKOUT.glob("roles/*/tasks/*.yml"), CHECKOUT / "Makefile"]
     lines = [line for path in places for line in re.findall(r".*minutes.*", path.read_text(encoding="utf-8"))]
