@@ -82,7 +82,7 @@ def _run(provider: Any, interactive: bool, environment: dict[str, str]) -> str:
         # The arguments may be secret.
         raise PluginFailed(_HANGS.format(command[0], _SECONDS)) from None
     except (OSError, TypeError, ValueError) as error:
-        # Such as a missing program, or an argument that is no text.
+        # The program is missing, or an argument is no text.
         raise PluginFailed(str(error)) from None
     if done.returncode:
         raise PluginFailed(f"exec: process returned {done.returncode}. {(done.stderr or '').strip()}")
@@ -114,7 +114,7 @@ def loader_class() -> Any:
                 self.failure = str(error)
                 return False
             except Exception as error:
-                # As the client does: without the plugin's credentials, others may do.
+                # The client does the same: other credentials may do.
                 self.failure = f"exec: {type(error).__name__}: {error}"
                 return False
             if "token" in status:

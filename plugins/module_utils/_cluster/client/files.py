@@ -19,7 +19,7 @@ def write_file(path: Path, content: str | bytes) -> None:
     """
     data = content.encode() if isinstance(content, str) else content
     if path.exists() and not path.is_file():
-        # Such as /dev/stdout, which cannot be replaced.
+        # A device such as /dev/stdout cannot be replaced.
         path.write_bytes(data)
         return
     # A symbolic link stays; what it refers to is replaced.

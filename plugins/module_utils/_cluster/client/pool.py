@@ -14,9 +14,9 @@ _R = TypeVar("_R")
 
 # Seconds for which a stopped task waits for the answers to what it has sent.
 _LAST_ANSWERS: Final = 5.0
-# So many reads at the same time, if the user does not say.
+# The number of concurrent reads, unless the user sets `concurrency`.
 _READS: Final = 8
-# Set in threads, which share it with the threads that they start.
+# Threads share this with the threads that they start.
 _stop: ContextVar[threading.Event] = ContextVar("stop")
 
 
@@ -63,7 +63,7 @@ def map_concurrently(action: Callable[[_T], _R], items: Iterable[_T], concurrenc
         except BaseException as error:
             errors.append(error)
 
-    # A thread that waits for an answer which nobody needs any more does not keep the process.
+    # Daemon threads do not keep the process alive for answers that nobody needs.
     threads = [threading.Thread(target=work, daemon=True) for _unused in range(min(max(1, concurrency), len(queue)))]
     try:
         for thread in threads:

@@ -86,16 +86,16 @@ class _AnsibleModule(AnsibleModule):  # type: ignore[misc]
     def __init__(self, module: Module, provided: dict[str, Any]) -> None:
         """provided: is filled with the options as the user wrote them."""
         self._module, self._provided = module, provided
-        # Before anything can fail: Ansible does not know the secrets of a list's entries and of the environment.
+        # This precedes all that can fail: Ansible does not know the secrets of a list's objects and of the environment.
         self.secrets: frozenset[str] = environment_secrets(os.environ)
         super().__init__(
             argument_spec={**module.argument_spec, **module.unchecked},
-            # Because the secret parts of the options are not known yet when Ansible logs them.
+            # Ansible logs the options before their secret parts are known.
             no_log=True,
             supports_check_mode=True,
             **module.rules,
         )
-        # What the environment gives is an option only now.
+        # Only now are the values of environment variables options.
         self._hide_options({name: self.params.get(name) for name in AUTH}, AUTH)
         self.hide(self.no_log_values)
 
@@ -174,9 +174,9 @@ def _exit_with_task() -> None:
     mode = os.fstat(place).st_mode
     if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
         return
-    # Not at once: what is sent is answered, and Ansible's wrapper removes its files.
+    # The process ends after its requests are answered, and Ansible's wrapper has removed its files.
     signal.signal(signal.SIGTERM, lambda _signal, _frame: sys.exit(1))  # pylint: disable=ansible-bad-function
-    # Of what is asked for nothing, poll() tells errors only: the other side is closed.
+    # A poll for no event reports errors only: the other side has closed the pipe.
     reader = select.poll()
     reader.register(place, 0)
 

@@ -139,7 +139,7 @@ def _run(params: Params, task: TaskContext, plan_limits: PlanLimits | None) -> O
     ]
     kubevirt_version = kubevirt(session).version
     if session.give_up_reason:
-        # Not once for each object.
+        # The task fails once, not once for each object.
         raise TaskFailed(session.give_up_reason)
     settings = WriteSettings.of(params, task.check)
     choice = params["common_instancetypes_deployment"]
@@ -149,7 +149,7 @@ def _run(params: Params, task: TaskContext, plan_limits: PlanLimits | None) -> O
     )
     states = []
     if params["state"] == "present":
-        # Those of objects that are not active. Their replacements may be objects of the cluster.
+        # These are the users of objects that are not active, whose replacements may be objects of the cluster.
         lookup = ClusterLookup(session)
         successors = [lookup.get(*key) for key in unknown_replacements(manifests)]
         others = [manifest for manifest in successors if isinstance(manifest, dict)]

@@ -18,7 +18,7 @@ from ..client.files import write_file
 from ..client.transport import yaml
 
 _SUFFIXES: Final = (".yml", ".yaml")
-# What Go's parser takes for a number or a truth value and PyYAML does not: 1e3, 0o17, y.
+# Go's parser takes these for numbers or truth values, and PyYAML does not: 1e3, 0o17, y.
 _NOT_TEXT: Final = re.compile(r"^(?:[-+]?\.?[0-9][0-9a-fA-FxXoO_.+-]*|[yYnN])$")
 _UNREADABLE: Final = "(not YAML)"
 
@@ -96,7 +96,7 @@ def _parsed(path: Path, text: str) -> list[Any] | None:
 
 def to_yaml(manifests: Sequence[Manifest]) -> str:
     """Manifests as YAML, the same text for the same manifests everywhere."""
-    # Ready for JSON, which has neither aliases nor classes derived from Python's.
+    # JSON has neither aliases nor classes derived from Python's.
     plain = json.loads(json.dumps(manifests))
     text: str = yaml.dump_all(
         plain, Dumper=_dumper(), explicit_start=True, sort_keys=False, allow_unicode=True, width=float("inf")
@@ -108,7 +108,7 @@ def to_yaml(manifests: Sequence[Manifest]) -> str:
 def _dumper() -> Any:
     """PyYAML's dumper, which also writes texts of several lines as they are, and quotes what Go takes for no text."""
 
-    # Not the one in C: another version of libyaml may write another text.
+    # This is not the dumper in C, because another version of libyaml may write another text.
     class Dumper(yaml.SafeDumper):
         pass
 

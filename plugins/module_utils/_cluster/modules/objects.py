@@ -222,7 +222,7 @@ class ObjectModule(Module):
     def _declared_object(self, options: Options) -> DeclaredObject:
         name, state = label(options), options["state"]
         no_key = ObjectKey("", options.get("namespace") or "", options["name"])
-        # Of a rendered object, the namespace may be that of the tool which applies it.
+        # A rendered object may get the namespace of the tool which applies it.
         if self.namespaced(options) and not options.get("namespace") and state != RENDERED:
             return DeclaredObject(name, no_key, state, {}, "namespace: required; set the namespace of the object")
         try:
@@ -289,7 +289,7 @@ def _without_none(value: Any) -> Any:
 
 
 def _message_of(error: Exception, secrets: set[str]) -> str:
-    # Before the text is cut, because half a secret would not be found.
+    # Secrets are hidden before the text is cut, because half a secret would not be found.
     text = " ".join(mask_secrets(str(error), secrets).split())
     if len(text) > _LONGEST:
         # The text contains the value.

@@ -34,7 +34,7 @@ AUTH: Final[dict[str, dict[str, Any]]] = {
     "validate_certs": _from_environment("VERIFY_SSL", type="bool", aliases=["verify_ssl"]),
     "ca_cert": _from_environment("SSL_CA_CERT", type="path", aliases=["ssl_ca_cert"]),
     "client_cert": _from_environment("CERT_FILE", type="path", aliases=["cert_file"]),
-    # A path, not the key itself.
+    # The option is a path, not the key itself.
     "client_key": _from_environment("KEY_FILE", type="path", aliases=["key_file"], no_log=False),
     "proxy": _from_environment("PROXY", type="str"),
     "no_proxy": _from_environment("NO_PROXY", type="str"),

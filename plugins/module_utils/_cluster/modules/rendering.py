@@ -21,7 +21,7 @@ Render = Callable[[Options, Manifest, Release], list[Manifest]]
 RENDERING: Final[dict[str, dict[str, Any]]] = {
     "dest": {"type": "path"},
     "kubevirt_version": {"type": "str"},
-    # Whether to keep them, not what they are.
+    # The option says whether to keep secrets, and is none.
     "keep_secrets": {"type": "bool", "default": False, "no_log": False},
 }
 

@@ -108,7 +108,7 @@ def _run(params: Params, task: TaskContext, extension: RolloutExtension) -> Outc
     except (RequestFailed, TaskFailed) as error:
         state.stopped = state.stopped or str(error)
     except Exception as error:
-        # What was done before is in the state, which must not be lost.
+        # The state has what was done before, and must not be lost.
         state.stopped = state.stopped or bug_report(error)
     done = [*state.outcomes.values(), *state.rollbacks.values()]
     changed = any(outcome["changed"] for outcome in done[before:])

@@ -20,7 +20,7 @@ from .objects import ObjectModule
 from .options import to_delete
 from .outcome import Module
 
-# Of the task, not of a VM.
+# These options are the task's, not a VM's.
 _SETTINGS: Final[dict[str, dict[str, Any]]] = {
     "restart": {"type": "str", "choices": ["never", "if_required"], "default": "never"},
     "field_manager": {"type": "str", "default": "virtshape"},

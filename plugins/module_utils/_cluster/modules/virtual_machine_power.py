@@ -31,7 +31,7 @@ _STATUS: Final = {STOPPED: "Stopped", PAUSED: "Paused"}
 _SPEC: dict[str, dict[str, Any]] = {
     **AUTH,
     **SELECTION,
-    # No default: the user must choose VMs.
+    # There is no default, because the user must choose VMs.
     "label_selectors": {"type": "list", "elements": "str"},
     **_ENTRY,
     "virtual_machines": {

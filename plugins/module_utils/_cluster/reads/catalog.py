@@ -47,7 +47,7 @@ class _Users:
         self._users: dict[str, dict[ObjectKey, list[Manifest]]] = {}
 
     def using(self, object_key: ObjectKey) -> list[Manifest]:
-        # Those of all namespaces are those of each.
+        # The VMs of all namespaces include those of each.
         place = "" if "" in self._users else object_key.namespace
         if place not in self._users:
             listed = self._listed(place or None)

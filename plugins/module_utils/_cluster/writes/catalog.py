@@ -105,7 +105,7 @@ def deploy(
     else:
         deployed.pruned = declare(session, handler, [declared_object(gone.live, "absent") for gone in due], settings)
     if limits is not None:
-        # Afterwards: a limit names what there is.
+        # Limits come last, because a limit names objects that exist.
         deployed.limits = declare(session, *limits, settings)
     after = [manifest for manifest in map(_afterwards, deployed.results) if manifest is not None]
     pruned = {outcome.declared.key for outcome in deployed.pruned if outcome.changed}

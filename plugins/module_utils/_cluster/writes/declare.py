@@ -128,7 +128,7 @@ def _read_group(session: Session, handler: KindHandler, group: list[DeclareOutco
     for outcome in group:
         live = objects.get(outcome.declared.key)
         if live is not None and live["metadata"].get("deletionTimestamp"):
-            # It goes, whatever is written to it.
+            # The object disappears, whatever is written to it.
             outcome.terminating, live = live, None
         outcome.live = outcome.live_before = live
 
@@ -191,7 +191,7 @@ def _check_namespaces(session: Session, outcomes: list[DeclareOutcome], settings
     if settings.preflight == "off":
         return
     namespaces = {outcome.declared.key.namespace for outcome in outcomes}
-    # Only where nothing was found, which costs no request where there is something to delete.
+    # This asks only where nothing was found, and costs no request where there is something to delete.
     there = [outcome for outcome in outcomes if outcome.live_before is not None or outcome.terminating is not None]
     for namespace in namespaces - {""} - {outcome.declared.key.namespace for outcome in there}:
         due = [
@@ -313,7 +313,7 @@ def _send_plan(session: Session, outcome: DeclareOutcome, force: bool) -> Iterat
     if session.is_dry_run and (step.taken_from or step.merge_patch):
         # The apply depends on these patches, which a dry run does not store.
         return
-    # For the live object and for no other: an apply would create anew what has been deleted meanwhile, while its
+    # The UID binds the apply to the live object: without it, an apply would create a deleted object anew, while its
     # revisions still wait for the garbage collector.
     own = {"metadata": {**step.manifest["metadata"], "uid": uid}} if uid else {}
     metadata = _apply(session, key, {**step.manifest, **own}, force, live or {})["metadata"]

@@ -33,7 +33,7 @@ from .engine import WriteOutcome, WriteSettings, run_writes, send
 
 _VM = KINDS["VirtualMachine"]
 _VMI = KINDS["VirtualMachineInstance"]
-# They end, or begin, the guest of a VM.
+# These verbs end, or begin, the guest of a VM.
 _GUEST_CHANGES = (rules.STARTED, rules.STOPPED, rules.RESTARTED)
 _IN_FLIGHT = "in-flight migration detected"
 

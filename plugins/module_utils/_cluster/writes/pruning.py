@@ -108,7 +108,7 @@ def upgrade_revisions(session: Session, vms: list[InspectedVM], settings: WriteS
     """Converts revisions of older API versions."""
     outcomes = [UpgradeOutcome(vm) for vm in vms]
     due = {vm.namespace for vm in vms if convert(vm.vm, vm.revisions).actions}
-    # All VMs of the namespace, because those that were not selected may refer to the same revisions.
+    # This reads all VMs of the namespace, because others than the selected may refer to the same revisions.
     shared = {namespace: _shared(session.list(_VM, namespace)) for namespace in sorted(due)}
     run_writes(outcomes, lambda outcome: _upgrade(session, outcome, shared, settings.check_mode), settings)
     return outcomes

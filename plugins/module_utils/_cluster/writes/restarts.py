@@ -214,7 +214,7 @@ class DeclaredRestarts:
             return
         due = self._with_outdated_guests(session, candidates, vmis)
         guests = [(outcome.live or {}, vmis.get(_vmi_key(outcome.live or {}))) for outcome in due]
-        # What is restarted is waited for, even if a VM at which nobody looked has used up the time.
+        # Restarted guests get the full wait, even if a VM that virt-controller ignored has used up the time.
         restarts = _restart(session, guests, ClusterLookup(session), seconds, self._concurrency)
         for outcome, restart in zip(due, restarts):
             outcome.live, outcome.restart = restart.vm, restart.changed

@@ -60,7 +60,7 @@ class DeclaredTypeHandler(CatalogHandler):
         if outcome.action == DELETE:
             return [] if self._force else self._use(outcome)
         deprecated = _deprecated(outcome.planned.manifest, kubevirt(self._session).release)
-        # What becomes of the users of a catalog is told for all its objects together.
+        # A catalog warns of its users once, for all its objects together.
         return deprecated if self._catalog else [*deprecated, *self._drift(outcome)]
 
     def _drift(self, outcome: DeclareOutcome) -> list[Finding]:

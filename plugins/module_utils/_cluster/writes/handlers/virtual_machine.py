@@ -162,7 +162,7 @@ class VirtualMachineHandler(KindHandler):
         """
         changed = [outcome for outcome in planned if _changes_spec(outcome)]
         same = [outcome for outcome in planned if _stays(outcome) and not _changes_spec(outcome)]
-        # Only a task that may restart guests reads those for which KubeVirt asks nothing.
+        # Only a task that may restart guests reads the guests for which KubeVirt asks nothing.
         vms, restarts = [outcome.live or {} for outcome in same], self._options["restart"] != "never"
         for outcome, effect in zip(same, pending_effects(self._session, vms, unrequested=restarts)):
             waits = effect is not None and (effect.needs == RESTART or effect.requested_in_vain)
