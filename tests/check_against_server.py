@@ -15,7 +15,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import MATCHER_FIELD_OF_KIND
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import evaluate, objects, sources, tasks
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import Finding
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import LocatedFinding
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.templates import Templates
 
 Manifest = dict[str, Any]
@@ -138,9 +138,9 @@ def deploy(session: Session, catalog: Iterable[Manifest]) -> None:
 
 
 def _ours(here: sources.SourceManifest, known: objects.KnownObjects, kubevirt: KubeVirt, level: str) -> Verdict:
-    errors: list[Finding] = []
+    errors: list[LocatedFinding] = []
     for entry in objects.objects_of_manifest(here, kubevirt.release, "default"):
-        if isinstance(entry, Finding):
+        if isinstance(entry, LocatedFinding):
             errors.append(entry)
         elif isinstance(entry, objects.Declared):
             errors += evaluate.evaluate([entry], known, kubevirt, level)

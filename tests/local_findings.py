@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError, Panic
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.finding import ERROR
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.finding import ERROR, Finding
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.tree import copy
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import plan
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.admission import admitter
@@ -20,7 +20,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import findings as preflight
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import evaluate
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.__main__ import EXTENSIONS
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import Finding, Location
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import LocatedFinding, Location
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.objects import (
     Declared,
     KnownObjects,
@@ -34,11 +34,11 @@ Manifest = dict[str, Any]
 CHECKS = [check for extension in EXTENSIONS for check in extension.checks]
 
 
-def errors(manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] = ()) -> list[Finding]:
+def errors(manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] = ()) -> list[LocatedFinding]:
     """The errors that the check finds in a VM beside other objects."""
-    result: list[Finding] = []
+    result: list[LocatedFinding] = []
     for entry in objects_of_manifest(SourceManifest(Location("vm.yaml"), manifest), kubevirt.release, "default"):
-        if isinstance(entry, Finding):
+        if isinstance(entry, LocatedFinding):
             result.append(entry)
         elif isinstance(entry, Declared):
             known = KnownObjects([entry.manifest, *objects])

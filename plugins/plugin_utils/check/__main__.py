@@ -25,7 +25,7 @@ from . import evaluate, hosts, objects, prerequisites, reports, sources, tasks
 from .boot_sources import BootSources
 from .conversion import Conversion
 from .extension import CheckExtension
-from .findings import RULES, Finding, Location, with_lines, without_secrets
+from .findings import RULES, LocatedFinding, Location, with_lines, without_secrets
 from .governance import Governance
 from .objects import Declared
 from .sources import UsageError
@@ -70,7 +70,7 @@ class _Objects(NamedTuple):
     lookup: objects.KnownObjects
     keys: set[ObjectKey]
     texts: dict[str, bytes]
-    findings: list[Finding]
+    findings: list[LocatedFinding]
     sources: list[sources.Source]
     starts: dict[tuple[str, int], int]
 
@@ -145,7 +145,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     is_image = any(sources.is_containerfile(source.location.file) for source in head.sources)
     if not head.labels and not is_image and not any(finding.level == ERROR for finding in findings):
         nothing = "nothing checked: found no VM, instancetype or preference that the check can judge; check the paths"
-        findings.append(Finding("unchecked", WARNING, Location(options.path[0]), "", "", nothing))
+        findings.append(LocatedFinding("unchecked", WARNING, Location(options.path[0]), "", "", nothing))
     reported = [finding for finding in findings if finding.rule not in options.ignore]
     return reports.Report(reported, head.labels, kubevirt.release.minor_version, head.unchecked)
 
@@ -153,7 +153,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
 def _read(paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str, cluster: _Cluster) -> _Objects:
     repository = sources.read(paths, stdin)
     keys: set[ObjectKey] = set()
-    results: list[Declared | Finding | tasks.TaskObject] = []
+    results: list[Declared | LocatedFinding | tasks.TaskObject] = []
     catalog = [source for source in repository.sources if objects.is_catalog(source.content)]
     if catalog:
         results += objects.catalog(catalog, kubevirt.release)
@@ -165,10 +165,10 @@ def _read(paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str
         results += tasks.objects_of_document(source, namespace)
         keys.update(key for extension in EXTENSIONS for key in extension.creates(source, namespace))
     for host in hosts.hosts(repository):
-        results += [host] if isinstance(host, Finding) else tasks.host_vm(host, namespace)
+        results += [host] if isinstance(host, LocatedFinding) else tasks.host_vm(host, namespace)
     known = [*cluster.objects, *(result.manifest for result in results if isinstance(result, Declared))]
     candidates = objects.KnownObjects(known).all
-    decided: list[Declared | Finding] = []
+    decided: list[Declared | LocatedFinding] = []
     for result in results:
         if isinstance(result, tasks.TaskObject):
             decided += _decided(result, candidates, kubevirt.release)
@@ -183,10 +183,15 @@ def _read(paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str
     # An object may have several findings, and still be judged without what is wrong.
     judged = {result.location for result in found}
     for result in decided:
-        if isinstance(result, Finding) and result.rule == "invalid" and result.label and result.location not in judged:
+        if (
+            isinstance(result, LocatedFinding)
+            and result.rule == "invalid"
+            and result.label
+            and result.location not in judged
+        ):
             judged.add(result.location)
             labels.append((result.label, result.location.file))
-    made = [result for result in decided if isinstance(result, Finding)]
+    made = [result for result in decided if isinstance(result, LocatedFinding)]
     unjudged = [finding for finding in made if finding.unjudged]
     findings = [*repository.findings, *(finding for finding in made if not finding.unjudged), *unjudged]
     # A declared object overrides a known object of the same name.
@@ -208,7 +213,9 @@ def _objects_in(source: sources.SourceManifest) -> Iterator[sources.SourceManife
     yield source
 
 
-def _decided(entry: tasks.TaskObject, known: Sequence[Manifest], release: Release) -> Iterable[Declared | Finding]:
+def _decided(
+    entry: tasks.TaskObject, known: Sequence[Manifest], release: Release
+) -> Iterable[Declared | LocatedFinding]:
     """The VM that a task declares, with what capabilities choose for it."""
     for extension in EXTENSIONS:
         if any(entry.options.get(option) not in (None, False) for option in extension.options):

@@ -14,7 +14,7 @@ from ...module_utils._resolver.choose.stored_choice import stored_choice
 from ...module_utils._resolver.guest.effect import ASSUMED, RESTART, UNKNOWN, admitted_effect
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
-from .findings import Finding
+from .findings import LocatedFinding
 from .objects import VM, Declared, KnownObjects, has_name
 
 Manifest = dict[str, Any]
@@ -31,7 +31,7 @@ def compare(
     head: Sequence[Declared],
     head_lookup: KnownObjects,
     kubevirt: KubeVirt,
-) -> Iterator[Finding]:
+) -> Iterator[LocatedFinding]:
     """Findings for each changed VM whose running guest needs a restart, and for each changed instancetype or preference
     that VMs refer to.
 
@@ -74,7 +74,9 @@ def _with_earlier_choice(entry: Declared, before: Manifest) -> Declared:
     return entry._replace(manifest={**entry.manifest, "spec": {**entry.manifest["spec"], **matchers}})
 
 
-def _restart(entry: Declared, before: Manifest, base_cluster: Cluster, head_cluster: Cluster) -> Iterator[Finding]:
+def _restart(
+    entry: Declared, before: Manifest, base_cluster: Cluster, head_cluster: Cluster
+) -> Iterator[LocatedFinding]:
     admitted = admit(before, None, base_cluster).admitted
     if admitted is None:
         return
@@ -88,7 +90,9 @@ def _restart(entry: Declared, before: Manifest, base_cluster: Cluster, head_clus
         yield entry.finding("unchecked", NOTE, "spec", message)
 
 
-def _changed(entry: Declared, before: Manifest, vms: Sequence[Manifest], kubevirt: KubeVirt) -> Iterator[Finding]:
+def _changed(
+    entry: Declared, before: Manifest, vms: Sequence[Manifest], kubevirt: KubeVirt
+) -> Iterator[LocatedFinding]:
     matcher_field = MATCHER_FIELD_OF_KIND[entry.manifest["kind"]]
     spec_before, spec_after = (
         canonical(matcher_field.spec_type, manifest.get("spec"), kubevirt.release)

@@ -17,7 +17,7 @@ from ...module_utils._resolver.choose.fitting import MissingObject, Rejected
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from . import containerfiles
 from .extension import CheckExtension
-from .findings import Finding, Location
+from .findings import LocatedFinding, Location
 from .objects import VM, Declared, KnownObjects
 from .options import COLLECTION
 from .sources import Source, entries, is_containerfile
@@ -59,20 +59,24 @@ class BootSources(CheckExtension):
                 if merged.get("name") and merged.get("state") != "absent":
                     yield ObjectKey(_SOURCE, str(merged.get("namespace") or namespace), str(merged["name"]))
 
-    def decide(self, entry: TaskObject, known: Sequence[Manifest], release: Release) -> Iterable[Declared | Finding]:
+    def decide(
+        self, entry: TaskObject, known: Sequence[Manifest], release: Release
+    ) -> Iterable[Declared | LocatedFinding]:
         if entry.options.get("workload") is None:
             return _of_image(entry)
         return _of_workload(entry, known, release)
 
     def findings(
         self, sources: Sequence[Source], objects: Sequence[Declared], lookup: KnownObjects, kubevirt: KubeVirt
-    ) -> Iterator[Finding]:
+    ) -> Iterator[LocatedFinding]:
         for source in sources:
             if is_containerfile(source.location.file):
                 yield from containerfiles.findings(source, lookup, kubevirt.release)
 
 
-def _of_workload(entry: TaskObject, candidates: Sequence[Manifest], release: Release) -> Iterator[Declared | Finding]:
+def _of_workload(
+    entry: TaskObject, candidates: Sequence[Manifest], release: Release
+) -> Iterator[Declared | LocatedFinding]:
     """The VM with what is chosen for its workload among the known objects, which have names.
 
     The cluster may have other DataSources, but no other instancetypes and preferences.
@@ -108,7 +112,7 @@ def _shared(manifest: Manifest) -> bool:
     return manifest["kind"] in (_SOURCE, PREFERENCE.cluster_kind, INSTANCETYPE.cluster_kind)
 
 
-def _of_image(entry: TaskObject) -> Iterator[Declared | Finding]:
+def _of_image(entry: TaskObject) -> Iterator[Declared | LocatedFinding]:
     """Raises FieldError."""
     options = entry.options
     if options.get("infer_from_registry") and (

@@ -12,7 +12,7 @@ from ...module_utils._resolver.api.matcher import LABEL_PREFIX, MATCHER_FIELDS, 
 from ...module_utils._resolver.api.name_rules import did_you_mean, label_value, quoted
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.choose.fitting import rejection_of_pair
-from .findings import Finding, Location
+from .findings import LocatedFinding, Location
 from .objects import KnownObjects
 from .sources import Source
 
@@ -21,7 +21,7 @@ Manifest = dict[str, Any]
 _MATCHERS: Final = {matcher_field.volume_label: matcher_field for matcher_field in MATCHER_FIELDS}
 
 
-def findings(source: Source, lookup: KnownObjects, release: Release) -> Iterator[Finding]:
+def findings(source: Source, lookup: KnownObjects, release: Release) -> Iterator[LocatedFinding]:
     """Findings about a document with the text of a Containerfile."""
     found = image_labels(source.content)
     values = {label.label: label.value for label in found if label.variable}
@@ -40,30 +40,30 @@ def findings(source: Source, lookup: KnownObjects, release: Release) -> Iterator
             chosen += same[:1]
             if not same:
                 text = _unknown(label.value, kind_text, kind, matcher_field, known)
-                yield Finding("not-found", ERROR, place, "", label.variable, text)
+                yield LocatedFinding("not-found", ERROR, place, "", label.variable, text)
     refusal = rejection_of_pair(chosen[0], chosen[1], "", release) if len(chosen) == len(MATCHER_FIELDS) else ""
     if refusal:
         message = f"KubeVirt rejects VMs with both defaults: {refusal}"
-        yield Finding("refused", ERROR, source.location._replace(line=found[-1].line), "", "", message)
+        yield LocatedFinding("refused", ERROR, source.location._replace(line=found[-1].line), "", "", message)
 
 
-def _problem(label: ImageLabel, place: Location) -> Finding | None:
+def _problem(label: ImageLabel, place: Location) -> LocatedFinding | None:
     """What is wrong with a label itself."""
     if not label.variable:
         if label.label not in VOLUME_LABELS:
             return None
         message = f"CDI reads no labels of images, so this has no effect; write ENV {_variable(label.label)}"
-        return Finding("lost-field", WARNING, place, "", label.label, message)
+        return LocatedFinding("lost-field", WARNING, place, "", label.label, message)
     if label.value is None:
         message = "the build decides on the value, so it is not checked"
-        return Finding("unchecked", NOTE, place, "", label.variable, message)
+        return LocatedFinding("unchecked", NOTE, place, "", label.variable, message)
     if problem := label_value(label.value):
         message = f"{quoted(label.value)} {problem}, so no import of the image would end"
-        return Finding("invalid", ERROR, place, "", label.variable, message)
+        return LocatedFinding("invalid", ERROR, place, "", label.variable, message)
     if label.label.startswith(LABEL_PREFIX) and label.label not in VOLUME_LABELS:
         hint = did_you_mean(label.variable, map(_variable, VOLUME_LABELS))
         message = f"KubeVirt does not read the label {label.label}{hint}"
-        return Finding("lost-field", WARNING, place, "", label.variable, message)
+        return LocatedFinding("lost-field", WARNING, place, "", label.variable, message)
     return None
 
 

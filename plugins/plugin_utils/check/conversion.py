@@ -24,7 +24,7 @@ from ...module_utils._resolver.choose.fitting import Constraints, fitting
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from .evaluate import shown_change, start_level
 from .extension import CheckExtension
-from .findings import Finding
+from .findings import LocatedFinding
 from .objects import VM, Declared, KnownObjects, label
 from .sources import Source, SourceManifest, manifests
 
@@ -46,7 +46,7 @@ class Conversion(CheckExtension):
 
     def prepared(
         self, objects: Sequence[Declared], sources: Sequence[Source], release: Release
-    ) -> Iterator[Declared | Finding]:
+    ) -> Iterator[Declared | LocatedFinding]:
         presets = Sources([item.manifest for item in manifests(sources) if _is_preset(item.manifest)])
         for entry in objects:
             if not presets.presets or entry.manifest["kind"] != VM:
@@ -64,7 +64,7 @@ class Conversion(CheckExtension):
 
     def findings(
         self, sources: Sequence[Source], objects: Sequence[Declared], lookup: KnownObjects, kubevirt: KubeVirt
-    ) -> Iterator[Finding]:
+    ) -> Iterator[LocatedFinding]:
         templates = []
         for item in manifests(sources):
             if _is_preset(item.manifest):
@@ -79,16 +79,16 @@ def _is_preset(manifest: Manifest) -> bool:
     return bool(manifest["kind"] == preset_rules.KIND)
 
 
-def _of_preset(item: SourceManifest, release: Release) -> Iterator[Finding]:
+def _of_preset(item: SourceManifest, release: Release) -> Iterator[LocatedFinding]:
     name = label(item.manifest)
-    yield Finding("deprecated", WARNING, item.location, name, "kind", _REMOVAL)
+    yield LocatedFinding("deprecated", WARNING, item.location, name, "kind", _REMOVAL)
     try:
         preset_rules.read(item.manifest, release)
     except FieldError as error:
-        yield Finding("invalid", ERROR, item.location, name, error.path.rpartition(": ")[2], error.reason)
+        yield LocatedFinding("invalid", ERROR, item.location, name, error.path.rpartition(": ")[2], error.reason)
 
 
-def _of_windows(objects: Sequence[Declared], lookup: KnownObjects, kubevirt: KubeVirt) -> Iterator[Finding]:
+def _of_windows(objects: Sequence[Declared], lookup: KnownObjects, kubevirt: KubeVirt) -> Iterator[LocatedFinding]:
     """A note about each VM with Windows and no preference: the preference that gives what it writes by hand."""
     found: dict[str, ReplacingPreference | None] = {}
     for entry in objects:
@@ -143,7 +143,9 @@ def _replacement(chosen: ReplacingPreference, is_certain: bool) -> str:
     return f"{name} gives {lines} lines of the manifest ({fields}); the guest {effect}{needs}"
 
 
-def _of_templates(templates: Sequence[SourceManifest], lookup: KnownObjects, release: Release) -> Iterator[Finding]:
+def _of_templates(
+    templates: Sequence[SourceManifest], lookup: KnownObjects, release: Release
+) -> Iterator[LocatedFinding]:
     """A note about all templates, and one about each group that is one template."""
     groups = template_groups.groups(item.manifest for item in templates)
     members = sum(len(group.members) for group in groups)
@@ -154,12 +156,12 @@ def _of_templates(templates: Sequence[SourceManifest], lookup: KnownObjects, rel
     first = templates[groups[0].members[0].place]
     counted = f"{_count(len(groups), 'template')} and {_count(len(sizes), 'instancetype')}"
     message = f"these {members} templates are {counted} ({'; '.join(sizes)}); {_MODERNIZE}"
-    yield Finding(_RULE, NOTE, first.location, "", "", message)
+    yield LocatedFinding(_RULE, NOTE, first.location, "", "", message)
     for group in groups:
         if len(group.members) > 1:
             item = templates[group.members[0].place]
             others = _few([member.name for member in group.members[1:]])
-            yield Finding(
+            yield LocatedFinding(
                 _RULE, NOTE, item.location, label(item.manifest), "", f"is one with {others}: {_alike(group, names)}"
             )
 

@@ -10,8 +10,7 @@ from typing import Any, Final
 from ...module_utils._resolver.api import release_schema, schema
 from ...module_utils._resolver.api.errors import FieldError, Panic
 from ...module_utils._resolver.api.every_error import every_error, mended, without
-from ...module_utils._resolver.api.finding import CANNOT_BOOT, ERROR, NEVER_STARTS, NOTE, REFUSED, WARNING
-from ...module_utils._resolver.api.finding import Finding as Line
+from ...module_utils._resolver.api.finding import CANNOT_BOOT, ERROR, NEVER_STARTS, NOTE, REFUSED, WARNING, Finding
 from ...module_utils._resolver.api.matcher import (
     INSTANCETYPE,
     MATCHER_FIELD_OF_KIND,
@@ -34,7 +33,7 @@ from ...module_utils._resolver.kubevirt.webhooks import validate
 from ...module_utils._resolver.kubevirt.webhooks.mutate import AdmissionResult, admit
 from ...module_utils._resolver.preflight import findings as preflight
 from .._manifest_checks import gated
-from .findings import Finding, invalid
+from .findings import LocatedFinding, invalid
 from .objects import ELSEWHERE, STORAGE, VM, Declared, KnownObjects
 from .prerequisites import inferred_from
 
@@ -59,7 +58,7 @@ def evaluate(
     validation: str = WARN,
     base: Mapping[ObjectKey, Manifest] | None = None,
     checks: Sequence[preflight.Check] = (),
-) -> Iterator[Finding]:
+) -> Iterator[LocatedFinding]:
     """Findings about each object, in order. validation: a key of VALIDATION. checks: add to the findings about a VM.
 
     base: the objects of an earlier revision, to tell new VMs from others; None if there is no such revision.
@@ -88,7 +87,7 @@ class _Evaluation:
         self.lookup, self.cluster, self.base, self.checks = lookup, Cluster(lookup, kubevirt), base, checks
         self.release, self.level = kubevirt.release, VALIDATION[validation]
 
-    def findings(self, entry: Declared) -> Iterator[Finding]:
+    def findings(self, entry: Declared) -> Iterator[LocatedFinding]:
         """All errors of an object at once: what has none of its own is judged without the fields that have one."""
         manifest, kind = entry.manifest, entry.manifest["kind"]
         spec_type = "VirtualMachineSpec" if kind == VM else MATCHER_FIELD_OF_KIND[kind].spec_type
@@ -110,7 +109,7 @@ class _Evaluation:
         yield from invalid(entry.finding, [error for error in errors if not _concerns(error.path, entry.wrong)])
         # Without its namespace, an object would miss what is in the namespace.
         rest = without(typed, [path for path in wrong if path != "metadata.namespace"])
-        findings: list[Finding] = []
+        findings: list[LocatedFinding] = []
         try:
             findings += self._of_webhooks(entry._replace(manifest=rest))
             refused = any(finding.rule == "refused" for finding in findings)
@@ -127,7 +126,7 @@ class _Evaluation:
             if not (follows or finding.field in fields or _concerns(finding.field, wrong)):
                 yield finding._replace(label=entry.label)
 
-    def _of_webhooks(self, entry: Declared) -> Iterator[Finding]:
+    def _of_webhooks(self, entry: Declared) -> Iterator[LocatedFinding]:
         """Findings of the API server's and KubeVirt's webhooks."""
         manifest, kind, spec = entry.manifest, entry.manifest["kind"], entry.manifest["spec"]
         spec_type = "VirtualMachineSpec" if kind == VM else MATCHER_FIELD_OF_KIND[kind].spec_type
@@ -152,7 +151,7 @@ class _Evaluation:
             if not forms or not (finding.rule == "never-starts" or _concerns(finding.field, forms)):
                 yield finding
 
-    def _of_rules(self, entry: Declared) -> Iterator[Finding]:
+    def _of_rules(self, entry: Declared) -> Iterator[LocatedFinding]:
         """Findings of KubeVirt's webhooks."""
         manifest, kind = entry.manifest, entry.manifest["kind"]
         if kind == VM:
@@ -165,7 +164,7 @@ class _Evaluation:
             field = next((cause["field"] for cause in response.get("causes") or [] if cause.get("field")), "")
             yield entry.finding("refused", ERROR, field, str(response.get("message")))
 
-    def _lost_fields(self, entry: Declared) -> Iterator[Finding]:
+    def _lost_fields(self, entry: Declared) -> Iterator[LocatedFinding]:
         """The fields that the API drops, or rejects if asked to be strict."""
         kind, version = entry.manifest["kind"], self.release.minor_version
         type_name = VM if kind == VM else MATCHER_FIELD_OF_KIND[kind].kind
@@ -177,7 +176,7 @@ class _Evaluation:
             message = f"KubeVirt {version} does not know the field and {verb} it{remedy}"
             yield entry.finding("lost-field", self.level, field.path, message)
 
-    def _described(self, entry: Declared) -> Iterator[Finding]:
+    def _described(self, entry: Declared) -> Iterator[LocatedFinding]:
         """Labels that differ from the spec, and a preference that no known instancetype satisfies."""
         manifest, kind = entry.manifest, entry.manifest["kind"]
         for wrong in wrong_labels(kind, manifest["metadata"].get("labels") or {}, manifest["spec"]):
@@ -192,7 +191,7 @@ class _Evaluation:
             message = f"none of {len(sizes)} instancetypes satisfies the preference; add one, or lower the requirements"
             yield entry.finding("unsatisfied", WARNING, "spec.requirements", message)
 
-    def _replacement(self, entry: Declared) -> Iterator[Finding]:
+    def _replacement(self, entry: Declared) -> Iterator[LocatedFinding]:
         """What is wrong with the replacement of an object, and what it changes in a guest."""
         manifest, kind = entry.manifest, entry.manifest["kind"]
         state, namespace = state_of(manifest), manifest["metadata"].get("namespace") or ""
@@ -211,7 +210,7 @@ class _Evaluation:
             message = f"a guest that moves to {state.replacement} changes: {fields}{more}"
             yield entry.finding("replacement", NOTE, "metadata.annotations", message)
 
-    def _of_vm(self, entry: Declared) -> Iterator[Finding]:
+    def _of_vm(self, entry: Declared) -> Iterator[LocatedFinding]:
         """Findings about a VM. KubeVirt stops at a wrong matcher; what does not depend on it is judged all the same."""
         findings = list(self._of_admission(entry))
         yield from findings
@@ -226,7 +225,7 @@ class _Evaluation:
                 if finding.field and not known and not _concerns(finding.field, _GUEST):
                     yield finding
 
-    def _of_admission(self, entry: Declared) -> Iterator[Finding]:
+    def _of_admission(self, entry: Declared) -> Iterator[LocatedFinding]:
         future = admit(entry.manifest, None, self.cluster)
         expected = preflight.findings(future, None, self.cluster, self.lookup.listed, self.checks)
         for found in expected:
@@ -252,7 +251,7 @@ class _Evaluation:
             if not any(message in found.line for found in expected):
                 yield entry.finding("refused", ERROR, cause.field, message)
 
-    def _is_new(self, found: Line, future: AdmissionResult) -> bool:
+    def _is_new(self, found: Finding, future: AdmissionResult) -> bool:
         """Whether a finding is about an object that the VM does not have in the base."""
         if self.base is None:
             return False

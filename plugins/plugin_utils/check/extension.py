@@ -9,7 +9,7 @@ from ...module_utils._resolver.api.matcher import ObjectKey
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from ...module_utils._resolver.preflight.findings import Check
-from .findings import Finding
+from .findings import LocatedFinding
 from .objects import Declared, KnownObjects
 from .sources import Source, SourceManifest
 from .tasks import TaskObject
@@ -35,18 +35,20 @@ class CheckExtension:
         """The objects that a document declares in the capability's own language. namespace: the default."""
         return ()
 
-    def decide(self, entry: TaskObject, known: Sequence[Manifest], release: Release) -> Iterable[Declared | Finding]:
+    def decide(
+        self, entry: TaskObject, known: Sequence[Manifest], release: Release
+    ) -> Iterable[Declared | LocatedFinding]:
         """The VM that an entry with one of `options` declares. known: the objects that have names."""
         return ()
 
     def prepared(
         self, objects: Sequence[Declared], sources: Sequence[Source], release: Release
-    ) -> Iterable[Declared | Finding]:
+    ) -> Iterable[Declared | LocatedFinding]:
         """The objects as KubeVirt starts their guests, and what keeps it from that. sources: all documents."""
         return objects
 
     def findings(
         self, sources: Sequence[Source], objects: Sequence[Declared], lookup: KnownObjects, kubevirt: KubeVirt
-    ) -> Iterable[Finding]:
+    ) -> Iterable[LocatedFinding]:
         """Findings about the documents, and about the objects that they declare. sources: all documents."""
         return ()

@@ -1,4 +1,4 @@
-"""Findings of a check, as values sorted by location."""
+"""Findings of a check with their places, as values sorted by location."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Location(NamedTuple):
         return self._replace(path=(*self.path, *steps))
 
 
-class Finding(NamedTuple):
+class LocatedFinding(NamedTuple):
     """A finding about an object or a file.
 
     level: error, warning or note. label: the object (``VirtualMachine shop/web``), "" for a file.
@@ -75,12 +75,16 @@ class Finding(NamedTuple):
     unjudged: str = ""
 
 
-def invalid(finding: Callable[[str, str, str, str], Finding], errors: Iterable[FieldError]) -> Iterator[Finding]:
+def invalid(
+    finding: Callable[[str, str, str, str], LocatedFinding], errors: Iterable[FieldError]
+) -> Iterator[LocatedFinding]:
     """Findings about wrong fields. finding: the method of their object."""
     return (finding("invalid", ERROR, error.path, error.reason) for error in errors)
 
 
-def without_secrets(findings: Iterable[Finding], documents: Iterable[tuple[Location, Any]]) -> list[Finding]:
+def without_secrets(
+    findings: Iterable[LocatedFinding], documents: Iterable[tuple[Location, Any]]
+) -> list[LocatedFinding]:
     """The findings without the secrets of their documents, which messages may quote."""
     findings = list(findings)
     places = {finding.location[:2] for finding in findings}
@@ -95,8 +99,8 @@ _STEP: Final = re.compile(r"[^.\[\]]+")
 
 
 def with_lines(
-    findings: Iterable[Finding], texts: Mapping[str, bytes], starts: Mapping[tuple[str, int], int]
-) -> list[Finding]:
+    findings: Iterable[LocatedFinding], texts: Mapping[str, bytes], starts: Mapping[tuple[str, int], int]
+) -> list[LocatedFinding]:
     """The findings with the lines of their fields, or of the nearest parent in the file, ordered by file and line.
 
     texts: the contents of the files. starts: the first lines of their documents; only those with findings are parsed.

@@ -16,7 +16,7 @@ from ...module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
 from .extension import CheckExtension
-from .findings import Finding, Location
+from .findings import LocatedFinding, Location
 from .objects import VM, Declared, KnownObjects
 from .sources import Source, entries, manifests
 
@@ -35,7 +35,7 @@ def _writes(location: Location, key: str, _value: Any) -> bool:
 class Governance(CheckExtension):
     def findings(
         self, sources: Sequence[Source], objects: Sequence[Declared], lookup: KnownObjects, kubevirt: KubeVirt
-    ) -> Iterator[Finding]:
+    ) -> Iterator[LocatedFinding]:
         limits = _Limits(sources, lookup)
         yield from limits.findings
         yield from limits.violations(objects, lookup, kubevirt)
@@ -48,13 +48,13 @@ class _Limits:
         catalog = [item for matcher_field in MATCHER_FIELDS for item in lookup.listed(matcher_field.cluster_kind, "")]
         self._limits: list[Limit] = []
         self._labels: dict[str, dict[str, str]] = {}
-        self.findings: list[Finding] = []
+        self.findings: list[LocatedFinding] = []
         written = [item for source in sources for item in entries(source.location, source.content, _writes)]
         for location, _key, limits, _mapping in written:
             try:
                 self._limits += parse(limits, catalog) if isinstance(limits, list) else []
             except CatalogError as error:
-                self.findings.append(Finding("invalid", ERROR, location, "limits", "", str(error)))
+                self.findings.append(LocatedFinding("invalid", ERROR, location, "limits", "", str(error)))
         for item in manifests(sources):
             kind, metadata = item.manifest["kind"], item.manifest.get("metadata")
             if kind == POLICY and (limit := limit_of(item.manifest)) is not None:
@@ -62,13 +62,15 @@ class _Limits:
             elif kind == KINDS["Namespace"].kind and isinstance(metadata, dict):
                 self._labels[str(metadata.get("name"))] = metadata.get("labels") or {}
 
-    def violations(self, objects: Iterable[Declared], lookup: KnownObjects, kubevirt: KubeVirt) -> Iterator[Finding]:
+    def violations(
+        self, objects: Iterable[Declared], lookup: KnownObjects, kubevirt: KubeVirt
+    ) -> Iterator[LocatedFinding]:
         """Findings about the VMs, and the instancetypes of namespaces, that break a limit."""
         for entry in objects if self._limits else ():
             if entry.manifest["kind"] in (VM, INSTANCETYPE.kind):
                 yield from self._evaluated(entry, Cluster(lookup, kubevirt))
 
-    def _evaluated(self, entry: Declared, cluster: Cluster) -> Iterator[Finding]:
+    def _evaluated(self, entry: Declared, cluster: Cluster) -> Iterator[LocatedFinding]:
         namespace = (entry.manifest.get("metadata") or {}).get("namespace")
         if not namespace:
             return  # No limit can be chosen; the check reports the namespace.

@@ -19,7 +19,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.loader import inventory_loader, vars_loader
 
 from ...module_utils._resolver.api.finding import ERROR, NOTE
-from .findings import Finding, Location
+from .findings import LocatedFinding, Location
 from .sources import Repository, encrypted, is_encrypted
 
 Variables = dict[str, Any]
@@ -42,7 +42,7 @@ class Host(NamedTuple):
     defaults: Variables
 
 
-def hosts(repository: Repository) -> Iterator[Host | Finding]:
+def hosts(repository: Repository) -> Iterator[Host | LocatedFinding]:
     """The VMs of all inventories, and of host_vars without an inventory."""
     written = [
         inventory_hosts
@@ -58,7 +58,7 @@ def hosts(repository: Repository) -> Iterator[Host | Finding]:
             inventory_hosts = list(inventory.hosts(loader, written))
         except AnsibleError as error:
             message = f"Ansible cannot read the inventory: {' '.join(str(error).split())}"
-            yield Finding("unchecked", NOTE, inventory.location, "", "", message, 1)
+            yield LocatedFinding("unchecked", NOTE, inventory.location, "", "", message, 1)
             continue
         reported |= {host.location for host in inventory_hosts}
         yield from inventory_hosts
@@ -122,7 +122,7 @@ class _Inventory:
         self._parser, self._lines = inventory_loader.get(parser), list(lines)
         self._folder = str(Path(location.file).parent.resolve())
 
-    def hosts(self, loader: DataLoader, written: list[tuple[Location, Variables]]) -> Iterator[Host | Finding]:
+    def hosts(self, loader: DataLoader, written: list[tuple[Location, Variables]]) -> Iterator[Host | LocatedFinding]:
         """The hosts with a variable `virtual_machine`. written: those of YAML files. Raises AnsibleError."""
         inventory = InventoryData()
         self._parser.parse(inventory, loader, str(Path(self.location.file).resolve()), cache=False)
@@ -137,7 +137,7 @@ class _Inventory:
                 yield Host(location, {"name": name, **own}, defaults if isinstance(defaults, dict) else {})
             elif self._lines and isinstance(own, str) and own.lstrip().startswith("{") and "{{" not in own:
                 location = self._line(name, {group.name for group in host.get_groups()})
-                yield Finding("invalid", ERROR, location, f"virtual machine {name}", "", _TEXT)
+                yield LocatedFinding("invalid", ERROR, location, f"virtual machine {name}", "", _TEXT)
 
     def _variables(self, loader: DataLoader, groups: Iterable[Any], host: Any = None) -> Variables:
         ordered, plugin = sort_groups(groups), vars_loader.get("host_group_vars")

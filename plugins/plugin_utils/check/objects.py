@@ -18,7 +18,7 @@ from ...module_utils._resolver.catalog.versions import fitting_version, version_
 from ...module_utils._resolver.kubevirt.find.decode import API_VERSIONS
 from ...module_utils._resolver.kubevirt.find.lookup import Objects, Problem
 from .._manifest_checks import check_types
-from .findings import Finding, Location, invalid
+from .findings import LocatedFinding, Location, invalid
 from .sources import Repository, Source, SourceManifest, kinds_in
 
 Manifest = dict[str, Any]
@@ -59,9 +59,9 @@ class Declared(NamedTuple):
         """``VirtualMachine shop/web``"""
         return label(self.manifest)
 
-    def finding(self, rule: str, level: str, field: str, message: str) -> Finding:
+    def finding(self, rule: str, level: str, field: str, message: str) -> LocatedFinding:
         """A finding about the object."""
-        return Finding(rule, level, self.location, self.label, field, message)
+        return LocatedFinding(rule, level, self.location, self.label, field, message)
 
 
 def has_name(manifest: Manifest) -> bool:
@@ -115,7 +115,7 @@ def is_catalog(content: Any) -> bool:
     )
 
 
-def catalog(sources: Sequence[Source], release: Release) -> Iterator[Declared | Finding]:
+def catalog(sources: Sequence[Source], release: Release) -> Iterator[Declared | LocatedFinding]:
     """The objects of a catalog's definitions, which may be in several documents.
 
     Their messages name series and families.
@@ -125,7 +125,7 @@ def catalog(sources: Sequence[Source], release: Release) -> Iterator[Declared | 
     locations = {str(index): source.location for index, source in enumerate(sources)}
     for source in sources:
         if yaml_problem := unquoted.problem(source.content):
-            yield Finding("invalid", ERROR, source.location, "", *yaml_problem)
+            yield LocatedFinding("invalid", ERROR, source.location, "", *yaml_problem)
             return
     try:
         version = fitting_version(documents, release) if version_names(documents) else ""
@@ -133,10 +133,12 @@ def catalog(sources: Sequence[Source], release: Release) -> Iterator[Declared | 
         for manifest in found.objects:
             yield Declared(locations[found.place_of(manifest)], manifest)
     except CatalogError as error:
-        yield Finding("invalid", ERROR, locations.get(error.place, sources[0].location), "", "", error.reason)
+        yield LocatedFinding("invalid", ERROR, locations.get(error.place, sources[0].location), "", "", error.reason)
 
 
-def objects_of_manifest(source: SourceManifest, release: Release, namespace: str) -> Iterator[Declared | Finding]:
+def objects_of_manifest(
+    source: SourceManifest, release: Release, namespace: str
+) -> Iterator[Declared | LocatedFinding]:
     """An object in the current API version, with findings about the form.
 
     Nothing for objects that describe no guest. namespace: the default for objects that name none.
@@ -149,7 +151,7 @@ def objects_of_manifest(source: SourceManifest, release: Release, namespace: str
     if kind in _UNCHECKED_KINDS:
         problem = problem or "is not checked; the check judges VMs, instancetypes and preferences"
     if problem and kind in (*_CHECKED_KINDS, *_UNCHECKED_KINDS):
-        yield Finding("unchecked", NOTE, location, label(manifest), "", problem, unjudged=kind)
+        yield LocatedFinding("unchecked", NOTE, location, label(manifest), "", problem, unjudged=kind)
     if problem or kind not in (*STORAGE, *_CHECKED_KINDS):
         return
     manifest = _with_namespace(manifest, namespace)

@@ -17,7 +17,7 @@ from ...module_utils._resolver.api.every_error import mended, without
 from ...module_utils._resolver.api.finding import ERROR
 from ...module_utils._resolver.api.name_rules import did_you_mean
 from ...module_utils._resolver.declare.option_checks import own_name, shape_problems
-from .findings import Finding
+from .findings import LocatedFinding
 from .sources import Source, entries
 
 Options = dict[str, Any]
@@ -94,19 +94,19 @@ def _validated(options: Options, module: DeclaringModule) -> Any:
     return ArgumentSpecValidator(module.spec, mutually_exclusive=module.exclusive).validate(options)
 
 
-def misspelt(source: Source) -> Iterator[Finding]:
+def misspelt(source: Source) -> Iterator[LocatedFinding]:
     """The names of modules and of their options that the tasks of a document misspell."""
     for location, key, options, _task in entries(source.location, source.content, _is_task):
         name = key.removeprefix(COLLECTION)
         if name not in _module_names():
             message = f"this collection has no module {name}{did_you_mean(name, _module_names())}"
-            yield Finding("invalid", ERROR, location, "", "", message)
+            yield LocatedFinding("invalid", ERROR, location, "", "", message)
             continue
         spec = import_module(f"{_MODULES}.{name}").MODULE.argument_spec
         for option in options:
             if own_name(option, spec) not in spec:
                 message = f"unknown option of {name}{did_you_mean(option, spec, aside=AUTH)}"
-                yield Finding("invalid", ERROR, location, "", str(option), message)
+                yield LocatedFinding("invalid", ERROR, location, "", str(option), message)
 
 
 @cache

@@ -19,7 +19,7 @@ from ...module_utils._resolver.preflight.references import (
     references,
     secrets,
 )
-from .findings import Finding
+from .findings import LocatedFinding
 from .objects import VM, Declared
 
 Manifest = dict[str, Any]
@@ -51,7 +51,7 @@ def declared(manifests: Iterable[Manifest], namespace: str) -> Iterator[ObjectKe
             yield ObjectKey(other, own, str((value_at(manifest, path) if path else None) or name))
 
 
-def findings(objects: Sequence[Declared], known: Collection[ObjectKey], release: Release) -> Iterator[Finding]:
+def findings(objects: Sequence[Declared], known: Collection[ObjectKey], release: Release) -> Iterator[LocatedFinding]:
     """Notes about the objects that VMs need and that are not among the known ones; see `once`."""
     vms = [entry for entry in objects if entry.manifest["kind"] == VM]
     created = {
@@ -68,15 +68,15 @@ def findings(objects: Sequence[Declared], known: Collection[ObjectKey], release:
                 yield entry.finding(MUST_EXIST, NOTE, reference.path, f"the {keys[0].kind} {keys[0].label} {_TEXT}")
 
 
-def inferred_from(entry: Declared, field: str, what: str) -> Finding:
+def inferred_from(entry: Declared, field: str, what: str) -> LocatedFinding:
     """The note about an object, ``the DataSource os/fedora``, whose labels decide about a VM."""
     message = f"{what} {_TEXT}; pass its manifest with --objects to check what VMs infer from it"
     return entry.finding(MUST_EXIST, NOTE, field, message)
 
 
-def once(found: Iterable[Finding]) -> list[Finding]:
+def once(found: Iterable[LocatedFinding]) -> list[LocatedFinding]:
     """The findings with one note for each object that must exist, however many VMs need it."""
-    result, notes = [], dict[str, list[Finding]]()
+    result, notes = [], dict[str, list[LocatedFinding]]()
     for finding in found:
         if finding.rule == MUST_EXIST:
             notes.setdefault(finding.message.partition(_TEXT)[0], []).append(finding)

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
-from .findings import RULES, Finding
+from .findings import RULES, LocatedFinding
 
 TOOL: Final = "virtshape-check"
 _HOME: Final = "https://github.com/virtshape/instancetypes"
@@ -27,7 +27,7 @@ class Report(NamedTuple):
     unchecked: the kinds of the objects that cannot be judged.
     """
 
-    findings: Sequence[Finding]
+    findings: Sequence[LocatedFinding]
     objects: Sequence[tuple[str, str]]
     release: str
     unchecked: Sequence[str] = ()
@@ -78,7 +78,7 @@ def as_json(report: Report) -> str:
 
 def junit(report: Report) -> str:
     """A test case for each object, and for each file with its own finding; errors are failures."""
-    cases: dict[tuple[str, str], list[Finding]] = {(file, label): [] for label, file in report.objects}
+    cases: dict[tuple[str, str], list[LocatedFinding]] = {(file, label): [] for label, file in report.objects}
     for finding in report.findings:
         cases.setdefault((finding.location.file, finding.label), []).append(finding)
     failed = sum(any(finding.level == ERROR for finding in findings) for findings in cases.values())
@@ -155,11 +155,11 @@ FORMATS: Final[dict[str, Callable[[Report], str]]] = {
 }
 
 
-def _location(finding: Finding) -> str:
+def _location(finding: LocatedFinding) -> str:
     return f"{finding.location.file}:{finding.line}" if finding.line else finding.location.file
 
 
-def _message(finding: Finding) -> str:
+def _message(finding: LocatedFinding) -> str:
     return ": ".join(part for part in (finding.label, finding.field, finding.message) if part)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
 from ...module_utils._yaml_documents import TextError, documents
 from .._catalog_files import regular_files
-from .findings import Finding, Location
+from .findings import LocatedFinding, Location
 
 Manifest = dict[str, Any]
 
@@ -64,7 +64,7 @@ class Repository(NamedTuple):
     sources: list[Source]
     inventories: list[str]
     texts: dict[str, bytes]
-    findings: list[Finding]
+    findings: list[LocatedFinding]
     starts: dict[tuple[str, int], int]
 
 
@@ -145,7 +145,7 @@ def _add(repository: Repository, file: str, content: bytes, level: str) -> None:
             return
         where = _PLACE.match(str(error).removeprefix(file))
         line, message = (int(where[1]), where[2]) if where else (0, str(error))
-        repository.findings.append(Finding("unreadable", level, Location(file), "", "", message, line))
+        repository.findings.append(LocatedFinding("unreadable", level, Location(file), "", "", message, line))
         return
     repository.sources.extend(Source(Location(file, document.number), document.content) for document in contents)
     repository.starts.update({(file, document.number): document.line for document in contents})
@@ -181,9 +181,9 @@ def is_encrypted(content: bytes) -> bool:
     return content.startswith(_ENCRYPTED)
 
 
-def encrypted(file: str) -> Finding:
+def encrypted(file: str) -> LocatedFinding:
     """The note about an encrypted file."""
-    return Finding(
+    return LocatedFinding(
         "unchecked", NOTE, Location(file), "", "", "encrypted with Ansible Vault; its contents are not checked", 1
     )
 

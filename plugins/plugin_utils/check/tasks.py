@@ -22,7 +22,7 @@ from ...module_utils._resolver.declare.virtual_machine import reconcile
 from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
 from ...module_utils._resolver.declare.vm.options import EXCLUSIVE, SPEC
 from ...module_utils._yaml_documents import TextError, documents
-from .findings import Finding, Location, invalid
+from .findings import LocatedFinding, Location, invalid
 from .hosts import Host
 from .objects import VM, Declared
 from .options import COLLECTION, DeclaringModule, errors_in, first, misspelt
@@ -76,15 +76,15 @@ class TaskObject(NamedTuple):
         noun = self.module.plural.rstrip("s").replace("_", " ")
         return f"{noun} {self.options.get('name') or ''}".strip()
 
-    def finding(self, rule: str, level: str, field: str, message: str) -> Finding:
-        return Finding(rule, level, self.location, self.label, field, message)
+    def finding(self, rule: str, level: str, field: str, message: str) -> LocatedFinding:
+        return LocatedFinding(rule, level, self.location, self.label, field, message)
 
-    def unchecked(self, option: str, message: str) -> Finding:
+    def unchecked(self, option: str, message: str) -> LocatedFinding:
         kind = VM if self.module is _VIRTUAL_MACHINE else self.module.plural.rstrip("s")
         return self.finding("unchecked", NOTE, option, message)._replace(unjudged=kind)
 
 
-def objects_of_document(source: Source, namespace: str) -> Iterator[Declared | Finding | TaskObject]:
+def objects_of_document(source: Source, namespace: str) -> Iterator[Declared | LocatedFinding | TaskObject]:
     """The objects that an Ansible document declares; VMs as their options. namespace: the default for VMs."""
     yield from misspelt(source)
     for location, key, value, variables in entries(source.location, source.content, _declares):
@@ -106,7 +106,7 @@ def _declares(_location: Location, key: str, value: Any) -> bool:
     return key == _ROLE_LIST and isinstance(value, list)
 
 
-def host_vm(host: Host, namespace: str) -> Iterator[Declared | Finding | TaskObject]:
+def host_vm(host: Host, namespace: str) -> Iterator[Declared | LocatedFinding | TaskObject]:
     """The VM that a host of an inventory is. namespace: the default."""
     task = {_VIRTUAL_MACHINE.plural: [host.options], "defaults": host.defaults}
     for _index, options in _options_of(task, _VIRTUAL_MACHINE):
@@ -145,7 +145,7 @@ def _options_of(options: Options, module: DeclaringModule) -> Iterator[tuple[int
             yield index, merge_options(shared, expand_shorthand(entry, spec), spec, exclusive)
 
 
-def _declared(entry: TaskObject, namespace: str) -> Iterator[Declared | Finding | TaskObject]:
+def _declared(entry: TaskObject, namespace: str) -> Iterator[Declared | LocatedFinding | TaskObject]:
     options = dict(entry.options)
     for name in _STRINGS:
         if _unknown(options.get(name)) == _TEMPLATE:

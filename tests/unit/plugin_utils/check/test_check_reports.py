@@ -12,17 +12,17 @@ from sarif_pydantic import Sarif
 from plugins.module_utils._resolver.api.finding import ERROR, NOTE, WARNING
 from plugins.plugin_utils.check import __main__ as command
 from plugins.plugin_utils.check import reports
-from plugins.plugin_utils.check.findings import RULES, Finding, Location
+from plugins.plugin_utils.check.findings import RULES, LocatedFinding, Location
 
 PAGE = (Path(__file__).parents[4] / "docs" / "check.md").read_text()
 
 FINDINGS = (
-    Finding(
+    LocatedFinding(
         "refused", ERROR, Location("a b/vm.yaml"), "VirtualMachine shop/web", "spec.instancetype", "conflicts, 100%", 7
     ),
-    Finding("deprecated", WARNING, Location("a b/vm.yaml"), "VirtualMachine shop/web", "spec.running", "old", 9),
-    Finding("unchecked", NOTE, Location("a b/vm.yaml"), "VirtualMachine shop/db", "", "has a \x1b template"),
-    Finding("unreadable", ERROR, Location("/x.yaml"), "", "", "line\nbreak", 3),
+    LocatedFinding("deprecated", WARNING, Location("a b/vm.yaml"), "VirtualMachine shop/web", "spec.running", "old", 9),
+    LocatedFinding("unchecked", NOTE, Location("a b/vm.yaml"), "VirtualMachine shop/db", "", "has a \x1b template"),
+    LocatedFinding("unreadable", ERROR, Location("/x.yaml"), "", "", "line\nbreak", 3),
 )
 OBJECTS = (
     ("VirtualMachine shop/web", "a b/vm.yaml"),
