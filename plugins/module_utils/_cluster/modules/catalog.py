@@ -32,14 +32,13 @@ from .outcome import (
     Module,
     Outcome,
     Params,
+    Result,
     TaskContext,
     counted_noun,
     failed_outcome,
     group_warnings,
     joined_counts,
 )
-
-Result = dict[str, Any]
 
 _KINDS = [matcher_field.matcher for matcher_field in MATCHER_FIELDS]
 _LIST = {"type": "list", "elements": "str", "default": []}

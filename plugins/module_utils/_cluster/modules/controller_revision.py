@@ -17,10 +17,8 @@ from ..writes.pruning import PruneOutcome, UpgradeOutcome, prunable, prune, upgr
 from ..writes.revision_outcome import RevisionOutcome
 from ..writes.revision_writes import change
 from .options import AUTH, CONCURRENCY, DRY_RUN, REQUESTS, SELECTION, WAIT, check_selection, selector, unselected
-from .outcome import ON_FAILURE, Module, Outcome, Params, TaskContext, changed_outcome, group_warnings
+from .outcome import ON_FAILURE, Module, Outcome, Params, Result, TaskContext, changed_outcome, group_warnings
 from .vm_results import printable_status, refresh_result
-
-Result = dict[str, Any]
 
 _SPEC: dict[str, dict[str, Any]] = {
     **AUTH,

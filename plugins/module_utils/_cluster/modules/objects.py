@@ -30,6 +30,7 @@ from .outcome import (
     Module,
     Outcome,
     Params,
+    Result,
     TaskContext,
     counted_noun,
     failed_outcome,
@@ -40,8 +41,6 @@ from .outcome import (
     restart_warning,
 )
 from .rendering import RENDERING, Render
-
-Result = dict[str, Any]
 
 # The longest text of an option's error.
 _LONGEST = 500

@@ -15,6 +15,7 @@ from ..._resolver.api.name_rules import quoted
 from ..client.errors import RequestFailed, TaskFailed
 
 Params = dict[str, Any]
+Result = dict[str, Any]
 
 ON_FAILURE: Final[dict[str, dict[str, Any]]] = {
     "results_on_failure": {"type": "str", "choices": ["failed", "all"], "default": "failed"},

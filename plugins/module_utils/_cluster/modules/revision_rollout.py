@@ -23,10 +23,8 @@ from ..client.session import Session
 from ..client.transport import yaml
 from ..reads.revisions import matcher_fields_of
 from .options import AUTH, CONCURRENCY, REQUESTS
-from .outcome import Module, Outcome, Params, TaskContext, group_warnings
+from .outcome import Module, Outcome, Params, Result, TaskContext, group_warnings
 from .rollout_steps import FORECAST, RolloutExtension, RolloutRun, shown_time
-
-Result = dict[str, Any]
 
 PLANNED: Final = "planned"
 BATCH: Final = "batch"

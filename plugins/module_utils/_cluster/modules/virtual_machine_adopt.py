@@ -20,6 +20,7 @@ from .outcome import (
     Module,
     Outcome,
     Params,
+    Result,
     TaskContext,
     counted_noun,
     failed_outcome,
@@ -28,9 +29,6 @@ from .outcome import (
     restart_warning,
     summarize_failures,
 )
-
-Result = dict[str, Any]
-
 
 _SPEC: dict[str, dict[str, Any]] = {
     **AUTH,

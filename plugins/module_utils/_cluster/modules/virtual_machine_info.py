@@ -25,10 +25,8 @@ from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
 from ..reads.revisions import InspectedVM, inspect
 from .options import AUTH, CONCURRENCY, REQUESTS, SELECTION, check_selection, selector, unselected
-from .outcome import Module, Outcome, Params, TaskContext, counted_noun, summarize_failures
+from .outcome import Module, Outcome, Params, Result, TaskContext, counted_noun, summarize_failures
 from .vm_results import VMFacts, add_captured, refresh_result, vm_result
-
-Result = dict[str, Any]
 
 _STORED: Final = Kind("", "subresources.kubevirt.io", "v1", "virtualmachines", True)
 _DENIED: Final = (401, 403)

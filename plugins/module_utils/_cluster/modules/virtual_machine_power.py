@@ -13,10 +13,8 @@ from ..client.session import Session
 from ..writes.engine import WriteSettings
 from ..writes.power import PowerOutcome, power
 from .options import AUTH, CONCURRENCY, FAIL_FAST, REQUESTS, SELECTION, WAIT, check_selector, selected, selector
-from .outcome import ON_FAILURE, Module, Outcome, Params, TaskContext, changed_outcome, group_warnings
+from .outcome import ON_FAILURE, Module, Outcome, Params, Result, TaskContext, changed_outcome, group_warnings
 from .vm_results import printable_status, vmi_result
-
-Result = dict[str, Any]
 
 # The options of a VM; the top level sets them for all.
 _ENTRY: dict[str, dict[str, Any]] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.kubevirt.vm.readiness import run_strategy
@@ -12,8 +11,7 @@ from ..._resolver.kubevirt.vmi.vmi import guest
 from ..._resolver.refresh.controller_revisions import copies_without_revisions
 from ..._resolver.refresh.drift import revision_spec
 from ..reads.revisions import InspectedVM
-
-Result = dict[str, Any]
+from .outcome import Result
 
 VMFacts = Callable[[InspectedVM], Result]
 """Facts about a VM that a capability adds to results. A module's own file names the function."""

@@ -143,13 +143,8 @@ def pending_effects(
         return [None for _vm in vms]
     running = {key: (vm, vmis[key]) for key, vm in candidates.items() if key in vmis}
     lookup.gather(key for pair in running.values() for key in keys_for_guest(*pair, cluster.release))
-    effects = {key: _pending(*pair, cluster) for key, pair in running.items()}
+    effects = {key: guest_effect(vm, vm, vmi, cluster) for key, (vm, vmi) in running.items()}
     return [effects.get(_vmi_key(vm)) if vm else None for vm in vms]
-
-
-def _pending(vm: Manifest, vmi: Manifest, cluster: Cluster) -> GuestEffect:
-    """What the guest of a VM lacks."""
-    return guest_effect(vm, vm, vmi, cluster)
 
 
 def _vmi_key(vm: Manifest) -> ObjectKey:
@@ -340,7 +335,7 @@ class RevisionRestarts:
                 raise ConnectionFailed("the VM was deleted while the task waited for its guest")
             if vmi is None:
                 return vm, None, GuestEffect(NOTHING)
-            pending = _pending(vm, vmi, Cluster(lookup, before.kubevirt))
+            pending = guest_effect(vm, vm, vmi, Cluster(lookup, before.kubevirt))
             updated = not outcome.may_be_live or not pending.outstanding
             if observed(vm) and (updated or restart_required(vm) is not None):
                 return vm, vmi, pending
