@@ -190,13 +190,11 @@ class LabelHandler(KindHandler):
         if outcome.live is not None:
             return super().plan(outcome, settings)
         # An apply would create an object that has only labels.
-        manifest = outcome.declared.manifest
-        return Plan(plan.NONE, manifest, {}, {}, refusal=None if settings.check_mode else _missing_text(manifest))
-
-    def predict_effects(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
-        for result in planned:
-            if result.live is None:
-                result.warnings.append(f"{_missing_text(result.planned.manifest)}; {UNKNOWN_IN_CHECK_MODE}")
+        missing = _missing_text(outcome.declared.manifest)
+        if not settings.check_mode:
+            return NOT_PLANNED._replace(refusal=missing)
+        outcome.warnings.append(f"{missing}; {UNKNOWN_IN_CHECK_MODE}")
+        return NOT_PLANNED
 
 
 class ClaimHandler(KindHandler):
