@@ -61,9 +61,8 @@ def declare(
         if settings.server_dry_run:
             handler.write_related([result for result in planned if not result.failed], session.dry_run_session())
             # A dry run would change what is being deleted, instead of creating anything.
-            _dry_run(
-                session, [result for result in results if _is_due(result) and result.terminating is None], settings
-            )
+            due = [result for result in results if _is_due(result) and result.terminating is None]
+            _dry_run(session, handler, due, settings)
         for result in results:
             result.restart = result.restart and result.failed is None
         return results
@@ -72,7 +71,7 @@ def declare(
         for result in results:
             result.failed = NOT_SENT.format("object") if result.changed else result.failed
         return results
-    _write(session, [result for result in results if _is_due(result)], settings)
+    _write(session, handler, [result for result in results if _is_due(result)], settings)
     handler.write_related([result for result in planned if not result.failed], session)
     deadline = time.monotonic() + settings.wait_timeout
     for result in results:
@@ -264,8 +263,11 @@ def _wait_for_ends(
             members[name].failed = ended.failure
 
 
-def _write(session: Session, results: list[DeclareOutcome], settings: WriteSettings) -> None:
+def _write(session: Session, handler: KindHandler, results: list[DeclareOutcome], settings: WriteSettings) -> None:
     def write(result: DeclareOutcome) -> None:
+        handler.request(session, result, settings.wait_timeout)
+        if result.failed:
+            return
         for live in _send_plan(session, result, settings.force_conflicts):
             result.live, result.written = live, True
         if result.taken_from and result.live is not None:
@@ -286,11 +288,12 @@ def _owners(live: Manifest, own: str) -> dict[str, list[str]]:
     return owners
 
 
-def _dry_run(session: Session, results: list[DeclareOutcome], settings: WriteSettings) -> None:
+def _dry_run(session: Session, handler: KindHandler, results: list[DeclareOutcome], settings: WriteSettings) -> None:
     """Sends the planned writes as dry runs and records what the API server rejects."""
     dry_run_only = session.dry_run_session()
 
     def dry_run(result: DeclareOutcome) -> None:
+        handler.request(dry_run_only, result, settings.wait_timeout)
         for _live in _send_plan(dry_run_only, result, settings.force_conflicts):
             pass
 

@@ -152,6 +152,12 @@ class KindHandler:
     def write_related(self, results: list[DeclareOutcome], session: Session) -> None:
         """Writes what changes with the objects. session: one for dry runs in check mode."""
 
+    def request(self, session: Session, result: DeclareOutcome, timeout: float) -> None:
+        """Has a controller do what must precede the write of the object. session: one for dry runs in check mode.
+
+        The outcome fails if the controller has not done so in time. timeout: seconds. May raise RequestFailed.
+        """
+
     def retry_patch(self, live: Manifest) -> Manifest | None:
         """A merge patch that makes the controller of an unchanged object try again at once; None if none is due."""
         return None

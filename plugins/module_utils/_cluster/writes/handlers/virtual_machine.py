@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -22,6 +23,7 @@ from ...._resolver.kubevirt.webhooks.mutate import AdmissionResult, admission_ca
 from ...._resolver.preflight import issues as rules
 from ...._resolver.preflight.lost_objects import power_problem
 from ...._resolver.preflight.object_keys import keys_for_admission, keys_for_guest
+from ...._resolver.preflight.plugging import PlugRequests, plug_requests
 from ...._resolver.preflight.references import keys_for_start
 from ...client.errors import RequestFailed
 from ...client.pool import map_concurrently
@@ -31,6 +33,7 @@ from ...reads.lookup import ClusterLookup
 from ...reads.snapshot import read
 from ..deletion import await_dependents, await_old_dependents, retained_claims
 from ..kind_handler import DeclareOutcome, Finding, KindHandler, TaskNotes
+from ..plugging import plug
 from ..restarts import DeclaredRestarts, pending_effects, waits_for_restart
 from ..vm_extension import VMExtension, VMTask
 
@@ -62,6 +65,7 @@ class VirtualMachineHandler(KindHandler):
         self._checks = [check for extension in self._extensions for check in extension.checks]
         # Admission of changed VMs, until their effect is known.
         self._admissions: dict[ObjectKey, AdmissionResult] = {}
+        self._plugs: dict[ObjectKey, PlugRequests] = {}
 
     @property
     def _cluster(self) -> Cluster:
@@ -162,25 +166,35 @@ class VirtualMachineHandler(KindHandler):
             result.effect = effect if waits else others
         if not changed:
             return
+        cluster = self._cluster
+        futures = {result: self._future(result, cluster) for result in changed}
         try:
             instances = read(self._session, map(_instance, changed))
         except RequestFailed:
             for result in changed:
                 result.effect = GuestEffect(UNKNOWN)
             return
-        cluster = self._cluster
         self._lookup.gather(
             key
             for result in changed
             if result.live is not None and (instance := instances.get(_instance(result))) is not None
             for key in keys_for_guest(result.live, instance, cluster.release)
         )
-        for result in changed:
-            live = result.live
-            future = self._admissions.pop(result.entry.key, None) or admit(
-                plan.merged(result.planned, live), live, cluster
-            )
-            result.effect = admitted_effect(live or {}, future, instances.get(_instance(result)), cluster)
+        for result, future in futures.items():
+            kubevirt = replace(cluster.kubevirt, requests_plugs=bool(self._plugs.get(result.entry.key)))
+            instance, plugging = instances.get(_instance(result)), cluster._replace(kubevirt=kubevirt)
+            result.effect = admitted_effect(result.live or {}, future, instance, plugging)
+
+    def _future(self, result: DeclareOutcome, cluster: Cluster) -> AdmissionResult:
+        """The changed VM as admission leaves it; notes the volumes to plug."""
+        key, live = result.entry.key, result.live or {}
+        future = self._admissions.pop(key, None) or admit(plan.merged(result.planned, live), live, cluster)
+        if future.admitted is not None:
+            self._plugs[key] = plug_requests(future.admitted, live, cluster.kubevirt)
+        return future
+
+    def request(self, session: Session, result: DeclareOutcome, timeout: float) -> None:
+        plug(session, result, self._plugs.get(result.entry.key, {}), timeout)
 
     def restart(self, results: list[DeclareOutcome], deadline: float) -> None:
         self._restarts.run(self._session, results, deadline)

@@ -1,0 +1,43 @@
+"""Requests that plug volumes into the running guests of VMs and take them away, before the VMs are written."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ..._resolver.api.kinds import KINDS
+from ..._resolver.api.manifest import Manifest, Progress
+from ..._resolver.preflight.plugging import PlugRequests, is_carried_out, is_requested, plug_write
+from ..client.session import Session
+from ..reads.watch import wait_for
+from .engine import send
+from .kind_handler import DeclareOutcome
+
+_VM = KINDS["VirtualMachine"]
+
+
+def plug(session: Session, result: DeclareOutcome, requests: PlugRequests, timeout: float) -> None:
+    """Sends the requests for the volumes of a VM, and waits until virt-controller has carried them out.
+
+    The outcome fails if that takes longer than the timeout (seconds). Raises RequestFailed.
+    """
+    key = result.entry.key
+    namespace = str(key.namespace)
+
+    def requested(volume: str, options: Manifest) -> bool:
+        live = session.get(_VM, namespace, key.name)
+        return live is not None and is_requested(live, volume, options)
+
+    def probe(_name: str, live: Manifest | None) -> Progress:
+        if live is None:
+            return Progress(failed="the VM was deleted while the task waited for its volumes")
+        waits = [name for name, options in requests.items() if not is_carried_out(live, name, options)]
+        return Progress(not waits, pending=f"virt-controller to plug or unplug the volumes {', '.join(waits)}")
+
+    for volume, options in requests.items():
+        write = plug_write(namespace, key.name, volume, options, session.is_dry_run)
+        send(session, write, None if session.is_dry_run else partial(requested, volume, options))
+    if requests and not session.is_dry_run:
+        ended = wait_for(session, _VM, namespace, [key.name], probe, timeout)[key.name]
+        result.failed, result.written = ended.failure, True
+        # The write takes the lists of volumes and disks over from virt-controller.
+        result.live_before = ended.object
