@@ -45,7 +45,7 @@ def plug_requests(vm: Manifest, live: Manifest, kubevirt: KubeVirt) -> PlugReque
             disk = disks_after.get(name) or {}
             source = {key: value for key, value in after[name].items() if key != "name"}
             requests[name] = {"name": name, "disk": disk, "volumeSource": source}
-            possible = name not in disks_before and can_be_plugged(disk)
+            possible = name not in disks_before and _has_right_bus(disk, kubevirt)
         else:
             requests[name] = {}
             possible = name not in disks_after and (disks_before.get(name) or {}).get("cdrom") is None
@@ -93,6 +93,11 @@ def unplugged_volumes(vm: Manifest, live: Manifest | None, kubevirt: KubeVirt) -
         f"spec.template.spec.volumes: {', '.join(changed)}: this KubeVirt plugs volumes into a running guest"
         f" only on request, so a restart makes the change; {_remedy(kubevirt)}"
     )
+
+
+def _has_right_bus(disk: Manifest, kubevirt: KubeVirt) -> bool:
+    scsi = (disk.get("lun") or disk.get("disk") or {}).get("bus") == "scsi"
+    return can_be_plugged(disk) and (scsi or not kubevirt.release.plugs_only_scsi)
 
 
 def _spec(vm: Manifest) -> Manifest:

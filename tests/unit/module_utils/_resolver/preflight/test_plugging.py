@@ -129,3 +129,10 @@ def test_progress_of_a_request() -> None:
     assert [is_requested(item, "one", options) for item in (before, during, after, done)] == [False, True, True, True]
     assert [is_carried_out(item, "one", options) for item in (before, during, after, done)] == [False] * 3 + [True]
     assert is_carried_out(before, "one", {}) and not is_carried_out(done, "one", {})
+
+
+@pytest.mark.parametrize(("version", "plugged"), [("1.5.0", False), ("1.6.0", True)])
+def test_first_releases_request_only_scsi_disks(version: str, plugged: bool) -> None:
+    after = with_disks(one={"disk": {"bus": "virtio"}})
+    assert bool(plug_requests(after, with_disks(), kubevirt(version, REQUESTED))) is plugged
+    assert plug_requests(with_disks(one=SCSI), with_disks(), kubevirt(version, REQUESTED))
