@@ -106,7 +106,7 @@ def test_volumes_that_no_request_plugs(after: dict[str, Any], before: dict[str, 
     assert str(unplugged_volumes(after, before, older)).endswith(COMMANDS)
 
 
-def test_guest_that_does_not_run_yet_gets_no_request() -> None:
+def test_starting_guest_gets_no_request() -> None:
     starting = with_disks({"created": True, "printableStatus": "Starting"})
     assert plug_requests(with_disks(one=SCSI), starting, kubevirt("1.8.4", REQUESTED)) == {}
 
