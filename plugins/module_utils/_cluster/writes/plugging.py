@@ -6,6 +6,8 @@ from functools import partial
 
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, Progress
+from ..._resolver.api.tree import value_at
+from ..._resolver.declare.rewrites import CONTROLLER
 from ..._resolver.preflight.plugging import PlugRequests, is_carried_out, is_requested, plug_write
 from ..client.session import Session
 from ..reads.watch import wait_for
@@ -13,6 +15,7 @@ from .engine import send
 from .kind_handler import DeclareOutcome
 
 _VM = KINDS["VirtualMachine"]
+_LISTS = (("spec", "template", "spec", "volumes"), ("spec", "template", "spec", "domain", "devices", "disks"))
 
 
 def plug(session: Session, result: DeclareOutcome, requests: PlugRequests, timeout: float) -> None:
@@ -39,5 +42,16 @@ def plug(session: Session, result: DeclareOutcome, requests: PlugRequests, timeo
     if requests and not session.is_dry_run:
         ended = wait_for(session, _VM, namespace, [key.name], probe, timeout)[key.name]
         result.failed, result.written = ended.failure, True
-        # The write takes the lists of volumes and disks over from virt-controller.
         result.live_before = ended.object
+        _take_lists_over(result)
+
+
+def _take_lists_over(result: DeclareOutcome) -> None:
+    """Has the write take the declared lists over from virt-controller, which owns them as it has changed them.
+
+    Otherwise, a volume that the task no longer declares would stay as that of virt-controller.
+    """
+    step = result.planned
+    lists = {path: value_at(step.manifest, path) for path in _LISTS}
+    declared = {path: value for path, value in lists.items() if value is not None}
+    result.planned = step._replace(taken_from=(*step.taken_from, CONTROLLER), fields={**step.fields, **declared})

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..api.kinds import Kind
-from ..api.manifest import Manifest, claim_of
+from ..api.manifest import Manifest, claim_of, has_condition
 from ..api.write import RetrySafety, Write
 from ..kubevirt.config import gates
 from ..kubevirt.config.cluster import KubeVirt
@@ -16,7 +16,6 @@ from ..kubevirt.vmi.plug_admission import can_be_plugged
 
 _COMMANDS: Final = "run `virtctl addvolume` or `virtctl removevolume` before the task"
 _ON_REQUEST: Final = Kind("", "subresources.kubevirt.io", "v1", "virtualmachines", True)
-# virt-api plugs into a VMI in the phase Running.
 _RUNNING: Final = ("Running", "Paused")
 
 PlugRequests = dict[str, Manifest]
@@ -26,13 +25,10 @@ PlugRequests = dict[str, Manifest]
 def plug_requests(vm: Manifest, live: Manifest, kubevirt: KubeVirt) -> PlugRequests:
     """The requests by which the running guest of a VM gets and loses its hotpluggable volumes; {} if it cannot so.
 
-    virt-controller changes the VM accordingly. It neither replaces a volume, nor plugs it into a CD-ROM drive; then no
-    volume is plugged. vm: the admitted VM. live: the live VM.
+    virt-controller changes the VM accordingly. It neither replaces a volume, nor plugs it into a CD-ROM drive, nor
+    takes away one that a template of the VM makes; then no volume is plugged. vm: the admitted VM. live: the live VM.
     """
-    if (
-        not kubevirt.has_gate(gates.PLUG_BY_REQUEST)
-        or (live.get("status") or {}).get("printableStatus") not in _RUNNING
-    ):
+    if not kubevirt.has_gate(gates.PLUG_BY_REQUEST) or not _runs(live):
         return {}
     before, after = _plugged(live), _plugged(vm)
     disks_before, disks_after = _disks(live), _disks(vm)
@@ -48,7 +44,10 @@ def plug_requests(vm: Manifest, live: Manifest, kubevirt: KubeVirt) -> PlugReque
             possible = name not in disks_before and _has_right_bus(disk, kubevirt)
         else:
             requests[name] = {}
-            possible = name not in disks_after and (disks_before.get(name) or {}).get("cdrom") is None
+            drive = (disks_before.get(name) or {}).get("cdrom")
+            # virt-api refuses a VM with a template for no volume.
+            templates = {str(item["metadata"]["name"]) for item in live["spec"].get("dataVolumeTemplates") or ()}
+            possible = name not in disks_after and drive is None and claim_of(before[name]) not in templates
         if not possible:
             return {}
     return requests
@@ -93,6 +92,13 @@ def unplugged_volumes(vm: Manifest, live: Manifest | None, kubevirt: KubeVirt) -
         f"spec.template.spec.volumes: {', '.join(changed)}: this KubeVirt plugs volumes into a running guest"
         f" only on request, so a restart makes the change; {_remedy(kubevirt)}"
     )
+
+
+def _runs(live: Manifest) -> bool:
+    """Whether the VMI has the phase Running, in which virt-api plugs volumes."""
+    status = live.get("status") or {}
+    # A VM is also Provisioning or Starting while it gets a new volume; a ready one runs.
+    return status.get("printableStatus") in _RUNNING or has_condition(live, "Ready")
 
 
 def _has_right_bus(disk: Manifest, kubevirt: KubeVirt) -> bool:

@@ -88,9 +88,16 @@ def with_other_claim() -> dict[str, Any]:
     return changed
 
 
+def of_a_template() -> dict[str, Any]:
+    made = with_disks(one=SCSI)
+    made["spec"]["dataVolumeTemplates"] = [{"metadata": {"name": "one"}}]
+    return made
+
+
 @pytest.mark.parametrize(
     ("after", "before"),
     [
+        (with_disks(), of_a_template()),
         (with_disks(one={}), with_disks()),
         (with_disks(one={"disk": {"bus": "sata"}}), with_disks()),
         (with_disks(one={"cdrom": {"bus": "sata"}}), with_disks()),
@@ -109,6 +116,12 @@ def test_volumes_that_no_request_plugs(after: dict[str, Any], before: dict[str, 
 def test_starting_guest_gets_no_request() -> None:
     starting = with_disks({"created": True, "printableStatus": "Starting"})
     assert plug_requests(with_disks(one=SCSI), starting, kubevirt("1.8.4", REQUESTED)) == {}
+
+
+def test_ready_guest_gets_requests_while_volumes_are_provisioned() -> None:
+    ready = [{"type": "Ready", "status": "True"}]
+    provisioning = with_disks({"created": True, "printableStatus": "Provisioning", "conditions": ready})
+    assert list(plug_requests(with_disks(one=SCSI), provisioning, kubevirt("1.8.4", REQUESTED))) == ["one"]
 
 
 def test_request_of_a_volume() -> None:
