@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Final
 
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, Progress
@@ -15,7 +16,10 @@ from .engine import send
 from .kind_handler import DeclareOutcome
 
 _VM = KINDS["VirtualMachine"]
-_LISTS = (("spec", "template", "spec", "volumes"), ("spec", "template", "spec", "domain", "devices", "disks"))
+_LISTS: Final[tuple[tuple[str, ...], ...]] = (
+    ("spec", "template", "spec", "volumes"),
+    ("spec", "template", "spec", "domain", "devices", "disks"),
+)
 
 
 def plug(session: Session, result: DeclareOutcome, requests: PlugRequests, timeout: float) -> None:
