@@ -60,7 +60,7 @@ class ActionModule(action(__name__)):
             raise AnsibleActionFail(f"path: {options['path']}: no such file or directory") from None
         checksum, folder = options.get("checksum"), kustomization_of(source)
         files = [path for path in regular_files(source) if path.suffix in SUFFIXES] if source.is_dir() else [source]
-        if not files:
+        if not files and folder is None:
             raise AnsibleActionFail(f"path: {source} contains no file that ends in {', '.join(SUFFIXES)}")
         if checksum and (len(files) > 1 or folder):
             raise AnsibleActionFail("checksum: only valid for a single file; set path to the file, or remove checksum")

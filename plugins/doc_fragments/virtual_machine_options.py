@@ -500,8 +500,10 @@ options:
           - Whether a running guest gets the volume when the task adds it, and loses it when the task no longer declares
             it. Only for O(volumes[].persistent_volume_claim), O(volumes[].data_volume) and O(volumes[].import), as a
             disk with the bus V(scsi) or V(virtio), as a LUN, or in a CD-ROM drive that the guest has since its start.
-          - From KubeVirt 1.9 on by default. From 1.6 on, the feature gate C(DeclarativeHotplugVolumes) is necessary.
-            Without it, the change waits for a restart, and the task warns.
+          - From KubeVirt 1.9 on by default. Before, the feature gate C(DeclarativeHotplugVolumes) is necessary, from
+            1.6 on, or C(HotplugVolumes), with which the task requests each volume, as C(virtctl addvolume) does. A
+            request neither replaces a volume, nor reaches a CD-ROM drive, nor removes a volume of O(volumes[].import).
+            What KubeVirt does not plug waits for a restart, and the task warns.
           - The disk gets an entry in the API's C(disks), and KubeVirt puts disks without an entry after it at the next
             start. Therefore give the boot disk an O(volumes[].boot_order) when you create the VM.
         type: bool

@@ -1,6 +1,7 @@
 """The environment that a Containerfile gives an image, and the defaults in it; see `image.labels`.
 
-Instructions begin a line, a backslash continues it, ``#`` begins a comment. Quotes are those of a shell.
+Instructions begin a line, a backslash continues it, ``#`` begins a comment. Quotes are those of a shell. The image is
+that of the last stage, with what the stages that it is built from give it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from .image import labels
 _INSTRUCTION: Final = re.compile(r"\s*([A-Za-z]+)\s+(.*)", re.DOTALL)
 _ENVIRONMENT: Final = "ENV"
 _LABELS: Final = "LABEL"
+_STAGE: Final = "FROM"
 _REFERENCE: Final = "$"
 
 
@@ -45,17 +47,39 @@ def image_labels(text: str) -> list[ImageLabel]:
 
 def _pairs(text: str) -> Iterator[tuple[int, str, str]]:
     """(line, ENV or LABEL, ``name=value``), each with its own line."""
-    for first, lines in _instructions(text):
-        match = _INSTRUCTION.match(lines[0])
-        instruction = match[1].upper() if match is not None else ""
-        if match is None or instruction not in (_ENVIRONMENT, _LABELS):
+    for first, lines, instruction, rest in _of_the_image(text):
+        if instruction not in (_ENVIRONMENT, _LABELS):
             continue
-        rest = [match[2], *lines[1:]]
-        words = [(first + index, word) for index, line in enumerate(rest) for word in _words(line)]
+        parts = [rest, *lines[1:]]
+        words = [(first + index, word) for index, line in enumerate(parts) for word in _words(line)]
         if words and "=" not in words[0][1]:
             # The older form has one variable: ENV name value
             words = [(words[0][0], f"{words[0][1]}={' '.join(word for _line, word in words[1:])}")]
         yield from ((line, instruction, word) for line, word in words)
+
+
+_Instruction = tuple[int, list[str], str, str]
+
+
+def _of_the_image(text: str) -> list[_Instruction]:
+    """(first line, lines, name, rest of the first line) of each instruction of the last stage and those before it that
+    it is built from.
+    """
+    stages: dict[str, list[_Instruction]] = {}
+    current: list[_Instruction] = []
+    for first, lines in _instructions(text):
+        match = _INSTRUCTION.match(lines[0])
+        if match is None:
+            continue
+        name, rest = match[1].upper(), match[2]
+        if name != _STAGE:
+            current.append((first, lines, name, rest))
+            continue
+        words = [word for line in (rest, *lines[1:]) for word in line.split() if not word.startswith("--")]
+        current = list(stages.get(words[0].lower(), ())) if words else []
+        if len(words) > 2:
+            stages[words[2].lower()] = current
+    return current
 
 
 def _instructions(text: str) -> Iterator[tuple[int, list[str]]]:

@@ -67,6 +67,18 @@ def wait_until(session: Session, namespace: str) -> Made:
     return seen
 
 
+def wait_until_absent(session: Session, path: str) -> None:
+    end = time.monotonic() + TIMEOUT
+    while time.monotonic() < end:
+        try:
+            session.request("GET", path, retry=True)
+        except ApiError as error:
+            assert error.code == 404, error
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{path} is still there")
+
+
 def image(registry: AnyRegistry, **options: Any) -> Manifest:
     return {"source": {"registry": {"url": f"docker://{registry.address}/disk:1", **options}}, "storage": STORAGE}
 
@@ -94,6 +106,14 @@ def test_image_labels_do_not_replace_existing_labels(make: Made, wait_until: Mad
     wait_until("DataVolume", "labelled", succeeded)
     claim = wait_until("PersistentVolumeClaim", "labelled", lambda live: live["status"]["phase"] == "Bound")
     assert claim["metadata"]["labels"].items() >= mine.items()
+
+
+def test_deleted_claims_leave_no_volumes(session: Session, namespace: str, make: Made, wait_until: Made) -> None:
+    """The controller of volumes looks at each that is left, until it binds no claim for minutes."""
+    make("DataVolume", "gone", {"source": {"blank": {}}, "storage": STORAGE})
+    claim = wait_until("PersistentVolumeClaim", "gone", lambda live: live["status"]["phase"] == "Bound")
+    session.request("DELETE", VOLUME.path(namespace, "gone"), retry=True)
+    wait_until_absent(session, f"/api/v1/persistentvolumes/{claim['spec']['volumeName']}")
 
 
 def test_missing_image_is_retried(make: Made, wait_until: Made, registry: LoopbackRegistry) -> None:

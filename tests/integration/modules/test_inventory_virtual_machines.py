@@ -144,6 +144,23 @@ def test_vm_selection_and_host_names(inventory: Inventory, fleet: str) -> None:
     assert {f"web.{fleet}", f"db.{fleet}", f"old.{fleet}"} <= set(everywhere.hosts)
 
 
+def test_connection_to_guests_with_windows(run: Run, inventory: Inventory, fleet: str) -> None:
+    """The agent of simulated guests reports Fedora; of VMs without a guest, the preference or the annotation tells."""
+    made = run("preference", namespace=fleet, name="windows.11", spec={"cpu": {"preferredCPUTopology": "sockets"}})
+    assert "failed" not in made, made
+    preference = {"name": "windows.11", "kind": "VirtualMachinePreference"}
+    template = {"metadata": {"annotations": {"vm.kubevirt.io/os": "windows2k22"}}}
+    entries = [vm("desktop", preference=preference), vm("server", template=template)]
+    made = run("virtual_machine", namespace=fleet, virtual_machines=entries, defaults={"run_strategy": "Halted"})
+    assert "failed" not in made, made
+    windows = {f"desktop.{fleet}", f"server.{fleet}"}
+    for connection, shell in (("winrm", None), ("psrp", None), ("ssh", "powershell")):
+        hosts = inventory(namespaces=[fleet], windows_connection=connection).hosts
+        found = {name: host["ansible_connection"] for name, host in hosts.items() if "ansible_connection" in host}
+        assert found == dict.fromkeys(windows, connection)
+        assert {hosts[name].get("ansible_shell_type") for name in windows} == {shell}
+
+
 def test_cached_inventory_sends_no_request(
     inventory: Inventory, run: Run, fleet: str, cluster: Path, tmp_path: Path
 ) -> None:

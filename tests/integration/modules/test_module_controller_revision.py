@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from modules_support import vm
+from modules_support import vm, wait_until
 from plugins.module_utils._resolver.refresh import recapture
 
 Run = Callable[..., dict[str, Any]]
@@ -197,6 +197,42 @@ def test_prune_keeps_referenced_revisions(run: Run, shop: str, api: Any) -> None
     assert left >= set(names[2:])
     assert not left & set(names[:2])
     assert not run("controller_revision", namespace=shop, state="pruned", keep=1)["changed"]
+
+
+def test_prune_keeps_what_a_pool_pins(run: Run, shop: str, api: Any) -> None:
+    """The template of a pool names the revision; the pool has no VM yet."""
+    run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"), wait=True)
+    names = [revision_of(run, shop, "db")]
+    for cpu in (3, 4):
+        grow(run, shop, cpu)
+        assert run("controller_revision", namespace=shop)["changed"]
+        names.append(revision_of(run, shop, "db"))
+    pinned, unused, _current = names
+    labels = {"pool": "b"}
+    matcher = {"name": "medium", "kind": "VirtualMachineInstancetype", "revisionName": pinned}
+    machine = {
+        "instancetype": matcher,
+        "runStrategy": "Halted",
+        "template": {"metadata": {"labels": labels}, "spec": {"domain": {"devices": {}}}},
+    }
+    pool = {
+        "apiVersion": "pool.kubevirt.io/v1beta1",
+        "kind": "VirtualMachinePool",
+        "metadata": {"name": "b", "namespace": shop},
+        "spec": {
+            "replicas": 0,
+            "selector": {"matchLabels": labels},
+            "virtualMachineTemplate": {"metadata": {"labels": labels}, "spec": machine},
+        },
+    }
+    pools = api.resources.get(api_version=pool["apiVersion"], kind=pool["kind"])
+    pools.create(body=pool, namespace=shop)
+    prune = {"namespace": shop, "state": "pruned", "keep": 0}
+    assert [entry["name"] for entry in run("controller_revision", **prune)["results"]] == [unused]
+    assert not run("controller_revision", **prune)["changed"]
+    pools.delete(name="b", namespace=shop)
+    wait_until(lambda: not pools.get(namespace=shop).items)
+    assert [entry["name"] for entry in run("controller_revision", **prune)["results"]] == [pinned]
 
 
 def test_prune_needs_rights_to_list_every_referrer(

@@ -172,6 +172,15 @@ def test_kustomization_is_rendered_by_the_program(folder: Path, programs: Path, 
         assert (programs / "calls").read_text().splitlines()[-1] == f"{programs}/{program} {command} {folder}"
 
 
+def test_kustomization_alone_in_its_folder(tmp_path: Path, programs: Path) -> None:
+    """It names what is elsewhere."""
+    install(programs, "kustomize")
+    folder = tmp_path / "remote"
+    folder.mkdir()
+    (folder / "Kustomization").write_text("resources: [../others]\n")
+    assert sent(source="path", path=str(folder))["definitions"] == [{"kind": "A"}, {"kind": "B"}]
+
+
 def test_unusable_kustomizations_are_refused(folder: Path, programs: Path) -> None:
     (folder / "kustomization.yaml").write_text("resources: [one.yaml]\n")
     install(programs, "kustomize", "#!/bin/sh\necho 'Error: no such\nfile' >&2\nexit 1\n")

@@ -57,9 +57,8 @@ def declare(
         if settings.server_dry_run:
             handler.write_related([outcome for outcome in planned if not outcome.failed], session.dry_run_session())
             # A dry run would change what is being deleted, instead of creating anything.
-            _dry_run(
-                session, [outcome for outcome in outcomes if _is_due(outcome) and outcome.terminating is None], settings
-            )
+            due = [outcome for outcome in outcomes if _is_due(outcome) and outcome.terminating is None]
+            _dry_run(session, handler, due, settings)
         for outcome in outcomes:
             outcome.restart = outcome.restart and outcome.failed is None
         return outcomes
@@ -68,7 +67,7 @@ def declare(
         for outcome in outcomes:
             outcome.failed = NOT_SENT.format("object") if outcome.changed else outcome.failed
         return outcomes
-    _write(session, [outcome for outcome in outcomes if _is_due(outcome)], settings)
+    _write(session, handler, [outcome for outcome in outcomes if _is_due(outcome)], settings)
     handler.write_related([outcome for outcome in planned if not outcome.failed], session)
     deadline = time.monotonic() + settings.wait_timeout
     for outcome in outcomes:
@@ -254,8 +253,11 @@ def _wait_for_ends(
             members[name].failed = ended.failure
 
 
-def _write(session: Session, outcomes: list[DeclareOutcome], settings: WriteSettings) -> None:
+def _write(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], settings: WriteSettings) -> None:
     def write(outcome: DeclareOutcome) -> None:
+        handler.request(session, outcome, settings.wait_timeout)
+        if outcome.failed:
+            return
         for live in _send_plan(session, outcome, settings.force_conflicts):
             outcome.live, outcome.written = live, True
         if outcome.planned.taken_from and outcome.live is not None:
@@ -276,11 +278,12 @@ def _owners(live: Manifest, own: str) -> dict[str, list[str]]:
     return owners
 
 
-def _dry_run(session: Session, outcomes: list[DeclareOutcome], settings: WriteSettings) -> None:
+def _dry_run(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], settings: WriteSettings) -> None:
     """Sends the planned writes as dry runs and records what the API server rejects."""
     dry_run_only = session.dry_run_session()
 
     def dry_run(outcome: DeclareOutcome) -> None:
+        handler.request(dry_run_only, outcome, settings.wait_timeout)
         for _live in _send_plan(dry_run_only, outcome, settings.force_conflicts):
             pass
 

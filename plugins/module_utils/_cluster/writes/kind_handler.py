@@ -147,6 +147,12 @@ class KindHandler:
     def write_related(self, outcomes: list[DeclareOutcome], session: Session) -> None:
         """Writes what changes with the objects. session: one for dry runs in check mode."""
 
+    def request(self, session: Session, outcome: DeclareOutcome, timeout: float) -> None:
+        """Has a controller do what must precede the write of the object. session: one for dry runs in check mode.
+
+        The outcome fails if the controller has not done so in time. timeout: seconds. May raise RequestFailed.
+        """
+
     def restart(self, outcomes: list[DeclareOutcome], deadline: float) -> None:
         """Restarts the objects that need it after the writes, until a deadline, and makes the controllers of unchanged
         objects try again.

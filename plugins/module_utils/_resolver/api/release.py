@@ -62,6 +62,7 @@ class Release(NamedTuple):
     updates_live_by_default: without a rollout strategy, changes reach running guests.
     stages_volumes: with the rollout strategy Stage, volumes wait for a restart, too.
     replaces_volumes: volumes that a running VM gets wait for a restart, also hotpluggable ones.
+    plugs_only_scsi: a request plugs a volume only as a disk with the bus scsi.
     keeps_restart_condition: the condition RestartRequired stays until a restart, also if the change is undone. Until
     then the guest takes no change but plugged interfaces and volumes.
     restarts_for_pod_network: a pod network that a VM gets waits for a restart.
@@ -98,6 +99,7 @@ class Release(NamedTuple):
     updates_live_by_default: bool = True
     stages_volumes: bool = False
     replaces_volumes: bool = False
+    plugs_only_scsi: bool = False
     keeps_restart_condition: bool = False
     restarts_for_pod_network: bool = True
 
@@ -152,6 +154,7 @@ _BEFORE: Final[Mapping[str, Mapping[str, Any]]] = {
         "serves_old_versions": True,
         "updates_live_by_default": False,
         "stages_volumes": True,
+        "plugs_only_scsi": True,
     },
     "1.5.2": {"checks_captured_name": False},
     "1.5.1": {"vm_memory_counts": False},

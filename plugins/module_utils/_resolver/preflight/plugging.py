@@ -2,13 +2,78 @@
 
 from __future__ import annotations
 
-from ..api.manifest import Manifest, claim_of
+from collections.abc import Iterator
+from typing import Final
+
+from ..api.kinds import Kind
+from ..api.manifest import Manifest, claim_of, has_condition
+from ..api.write import RetrySafety, Write
 from ..kubevirt.config import gates
 from ..kubevirt.config.cluster import KubeVirt
 from ..kubevirt.vm.readiness import has_guest
 from ..kubevirt.vmi.device_hotplug import is_plugged
+from ..kubevirt.vmi.plug_admission import can_be_plugged
 
-_COMMANDS = "run `virtctl addvolume` or `virtctl removevolume` before the task"
+_COMMANDS: Final = "run `virtctl addvolume` or `virtctl removevolume` before the task"
+_ON_REQUEST: Final = Kind("", "subresources.kubevirt.io", "v1", "virtualmachines", True)
+_RUNNING: Final = ("Running", "Paused")
+
+PlugRequests = dict[str, Manifest]
+"""Volume → the options of `addvolume`, or {} for `removevolume`."""
+
+
+def plug_requests(vm: Manifest, live: Manifest, kubevirt: KubeVirt) -> PlugRequests:
+    """The requests by which the running guest of a VM gets and loses its hotpluggable volumes; {} if it cannot so.
+
+    virt-controller changes the VM accordingly. It neither replaces a volume, nor plugs it into a CD-ROM drive, nor
+    takes away one that a template of the VM makes; then no volume is plugged. vm: the admitted VM. live: the live VM.
+    """
+    if not kubevirt.has_gate(gates.PLUG_BY_REQUEST) or not _runs(live):
+        return {}
+    before, after = _plugged(live), _plugged(vm)
+    disks_before, disks_after = _disks(live), _disks(vm)
+    names = {*_names(live)}
+    requests: PlugRequests = {}
+    for name in sorted(name for name in {*before, *after} if _claim(before, name) != _claim(after, name)):
+        if name in names and name in _names(vm):
+            return {}
+        if name in after:
+            disk = disks_after.get(name) or {}
+            source = {key: value for key, value in after[name].items() if key != "name"}
+            requests[name] = {"name": name, "disk": disk, "volumeSource": source}
+            possible = name not in disks_before and _has_right_bus(disk, kubevirt)
+        else:
+            requests[name] = {}
+            drive = (disks_before.get(name) or {}).get("cdrom")
+            # virt-api refuses a VM with a template for no volume.
+            templates = {str(item["metadata"]["name"]) for item in live["spec"].get("dataVolumeTemplates") or ()}
+            possible = name not in disks_after and drive is None and claim_of(before[name]) not in templates
+        if not possible:
+            return {}
+    return requests
+
+
+def plug_write(namespace: str, vm: str, volume: str, options: Manifest, dry_run: bool) -> Write:
+    """The request for a volume, see `PlugRequests`. vm: its name."""
+    subresource = "addvolume" if options else "removevolume"
+    body = {**(options or {"name": volume}), **({"dryRun": ["All"]} if dry_run else {})}
+    return Write("PUT", _ON_REQUEST.path(namespace, vm, subresource), body, RetrySafety.CHECK_FIRST)
+
+
+def is_requested(live: Manifest, volume: str, options: Manifest) -> bool:
+    """Whether a VM has got a request for a volume, or what it asks for."""
+    return _pending(live, volume, options) or is_carried_out(live, volume, options)
+
+
+def is_carried_out(live: Manifest, volume: str, options: Manifest) -> bool:
+    """Whether virt-controller has carried out a request for a volume."""
+    return (volume in _names(live)) == bool(options) and not _pending(live, volume, options)
+
+
+def _pending(live: Manifest, volume: str, options: Manifest) -> bool:
+    field = "addVolumeOptions" if options else "removeVolumeOptions"
+    requests = (live.get("status") or {}).get("volumeRequests") or ()
+    return any((request.get(field) or {}).get("name") == volume for request in requests)
 
 
 def unplugged_volumes(vm: Manifest, live: Manifest | None, kubevirt: KubeVirt) -> str | None:
@@ -19,18 +84,48 @@ def unplugged_volumes(vm: Manifest, live: Manifest | None, kubevirt: KubeVirt) -
     """
     if kubevirt.plugs_volumes or live is None or not has_guest(live):
         return None
-    changed = {name for name, _claim in _plugged(vm) ^ _plugged(live)}
-    if not changed:
+    before, after = _plugged(live), _plugged(vm)
+    changed = sorted(name for name in {*before, *after} if _claim(before, name) != _claim(after, name))
+    if not changed or plug_requests(vm, live, kubevirt):
         return None
     return (
-        f"spec.template.spec.volumes: {', '.join(sorted(changed))}: this KubeVirt plugs volumes into a running guest"
+        f"spec.template.spec.volumes: {', '.join(changed)}: this KubeVirt plugs volumes into a running guest"
         f" only on request, so a restart makes the change; {_remedy(kubevirt)}"
     )
 
 
-def _plugged(vm: Manifest) -> set[tuple[str, str]]:
-    volumes = vm["spec"]["template"]["spec"].get("volumes") or ()
-    return {(volume["name"], claim_of(volume)) for volume in volumes if is_plugged(volume)}
+def _runs(live: Manifest) -> bool:
+    """Whether the VMI has the phase Running, in which virt-api plugs volumes."""
+    status = live.get("status") or {}
+    # A VM is also Provisioning or Starting while it gets a new volume; a ready one runs.
+    return status.get("printableStatus") in _RUNNING or has_condition(live, "Ready")
+
+
+def _has_right_bus(disk: Manifest, kubevirt: KubeVirt) -> bool:
+    scsi = (disk.get("lun") or disk.get("disk") or {}).get("bus") == "scsi"
+    return can_be_plugged(disk) and (scsi or not kubevirt.release.plugs_only_scsi)
+
+
+def _spec(vm: Manifest) -> Manifest:
+    spec: Manifest = vm["spec"]["template"]["spec"]
+    return spec
+
+
+def _names(vm: Manifest) -> Iterator[str]:
+    return (volume["name"] for volume in _spec(vm).get("volumes") or ())
+
+
+def _plugged(vm: Manifest) -> dict[str, Manifest]:
+    return {volume["name"]: volume for volume in _spec(vm).get("volumes") or () if is_plugged(volume)}
+
+
+def _claim(volumes: dict[str, Manifest], name: str) -> str | None:
+    return claim_of(volumes[name]) if name in volumes else None
+
+
+def _disks(vm: Manifest) -> dict[str, Manifest]:
+    devices = (_spec(vm).get("domain") or {}).get("devices") or {}
+    return {disk["name"]: disk for disk in devices.get("disks") or ()}
 
 
 def _remedy(kubevirt: KubeVirt) -> str:
@@ -39,4 +134,4 @@ def _remedy(kubevirt: KubeVirt) -> str:
         if by_request:
             return f"replace the feature gate {gates.PLUG_BY_REQUEST} by {gates.PLUG_DECLARED}, or {_COMMANDS}"
         return f"enable the feature gate {gates.PLUG_DECLARED} in the KubeVirt object"
-    return _COMMANDS if by_request else f"enable the feature gate {gates.PLUG_BY_REQUEST}, and {_COMMANDS}"
+    return _COMMANDS if by_request else f"enable the feature gate {gates.PLUG_BY_REQUEST}"

@@ -22,9 +22,10 @@ CONTROLLERS = (
     "serviceaccount-controller",
     "clusterrole-aggregation-controller",
     "root-ca-certificate-publisher-controller",
-    # Otherwise a namespace with a PVC is never deleted: admission adds a finalizer to PVCs, which this controller
-    # removes.
+    # Otherwise claims and volumes are never deleted: admission adds finalizers, which these controllers remove. The
+    # binder asks for each volume that is left every 15 s, 20 a second, until claims wait for minutes.
     "persistentvolumeclaim-protection-controller",
+    "persistentvolume-protection-controller",
     # What KubeVirt, CDI and ResourceQuotas need: claims get the volumes that the node's provisioner makes, CDI polls
     # registries by CronJobs, and quotas are counted.
     "persistentvolume-binder-controller",

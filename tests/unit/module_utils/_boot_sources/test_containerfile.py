@@ -33,3 +33,20 @@ PREFERENCE_LABEL = "instancetype.kubevirt.io/default-preference"
 )
 def test_defaults_have_lines(text: str, found: list[tuple[object, ...]]) -> None:
     assert [tuple(label) for label in image_labels(text)] == found
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        # What only another stage has is not in the image.
+        (f"FROM builder AS build\nENV {TYPE}=a\nFROM scratch\nENV {PREFERENCE}=b", [4]),
+        (
+            f"FROM base As Parent\nENV {TYPE}=a\nFROM other\nFROM --platform=linux/amd64 parent\nENV {PREFERENCE}=b",
+            [2, 5],
+        ),
+        (f"FROM base AS one\nENV {TYPE}=a\nFROM one AS two\nFROM \\\n two\n", [2]),
+        (f"FROM\nENV {TYPE}=a", [2]),
+    ],
+)
+def test_image_is_that_of_the_last_stage(text: str, lines: list[int]) -> None:
+    assert [label.line for label in image_labels(text)] == lines

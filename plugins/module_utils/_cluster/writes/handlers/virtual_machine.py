@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -24,6 +25,7 @@ from ...._resolver.kubevirt.webhooks.mutate import AdmissionResult, admission_ca
 from ...._resolver.preflight import findings as rules
 from ...._resolver.preflight.lost_objects import power_problem
 from ...._resolver.preflight.object_keys import keys_for_admission, keys_for_guest
+from ...._resolver.preflight.plugging import PlugRequests, plug_requests
 from ...._resolver.preflight.references import keys_for_start
 from ...client.errors import RequestFailed
 from ...client.pool import map_concurrently
@@ -35,6 +37,7 @@ from ...reads.watch import with_grace
 from ..deletion import await_dependents, await_old_dependents, retained_claims
 from ..engine import WriteSettings, send
 from ..kind_handler import DeclareOutcome, Findings, KindHandler, TaskNotes
+from ..plugging import plug
 from ..restarts import DeclaredRestarts, pending_effects, waits_for_restart
 from ..vm_extension import VMExtension, VMTask
 
@@ -62,6 +65,7 @@ class VirtualMachineHandler(KindHandler):
         self._checks = [check for extension in self._extensions for check in extension.checks]
         # Admission of changed VMs, until their effect is known.
         self._admissions: dict[ObjectKey, AdmissionResult] = {}
+        self._plugs: dict[ObjectKey, PlugRequests] = {}
 
     @property
     def _cluster(self) -> Cluster:
@@ -170,25 +174,35 @@ class VirtualMachineHandler(KindHandler):
             outcome.effect = effect if waits else others
         if not changed:
             return
+        cluster = self._cluster
+        futures = {outcome: self._future(outcome, cluster) for outcome in changed}
         try:
             vmis = read(self._session, map(_vmi_key, changed))
         except RequestFailed:
             for outcome in changed:
                 outcome.effect = GuestEffect(UNKNOWN)
             return
-        cluster = self._cluster
         self._lookup.gather(
             key
             for outcome in changed
             if outcome.live is not None and (vmi := vmis.get(_vmi_key(outcome))) is not None
             for key in keys_for_guest(outcome.live, vmi, cluster.release)
         )
-        for outcome in changed:
-            live = outcome.live
-            future = self._admissions.pop(outcome.declared.key, None) or admit(
-                plan.merged(outcome.planned, live), live, cluster
-            )
-            outcome.effect = admitted_effect(live or {}, future, vmis.get(_vmi_key(outcome)), cluster)
+        for outcome, future in futures.items():
+            kubevirt = replace(cluster.kubevirt, requests_plugs=bool(self._plugs.get(outcome.declared.key)))
+            vmi, plugging = vmis.get(_vmi_key(outcome)), cluster._replace(kubevirt=kubevirt)
+            outcome.effect = admitted_effect(outcome.live or {}, future, vmi, plugging)
+
+    def _future(self, outcome: DeclareOutcome, cluster: Cluster) -> AdmissionResult:
+        """The changed VM as admission leaves it; notes the volumes to plug."""
+        key, live = outcome.declared.key, outcome.live or {}
+        future = self._admissions.pop(key, None) or admit(plan.merged(outcome.planned, live), live, cluster)
+        if future.admitted is not None:
+            self._plugs[key] = plug_requests(future.admitted, live, cluster.kubevirt)
+        return future
+
+    def request(self, session: Session, outcome: DeclareOutcome, timeout: float) -> None:
+        plug(session, outcome, self._plugs.get(outcome.declared.key, {}), timeout)
 
     def restart(self, outcomes: list[DeclareOutcome], deadline: float) -> None:
         self._restarts.run(self._session, outcomes, deadline)

@@ -55,6 +55,7 @@ class KubeVirt:
     version: as the cluster reports it, such as ``v1.6.2``, also of a custom build; "" if unknown.
     annotations: of the object. controller: the user name of virt-controller.
     assumption: what is assumed because it could not be read, and why, on one line; "" if nothing.
+    requests_plugs: the task requests that hotpluggable volumes are plugged, as a VM has them.
     """
 
     release: Release
@@ -64,6 +65,7 @@ class KubeVirt:
     annotations: Mapping[str, str] = field(default_factory=dict)
     controller: str = _CONTROLLER.format("kubevirt")
     assumption: str = ""
+    requests_plugs: bool = False
 
     @cached_property
     def configuration(self) -> Mapping[str, Any]:
@@ -173,7 +175,9 @@ class KubeVirt:
         """Whether a running guest gets the hotpluggable volumes of its VM. The gate of the older way, by request,
         prevails.
         """
-        return self.has_gate(gates.PLUG_DECLARED) and not self.has_gate(gates.PLUG_BY_REQUEST)
+        if self.has_gate(gates.PLUG_BY_REQUEST):
+            return self.requests_plugs
+        return self.has_gate(gates.PLUG_DECLARED)
 
     @property
     def changes_networks(self) -> bool:

@@ -170,7 +170,9 @@ def reconcile(
         return Reconciled(spec, LiveUpdate(changes, restart))
     updates = [sockets(desired, vmi), memory(desired, vmi), migrated(now, vmi)]
     if kubevirt.release.replaces_volumes:
-        updates.append(replaced(_canonical(now), vmi))
+        # virt-controller looks at the volumes after it has carried out requests to plug some.
+        after_requests = {**vmi, "spec": spec} if kubevirt.requests_plugs else vmi
+        updates.append(replaced(_canonical(now), after_requests))
     condition = remaining_condition(now, kubevirt.release)
     if condition is not None:
         # What only the scheduler needs is held up as well, but does not matter to a running guest.

@@ -21,10 +21,10 @@ def accepts(running: Manifest, volumes: list[Manifest], disks: list[Manifest]) -
     mapped = [disk for disk in disks if disk["name"] in names or disk.get("cdrom") is None]
     if len(mapped) + len(devices.get("filesystems") or ()) != len(names):
         return False
-    return all(_can_be_plugged(disk) for disk in disks if disk["name"] not in present)
+    return all(can_be_plugged(disk) for disk in disks if disk["name"] not in present)
 
 
-def _can_be_plugged(disk: Manifest) -> bool:
+def can_be_plugged(disk: Manifest) -> bool:
     """Whether a running guest may get a disk (``ValidateHotplugDiskConfiguration``). It needs an explicit bus, and a
     CD-ROM drive is there from the start.
     """

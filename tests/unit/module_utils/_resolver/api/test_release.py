@@ -92,6 +92,7 @@ def test_releases_differ_only_in_recorded_changes() -> None:
         "serves_old_versions",
         "updates_live_by_default",
         "stages_volumes",
+        "plugs_only_scsi",
     }
     assert changed[0] == {
         "conflict_cause",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -31,6 +32,11 @@ DECLARED, REQUESTED, NETWORKS = "DeclarativeHotplugVolumes", "HotplugVolumes", "
 def test_declared_volumes_are_plugged_in(version: str, developer: dict[str, Any], expected: bool) -> None:
     manifest = {"spec": {"configuration": {"developerConfiguration": developer}}}
     assert kubevirt_of(manifest, version).plugs_volumes is expected
+
+
+def test_requested_volumes_are_plugged_in() -> None:
+    manifest = {"spec": {"configuration": {"developerConfiguration": {"featureGates": [REQUESTED]}}}}
+    assert replace(kubevirt_of(manifest, "1.5.0"), requests_plugs=True).plugs_volumes
 
 
 @pytest.mark.parametrize(

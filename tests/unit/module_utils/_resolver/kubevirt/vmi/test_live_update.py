@@ -228,6 +228,22 @@ def test_cluster_without_declarative_hotplug_volumes() -> None:
     assert compared(vm, plugs("root"), running_vmi(plugs("root")), settings=BY_REQUEST) == LiveUpdate()
 
 
+@pytest.mark.parametrize("release", ["1.4", "1.6", "1.9"])
+def test_requested_volumes_are_plugged_in_all_releases(release: str) -> None:
+    """1.6 compares the volumes after the request."""
+    gates = {"featureGates": ["HotplugVolumes", "VMLiveUpdateFeatures"]}
+    settings = {"developerConfiguration": gates, "vmRolloutStrategy": "LiveUpdate"}
+    cluster = Cluster(Objects([]), KubeVirt(parse_release(release), settings, requests_plugs=True))
+    vm = {"metadata": {"name": "a", "namespace": "ns"}}
+    for before, after in (
+        (plugs("root"), plugs("root", "data", hot="data")),
+        (plugs("root", "data", hot="data"), plugs("root")),
+    ):
+        vms = [{**vm, "spec": item} for item in (before, after)]
+        update = reconcile(*vms, running_vmi(before), cluster).update
+        assert (list(update.changes), update.restart_required) == (PLUGGED, None)
+
+
 @pytest.mark.parametrize(("release", "waits"), [("1.6", True), ("1.7", False)])
 def test_older_releases_replace_volumes_at_restart(release: str, waits: bool) -> None:
     kubevirt = KubeVirt(parse_release(release), {"vmRolloutStrategy": "LiveUpdate"})
