@@ -59,6 +59,7 @@ def _play(repository: Path, step: str) -> int:
     return int(recap.partition("changed=")[2].split()[0])
 
 
+@pytest.mark.nightly("a further scenario of Molecule")
 def test_the_scenario_passes_step_by_step(repository: Path, launch: Launch) -> None:
     steps = yaml.safe_load((repository / "molecule" / "default" / "molecule.yml").read_text())
     sequence = steps["scenario"]["test_sequence"]

@@ -18,6 +18,7 @@ from mounts import OWN_MOUNTS, may_mount
 pytestmark = pytest.mark.own_cluster
 
 
+@pytest.mark.nightly("a disk of its own, filled with a cluster's data")
 @pytest.mark.skipif(not may_mount(), reason="users may not have mounts of their own here")
 def test_full_disk_is_reported_and_loses_nothing(tmp_path: Path) -> None:
     script = Path(__file__).with_name("full_disk.py")

@@ -111,6 +111,7 @@ def test_the_life_of_a_cluster(play: Play, directory: Path, tmp_path: Path) -> N
     assert play(local_cluster_state="absent")[:2] == (0, 0)
 
 
+@pytest.mark.nightly("starts a cluster; test_fault_proxy switches faults each day")
 def test_faults_are_switched_without_a_restart(play: Play, directory: Path, tmp_path: Path) -> None:
     rules = [{"fault": "status", "status": 503, "rate": 0.1}]
     assert play(local_cluster_faults=True, local_cluster_fault_rules=[])[:2] == (1, 0)
@@ -124,6 +125,7 @@ def test_faults_are_switched_without_a_restart(play: Play, directory: Path, tmp_
     assert (directory / "run" / "control-plane.process.json").read_bytes() == running
 
 
+@pytest.mark.nightly("starts two clusters; test_the_life_of_a_cluster starts one each day")
 def test_several_clusters_in_a_loop(tmp_path: Path, collections: dict[str, str]) -> None:
     role = {"name": "virtshape.instancetypes.local_cluster"}
     directories = {"local_cluster_name": "{{ item }}", "local_cluster_dir": f"{tmp_path}/{{{{ item }}}}"}

@@ -31,7 +31,7 @@ LEASE = "revision_refresh_lease"
 OTHER_OPTIONS = ("from_template", "the option expand: grow")
 # Whether each right is taken away, or all that is needed is there.
 EACH = pytest.mark.parametrize(
-    "each", [False, pytest.param(True, marks=pytest.mark.nightly("test_module_rights takes away each right each day"))]
+    "each", [False, pytest.param(True, marks=pytest.mark.nightly("test_module_rights takes rights away each day"))]
 )
 
 Variables = dict[str, Any]
