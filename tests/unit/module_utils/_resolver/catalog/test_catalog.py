@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import importlib.util
 import json
 import os
 import re
@@ -16,6 +15,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from loaded_files import load as load_file
 
 from plugins.module_utils._resolver.api.errors import CatalogError
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
@@ -58,12 +58,7 @@ def load(folder: Path, pattern: str) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def tool() -> ModuleType:
-    path = CHECKOUT / "tests" / "tools" / "catalog_digests.py"
-    spec = importlib.util.spec_from_file_location("catalog_digests", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_file(CHECKOUT / "tests" / "tools" / "catalog_digests.py")
 
 
 @pytest.fixture(scope="module")
