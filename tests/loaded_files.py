@@ -1,7 +1,5 @@
 """Loads Python files that belong to no package: tools, and what lies beside tests."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The doc fragments say what the code does: the generated ones are up to date, the others agree with it."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import re

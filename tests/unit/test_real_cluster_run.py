@@ -1,7 +1,5 @@
 """tools/test_real.py: how a report is read, and the table at the end."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from types import ModuleType

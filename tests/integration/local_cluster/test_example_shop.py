@@ -1,7 +1,5 @@
 """The example repository of docs/testing_your_playbooks.md, run step by step as that page says."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shutil

@@ -4,8 +4,6 @@ The disk is a small file system in memory, mounted in a namespace of its own: no
 the system lets users have such namespaces.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

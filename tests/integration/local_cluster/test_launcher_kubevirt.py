@@ -3,8 +3,6 @@
 These tests start clusters of their own, whatever KUBECONFIG says. All but a few share one, which each finds running.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

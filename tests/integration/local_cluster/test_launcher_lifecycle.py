@@ -3,8 +3,6 @@
 These tests start clusters of their own, whatever KUBECONFIG says, as API servers without KubeVirt.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

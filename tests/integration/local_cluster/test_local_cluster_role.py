@@ -3,8 +3,6 @@
 API servers without KubeVirt: what the role does is the same.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What the tests of docs/rbac share: the table, a user who is given its rights one by one, and plays of one module."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 import uuid

@@ -1,7 +1,5 @@
 """Every option with every empty value: the value is refused, or the second run is unchanged."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

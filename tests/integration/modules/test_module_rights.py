@@ -1,7 +1,5 @@
 """Each module works with the rights of docs/rbac, and with one fewer fails and says which one it lacks."""
 
-from __future__ import annotations
-
 import contextlib
 import tempfile
 import uuid

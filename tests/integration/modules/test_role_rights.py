@@ -3,8 +3,6 @@
 All runs of a role are hosts of one play, each with rights and objects of its own, so that Ansible starts once.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """One catalog and one report for three clusters: one has an older KubeVirt, and one dies in the middle."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """A task that reaches its timeout writes nothing any more, wherever its module runs."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The pages of docs/ agree with the code: links, messages, names of options; and how the site is put together."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator

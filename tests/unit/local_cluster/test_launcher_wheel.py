@@ -1,7 +1,5 @@
 """Programs of a wheel: what `make wheel` packs is found by the launcher where the wheel is installed."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Scheduling of pods and of migration targets: node selector, affinity, labels."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A VMI as the cluster stores it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """AAQ's calculators, with expected amounts worked out by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What is read of the cluster's KubeVirt, and what where it cannot be read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Ownership as managedFields tell it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from plugins.module_utils._resolver.api import managed_fields as ownership

@@ -1,7 +1,5 @@
 """What a release is read from, which differences it has, and what its API knows; results are in tests/conformance."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The canonical form beyond what the vectors show: errors, and what `declared` keeps."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Parts of a manifest that come from different options, as one."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The catalog that comes with the collection equals upstream's, and the language of catalogs does what it says."""
 
-from __future__ import annotations
-
 import copy
 import json
 import os

@@ -1,7 +1,5 @@
 """Old manifests become modern ones, which give the same VMI."""
 
-from __future__ import annotations
-
 import base64
 import copy
 import itertools

@@ -1,7 +1,5 @@
 """The rule by which instancetypes fit, and their order."""
 
-from __future__ import annotations
-
 from itertools import permutations
 from typing import Any
 

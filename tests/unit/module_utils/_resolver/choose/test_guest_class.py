@@ -1,7 +1,5 @@
 """choose.guest_class: what guests demand of nodes, and how two guests differ in that."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Options from the schema: Ansible's validator decides what they take, `to_manifest` gives the API's spelling."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 from typing import Any

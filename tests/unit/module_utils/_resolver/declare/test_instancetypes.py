@@ -1,7 +1,5 @@
 """Manifests of instancetypes and preferences from the modules' options."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The numbers and names of a task itself."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Manifests of VMs from options, and VMs seen beside the live ones."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a planned change of a VM means for its guest."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

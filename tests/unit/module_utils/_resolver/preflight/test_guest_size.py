@@ -1,7 +1,5 @@
 """Which guests are warned of: too small to boot, or with sockets that their system does not use."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

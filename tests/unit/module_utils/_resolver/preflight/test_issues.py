@@ -1,7 +1,5 @@
 """What the cluster will say to a VM, and the remedy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """VMs whose instancetype or preference KubeVirt no longer finds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from plugins.module_utils._resolver.api.release import parse_release

@@ -1,7 +1,5 @@
 """What must exist beside a VM before its guest starts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Drift of VMs from what they captured."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

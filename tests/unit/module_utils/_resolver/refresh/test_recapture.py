@@ -1,7 +1,5 @@
 """The writes of a refresh, as values."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Names that are made, and names that volumes may have."""
 
-from __future__ import annotations
-
 import pytest
 
 from plugins.module_utils._resolver.api.errors import FieldError

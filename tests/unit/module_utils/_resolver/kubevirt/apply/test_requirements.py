@@ -1,7 +1,5 @@
 """Requirements of preferences, beyond what the vectors show."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Settings of a cluster's KubeVirt for running guests."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Contents of ControllerRevisions, and why they cannot be read."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

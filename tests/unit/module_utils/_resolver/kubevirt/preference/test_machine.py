@@ -1,7 +1,5 @@
 """Preferred machine types."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Effects of changes on running VMs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

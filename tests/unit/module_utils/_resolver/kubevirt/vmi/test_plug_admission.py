@@ -1,7 +1,5 @@
 """Which volumes and disks virt-api lets a running VMI have."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Changes since the start of a VM that need a restart."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from typing import Any
 
