@@ -229,6 +229,9 @@ def test_dying_virt_api_admits_no_invalid_vm(launch: Launch, directory: str) -> 
     assert all(map(_is_defaulted, stored))
 
 
+@pytest.mark.nightly(
+    "a further option of the launcher; test_a_vm_under_each_reference_policy has the policies each day"
+)
 def test_reference_policy_changes_on_a_running_cluster(launch: Launch, directory: str) -> None:
     def policy(*arguments: str) -> bool:
         return bool(launch("start", "--dir", directory, *arguments)["changed"])

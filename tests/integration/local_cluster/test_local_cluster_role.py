@@ -150,6 +150,7 @@ def test_several_clusters_in_a_loop(tmp_path: Path, collections: dict[str, str])
     assert not (tmp_path / "west").exists()
 
 
+@pytest.mark.nightly("starts a cluster; test_check_changes_nothing checks the launcher each day")
 def test_check_mode_predicts_without_changes(play: Play, directory: Path) -> None:
     assert play("--check")[:2] == (1, 0)
     assert not directory.exists()
