@@ -55,16 +55,6 @@ def test_parity() -> None:
         assert not EVEN.keys() & other[0].keys()
 
 
-def test_tdx_quote_socket() -> None:
-    tdx = {"launchSecurity": {"tdx": {}}}
-    key = "kubevirt.io/qgs-socket-path"
-    assert stored(tdx)[0][key] == "/var/run/tdx-qgs/qgs.socket"
-    assert key not in stored(tdx, "1.8")[0]
-    for path, expected in (("/x", "/x"), ("", None)):
-        attestation = {"confidentialCompute": {"tdx": {"attestation": {"qgsSocketPath": path}}}}
-        assert stored(tdx, env=make_env(configuration=attestation))[0].get(key) == expected
-
-
 def test_no_pci_topology_without_pcie() -> None:
     assert stored(architecture="s390x")[0] == {}
 

@@ -121,18 +121,6 @@ def test_the_old_api_version_of_vms() -> None:
     assert modernize({**vm(), "apiVersion": "kubevirt.io/v1alpha3"}).manifest == vm()
 
 
-def test_removed_bindings_are_reported() -> None:
-    old = vm()
-    old["spec"]["template"]["spec"]["domain"]["devices"]["interfaces"] = [{"name": "a"}, {"name": "b", "slirp": {}}]
-
-    result = modernize(old)
-
-    assert result.manifest == old
-    assert [remaining.path for remaining in result.remaining] == [
-        "spec.template.spec.domain.devices.interfaces[1].slirp"
-    ]
-
-
 @pytest.mark.parametrize(
     ("manifest", "message"),
     [

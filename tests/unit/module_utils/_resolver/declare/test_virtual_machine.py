@@ -55,20 +55,6 @@ def test_manifest() -> None:
     }
 
 
-def test_template_and_spec_are_merged() -> None:
-    options = {
-        "name": "a",
-        "memory": "1024Mi",
-        "template": {"metadata": {"labels": {"x": "y"}}, "spec": {"hostname": "h", "domain": {"cpu": {"cores": 2}}}},
-        "spec": {"updateVolumesStrategy": "Migration"},
-    }
-    spec = as_vm(options)["spec"]
-    assert spec["updateVolumesStrategy"] == "Migration"
-    assert spec["template"]["metadata"] == {"labels": {"x": "y"}}
-    assert spec["template"]["spec"]["hostname"] == "h"
-    assert spec["template"]["spec"]["domain"] == {"devices": {}, "memory": {"guest": "1Gi"}, "cpu": {"cores": 2}}
-
-
 def test_contradictory_values_of_a_field_are_an_error() -> None:
     options = {"name": "a", "memory": "1Gi", "template": {"spec": {"domain": {"memory": {"guest": "2Gi"}}}}}
     with pytest.raises(

@@ -171,13 +171,6 @@ def test_similar_names_are_suggested() -> None:
     assert issue_text(vm(instancetype={"name": "nothing-like-it", "kind": OWN})).endswith(f"; the cluster has 1 {OWN}s")
 
 
-def test_both_matchers_are_reported() -> None:
-    fields = [
-        issue.text.partition(":")[0] for issue in issues(vm(instancetype={"name": "x"}, preference={"name": "y"}))
-    ]
-    assert fields == ["spec.instancetype.name", "spec.preference.name"]
-
-
 def test_unknown_kind_or_revision() -> None:
     assert issue_text(vm(instancetype={"name": "u1.large", "kind": "Flavor"})) == (
         "spec.instancetype.name: got unexpected kind in InstancetypeMatcher: Flavor"

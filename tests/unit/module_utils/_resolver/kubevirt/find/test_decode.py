@@ -32,11 +32,6 @@ def test_empty_revision_fails_only_for_its_spec() -> None:
     assert decode.spec({}, INSTANCETYPE).error == "the ControllerRevision is empty"
 
 
-def test_wrong_type_names_its_field() -> None:
-    data = {"apiVersion": matcher.API_VERSION, "kind": "VirtualMachineInstancetype", "spec": {"cpu": {"guest": "two"}}}
-    assert str(decode.decode({"data": data}).error).startswith(f"{FAILED}spec.cpu.guest: ")
-
-
 def test_unreadable_alpha_data() -> None:
     data = {"apiVersion": "instancetype.kubevirt.io/v1alpha2", "kind": "VirtualMachineInstancetype"}
     decoded = decode.decode({"data": {**data, "spec": {"cpu": {"guest": "two"}}}}, parse_release("1.6"))
