@@ -1,7 +1,5 @@
 """The environment of the commands of Ansible that tests run."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the check and a real cluster say of manifests as people wrote them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator

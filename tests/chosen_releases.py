@@ -1,7 +1,5 @@
 """Which releases of KubeVirt a test run takes."""
 
-from __future__ import annotations
-
 import os
 
 ALL = os.environ.get("VIRTSHAPE_TEST_RELEASES") == "all"

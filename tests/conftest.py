@@ -8,8 +8,6 @@ All workers of pytest-xdist share it. Tests that need something which not every 
 skipped where it is missing; those that start clusters of their own are marked `own_cluster`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import json

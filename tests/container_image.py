@@ -1,7 +1,5 @@
 """Images of containers as the documents that a registry stores, made without a container engine."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ Types and required fields are those of the real definitions. As in KubeVirt, the
 (`ioThreadsPolicy: bogus` is stored), the range of uint32, and anything that involves other objects.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """The registry of the distribution project on loopback, where Debian's package `docker-registry` is installed."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """What the cluster that KUBECONFIG names has of what tests may need."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """All filters of the collection by name, as Ansible finds them."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from pathlib import Path
 from typing import Any

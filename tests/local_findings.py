@@ -1,7 +1,5 @@
 """What this collection says of a VM before anybody sends it: `virtshape-check`, and the preflight of the modules."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A registry on loopback: images are pushed into it as values, and it asks for credentials as real ones do."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import http.server

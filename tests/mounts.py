@@ -1,7 +1,5 @@
 """File systems of a test's own, such as one that is soon full: in a mount namespace, which needs no administrator."""
 
-from __future__ import annotations
-
 import subprocess
 
 OWN_MOUNTS = ("unshare", "--user", "--map-root-user", "--mount")

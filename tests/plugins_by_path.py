@@ -4,8 +4,6 @@ It is the module that Ansible knows by its full name, `ansible_collections.virts
 a second copy of it. Editors and type checkers find the path without this.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import sys

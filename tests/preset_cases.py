@@ -1,7 +1,5 @@
 """VirtualMachineInstancePresets and VMIs that they match, for the unit tests and for a running KubeVirt."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple

@@ -1,7 +1,5 @@
 """The cluster of a script that compares with a real API server: a given one, or a local one of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

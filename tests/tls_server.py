@@ -1,7 +1,5 @@
 """TLS for the HTTP server of a test."""
 
-from __future__ import annotations
-
 import socketserver
 import ssl
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What all sets of vectors share: their command line, ``run.py DIR [--group G] [--failures N]``, and what tests say."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence

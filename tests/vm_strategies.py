@@ -4,8 +4,6 @@ for options of the module virtual_machine.
 KubeVirt's checks that have nothing to do with instance types are not preflight's matter: the VMs break none of those.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import strategies as st

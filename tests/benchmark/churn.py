@@ -5,8 +5,6 @@ instancetype while they run, stopped (every other one; the rest are deleted runn
 the memory of each process and how many objects there are. The cluster is one of its own, removed at the end.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import itertools

@@ -1,7 +1,5 @@
 """What the benchmarks of the local cluster share: its launcher, a client, and the objects they make."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

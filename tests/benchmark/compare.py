@@ -5,8 +5,6 @@ both. What counts is the ratio within a round: its median over the rounds, and t
 percent confidence. Ends with 1 if a measure is worse by more than the limit, and by more than chance explains.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -5,8 +5,6 @@ memory over rounds of creating and deleting them. The cluster is one of its own,
 time is made; run it on an idle machine and compare with docs/benchmarks.md.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os

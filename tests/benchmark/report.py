@@ -1,7 +1,5 @@
 """Tables and the picture of what the benchmarks measured: ``report.py [FILE] [--picture FILE]``; prints Markdown."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

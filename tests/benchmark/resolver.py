@@ -6,8 +6,6 @@ anywhere, so run it on an idle machine and compare with docs/benchmarks.md. The 
 another checkout to measure.
 """
 
-from __future__ import annotations
-
 import argparse
 import cProfile
 import gc

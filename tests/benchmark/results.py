@@ -1,7 +1,5 @@
 """The file of all results, docs/benchmarks/benchmarks.json: a section for each benchmark, and where it ran."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -5,8 +5,6 @@ compared as it is, messages included, but for uploads, of which `upload_cases` s
 schedule is due, which nothing here computes.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

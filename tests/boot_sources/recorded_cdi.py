@@ -4,8 +4,6 @@ Objects live in memory. What the API server refused in the recording it refuses 
 what is compared; readiness, events and the proxy's answers are those of the case.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

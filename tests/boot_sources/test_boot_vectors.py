@@ -1,7 +1,5 @@
 """Every group of the project's copy of the boot sources' vectors, and that a difference is one."""
 
-from __future__ import annotations
-
 import re
 from copy import deepcopy
 from pathlib import Path

@@ -5,8 +5,6 @@ fails, the message: our words are translated to virtctl's in `_SAID`. What is me
 changes what is expected. Left out are DataSources: the module declares one afterwards, as that of any boot source.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import tempfile

@@ -1,7 +1,5 @@
 """The command line of `virtctl image-upload`, as options of the module boot_source."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """A cluster whose API server can be made to misbehave, and a namespace on it with VMs to declare."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Fault proxies, one for each client, through which a test sees each request, holds it or disturbs it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import threading

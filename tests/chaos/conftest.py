@@ -1,7 +1,5 @@
 """The tests that break things on purpose: a cluster with a fault proxy, and VMs to declare on it."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Iterator

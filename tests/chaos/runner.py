@@ -1,7 +1,5 @@
 """What can be killed: modules, forked from a process that has imported them, and playbooks."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import multiprocessing

@@ -1,7 +1,5 @@
 """A token that the API server revokes in the middle of a run."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

@@ -7,8 +7,6 @@ VIRTSHAPE_TEST_REQUESTS is a pattern of the shell for those that are tried, `*` 
 VIRTSHAPE_TEST_SEED draws a few.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import os
 import random

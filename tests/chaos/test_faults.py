@@ -1,7 +1,5 @@
 """Each fault by itself: what is declared comes to be, once, and the module says so."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

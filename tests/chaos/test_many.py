@@ -4,8 +4,6 @@ VIRTSHAPE_TEST_CHAOS makes it larger, 1000 for example; VIRTSHAPE_TEST_KILLS is 
 VIRTSHAPE_TEST_SEED repeats a run.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -4,8 +4,6 @@ A seed draws the runs, what the user does, and the order. VIRTSHAPE_TEST_ORDERS 
 VIRTSHAPE_TEST_SEED on.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """Several clients that take turns: one request at a time, whose it is is drawn."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections import Counter

@@ -1,7 +1,5 @@
 """Resolves ``fromBundle`` references of the vectors to objects of common-instancetypes v1.7.0."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from pathlib import Path

@@ -5,8 +5,6 @@ volume; then it patches the references. Releases before 1.5 write the revision's
 server's responses are predicted from the given objects.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import checkout  # noqa: F401  # pylint: disable=unused-import

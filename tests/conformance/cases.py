@@ -5,8 +5,6 @@ A group is a file; its name is the path below the directory without the suffix (
 their own: ``requirements/matrix.json`` (pairs of catalog objects) and ``types.json`` (the wire types).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

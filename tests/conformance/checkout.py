@@ -3,8 +3,6 @@
 The resolver is pure and needs neither Ansible nor the collection's place in `ansible_collections`.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

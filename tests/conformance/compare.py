@@ -1,7 +1,5 @@
 """The differences of two JSON values, by path."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ The body is checked as by virt-api's own OpenAPI validation: types, required fie
 fields.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 

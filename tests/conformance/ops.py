@@ -1,7 +1,5 @@
 """What each op of the vectors calls in ``_resolver``: one function per op, input to the form of `expect`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, Callable

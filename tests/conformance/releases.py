@@ -5,8 +5,6 @@ results count for all other cases. Of the random cases only the first that diffe
 one leaves out before it is as in the main set, and what comes after it is not known.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Runs the cases of a group and tells what differs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple

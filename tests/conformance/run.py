@@ -5,8 +5,6 @@ DIR is the main set, or the set of older releases (`releases`). Prints ``GROUP p
 and then the first failures: name, input and every difference by path. Exits 1 if a case fails, 2 if there is none.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

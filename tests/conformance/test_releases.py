@@ -1,7 +1,5 @@
 """Every group of the project's copy of the vectors of older releases, one test each."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Every group of the project's copy of the vectors, one test each; with the built-in catalog for its objects."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

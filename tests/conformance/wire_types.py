@@ -4,8 +4,6 @@ Types are paired by where they occur, from the objects of the API downwards: the
 free to differ where Go has one name twice.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the tests on a cluster share; some need only a server that answers as they say."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

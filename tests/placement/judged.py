@@ -1,7 +1,5 @@
 """What kube-scheduler and what the resolver say of the pods of a cluster."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """Made-up clusters: nodes, pods that run on them, and pods that are yet to be placed. The same seed gives the same."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

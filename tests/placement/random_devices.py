@@ -1,7 +1,5 @@
 """Made-up devices of nodes, and claims for them by the pods that are yet to be placed."""
 
-from __future__ import annotations
-
 import random
 from typing import Any, Final
 

@@ -5,8 +5,6 @@ Builds the scheduler's filter plugins once, of the modules that the local cluste
 pods fit on exactly the nodes that kube-scheduler says, and the first that do not. Exits 1 if there is one.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,7 +1,5 @@
 """The nodes that pods fit on, beside what the real kube-scheduler said of them: `run.py --record`."""
 
-from __future__ import annotations
-
 from judged import CASES, Case, batch, ours, recorded
 from random_clusters import cluster
 

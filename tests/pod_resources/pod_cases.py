@@ -5,8 +5,6 @@ older one. Files may be compressed (``.jsonl.gz``). Quantities are compared by v
 in order, but the terms of required anti-affinity, whose order KubeVirt leaves to chance.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import sys

@@ -6,8 +6,6 @@ path. Counted are the cases that KubeVirt's webhook admits, and those of VMIs as
 there is none.
 """
 
-from __future__ import annotations
-
 import sys
 
 from pod_cases import Failure, failures, groups, load

@@ -3,8 +3,6 @@
 The pods are those that KubeVirt's own code has written.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import sys

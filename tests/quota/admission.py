@@ -1,7 +1,5 @@
 """What the API server's admission and what the resolver say of pods and claims."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import json

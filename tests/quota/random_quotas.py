@@ -3,8 +3,6 @@
 The same seed gives the same. A third of the pods are launcher pods that KubeVirt's own code has written.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

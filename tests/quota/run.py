@@ -5,8 +5,6 @@ Starts a local cluster unless a kubeconfig is given. Prints of how many pods and
 server says, and the first that differ. Exits 1 if there is one.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

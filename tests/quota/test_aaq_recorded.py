@@ -1,7 +1,5 @@
 """AAQ's four ways of counting beside what AAQ's own code counted."""
 
-from __future__ import annotations
-
 import pytest
 from aaq import WAYS, cases, ours, recorded
 

@@ -1,7 +1,5 @@
 """Pods and claims beside what the real API server's admission said of them: `run.py --record`."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from admission import differences, ours, ours_in_any_order, recorded, unexpected

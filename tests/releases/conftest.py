@@ -1,7 +1,5 @@
 """The tests that start a cluster of each release of KubeVirt that can be built."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

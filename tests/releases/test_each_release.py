@@ -3,8 +3,6 @@
 `make nightly` takes the oldest, VIRTSHAPE_TEST_RELEASES=all all of them.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable

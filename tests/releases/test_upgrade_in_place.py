@@ -3,8 +3,6 @@
 VIRTSHAPE_TEST_RELEASES=all takes 200 VMs and upgrades from two releases; VIRTSHAPE_UPGRADE_VMS=24 takes as many VMs.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

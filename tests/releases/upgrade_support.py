@@ -1,7 +1,5 @@
 """A cluster with random VMs that is upgraded: what upgrade_info says before, beside what is seen after."""
 
-from __future__ import annotations
-
 import json
 import random
 import time

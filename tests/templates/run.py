@@ -5,8 +5,6 @@ Prints ``GROUP passed/total`` for each file below DIR and then the first failure
 path. Exits 1 if a case fails, 2 if there is none.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import sys

@@ -4,8 +4,6 @@ A group is a file below the directory. Everything is compared as it is, messages
 says what they hold.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

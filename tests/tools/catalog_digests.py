@@ -7,8 +7,6 @@ common in our catalog and upstream: everything but prose. The digests are kept w
 themselves are not part of this project.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys

@@ -1,7 +1,5 @@
 """What the unit tests share lies in `support`; `crd_schemas` imports `_resolver` from where it lies."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

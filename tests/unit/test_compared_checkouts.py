@@ -1,7 +1,5 @@
 """`tests/benchmark/compare.py`: which differences between two checkouts it reports. Nothing is timed here."""
 
-from __future__ import annotations
-
 import importlib.util
 import random
 import sys

@@ -1,7 +1,5 @@
 """Names of tests: short, and those in the documentation and the Makefile exist."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

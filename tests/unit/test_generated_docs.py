@@ -1,7 +1,5 @@
 """The doc fragments say what the code does: the generated ones are up to date, the others agree with it."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import re
@@ -13,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 from ansible.module_utils import basic
+from loaded_files import load
 
 from plugins.doc_fragments import attributes, auth, declare, instancetype_options, preference_options, selection, writes
 from plugins.module_utils._cluster.modules.options import (
@@ -49,22 +48,14 @@ class Asked(BaseException):
     """The module has said which options it takes."""
 
 
-def tool(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, CHECKOUT / "tools" / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture
 def generate_docs() -> ModuleType:
-    return tool("generate_docs")
+    return load(CHECKOUT / "tools" / "generate_docs.py")
 
 
 @pytest.fixture
 def module_docs() -> ModuleType:
-    return tool("module_docs")
+    return load(CHECKOUT / "tools" / "module_docs.py")
 
 
 def documentation(fragment: ModuleType, part: str = "DOCUMENTATION") -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """The short name of a module is the module itself."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 

@@ -1,24 +1,18 @@
 """tools/test_real.py: how a report is read, and the table at the end."""
 
-from __future__ import annotations
-
-import importlib.util
 from collections import Counter
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from loaded_files import load
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("test_real", CHECKOUT / "tools" / "test_real.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load(CHECKOUT / "tools" / "test_real.py")
 
 
 def test_a_report_and_its_table(tool: ModuleType, tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """What GitHub runs is what anybody can run: targets of the Makefile."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import shlex

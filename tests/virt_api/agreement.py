@@ -1,7 +1,5 @@
 """Whether the check and preflight say of a case what a server answered."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from local_findings import causes, errors, issues

@@ -1,7 +1,5 @@
 """What a server answers to a manifest, and the answers that are recorded, one file for each release of KubeVirt."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A VM at the limits of what KubeVirt admits: how the cases are written."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 Fields = dict[str, Any]

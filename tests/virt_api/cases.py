@@ -1,7 +1,5 @@
 """VMs at the limits of what KubeVirt admits: each breaks a rule, or only just keeps it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from virt_api.case import LONG, Case, Fields, disk, gates, interface, vm, vmi, volume

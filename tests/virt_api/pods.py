@@ -1,7 +1,5 @@
 """VMs that virt-api admits; kube-apiserver may refuse the pods that virt-controller makes of them."""
 
-from __future__ import annotations
-
 from virt_api.case import Case, pod
 
 DEVICES = "domain.devices"

@@ -1,7 +1,5 @@
 """Further VMs at the limits of what KubeVirt admits: one for each rule and gate that those of `cases` do not reach."""
 
-from __future__ import annotations
-
 from virt_api.case import Case, gates, vm, vmi
 
 POD = {"name": "a", "pod": {}}

@@ -1,7 +1,5 @@
 """`virtctl create instancetype | preference`: flags → options of the modules instancetype and preference."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import collection_path  # noqa: F401  # pylint: disable=unused-import

@@ -1,7 +1,5 @@
 """Importing this lets the collection be imported by its full name, through a link in .cache, as Ansible finds it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

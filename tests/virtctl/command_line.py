@@ -1,7 +1,5 @@
 """virtctl's command line: words → flags, and the small language inside some of their values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple

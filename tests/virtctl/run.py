@@ -6,8 +6,6 @@ difference. Exits 1 if a case fails, 2 if there is none. No case is skipped: a p
 collection has none of, is part of the translation of flags to options.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import sys

@@ -1,7 +1,5 @@
 """Every group of the project's copy of virtctl's vectors, and that a difference is one."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from pathlib import Path
 from typing import Any

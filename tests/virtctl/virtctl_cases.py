@@ -7,8 +7,6 @@ parts that virtctl leaves unfilled (`status`, `resources`, ...), the case of a m
 virtctl makes at random, which are always the same here: they have to be of virtctl's form.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile

@@ -4,8 +4,6 @@ Every error that the module's options or the resolver have for a virtual machine
 to be about the same thing as virtctl's. An error without a line stays as it is, and so is seen to differ.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable

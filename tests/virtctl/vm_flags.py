@@ -4,8 +4,6 @@ virtctl looks at its flags one after the other and stops at the first error, whe
 options come in stages, in virtctl's order, each with one flag more: the first stage that fails tells virtctl's error.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from types import MappingProxyType

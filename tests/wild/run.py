@@ -7,8 +7,6 @@ Prints of how many both say the same, accepted or refused for the same field, an
 known. Exits 1 if one is not explained, or if there is nothing to compare.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """Who is compared: each as the playbook, or the command, that its users would write for the same VMs."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 ``floor.py KUBECONFIG NAMESPACE PHASE COUNT``
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import ssl

@@ -1,7 +1,5 @@
 """One command as a whole: wall time, CPU time, and the peak memory of its parts."""
 
-from __future__ import annotations
-
 import os
 import resource
 import signal

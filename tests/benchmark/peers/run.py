@@ -7,8 +7,6 @@ another cluster instead. Writes what was measured as JSON; `../report.py` draws 
 peers come with the PyPI package `ansible`, which is fetched once (55 MB).
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

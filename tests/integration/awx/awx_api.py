@@ -1,7 +1,5 @@
 """The API of a real AWX, in what the tests ask of it."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """A real AWX, where the environment names one; the table of steps at the end."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

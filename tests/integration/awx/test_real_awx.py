@@ -3,8 +3,6 @@
 How to run them: tests/README.md.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """The examples of the documentation: where they are, what they are, and the tasks in them."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ All are parsed, and the options of every task are held against the module's own.
 cluster of their own, page by page in the order of the page, so that an example may build on the ones before it.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import re

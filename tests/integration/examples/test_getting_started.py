@@ -1,7 +1,5 @@
 """The newcomer's page, done step by step as it says: its files, its commands, the line that the first one prints."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Each recipe of docs/recipes.md does what its last sentence says, on a local cluster."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -3,8 +3,6 @@
 Prints what happened as JSON; `test_launcher_full_disk` looks at it.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """CDI with the simulated worker pods of the local cluster: DataVolumes, DataSources, DataImportCrons and uploads."""
 
-from __future__ import annotations
-
 import hashlib
 import http.server
 import ssl

@@ -3,8 +3,6 @@
 The cluster is one of the test's own.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -1,7 +1,5 @@
 """The example repository of docs/testing_your_playbooks.md, run step by step as that page says."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shutil
@@ -59,6 +57,7 @@ def _play(repository: Path, step: str) -> int:
     return int(recap.partition("changed=")[2].split()[0])
 
 
+@pytest.mark.nightly("a further scenario of Molecule")
 def test_the_scenario_passes_step_by_step(repository: Path, launch: Launch) -> None:
     steps = yaml.safe_load((repository / "molecule" / "default" / "molecule.yml").read_text())
     sequence = steps["scenario"]["test_sequence"]

@@ -3,8 +3,6 @@
 The cluster is one of its own, without KubeVirt.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import time

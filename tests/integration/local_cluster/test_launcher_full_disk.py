@@ -4,8 +4,6 @@ The disk is a small file system in memory, mounted in a namespace of its own: no
 the system lets users have such namespaces.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -18,6 +16,7 @@ from mounts import OWN_MOUNTS, may_mount
 pytestmark = pytest.mark.own_cluster
 
 
+@pytest.mark.nightly("a disk of its own, filled with a cluster's data")
 @pytest.mark.skipif(not may_mount(), reason="users may not have mounts of their own here")
 def test_full_disk_is_reported_and_loses_nothing(tmp_path: Path) -> None:
     script = Path(__file__).with_name("full_disk.py")

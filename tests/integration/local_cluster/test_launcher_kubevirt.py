@@ -3,8 +3,6 @@
 These tests start clusters of their own, whatever KUBECONFIG says. All but a few share one, which each finds running.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -159,7 +157,13 @@ def test_killed_api_server_restarts_with_its_data(launch: Launch, directory: str
     assert _names(directory) == {"one", "two"}
 
 
-@pytest.mark.parametrize("killed", [["supervisor"], ["virt-api"], ["supervisor", "control-plane", "cdi"]])
+@pytest.mark.parametrize(
+    "killed",
+    [
+        ["virt-api"],
+        *(pytest.param(some, marks=KILLED) for some in (["supervisor"], ["supervisor", "control-plane", "cdi"])),
+    ],
+)
 def test_start_restarts_nothing_else(launch: Launch, directory: str, killed: list[str]) -> None:
     """A supervisor that has ended comes back, and the parts that it starts again are waited for."""
     before = _processes(launch, directory)
@@ -225,6 +229,9 @@ def test_dying_virt_api_admits_no_invalid_vm(launch: Launch, directory: str) -> 
     assert all(map(_is_defaulted, stored))
 
 
+@pytest.mark.nightly(
+    "a further option of the launcher; test_a_vm_under_each_reference_policy has the policies each day"
+)
 def test_reference_policy_changes_on_a_running_cluster(launch: Launch, directory: str) -> None:
     def policy(*arguments: str) -> bool:
         return bool(launch("start", "--dir", directory, *arguments)["changed"])

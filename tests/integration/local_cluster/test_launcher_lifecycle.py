@@ -3,8 +3,6 @@
 These tests start clusters of their own, whatever KUBECONFIG says, as API servers without KubeVirt.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -25,6 +23,7 @@ from kubernetes import client, config
 from local_cluster.processes import started
 
 pytestmark = pytest.mark.own_cluster
+OWN_LIFE = pytest.mark.nightly("starts and stops more clusters; test_data_are_kept_when_requested does so each day")
 
 Launch = Callable[..., dict[str, Any]]
 START = ("start", "--no-kubevirt")
@@ -142,6 +141,7 @@ def test_the_controllers_work(launch: Launch, directory: str) -> None:
     _wait_until(lambda: "one" not in [item.metadata.name for item in core.list_namespace().items])
 
 
+@OWN_LIFE
 def test_stop_leaves_only_the_kubeconfig(launch: Launch, directory: str) -> None:
     first = launch(*START, "--dir", directory)
     _core(directory).create_namespace({"metadata": {"name": "one"}})
@@ -198,6 +198,7 @@ def test_cluster_starts_after_data_corruption(launch: Launch, directory: str) ->
     assert "default" in [item.metadata.name for item in _core(directory).list_namespace().items]
 
 
+@OWN_LIFE
 def test_unreadable_kept_data_are_an_error(launch: Launch, directory: str) -> None:
     launch(*START, "--dir", directory)
     launch("stop", "--keep-data", "--dir", directory)
@@ -210,6 +211,7 @@ def test_unreadable_kept_data_are_an_error(launch: Launch, directory: str) -> No
     assert launch("status", "--dir", directory)["state"] == "stopped"
 
 
+@OWN_LIFE
 def test_occupied_port_is_avoided_unless_requested(launch: Launch, directory: str) -> None:
     port = int(launch(*START, "--dir", directory)["server"].rpartition(":")[2])
     launch("stop", "--dir", directory)
@@ -225,6 +227,7 @@ def test_occupied_port_is_avoided_unless_requested(launch: Launch, directory: st
     assert requested["reason"] == "the settings changed"
 
 
+@OWN_LIFE
 def test_two_clusters_run_side_by_side(launch: Launch, directory: str, tmp_path: Path) -> None:
     other = str(tmp_path / "other")
     try:

@@ -3,8 +3,6 @@
 API servers without KubeVirt: what the role does is the same.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -111,6 +109,7 @@ def test_the_life_of_a_cluster(play: Play, directory: Path, tmp_path: Path) -> N
     assert play(local_cluster_state="absent")[:2] == (0, 0)
 
 
+@pytest.mark.nightly("starts a cluster; test_fault_proxy switches faults each day")
 def test_faults_are_switched_without_a_restart(play: Play, directory: Path, tmp_path: Path) -> None:
     rules = [{"fault": "status", "status": 503, "rate": 0.1}]
     assert play(local_cluster_faults=True, local_cluster_fault_rules=[])[:2] == (1, 0)
@@ -124,6 +123,7 @@ def test_faults_are_switched_without_a_restart(play: Play, directory: Path, tmp_
     assert (directory / "run" / "control-plane.process.json").read_bytes() == running
 
 
+@pytest.mark.nightly("starts two clusters; test_the_life_of_a_cluster starts one each day")
 def test_several_clusters_in_a_loop(tmp_path: Path, collections: dict[str, str]) -> None:
     role = {"name": "virtshape.instancetypes.local_cluster"}
     directories = {"local_cluster_name": "{{ item }}", "local_cluster_dir": f"{tmp_path}/{{{{ item }}}}"}
@@ -150,6 +150,7 @@ def test_several_clusters_in_a_loop(tmp_path: Path, collections: dict[str, str])
     assert not (tmp_path / "west").exists()
 
 
+@pytest.mark.nightly("starts a cluster; test_check_changes_nothing checks the launcher each day")
 def test_check_mode_predicts_without_changes(play: Play, directory: Path) -> None:
     assert play("--check")[:2] == (1, 0)
     assert not directory.exists()

@@ -1,7 +1,5 @@
 """Runs modules as Ansible does, in this process, against the cluster of the test run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What the tests of the modules share: running one, and VMs to declare."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import io

@@ -1,18 +1,14 @@
 """What the tests of docs/rbac share: the table, a user who is given its rights one by one, and plays of one module."""
 
-from __future__ import annotations
-
 import contextlib
-import importlib.util
-import sys
 import time
 import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 from kubernetes import client, config
+from loaded_files import load
 
 from modules_support import execute, vm
 from plugins.module_utils._cluster.client.session import Session
@@ -22,16 +18,7 @@ from plugins.module_utils._resolver.api.kinds import Kind
 CHECKOUT = Path(__file__).parents[3]
 
 
-def _tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate_rbac", CHECKOUT / "tools" / "generate_rbac.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-generate_rbac = _tool()
+generate_rbac = load(CHECKOUT / "tools" / "generate_rbac.py")
 TABLE = generate_rbac.table()
 # KubeVirt stores no revision of an older version any more; tests/unit holds the requests for one.
 UPGRADE = "state upgraded"

@@ -1,7 +1,5 @@
 """Manifests in Git: the engine of Argo CD writes them, and says what is in sync after what users and KubeVirt do."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What changes do to guests: cases in which KubeVirt compares with something else than the guest that runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

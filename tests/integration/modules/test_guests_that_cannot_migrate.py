@@ -1,7 +1,5 @@
 """KubeVirt 1.8 with guests that cannot migrate: what it leaves to a restart, whether or not it asks for one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

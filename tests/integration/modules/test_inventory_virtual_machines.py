@@ -1,7 +1,5 @@
 """The inventory plugin as Ansible runs it: `ansible-inventory` on a file."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

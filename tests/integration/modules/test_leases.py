@@ -1,7 +1,5 @@
 """A Lease of the cluster has one holder at a time."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Bad input: one line that names entry, field, value and remedy, and nothing is written."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

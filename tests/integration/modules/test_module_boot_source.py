@@ -1,7 +1,5 @@
 """The module boot_source on a cluster whose CDI reads a registry on loopback."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 from collections.abc import Callable

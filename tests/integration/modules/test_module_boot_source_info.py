@@ -1,7 +1,5 @@
 """The module boot_source_info beside boot sources that the module boot_source and others have made."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """capacity_info: VMs of a cluster and declared ones, with a quota, a limit range and a node that the test makes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

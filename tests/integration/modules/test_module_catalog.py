@@ -1,7 +1,5 @@
 """catalog: deployed, unchanged, upgraded, pruned, side by side; and what goes wrong."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

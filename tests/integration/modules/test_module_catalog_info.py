@@ -1,7 +1,5 @@
 """catalog_info; what an edit and a deletion say of the VMs that use an object."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

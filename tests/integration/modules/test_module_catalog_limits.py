@@ -1,7 +1,5 @@
 """catalog: limits, as the API server enforces them; see test_random_limits.py for what they say of VMs."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any

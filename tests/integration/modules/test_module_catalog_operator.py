@@ -1,7 +1,5 @@
 """catalog beside virt-operator, with the real KubeVirt object. The test does what virt-operator would: none runs."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path

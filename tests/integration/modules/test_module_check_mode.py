@@ -1,7 +1,5 @@
 """Check mode on an API server: what it refuses fails the check, nothing is stored, the unknown is a warning."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path

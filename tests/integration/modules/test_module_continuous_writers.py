@@ -1,7 +1,5 @@
 """Argo CD and its like beside the modules: who is refused, who is told, and what the next sync makes of a change."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Revisions of API versions that KubeVirt 1.9 does not read: converted under running guests."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Moves to other instancetypes, preferences and templates, and back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

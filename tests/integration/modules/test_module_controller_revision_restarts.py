@@ -1,7 +1,5 @@
 """A refresh ends: one restart at most, and none by a second run, whatever has changed and whoever may do it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

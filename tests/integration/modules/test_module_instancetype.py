@@ -1,7 +1,5 @@
 """instancetype and preference: declared, unchanged, changed, removed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

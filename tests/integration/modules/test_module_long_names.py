@@ -1,7 +1,5 @@
 """Names that KubeVirt or CDI accepts, and of which it makes longer ones that Kubernetes does not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rendered manifests: the real servers accept the files, and a declaration of the same options changes nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

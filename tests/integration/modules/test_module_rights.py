@@ -1,7 +1,5 @@
 """Each module works with the rights of docs/rbac, and with one fewer fails and says which one it lacks."""
 
-from __future__ import annotations
-
 import contextlib
 import tempfile
 import uuid
@@ -34,6 +32,10 @@ from rights_support import (
 )
 
 SIZE = {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}}
+
+LONG = ("virtual_machine", "virtual_machine_power", "boot_source", "controller_revision")
+"""Modules whose plays take seconds for each right."""
+FURTHER = pytest.mark.nightly("a further right of a long play; every fourth of them is taken away each day")
 
 
 @pytest.fixture
@@ -358,7 +360,13 @@ def test_optional_rights_are_optional(account: Account, module: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "lacking"), [(module, atom) for module in PLAYS for atom in needed(f"modules/{module}")], ids=str
+    ("module", "lacking"),
+    [
+        pytest.param(module, atom, marks=FURTHER if module in LONG and number % 4 else ())
+        for module in PLAYS
+        for number, atom in enumerate(needed(f"modules/{module}"))
+    ],
+    ids=str,
 )
 def test_missing_right_is_named(account: Account, module: str, lacking: Atom) -> None:
     if account.may_anyway(lacking):

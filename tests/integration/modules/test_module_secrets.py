@@ -1,7 +1,5 @@
 """Secrets of the way to the cluster, and of what is declared, are never shown."""
 
-from __future__ import annotations
-
 import base64
 import json
 import subprocess

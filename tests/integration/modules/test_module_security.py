@@ -1,7 +1,5 @@
 """The way to the cluster is checked, secrets stay where they are, and hostile input has a clear outcome."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

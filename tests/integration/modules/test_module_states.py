@@ -1,7 +1,5 @@
 """The life of an instancetype from active to obsolete, as its catalog, its VMs and their owners see it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

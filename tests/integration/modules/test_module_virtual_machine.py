@@ -1,7 +1,5 @@
 """virtual_machine: created, unchanged, inferred, stopped by others, waited for, removed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """virtual_machine_adopt: what VMs can be adopted with, and that their guests do not notice it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """virtual_machine: from a disk alone, with disks of its own, cloud-init and credentials; again without a difference."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """virtual_machine: disks of another size than declared, judged by their claims in every run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

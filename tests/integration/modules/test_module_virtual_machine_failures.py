@@ -1,7 +1,5 @@
 """virtual_machine: KubeVirt's failures that heal by themselves, and those of yesterday."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """virtual_machine_info: what VMs are, which are returned, and the server's expansion."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """virtual_machine_info, export: the same guest in another namespace, on another cluster, and on an older KubeVirt."""
 
-from __future__ import annotations
-
 import contextlib
 import uuid
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """virtual_machine_info with a refresh: what it costs, and and a user with few rights."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """virtual_machine: VMs that others made, and VMs that several declare."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """virtual_machine: disks and CD-ROMs that a running guest gets and loses, as declared."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

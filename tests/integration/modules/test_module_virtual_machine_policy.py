@@ -1,7 +1,5 @@
 """virtual_machine on a cluster that puts what instancetype and preference stand for in the place of them."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """virtual_machine_power: every state, twice; refusals; many at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The option infer_from_registry: VMs get what the images of their disks say."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

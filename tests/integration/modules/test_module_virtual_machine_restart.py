@@ -1,7 +1,5 @@
 """virtual_machine: what a change means for the guest, before and after, and the restarts that it takes."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from typing import Any

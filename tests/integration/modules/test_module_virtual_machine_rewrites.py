@@ -1,7 +1,5 @@
 """virtual_machine: what KubeVirt itself writes to the spec of a VM after its declaration."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

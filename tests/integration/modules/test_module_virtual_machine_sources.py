@@ -1,7 +1,5 @@
 """virtual_machine: sources of disks that exist and cannot give one: a warning before anything is sent."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """virtual_machine with from_template: processed here, the same at every run, its secrets hidden."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """virtual_machine_template and virtual_machine_template_info: declared, unchanged, changed, refused, read, deleted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """virtual_machine with a template that `modernize` converted: users choose the instancetype instead of the size."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

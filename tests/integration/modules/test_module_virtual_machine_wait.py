@@ -1,7 +1,5 @@
 """Waiting for VMs: what heals, what does not, what is late, and what is gone."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections import Counter

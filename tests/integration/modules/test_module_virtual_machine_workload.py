@@ -1,7 +1,5 @@
 """virtual_machine with a workload and a size: chosen once, kept whatever becomes of the catalog, resized on request."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -3,8 +3,6 @@
 All runs of a role are hosts of one play, each with rights and objects of its own, so that Ansible starts once.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -31,7 +29,7 @@ LEASE = "revision_refresh_lease"
 OTHER_OPTIONS = ("from_template", "the option expand: grow")
 # Whether each right is taken away, or all that is needed is there.
 EACH = pytest.mark.parametrize(
-    "each", [False, pytest.param(True, marks=pytest.mark.nightly("test_module_rights takes away each right each day"))]
+    "each", [False, pytest.param(True, marks=pytest.mark.nightly("test_module_rights takes rights away each day"))]
 )
 
 Variables = dict[str, Any]

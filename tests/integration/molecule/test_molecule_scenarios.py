@@ -1,7 +1,5 @@
 """The scenarios of extensions/molecule, as `molecule test` runs them, on the cluster of the test run."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

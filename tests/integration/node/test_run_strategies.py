@@ -1,7 +1,5 @@
 """What the node owes virt-controller: guests that end, start paused and are paused, and VMs that then do as asked."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

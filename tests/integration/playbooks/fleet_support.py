@@ -1,7 +1,5 @@
 """A fleet of VMs for the tests of the role revision_refresh, and the playbook as users run it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Service accounts that awx_setup makes: each can do its work and no other."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

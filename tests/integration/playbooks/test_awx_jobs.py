@@ -1,7 +1,5 @@
 """Playbooks as jobs of AWX: no prompt, no kubeconfig, artifacts, and an exit state that says what became of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every module tells the same, to the letter, whether its action executes it or Ansible packs and sends it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The queries by which Ansible Automation Platform counts VMs, on the events of a run as the platform gets them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

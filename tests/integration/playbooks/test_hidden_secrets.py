@@ -1,7 +1,5 @@
 """ansible-playbook prints no secret at any verbosity, wherever users put it and whatever goes wrong."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

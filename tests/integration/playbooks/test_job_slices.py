@@ -1,7 +1,5 @@
 """Slices of a job side by side: each VM in one of them, one budget for all, and any of them again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Playbooks do what the limit of ansible-playbook permits, and say so where it permits nothing."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

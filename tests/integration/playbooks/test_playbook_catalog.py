@@ -1,7 +1,5 @@
 """Sources of catalogs and the report, as users run them: with ansible-playbook."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import http.server

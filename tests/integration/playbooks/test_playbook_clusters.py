@@ -1,7 +1,5 @@
 """One catalog and one report for three clusters: one has an older KubeVirt, and one dies in the middle."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -21,7 +19,12 @@ from modules_support import execute, wait_until
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._resolver.api.kinds import KINDS
 
-pytestmark = pytest.mark.own_cluster
+pytestmark = [
+    pytest.mark.own_cluster,
+    pytest.mark.nightly(
+        "three clusters, one with another release; tests/unit/playbooks/test_clusters has the rules each day"
+    ),
+]
 
 KIND = KINDS["VirtualMachineClusterInstancetype"]
 SIZES = [f"s{number:02}" for number in range(16)]

@@ -1,7 +1,5 @@
 """The demo and the roles as users run them: with ansible-playbook."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import uuid

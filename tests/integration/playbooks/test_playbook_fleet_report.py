@@ -1,7 +1,5 @@
 """The playbook fleet_report, as users run it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The role revision_refresh by its playbook."""
 
-from __future__ import annotations
-
 import json
 import os
 from html.parser import HTMLParser

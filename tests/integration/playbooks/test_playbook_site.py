@@ -1,7 +1,5 @@
 """A whole site is checked before any of it exists, then made, then unchanged."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

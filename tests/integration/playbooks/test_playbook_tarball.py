@@ -1,7 +1,5 @@
 """The collection as a tarball: what is in it, and that Ansible finds everything once it is installed."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

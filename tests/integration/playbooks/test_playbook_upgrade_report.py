@@ -1,7 +1,5 @@
 """The playbook upgrade_report, as users run it: with ansible-playbook."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

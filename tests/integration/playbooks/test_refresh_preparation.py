@@ -1,7 +1,5 @@
 """What a refresh needs is checked before it begins; what it prints is short; its reports are kept."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

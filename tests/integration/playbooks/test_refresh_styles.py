@@ -3,8 +3,6 @@
 These tests start a cluster of their own, whatever KUBECONFIG says: they change what holds for all of it.
 """
 
-from __future__ import annotations
-
 import time
 import uuid
 from collections.abc import Callable, Iterator

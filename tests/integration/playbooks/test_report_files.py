@@ -1,7 +1,5 @@
 """How playbooks write reports: over links, in check mode, on a full disk. The report of a catalog needs no cluster."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The role boot_sources on what exists already: labels only, and a report."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

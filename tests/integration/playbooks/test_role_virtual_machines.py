@@ -1,7 +1,5 @@
 """The role virtual_machines shows that guests run without the change that it has made."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A task that reaches its timeout writes nothing any more, wherever its module runs."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -30,7 +28,10 @@ class Slow(Store):
         return answer
 
 
-@pytest.mark.parametrize("direct", [True, False], ids=["direct", "sent"])
+SENT = pytest.mark.nightly("test_direct_execution compares both ways each day")
+
+
+@pytest.mark.parametrize("direct", [pytest.param(True, id="direct"), pytest.param(False, id="sent", marks=SENT)])
 def test_no_write_follows_a_timeout(tmp_path: Path, direct: bool) -> None:
     store = Slow({SIZES: []})
     with session_with(store) as session:

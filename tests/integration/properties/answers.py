@@ -1,7 +1,5 @@
 """What the server answers to a VM that nobody wants to keep."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

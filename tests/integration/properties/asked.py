@@ -1,7 +1,5 @@
 """What a server answers to the cases of tests/virt_api, each with its configuration of KubeVirt."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

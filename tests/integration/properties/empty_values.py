@@ -1,7 +1,5 @@
 """Every field of the schema with every empty value, in an object that is otherwise as small as it can be."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 from typing import Any, NamedTuple

@@ -3,8 +3,6 @@
 These cases need no configuration; test_recorded_answers.py asks a configurable KubeVirt for all.
 """
 
-from __future__ import annotations
-
 from asked import asked, asked_pods
 
 from plugins.module_utils._cluster.client.session import Session

@@ -1,7 +1,5 @@
 """What is approved of the filters' VMs and old manifests in tests/unit is what the server makes of them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The check and the server say the same of manifests, with each treatment of unknown fields (see also `make wild`)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Each object is applied as a dry run. The server answers with what it would store
 run sees.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator

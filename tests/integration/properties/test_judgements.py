@@ -4,8 +4,6 @@ Running and stopped VMs are changed at random, then the instancetypes and prefer
 refreshed. VIRTSHAPE_TEST_CHANGES is how many changes, about; VIRTSHAPE_TEST_SEED draws others.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import time

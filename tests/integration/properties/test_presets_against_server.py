@@ -1,7 +1,5 @@
 """What is computed of VirtualMachineInstancePresets is what the running KubeVirt makes of VMIs."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -4,8 +4,6 @@ VMs get random changes, one after the other, each in check mode first. VIRTSHAPE
 VIRTSHAPE_TEST_SEED draws others.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterator

@@ -4,8 +4,6 @@ VMs, instancetypes of a namespace and VMIs are created and changed by dry runs, 
 VIRTSHAPE_TEST_LIMITS is how many verdicts are compared, about; VIRTSHAPE_TEST_SEED draws others.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

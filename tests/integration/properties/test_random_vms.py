@@ -4,8 +4,6 @@ The instancetypes and preferences of each example have names of their own, so no
 VIRTSHAPE_TEST_VMS is how many VMs are asked for, about; HYPOTHESIS_PROFILE=random draws them anew.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import time

@@ -3,8 +3,6 @@
 ``VIRTSHAPE_RECORD=1`` records them anew; with ``VIRTSHAPE_TEST_RELEASES=all`` those of all releases.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Sequence

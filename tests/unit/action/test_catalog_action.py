@@ -1,7 +1,5 @@
 """What the controller reads for catalog, and what it says of files that cannot be deployed."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The connection as variables of a host: each host of a play is a cluster of its own."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

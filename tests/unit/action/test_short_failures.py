@@ -1,7 +1,5 @@
 """What a failure looks like on the screen: which objects failed and why, and the diffs of the others."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

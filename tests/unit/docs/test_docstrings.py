@@ -1,7 +1,5 @@
 """Docstrings and comments refer to names that exist."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

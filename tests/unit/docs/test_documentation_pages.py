@@ -1,8 +1,5 @@
 """The pages of docs/ agree with the code: links, messages, names of options; and how the site is put together."""
 
-from __future__ import annotations
-
-import importlib.util
 import re
 import sys
 from collections.abc import Iterator
@@ -11,18 +8,10 @@ from types import ModuleType
 
 import pytest
 import yaml
+from loaded_files import load
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 DOCS = CHECKOUT / "docs"
-
-
-def load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")

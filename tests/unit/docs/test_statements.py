@@ -1,7 +1,5 @@
 """Statements of documentation and changelog that code can check: states, versions, paths, changelog, words."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

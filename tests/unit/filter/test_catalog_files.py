@@ -1,7 +1,5 @@
 """The filter that reads the catalog files of playbooks, and what it says of those that are no catalog."""
 
-from __future__ import annotations
-
 import pytest
 from ansible.errors import AnsibleFilterError
 from loaded_filters import FILTERS

@@ -1,7 +1,5 @@
 """The filter catalog: one or many documents, each of its forms, and one line for what it cannot take."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The filter catalog shows the limits of namespaces."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

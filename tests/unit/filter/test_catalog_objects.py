@@ -1,7 +1,5 @@
 """The filter over catalogs: what it takes and gives, and that mistakes become Ansible's errors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The filters' EXAMPLES run as they are written, and ansible-doc shows every filter."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

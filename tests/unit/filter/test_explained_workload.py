@@ -1,7 +1,5 @@
 """The filter explain shows what was chosen for a workload."""
 
-from __future__ import annotations
-
 from filtered_vms import vm
 from loaded_filters import FILTERS
 

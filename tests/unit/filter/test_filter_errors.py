@@ -1,7 +1,5 @@
 """No filter lets a message of Python's through."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The filter modernize: one or many, options, errors in one line. What it changes is in the resolver's tests."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

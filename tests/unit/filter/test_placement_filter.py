@@ -1,7 +1,5 @@
 """The filter placement: from manifests of a cluster to an answer for each VM."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The filter quota: from manifests of a namespace to an answer for each VM."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

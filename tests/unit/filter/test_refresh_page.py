@@ -1,7 +1,5 @@
 """What a refresh did, as a page."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

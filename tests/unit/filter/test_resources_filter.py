@@ -1,7 +1,5 @@
 """The filter resources: requests of a VM's pod."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

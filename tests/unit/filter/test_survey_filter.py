@@ -1,7 +1,5 @@
 """The filter of survey answers, with the values that ansible-core 2.19 makes of marked answers."""
 
-from __future__ import annotations
-
 import datetime
 from typing import Any
 

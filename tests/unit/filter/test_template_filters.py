@@ -1,7 +1,5 @@
 """The filters for VirtualMachineTemplates, as a playbook calls them."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from copy import deepcopy

@@ -1,7 +1,5 @@
 """The filters over instancetypes and quantities."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

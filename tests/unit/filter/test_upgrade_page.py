@@ -1,7 +1,5 @@
 """The rehearsal of an upgrade, as a page."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The filters over VMs: one or many, options, and errors that name filter, object and field in one line."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

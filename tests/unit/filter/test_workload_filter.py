@@ -1,7 +1,5 @@
 """The filter workload: its options, the built-in catalog, and its errors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The inventory plugin without a cluster: wrong options, its files, its documentation."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Which requests meet which fault, and how wrong rules are reported."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A start without a release keeps that of the data, and says so."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

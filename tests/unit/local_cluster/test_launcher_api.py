@@ -1,7 +1,5 @@
 """What the launcher asks of the API server."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The folder of built programs follows their sources, and a build says what it is doing."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """etcd's data lie on disk or in memory, and move with what is in them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat

@@ -1,7 +1,5 @@
 """What is installed of what the operators print."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Parts get free ports, and say why they did not start."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Certificates name what they are used for, secrets are their owner's alone."""
 
-from __future__ import annotations
-
 import datetime
 import socket
 import ssl

@@ -1,7 +1,5 @@
 """Ports, locks and the state directory."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """A recorded process is known again, and never taken for another one."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

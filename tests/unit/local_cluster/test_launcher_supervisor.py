@@ -1,7 +1,5 @@
 """Ended parts are started again, ever more slowly; others are left alone."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

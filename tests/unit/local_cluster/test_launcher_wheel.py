@@ -1,8 +1,5 @@
 """Programs of a wheel: what `make wheel` packs is found by the launcher where the wheel is installed."""
 
-from __future__ import annotations
-
-import importlib.util
 import os
 import subprocess
 import sys
@@ -10,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from loaded_files import load
 
 from local_cluster.build import Programs, ProgramSet, build, status
 
@@ -19,11 +17,7 @@ WANTED = ProgramSet("1.34.4")
 
 @pytest.fixture(scope="module")
 def wheel() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("wheel_of_programs", CHECKOUT / "tools" / "wheel.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load(CHECKOUT / "tools" / "wheel.py")
 
 
 def built(cache: Path) -> Path:

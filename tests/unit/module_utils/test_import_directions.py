@@ -1,7 +1,5 @@
 """Imports run one way: the table says which room may import which, and no room imports a later one."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import graphlib

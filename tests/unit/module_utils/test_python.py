@@ -1,7 +1,5 @@
 """A module ends in one line on a target whose Python is too old."""
 
-from __future__ import annotations
-
 import ast
 import json
 import runpy

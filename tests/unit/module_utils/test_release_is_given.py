@@ -1,7 +1,5 @@
 """What judges for a cluster says for which KubeVirt: the newest release is a default of the filters alone."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Hostile catalogs are refused at once, with file, line and column; all others are read as YAML is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

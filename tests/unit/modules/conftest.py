@@ -1,7 +1,5 @@
 """Runs modules as Ansible does, in this process, against an API server that answers as a test says."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

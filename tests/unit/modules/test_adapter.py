@@ -1,7 +1,5 @@
 """All modules are made in one place, which hides what is secret in a kubeconfig and keeps options out of logs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

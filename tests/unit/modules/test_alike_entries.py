@@ -1,7 +1,5 @@
 """Entries that are alike but for their names are validated once, and become what each becomes alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 from unittest import mock

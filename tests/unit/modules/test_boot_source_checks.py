@@ -1,7 +1,5 @@
 """The checks of the module boot_source: failures before it sends anything, and warnings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """capacity_info on a scripted cluster: what quotas and nodes say together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

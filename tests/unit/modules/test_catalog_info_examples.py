@@ -1,7 +1,5 @@
 """The examples of catalog_info answer what they ask."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The documentation of the catalogs' modules has the options that the modules take, with the same properties."""
 
-from __future__ import annotations
-
 import importlib
 
 import pytest

@@ -1,7 +1,5 @@
 """catalog and catalog_info: who deploys the common instancetypes, virt-operator or the task."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

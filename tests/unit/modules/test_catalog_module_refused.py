@@ -1,7 +1,5 @@
 """catalog where the source, the catalog or the cluster is not what it should be."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

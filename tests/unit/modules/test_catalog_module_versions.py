@@ -1,7 +1,5 @@
 """catalog: the version of a catalog that fits the cluster, and preferences that do not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

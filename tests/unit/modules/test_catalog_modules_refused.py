@@ -1,7 +1,5 @@
 """catalog_info on clusters that do not let it read, or hold what it cannot understand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

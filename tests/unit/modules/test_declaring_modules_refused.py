@@ -1,7 +1,5 @@
 """Modules that declare many objects: how many mistakes a message spells out, and what is said where VMs are unknown."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

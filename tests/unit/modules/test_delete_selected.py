@@ -1,7 +1,5 @@
 """virtual_machine with state absent takes names, label selectors and what virtual_machine_info returns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

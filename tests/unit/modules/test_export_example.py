@@ -1,7 +1,5 @@
 """The example of virtual_machine_info that writes manifests."""
 
-from __future__ import annotations
-
 import json
 import stat
 import subprocess

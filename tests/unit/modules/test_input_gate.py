@@ -1,7 +1,5 @@
 """Bad input: one line with entry, field, value and remedy, and no request."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 from unittest import mock

@@ -1,7 +1,5 @@
 """state: rendered of the modules that declare objects: no connection, and files that change only with their content."""
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The check placement of capacity_info on a scripted cluster: what it reads, what it says, and what it does without."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every module is in the group of module_defaults, has an action, and stands in the README if it is one of users."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

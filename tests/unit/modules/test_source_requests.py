@@ -1,7 +1,5 @@
 """The sources of disks are read with lists, however many VMs there are."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from typing import Any

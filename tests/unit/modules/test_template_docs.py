@@ -1,7 +1,5 @@
 """The documentation of virtual_machine_template has the options of the module."""
 
-from __future__ import annotations
-
 import yaml
 
 from plugins.module_utils._templates import declared as vm_template

@@ -1,7 +1,5 @@
 """A misspelt namespace, name or label selector is not taken for "nothing to do"."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The options preflight_quota and preflight_placement of virtual_machine: what fails a task before anything is sent."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

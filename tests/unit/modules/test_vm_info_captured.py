@@ -1,7 +1,5 @@
 """virtual_machine_info: what the captured revisions of a VM hold."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections import Counter

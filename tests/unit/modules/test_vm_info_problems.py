@@ -1,7 +1,5 @@
 """virtual_machine_info: which VMs are returned, and why the resources of one are unknown."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Resources of VMs in results of virtual_machine_info."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

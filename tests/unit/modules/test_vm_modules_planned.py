@@ -1,7 +1,5 @@
 """Modules about existing VMs, without a change to any: wrong options, plans, and check mode."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

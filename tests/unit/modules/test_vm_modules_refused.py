@@ -1,7 +1,5 @@
 """Modules about existing VMs, where these cannot be read or not be changed."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The options workload and size of virtual_machine: what is chosen, kept, and refused."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """A workload gets the smallest instancetype that runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the node's parts are given in tests: an API in memory, and caches of it."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any, cast
 

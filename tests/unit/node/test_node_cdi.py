@@ -1,7 +1,5 @@
 """The programs of CDI's pods."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

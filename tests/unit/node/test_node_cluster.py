@@ -1,7 +1,5 @@
 """Nodes, the pods of virt-handler, the scheduler, and virt-handler's server."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """The controllers' queue."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 

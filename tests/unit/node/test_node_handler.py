@@ -1,7 +1,5 @@
 """virt-handler: VMIs run on its nodes, and take their time to stop."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable
 from typing import Any, Callable, cast

@@ -1,7 +1,5 @@
 """The caches, fed by a list and a watch."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Any

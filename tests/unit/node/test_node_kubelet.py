@@ -1,7 +1,5 @@
 """The kubelet: pods run, wait for what they need, run programs, and go."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable
 from typing import Any, Callable

@@ -1,7 +1,5 @@
 """Which of its pods a guest is in."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

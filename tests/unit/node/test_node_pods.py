@@ -1,7 +1,5 @@
 """The status of pods, and what they need before they run."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

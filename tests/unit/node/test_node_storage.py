@@ -1,7 +1,5 @@
 """The provisioner: volumes come, grow and go."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

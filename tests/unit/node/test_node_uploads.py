@@ -1,7 +1,5 @@
 """The upload proxy, with tokens as CDI signs them."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

@@ -1,7 +1,5 @@
 """The steps of a VMI: it starts, devices come and go, it migrates and ends."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

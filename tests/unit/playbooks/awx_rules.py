@@ -3,8 +3,6 @@
 Held to recordings of the real one by test_awx_rules.py.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import yaml

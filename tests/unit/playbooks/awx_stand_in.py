@@ -1,7 +1,5 @@
 """Stand-ins for the modules of awx.awx, which check and note their options, and refuse what AWX would refuse."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The tests against a real AWX find its API behind the gateway of Ansible Automation Platform, as awx.awx does."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The rules of awx_rules are those by which the real AWX wrote files and refused requests."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The playbook awx_setup with stand-ins for the modules of awx.awx, which check and note their options."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Playbooks over many clusters: which hosts they accept as clusters."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The collection in an execution environment: what it asks for, and that a definition of one can be built from."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

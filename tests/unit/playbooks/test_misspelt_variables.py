@@ -1,7 +1,5 @@
 """A misspelt variable of a role or playbook is refused, and none of those that there are."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The playbook check runs the same check as the command, and fails as it does."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The playbook modernize: a table of guests, new manifests as files, and what cannot be converted."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """VMs that are the hosts of an inventory: declared once, in the inventory's order, with a failure that names them."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The limit of requests a second of roles and playbooks reaches each task that asks the cluster."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

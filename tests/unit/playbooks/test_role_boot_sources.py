@@ -1,7 +1,5 @@
 """The images that the role boot_sources knows, and the table that it prints."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

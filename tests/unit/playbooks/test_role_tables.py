@@ -1,7 +1,5 @@
 """The tables that the roles and the demo print."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

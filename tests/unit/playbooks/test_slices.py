@@ -1,7 +1,5 @@
 """A job that AWX did not split says so; the variables are those that AWX 24.6.1 gave to such jobs."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

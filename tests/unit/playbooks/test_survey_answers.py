@@ -1,7 +1,5 @@
 """The surveys of the job templates: what AWX makes of their defaults is read as the text that was meant."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

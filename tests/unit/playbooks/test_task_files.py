@@ -1,7 +1,5 @@
 """Rules for the files of playbooks and roles: one way to write reports, JSON that each ansible-core reads."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Where a VM is reached: its interfaces in order, Services that lead to it alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

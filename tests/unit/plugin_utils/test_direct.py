@@ -1,7 +1,5 @@
 """When a module is executed directly, what it is given, and what it leaves behind."""
 
-from __future__ import annotations
-
 import gc
 import os
 import sys

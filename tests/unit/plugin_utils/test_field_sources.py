@@ -1,7 +1,5 @@
 """Where fields come from: each of the four sources, and what each has overridden or kept out."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

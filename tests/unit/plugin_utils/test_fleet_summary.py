@@ -1,7 +1,5 @@
 """The figures of a fleet, and the page that shows them."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 from typing import Any

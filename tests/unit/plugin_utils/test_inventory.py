@@ -1,7 +1,5 @@
 """VMs as hosts: how many requests they cost, what a missing right takes from them, where they are reached."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

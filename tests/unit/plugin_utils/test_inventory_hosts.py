@@ -1,7 +1,5 @@
 """VMs as hosts: names that are unique, and variables with a prefix."""
 
-from __future__ import annotations
-
 import pytest
 from ansible.errors import AnsibleParserError
 

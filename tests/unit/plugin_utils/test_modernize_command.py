@@ -1,7 +1,5 @@
 """The command that converts the files of a repository: which objects and files, and what the table says."""
 
-from __future__ import annotations
-
 import resource
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Names of ansible-core that it may change at any time: which ones the collection uses, and where."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

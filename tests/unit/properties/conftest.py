@@ -1,7 +1,5 @@
 """Settings of the property tests: the same examples in every run, drawn anew by `make random`; no deadline."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Hypothesis strategies for objects of the API, generated from `schema.TYPES`."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -3,8 +3,6 @@
 The VMI is compared as KubeVirt creates it, with the defaults of the VMI's webhook, and not as `adopt` does it.
 """
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

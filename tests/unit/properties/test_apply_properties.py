@@ -1,7 +1,5 @@
 """Applying and expanding any VM with any instancetype and preference."""
 
-from __future__ import annotations
-
 import copy
 import json
 from typing import Any

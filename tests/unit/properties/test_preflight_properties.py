@@ -3,8 +3,6 @@
 That it says what KubeVirt says is held by tests/integration/properties.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

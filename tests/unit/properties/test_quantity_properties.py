@@ -1,7 +1,5 @@
 """Quantities against exact fractions."""
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """What state rendered writes is what a declaration sends for a new object; both refuse the same options."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

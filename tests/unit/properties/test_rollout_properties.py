@@ -1,7 +1,5 @@
 """Runs of fleets, whatever fails when: never more VMs down than allowed, never a guest twice, and every run ends."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import given

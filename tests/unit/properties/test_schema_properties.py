@@ -1,7 +1,5 @@
 """The canonical form of any object of the API."""
 
-from __future__ import annotations
-
 import copy
 import json
 from typing import Any

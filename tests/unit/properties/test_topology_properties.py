@@ -1,7 +1,5 @@
 """Sockets, cores and threads multiply to the vCPUs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Manifests that the check reads."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

@@ -1,7 +1,5 @@
 """VMs that the filters read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 LARGE = {"cpu": {"guest": 4}, "memory": {"guest": "8Gi"}}

@@ -1,7 +1,5 @@
 """Fleets of VMs as the modules tell of them, of any size."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

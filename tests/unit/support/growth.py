@@ -1,7 +1,5 @@
 """How the work of a function grows with its input, counted in calls instead of seconds."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """VMI specs with interfaces and their networks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 Manifest = dict[str, Any]

@@ -1,7 +1,5 @@
 """VMs of a namespace, and the server that lists them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """VMIs and environments for the tests of pods."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from plugins.module_utils._capacity.pod.environment import Environment

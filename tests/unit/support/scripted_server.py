@@ -1,7 +1,5 @@
 """An API server that answers as a test says."""
 
-from __future__ import annotations
-
 import contextlib
 import http.server
 import json

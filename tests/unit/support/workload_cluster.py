@@ -1,7 +1,5 @@
 """A cluster on which a VM gets its instancetype by a workload."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Problems of boot sources that CDI does not report."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

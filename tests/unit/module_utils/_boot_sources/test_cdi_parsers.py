@@ -1,7 +1,5 @@
 """URLs as Go reads them; the expected values are from net/url of Go 1.26."""
 
-from __future__ import annotations
-
 import pytest
 
 from plugins.module_utils._boot_sources.cdi_parsers import ChecksumError, UrlError, parse_checksum, printed, scheme

@@ -1,7 +1,5 @@
 """What CDI's webhooks refuse; tests/boot_sources has the answers of CDI's own code to 144 objects."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from typing import Any
 

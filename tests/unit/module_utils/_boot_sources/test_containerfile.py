@@ -1,7 +1,5 @@
 """The defaults in a Containerfile."""
 
-from __future__ import annotations
-
 import pytest
 
 from plugins.module_utils._boot_sources.containerfile import image_labels

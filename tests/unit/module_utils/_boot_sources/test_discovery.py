@@ -1,7 +1,5 @@
 """The boot sources of a cluster and their findings."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from plugins.module_utils._boot_sources import discovery

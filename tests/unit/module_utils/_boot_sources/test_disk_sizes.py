@@ -1,7 +1,5 @@
 """Disks that are smaller than declared, judged by their claims."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What images in registries decide for VMs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Names of images, credentials, indexes."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

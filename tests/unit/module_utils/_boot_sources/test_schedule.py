@@ -1,7 +1,5 @@
 """Schedules; the expected values are from robfig/cron v3.0.1."""
 
-from __future__ import annotations
-
 import pytest
 
 from plugins.module_utils._boot_sources.cdi_parsers import ScheduleError, check_schedule

@@ -1,7 +1,5 @@
 """The objects of a boot source."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Sources of disks that exist and cannot give one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The claim and the errors of an upload; tests/boot_sources has 217 recordings of virtctl."""
 
-from __future__ import annotations
-
 import pytest
 
 from plugins.module_utils._boot_sources import source, upload

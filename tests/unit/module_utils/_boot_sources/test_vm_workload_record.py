@@ -1,7 +1,5 @@
 """What a VM keeps of its workload: with it, the same options give the same manifest as for the new VM."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

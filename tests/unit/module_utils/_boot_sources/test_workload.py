@@ -1,7 +1,5 @@
 """From a workload to boot source, preference and instancetype: one answer, or an error with the choices."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

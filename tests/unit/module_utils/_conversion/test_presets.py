@@ -1,7 +1,5 @@
 """What presets make of a VMI; test_presets_against_server.py asks a running KubeVirt the same."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

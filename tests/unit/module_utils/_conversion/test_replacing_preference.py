@@ -1,7 +1,5 @@
 """Which preference gives what a VM writes by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Which templates are one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

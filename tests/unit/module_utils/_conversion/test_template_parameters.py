@@ -1,7 +1,5 @@
 """catalog.template_parameters: what becomes of the parameters of a template whose VM gets an instancetype."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from plugins.module_utils._conversion.template_bundles import Sources, convert

@@ -1,7 +1,5 @@
 """What a limit says of VMs, VMIs and instancetypes of a namespace (see test_random_limits.py for the API server)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

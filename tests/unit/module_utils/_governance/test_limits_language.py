@@ -1,7 +1,5 @@
 """Limits as users write them: what they permit of a catalog, and what is wrong with them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

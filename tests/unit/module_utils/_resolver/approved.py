@@ -5,8 +5,6 @@ longer the same. Where it should not be, write the files anew with ``VIRTSHAPE_A
 user would, and commit them.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

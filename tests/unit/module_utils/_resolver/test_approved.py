@@ -1,7 +1,5 @@
 """Pages, pictures and tables as a whole are as they were when somebody looked at them."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The resolver and the capabilities outside of their folders `cluster` are pure: they import the standard library."""
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """VirtualMachineTemplates: options to manifest, and what is wrong with one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

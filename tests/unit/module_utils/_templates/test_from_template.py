@@ -1,7 +1,5 @@
 """A VM from a template, with options beside it, new and existing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The values with which a live VM was made of a template."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

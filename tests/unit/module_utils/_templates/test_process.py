@@ -1,7 +1,5 @@
 """Processing of templates beyond the vectors of tests/templates."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """OpenShift Templates; tests/templates has more, from virtctl."""
 
-from __future__ import annotations
-
 import pytest
 
 from plugins.module_utils._templates.conversion import convert

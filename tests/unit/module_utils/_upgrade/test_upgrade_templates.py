@@ -1,7 +1,5 @@
 """What an upgrade changes of VirtualMachineTemplates."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What an upgrade changes of VMs, instancetypes and preferences, and the steps to take."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

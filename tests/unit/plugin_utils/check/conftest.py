@@ -1,7 +1,5 @@
 """Runs the check as users do, by its command."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

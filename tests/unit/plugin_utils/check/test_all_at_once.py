@@ -1,7 +1,5 @@
 """The check reports all errors of an object in one run, not in rounds."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from pathlib import Path

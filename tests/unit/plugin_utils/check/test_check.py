@@ -1,7 +1,5 @@
 """What the check says of manifests, tasks, variables and catalogs; by the command, as users run it."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

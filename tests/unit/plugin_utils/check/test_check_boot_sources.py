@@ -1,7 +1,5 @@
 """What boot sources add to the check: workloads, and sources of disks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

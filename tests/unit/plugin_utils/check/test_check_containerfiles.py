@@ -1,7 +1,5 @@
 """What the check says of the defaults that image owners publish."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """What the check says of presets, and of what a preference or one template would replace."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

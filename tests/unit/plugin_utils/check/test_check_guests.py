@@ -1,7 +1,5 @@
 """What the check says of the systems in guests, of which KubeVirt knows nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

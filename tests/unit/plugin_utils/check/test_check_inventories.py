@@ -1,7 +1,5 @@
 """What the check says of VMs that are the hosts of an inventory."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -3,8 +3,6 @@
 What installs the check needs the network and is left out; the collection is where it would be installed.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

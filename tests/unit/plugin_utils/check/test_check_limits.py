@@ -1,7 +1,5 @@
 """The check finds what breaks a limit that the files write, or that policies of the cluster have."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What the check says of Templates, of tasks of other collections, and of what it cannot judge."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

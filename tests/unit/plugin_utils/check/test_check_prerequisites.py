@@ -1,7 +1,5 @@
 """What the check says of objects that VMs need and no file declares."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

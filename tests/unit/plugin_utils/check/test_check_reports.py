@@ -1,7 +1,5 @@
 """The reports of the check, each read by what is made to read it."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

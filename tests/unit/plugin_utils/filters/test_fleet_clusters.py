@@ -1,7 +1,5 @@
 """The reports of several clusters as one: its figures, in what the clusters differ, and the page."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rights to clone: few questions, and a right to one source counts."""
 
-from __future__ import annotations
-
 from plugins.module_utils._boot_sources.cluster.clone_rights import CloneRights
 from plugins.module_utils._boot_sources.source import Consumer
 from plugins.module_utils._boot_sources.unusable_sources import Clone, named_clones

@@ -1,7 +1,5 @@
 """The client of registries against one on loopback."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

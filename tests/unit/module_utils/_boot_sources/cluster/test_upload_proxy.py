@@ -1,7 +1,5 @@
 """The client of CDI's upload proxy against a server on loopback; its order of requests is in tests/boot_sources."""
 
-from __future__ import annotations
-
 import http.server
 import io
 import threading

@@ -1,7 +1,5 @@
 """What the recordings of tests/boot_sources lack: missing objects, conflicts, timeouts, progress."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 from pathlib import Path

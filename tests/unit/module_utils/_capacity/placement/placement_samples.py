@@ -1,7 +1,5 @@
 """Nodes and pods for the tests of placement."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from plugins.module_utils._capacity.placement.objects import Node, PodInfo, from_manifest, node

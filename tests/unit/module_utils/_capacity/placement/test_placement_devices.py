@@ -1,7 +1,5 @@
 """Claims of devices: what they need, what nodes offer, and where the answer is unknown."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

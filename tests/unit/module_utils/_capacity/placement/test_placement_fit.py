@@ -1,7 +1,5 @@
 """On which nodes a pod fits; `tests/placement` compares this with kube-scheduler."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """VMs and guests of drained nodes placed one after the other, how many more fit, and what is missing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """From manifests to placement, and errors in the manifests."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The container that the guest runs in: CPU, memory, devices, claims."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Scheduling of pods and of migration targets: node selector, affinity, labels."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -20,46 +18,6 @@ def selector(domain: Any = None, version: str = "1.9", status: Any = None, env: 
     return {label if value == "true" else f"{label}={value}" for label, value in labels_of_node.items()}
 
 
-@pytest.mark.parametrize(
-    ("domain", "version", "expected"),
-    [
-        ({}, "1.9", set()),
-        ({"cpu": {"dedicatedCpuPlacement": True}}, "1.9", {"kubevirt.io/cpumanager"}),
-        ({"cpu": {"dedicatedCpuPlacement": True}}, "1.7", {"cpumanager"}),
-        ({"cpu": {"model": "host-model", "features": [{"name": "aes"}]}}, "1.9", {"cpu-feature.node.kubevirt.io/aes"}),
-        ({"cpu": {"model": "host-passthrough"}}, "1.9", set()),
-        ({"cpu": {"features": [{"name": "aes"}]}}, "1.9", set()),
-        (
-            {"cpu": {"model": "Haswell", "features": [{"name": "aes", "policy": "optional"}]}},
-            "1.9",
-            {"cpu-model.node.kubevirt.io/Haswell"},
-        ),
-        ({"machine": {"type": "q35"}}, "1.9", {"machine-type.node.kubevirt.io/q35"}),
-        ({"machine": {"type": "q35"}}, "1.4", set()),
-        ({"cpu": {"realtime": {}}}, "1.9", {"kubevirt.io/realtime"}),
-        ({"launchSecurity": {"sev": {}}}, "1.9", {"kubevirt.io/sev"}),
-        (
-            {"launchSecurity": {"sev": {"policy": {"encryptedState": True}}}},
-            "1.9",
-            {"kubevirt.io/sev", "kubevirt.io/sev-es"},
-        ),
-        ({"launchSecurity": {"snp": {}}}, "1.9", {"kubevirt.io/sev", "kubevirt.io/sev-snp"}),
-        ({"launchSecurity": {"tdx": {}}}, "1.9", {"kubevirt.io/tdx"}),
-        ({"launchSecurity": {"sev": {}}}, "1.4", set()),
-    ],
-)
-def test_labels_of_nodes(domain: dict[str, Any], version: str, expected: set[str]) -> None:
-    assert selector(domain, version) == expected
-
-
-def test_architecture_and_secure_execution() -> None:
-    assert selector(architecture="AMD64") == {"kubernetes.io/arch=amd64"}
-    assert selector({"launchSecurity": {}}, architecture="s390x") == {"kubernetes.io/arch=s390x", "kubevirt.io/s390-pv"}
-    across = make_env(gates=CROSS)
-    assert selector(architecture="arm64", env=across) == {"kubevirt.io/vm-arch-arm64"}
-    assert selector(env=across) == set()
-
-
 def test_node_selectors_of_cluster_and_vm() -> None:
     env = make_env(configuration={"developerConfiguration": {"nodeSelectors": {"disk": "ssd", "zone": "a"}}})
     assert selector(env=env, nodeSelector={"zone": "b"}) == {"disk=ssd", "zone=b"}
@@ -70,65 +28,12 @@ def test_machine_type_of_status_wins() -> None:
     assert selector({"machine": {"type": "q35"}}, status=status) == {"machine-type.node.kubevirt.io/pc-q35-9.0"}
 
 
-@pytest.mark.parametrize(
-    ("domain", "counts"),
-    [
-        ({}, False),
-        ({"cpu": {"model": "host-passthrough", "features": [{"name": "invtsc", "policy": "force"}]}}, True),
-        ({"cpu": {"features": [{"name": "invtsc", "policy": "optional"}]}}, False),
-        ({"features": {"hyperv": {"reenlightenment": {}}}}, True),
-        ({"features": {"hyperv": {"reenlightenment": {"enabled": False}}}}, False),
-    ],
-)
-def test_tsc_frequency(domain: dict[str, Any], counts: bool) -> None:
-    node_labels = selector(domain, status={"topologyHints": {"tscFrequency": 5}})
-    assert ("scheduling.node.kubevirt.io/tsc-frequency-5" in node_labels) is counts
-    assert not selector(
-        {"features": {"hyperv": {"reenlightenment": {}}}}, status={"topologyHints": {"tscFrequency": 0}}
-    )
-
-
 def test_hyperv_features_need_strict_check() -> None:
     hyperv = {"features": {"hyperv": {"ipi": {"enabled": True}, "reset": {"enabled": False}, "evmcs": {}}}}
     assert selector(hyperv) == set()
     strict = make_env(gates=["HypervStrictCheck"])
     assert selector({"features": {"hyperv": {"evmcs": {"enabled": False}}}}, env=strict) == set()
     assert selector(hyperv, env=strict) == {"hyperv.node.kubevirt.io/ipi", "cpu-vendor.node.kubevirt.io/Intel"}
-
-
-def rejected(key: str) -> dict[str, str]:
-    return {"key": key, "operator": "DoesNotExist"}
-
-
-def test_obsolete_models_and_forbidden_features_are_rejected() -> None:
-    obsolete = rejected("node-labeller.kubevirt.io/obsolete-host-model")
-    assert affinity(spec_of(), make_env()) == {
-        "nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": [obsolete]}]}}
-    }
-    cpu = {"model": "Haswell", "features": [{"name": "vmx", "policy": "forbid"}, {"name": "aes", "policy": "optional"}]}
-    zones = [{"matchExpressions": [{"key": "zone", "operator": "In", "values": [zone]}]} for zone in "ab"]
-    own = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": zones}}}
-    vmi_spec = spec_of({"cpu": cpu}, affinity=own)
-    terms = affinity(vmi_spec, make_env())["nodeAffinity"][REQUIRED]["nodeSelectorTerms"]
-    assert [term["matchExpressions"][1] for term in terms] == [rejected("cpu-feature.node.kubevirt.io/vmx")] * 2
-    assert vmi_spec["affinity"] == own
-
-
-def test_pods_sharing_a_reserved_volume_stay_apart() -> None:
-    lun = {"reservation": True}
-    disks = [{"name": name, "lun": lun} for name in ("d", "p", "m", "gone")] + [{"name": "x", "disk": {}}]
-    volumes = [
-        {"name": "d", "dataVolume": {"name": "dv"}},
-        {"name": "p", "persistentVolumeClaim": {"claimName": "pvc"}},
-        {"name": "m", "memoryDump": {"claimName": "unknown"}},
-    ]
-    vmi_spec = spec_of({"cpu": {"model": "Haswell"}, "devices": {"disks": disks}}, volumes=volumes)
-    claims = {"dv": "2", "pvc": "1"}
-    terms = affinity(vmi_spec, make_env(claims=claims))["podAntiAffinity"][REQUIRED]
-    keys = [term["labelSelector"]["matchExpressions"][0]["key"] for term in terms]
-    assert keys == ["pr.kubevirt.io/1", "pr.kubevirt.io/2"]
-    assert set(keys) < set(labels(METADATA, vmi_spec, make_env(claims=claims)))
-    assert affinity(vmi_spec, make_env("1.8", claims=claims)) == {}
 
 
 def test_own_architecture_is_preferred() -> None:

@@ -1,7 +1,5 @@
 """A VMI as the cluster stores it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -55,16 +53,6 @@ def test_parity() -> None:
         stored(env=even),
     ):
         assert not EVEN.keys() & other[0].keys()
-
-
-def test_tdx_quote_socket() -> None:
-    tdx = {"launchSecurity": {"tdx": {}}}
-    key = "kubevirt.io/qgs-socket-path"
-    assert stored(tdx)[0][key] == "/var/run/tdx-qgs/qgs.socket"
-    assert key not in stored(tdx, "1.8")[0]
-    for path, expected in (("/x", "/x"), ("", None)):
-        attestation = {"confidentialCompute": {"tdx": {"attestation": {"qgsSocketPath": path}}}}
-        assert stored(tdx, env=make_env(configuration=attestation))[0].get(key) == expected
 
 
 def test_no_pci_topology_without_pcie() -> None:

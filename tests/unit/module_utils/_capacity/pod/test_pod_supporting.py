@@ -1,7 +1,5 @@
 """The containers beside the guest's, and what the pod asks for as a whole."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

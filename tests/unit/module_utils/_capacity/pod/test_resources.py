@@ -1,7 +1,5 @@
 """Figures of guests and their pods."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

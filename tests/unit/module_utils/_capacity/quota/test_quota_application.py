@@ -1,16 +1,12 @@
 """AAQ's calculators, with expected amounts worked out by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
-import pytest
 from pod_samples import METADATA, make_env, spec_of
 
 from plugins.module_utils._capacity.pod.pod import pod
 from plugins.module_utils._capacity.quota.application import (
     application_quota,
-    calculator_of,
     measured,
     migration_delta,
     watches,
@@ -96,22 +92,6 @@ def test_a_migration_counts_what_the_guest_grows_by() -> None:
         measured("IgnoreVmiCalculator", guest(), item, make_env()),
     ):
         assert counts == measured("VmiPodUsage", guest(), item, make_env())
-
-
-@pytest.mark.parametrize(
-    ("name", "calculator"),
-    [
-        ("VmiPodUsage", "VmiPodUsage"),
-        ("IgnoreVmiCalculator", "IgnoreVmiCalculator"),
-        ("Unknown", DEDICATED),
-        (None, DEDICATED),
-    ],
-)
-def test_unknown_calculator_counts_as_the_default(name: str | None, calculator: str) -> None:
-    assert (
-        calculator_of({"spec": {"configuration": {"vmiCalculatorConfiguration": {"configName": name}}}}) == calculator
-    )
-    assert calculator_of(None) == DEDICATED
 
 
 def test_namespace_selector_of_aaq() -> None:

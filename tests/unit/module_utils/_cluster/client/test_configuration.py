@@ -1,7 +1,5 @@
 """Which cluster is meant, and what is said when none can be."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

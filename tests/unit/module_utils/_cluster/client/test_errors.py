@@ -1,7 +1,5 @@
 """Answers of the API server in one line with a remedy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

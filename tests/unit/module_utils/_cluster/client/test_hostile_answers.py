@@ -1,7 +1,5 @@
 """What a server may answer that is no API server's answer: one line, no retry where none helps, and an end."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import itertools

@@ -3,8 +3,6 @@
 The Python client keeps these files by a name that is not public: this fails with a client that has another.
 """
 
-from __future__ import annotations
-
 import base64
 import datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Requests at the same time."""
 
-from __future__ import annotations
-
 import signal
 import threading
 import time

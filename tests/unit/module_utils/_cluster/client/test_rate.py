@@ -1,7 +1,5 @@
 """So many requests a second, and no more."""
 
-from __future__ import annotations
-
 from plugins.module_utils._cluster.client.pool import TokenBucket
 
 

@@ -1,7 +1,5 @@
 """Requests against a server that misbehaves on demand: what is retried, and what is not."""
 
-from __future__ import annotations
-
 import http.client
 import http.server
 import json

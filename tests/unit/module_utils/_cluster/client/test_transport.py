@@ -1,7 +1,5 @@
 """A host without the official client: modules can be documented there, and say what they lack."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 

@@ -1,7 +1,5 @@
 """The outcome of virtual_machine_adopt for many VMs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The server's expansion compared with the resolver's: every difference is reported."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The message of a failed task has each reason once, and the results have the rest."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from plugins.module_utils._cluster.modules.outcome import failed_outcome

@@ -1,7 +1,5 @@
 """What virtual_machine shows of changes that do not reach running guests: one warning for a task."""
 
-from __future__ import annotations
-
 from typing import Any
 from unittest import mock
 

@@ -1,7 +1,5 @@
 """The settings of a fleet refresh are checked before a request is sent, each in one line that names its variable."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """VMs by name: the names are looked up, not searched for each VM."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

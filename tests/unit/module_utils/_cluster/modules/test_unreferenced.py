@@ -1,7 +1,5 @@
 """What nothing refers to, in many namespaces."""
 
-from __future__ import annotations
-
 from growth import growth
 from plugins.module_utils._cluster.modules import virtual_machine_info
 from plugins.module_utils._cluster.reads.revisions import InspectedVM

@@ -1,7 +1,5 @@
 """Bundles from a web server: checksums, cache, retries, proxy, and files that are not what they should be."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import ipaddress

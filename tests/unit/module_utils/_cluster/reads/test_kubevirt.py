@@ -1,7 +1,5 @@
 """What is read of the cluster's KubeVirt, and what where it cannot be read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -31,20 +29,6 @@ def cluster(version: str = "v1.9.0", status: dict[str, Any] | None = None, **con
 
 
 NAMED = {"metadata": {"name": "kubevirt"}}
-
-
-def test_version_and_configuration_come_from_one_list() -> None:
-    store = cluster(
-        "v1.4.1",
-        {"defaultArchitecture": "arm64"},
-        developerConfiguration={"cpuAllocationRatio": 4},
-        evictionStrategy="LiveMigrate",
-    )
-    result = read(store)
-    assert (result.release.version, result.assumption) == ((1, 4, 1), "")
-    assert result.settings["developerConfiguration"] == {"cpuAllocationRatio": 4}
-    assert (result.architecture, result.eviction_strategy) == ("arm64", "LiveMigrate")
-    assert store.asked == [("GET", KUBEVIRTS)]
 
 
 @pytest.mark.parametrize(
@@ -80,15 +64,6 @@ def test_an_unreachable_server_is_tried_once() -> None:
     assert ("GET", VERSION) not in store.asked
 
 
-def test_a_custom_build_counts_as_the_newest_release() -> None:
-    result = read(cluster("devel", {"defaultArchitecture": "s390x"}))
-    assert (result.release, result.architecture) == (NEWEST, "s390x")
-    assert (
-        result.assumption
-        == "the cluster runs KubeVirt devel, a release unknown to this collection, so the task assumes 1.9"
-    )
-
-
 def test_an_older_release_counts_as_the_oldest() -> None:
     result = read(cluster("v1.3.1"))
     assert result.release.version == (1, 4, 0)
@@ -96,13 +71,6 @@ def test_an_older_release_counts_as_the_oldest() -> None:
         result.assumption
         == "the cluster runs KubeVirt v1.3.1, a release older than this collection supports, so the task assumes 1.4"
     )
-
-
-def test_virt_api_gives_version_before_operator_reports() -> None:
-    store = cluster("")
-    store.answers["GET", VERSION] = 200, {"gitVersion": "v1.6.6"}
-    result = read(store)
-    assert (result.release.version, result.assumption) == ((1, 6, 6), "")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """What a VM that is late waits for, by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

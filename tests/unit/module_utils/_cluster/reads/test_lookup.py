@@ -1,7 +1,5 @@
 """Objects for the resolver's questions: what is asked of the server how often, and what is said where it refuses."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

@@ -1,7 +1,5 @@
 """Waiting for objects: one watch for all, what is stuck, and what is said of those that are late."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

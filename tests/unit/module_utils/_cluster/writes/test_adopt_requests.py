@@ -1,7 +1,5 @@
 """Adopting VMs: what is read and written, and what becomes of a write that meets another one or loses its answer."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

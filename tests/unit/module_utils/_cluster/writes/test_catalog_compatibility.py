@@ -1,7 +1,5 @@
 """Whether a catalog fits the cluster, where its schemas cannot be read or are not what one expects."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

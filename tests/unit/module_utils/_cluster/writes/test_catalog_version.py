@@ -1,7 +1,5 @@
 """Which version of a catalog a cluster gets, by what it says of its KubeVirt."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Check mode asks the server by dry runs, and believes it; nothing is stored."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Declaring objects of which some cannot be read, written or waited for: what becomes of the others."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What the cluster keeps of deleted VMs, also for someone who may not read claims."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

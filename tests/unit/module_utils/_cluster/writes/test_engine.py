@@ -1,7 +1,5 @@
 """When a write is sent again, and what becomes of many that are sent at the same time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Taking and giving back a Lease that others take, give back or delete at the same moment."""
 
-from __future__ import annotations
-
 from typing import Any
 from unittest import mock
 

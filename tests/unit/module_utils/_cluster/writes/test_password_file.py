@@ -1,7 +1,5 @@
 """The password file of cloud-init."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

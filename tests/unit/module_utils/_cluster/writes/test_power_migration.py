@@ -1,7 +1,5 @@
 """The verbs that the local cluster does not have: migrate, with the watch that follows it, and soft reboot."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

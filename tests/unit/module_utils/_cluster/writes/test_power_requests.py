@@ -1,7 +1,5 @@
 """A verb whose answer is lost is not sent again; a look tells whether it was taken up."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Power verbs on VMs that cannot be seen, go away, or are changed by somebody else meanwhile."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

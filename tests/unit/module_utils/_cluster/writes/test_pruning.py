@@ -1,7 +1,5 @@
 """Revisions that are deleted, those that something still refers to, and those that are stored anew."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 from unittest import mock

@@ -1,7 +1,5 @@
 """No guest is restarted twice for the same refresh, whatever the cluster answers."""
 
-from __future__ import annotations
-
 import copy
 import threading
 from collections import Counter

@@ -1,7 +1,5 @@
 """Which VMs of a task are restarted, when, and what is said of those that are not."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """How VMs are given other revisions: what is asked and sent for many of them, and what is said of those that fail."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from typing import Any, cast

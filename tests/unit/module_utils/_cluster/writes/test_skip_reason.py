@@ -1,7 +1,5 @@
 """Which instancetypes and preferences of others are left as they are."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

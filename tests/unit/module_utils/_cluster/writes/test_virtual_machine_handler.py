@@ -1,7 +1,5 @@
 """What judging the VMs of a task asks of the server, and how often each VM is admitted."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

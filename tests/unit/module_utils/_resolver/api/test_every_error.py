@@ -1,7 +1,5 @@
 """Every error of a value, of checks that raise the first one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What no cluster takes is refused with field, value and remedy; what one takes passes."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 from typing import Any

@@ -1,7 +1,5 @@
 """JSON as Go reads and writes it where the types are not known."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

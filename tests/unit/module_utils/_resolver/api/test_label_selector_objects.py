@@ -1,7 +1,5 @@
 """Label selectors as objects have them, and the expressions of node selectors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Ownership as managedFields tell it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from plugins.module_utils._resolver.api import managed_fields as ownership
@@ -43,24 +41,10 @@ def test_identity_is_not_declared() -> None:
     assert ownership.leaf_fields(manifest) == {("metadata", "labels", "x"): "y"}
 
 
-def test_undeclared_and_unclaimed_fields() -> None:
-    owner = {("spec", "a"), ("spec", "b")}
-    desired = {("spec", "b"): 1, ("spec", "c"): 2}
-    assert ownership.undeclared(owner, desired) == {("spec", "a")}
-    assert ownership.unclaimed(owner, desired) == {("spec", "c")}
-
-
 def test_empty_declared_object_declares_no_child_fields() -> None:
     owner = {("spec", "devices", "disks")}
     assert ownership.undeclared(owner, {("spec", "devices"): {}}) == owner
     assert ownership.undeclared(owner, {("spec", "devices"): {}, ("spec", "devices", "disks"): [1]}) == set()
-
-
-def test_an_atomic_object_is_owned_with_its_parts() -> None:
-    owner = {("spec", "selector")}
-    desired = {("spec", "selector", "matchLabels", "a"): "b"}
-    assert ownership.undeclared(owner, desired) == set()
-    assert ownership.unclaimed(owner, desired) == set()
 
 
 def test_changed_at_is_the_last_non_status_change() -> None:
@@ -73,14 +57,3 @@ def test_changed_at_is_the_last_non_status_change() -> None:
     assert ownership.changed_at(live(*entries)) == "2026-03-01T00:00:00Z"
     assert ownership.changed_at({"metadata": {"creationTimestamp": "2026-01-01T00:00:00Z"}}) == "2026-01-01T00:00:00Z"
     assert ownership.changed_at({}) == ""
-
-
-def test_keyed_list_entries_are_owned_as_whole_list() -> None:
-    entry = {".": {}, "f:topologyKey": {}, "f:maxSkew": {}}
-    fields = {"f:spec": {"f:spread": {'k:{"topologyKey":"zone"}': entry}, "f:finalizers": {'v:"a"': {}}}}
-    live = {"metadata": {"managedFields": [{"manager": "virtshape", "operation": "Apply", "fieldsV1": fields}]}}
-    owner = ownership.owned(live, "virtshape")
-    assert owner == {("spec", "spread"), ("spec", "finalizers")}
-    declared = {("spec", "spread"): [{"topologyKey": "zone", "maxSkew": 1}], ("spec", "finalizers"): ["a"]}
-    assert ownership.unclaimed(owner, declared) == set()
-    assert ownership.undeclared(owner, declared) == set()

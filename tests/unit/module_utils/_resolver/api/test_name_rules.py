@@ -1,7 +1,5 @@
 """Names and labels as Kubernetes takes them; the limits are those of k8s.io/apimachinery."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

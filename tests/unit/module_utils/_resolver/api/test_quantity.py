@@ -1,7 +1,5 @@
 """Quantities as people read them, and as they are made; the rest is in the vectors and the property tests."""
 
-from __future__ import annotations
-
 import pytest
 
 from plugins.module_utils._resolver.api import quantity

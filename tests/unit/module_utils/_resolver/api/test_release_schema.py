@@ -1,7 +1,5 @@
 """Fields of values whose shape is not that of their type."""
 
-from __future__ import annotations
-
 from plugins.module_utils._resolver.api import release_schema
 from plugins.module_utils._resolver.api.release import NEWEST
 

@@ -1,7 +1,5 @@
 """The states of instancetypes and preferences, as options and as labels and annotations."""
 
-from __future__ import annotations
-
 import datetime
 from typing import Any
 

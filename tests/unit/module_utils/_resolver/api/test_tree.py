@@ -1,13 +1,10 @@
 """Parts of a manifest that come from different options, as one."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 
 import pytest
 
-from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.api.tree import apply_merge_patch, merge, reverse_merge_patch
 
 
@@ -27,32 +24,6 @@ def test_merged(target: dict[str, Any], addition: dict[str, Any], merged: dict[s
     before = copy.deepcopy(addition)
     assert merge(target, addition) is target
     assert (target, addition) == (merged, before)
-
-
-@pytest.mark.parametrize(
-    ("target", "addition", "message"),
-    [
-        (
-            {"a": {"b": 1}},
-            {"a": {"b": 2}},
-            "spec.a.b: is set twice, as 1 and as 2; remove one of them",
-        ),
-        (
-            {"a": [1]},
-            {"a": {"b": 1}},
-            "spec.a: is set twice, as [1] and as {'b': 1}; remove one of them",
-        ),
-        (
-            {"a": 0},
-            {"a": 1},
-            "spec.a: is set twice, as 0 and as 1; remove one of them",
-        ),
-    ],
-)
-def test_merge_rejects_different_values(target: dict[str, Any], addition: dict[str, Any], message: str) -> None:
-    with pytest.raises(FieldError) as error:
-        merge(target, addition, "spec")
-    assert str(error.value) == message
 
 
 def test_merge_copies_the_addition() -> None:

@@ -1,7 +1,5 @@
 """What YAML reads as something else than what is written."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Any
 

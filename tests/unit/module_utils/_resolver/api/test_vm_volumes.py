@@ -1,7 +1,5 @@
 """The volumes of a VM, and what stands behind them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

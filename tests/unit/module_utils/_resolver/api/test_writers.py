@@ -1,7 +1,5 @@
 """Continuous writers are recognised by what they leave on objects, and described in one text."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

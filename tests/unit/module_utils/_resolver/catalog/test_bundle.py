@@ -1,7 +1,5 @@
 """From the documents of a bundle to the objects to deploy: older versions, lists, other kinds, labels, selection."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,9 +1,6 @@
 """The catalog that comes with the collection equals upstream's, and the language of catalogs does what it says."""
 
-from __future__ import annotations
-
 import copy
-import importlib.util
 import json
 import os
 import re
@@ -16,6 +13,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from loaded_files import load as load_file
 
 from plugins.module_utils._resolver.api.errors import CatalogError
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
@@ -60,12 +58,7 @@ def load(folder: Path, pattern: str) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def tool() -> ModuleType:
-    path = CHECKOUT / "tests" / "tools" / "catalog_digests.py"
-    spec = importlib.util.spec_from_file_location("catalog_digests", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_file(CHECKOUT / "tests" / "tools" / "catalog_digests.py")
 
 
 @pytest.fixture(scope="module")
@@ -176,59 +169,6 @@ def test_every_builtin_object_has_name_and_description(version: str) -> None:
 # The language.
 
 
-def test_a_table_of_sizes() -> None:
-    definition = {
-        "labels": {"team": "web"},
-        "series": {
-            "web": {
-                "display_name": "Web servers",
-                "hugepages": "2Mi",
-                "spec": {"cpu": {"dedicatedCPUPlacement": True, "isolateEmulatorThread": False}},
-                "sizes": {
-                    "small": {"cpu": 1, "memory": "2048Mi"},
-                    "large": {
-                        "cpu": 4,
-                        "max_sockets": 8,
-                        "memory": "1.5Gi",
-                        "hugepages": "1Gi",
-                        "labels": {"team": "x"},
-                    },
-                },
-            }
-        },
-    }
-    before = copy.deepcopy(definition)
-
-    small, large = expand_catalog(definition)
-
-    assert definition == before
-    assert small == {
-        "apiVersion": "instancetype.kubevirt.io/v1beta1",
-        "kind": "VirtualMachineClusterInstancetype",
-        "metadata": {
-            "name": "web.small",
-            "labels": {
-                "team": "web",
-                f"{PREFIX}cpu": "1",
-                f"{PREFIX}memory": "2048Mi",
-                f"{PREFIX}hugepages": "2Mi",
-                f"{PREFIX}dedicatedCPUPlacement": "true",
-                f"{PREFIX}size": "small",
-            },
-            "annotations": {f"{PREFIX}displayName": "Web servers"},
-        },
-        "spec": {
-            "cpu": {"guest": 1, "dedicatedCPUPlacement": True, "isolateEmulatorThread": False},
-            "memory": {"guest": "2Gi", "hugepages": {"pageSize": "2Mi"}},
-        },
-    }
-    assert large["spec"]["cpu"]["maxSockets"] == 8
-    assert large["spec"]["memory"] == {"guest": "1536Mi", "hugepages": {"pageSize": "1Gi"}}
-    assert large["metadata"]["labels"]["team"] == "x"
-    # A label says what the author wrote.
-    assert large["metadata"]["labels"][f"{PREFIX}memory"] == "1.5Gi"
-
-
 def test_short_keys_for_what_consoles_show() -> None:
     addresses = {"docs_url": "https://docs.example.com", "support_url": "https://help.example.com"}
     shared = {**addresses, "tags": ["web", "acme"]}
@@ -258,56 +198,6 @@ def test_short_keys_for_what_consoles_show() -> None:
     assert new["labels"] == {f"{PREFIX}os-type": "acme"}
     assert old["annotations"] == {"openshift.io/support-url": "https://help.example.com", "tags": "a,b"}
     assert old["labels"] == {f"{PREFIX}os-type": "linux"}
-
-
-def test_families_inherit() -> None:
-    definition = {
-        "families": {
-            "efi": {"spec": {"firmware": {"preferredEfi": {"secureBoot": False}}}},
-            "base": {
-                "os": "linux",
-                "requires": {"cpu": 1, "memory": "1Gi"},
-                "spec": {"devices": {"preferredDiskBus": "virtio", "preferredRng": {}}},
-                "preferences": {"any": None},
-            },
-            "acme": {
-                "extends": ["base", "efi"],
-                "requires": {"memory": "2Gi"},
-                "preferences": {
-                    "acme": {"display_name": "Acme OS"},
-                    "acme.arm64": {"requires": {"architecture": "arm64"}, "spec": {"firmware": None}},
-                    "acme.plain": {"labels": {f"{PREFIX}os-type": "acme"}, "requires": {"memory": None}},
-                    "acme.again": {"extends": "base", "spec": {"devices": {"preferredDiskBus": "sata"}}},
-                },
-            },
-        }
-    }
-
-    any_os, acme, arm64, plain, again = expand_catalog(definition)
-
-    assert names([any_os, acme, arm64, plain, again]) == ["any", "acme", "acme.arm64", "acme.plain", "acme.again"]
-    assert any_os["spec"]["requirements"] == {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
-    assert any_os["metadata"]["labels"] == {
-        f"{PREFIX}os-type": "linux",
-        f"{PREFIX}required-cpu": "1",
-        f"{PREFIX}required-memory": "1Gi",
-    }
-    assert acme["kind"] == "VirtualMachineClusterPreference"
-    assert acme["metadata"]["annotations"] == {"openshift.io/display-name": "Acme OS"}
-    assert acme["spec"] == {
-        "annotations": {"vm.kubevirt.io/os": "linux"},
-        "devices": {"preferredDiskBus": "virtio", "preferredRng": {}},
-        "firmware": {"preferredEfi": {"secureBoot": False}},
-        "requirements": {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}},
-    }
-    assert "firmware" not in arm64["spec"]
-    assert arm64["spec"]["requirements"]["architecture"] == "arm64"
-    assert arm64["metadata"]["labels"][f"{PREFIX}arch"] == "arm64"
-    assert arm64["metadata"]["labels"][f"{PREFIX}required-architecture"] == "arm64"
-    assert plain["metadata"]["labels"] == {f"{PREFIX}os-type": "acme", f"{PREFIX}required-cpu": "1"}
-    # What a preference itself extends goes over its family.
-    assert again["spec"]["requirements"]["memory"] == {"guest": "1Gi"}
-    assert again["spec"]["devices"]["preferredDiskBus"] == "sata"
 
 
 def size(**entry: Any) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """VMs of presets and of Templates get an instancetype and a preference, and their guests stay or it is said how not."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The matrix of a catalog: what fits, why not, and how it looks as data, Markdown and picture."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

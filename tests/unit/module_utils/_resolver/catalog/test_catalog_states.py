@@ -1,7 +1,5 @@
 """States in the language of catalogs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What deploying a catalog over what is there comes to."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from plugins.module_utils._resolver.api import managed_fields as ownership

@@ -1,7 +1,5 @@
 """Versions of a catalog: which fits a release of KubeVirt, what each has, and what is wrong with a list of them."""
 
-from __future__ import annotations
-
 import copy
 from pathlib import Path
 from typing import Any

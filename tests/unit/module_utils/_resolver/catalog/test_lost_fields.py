@@ -1,7 +1,5 @@
 """What older releases of KubeVirt would drop of the built-in catalog, and what that does to a VM."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Old manifests become modern ones, which give the same VMI."""
 
-from __future__ import annotations
-
 import base64
 import copy
 import itertools
@@ -121,18 +119,6 @@ def test_null_fields_are_removed() -> None:
 
 def test_the_old_api_version_of_vms() -> None:
     assert modernize({**vm(), "apiVersion": "kubevirt.io/v1alpha3"}).manifest == vm()
-
-
-def test_removed_bindings_are_reported() -> None:
-    old = vm()
-    old["spec"]["template"]["spec"]["domain"]["devices"]["interfaces"] = [{"name": "a"}, {"name": "b", "slirp": {}}]
-
-    result = modernize(old)
-
-    assert result.manifest == old
-    assert [remaining.path for remaining in result.remaining] == [
-        "spec.template.spec.domain.devices.interfaces[1].slirp"
-    ]
 
 
 @pytest.mark.parametrize(

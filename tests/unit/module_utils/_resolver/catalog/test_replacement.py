@@ -1,7 +1,5 @@
 """Replacements of deprecated and obsolete objects."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from plugins.module_utils._resolver.catalog.objects import expand_catalog

@@ -1,7 +1,5 @@
 """What VMs with CPU, memory and devices of their own are adopted with, and what goes from their manifests."""
 
-from __future__ import annotations
-
 import copy
 import re
 from typing import Any

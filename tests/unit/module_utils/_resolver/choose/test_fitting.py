@@ -1,7 +1,5 @@
 """The rule by which instancetypes fit, and their order."""
 
-from __future__ import annotations
-
 from itertools import permutations
 from typing import Any
 
@@ -46,28 +44,6 @@ def test_instancetypes_are_ordered_by_the_documented_rule() -> None:
     expected = ["z.series", "b", "c", "e", "f", "d", "g"]
     for some in permutations(in_order):
         assert names(some, series="z") == expected
-
-
-@pytest.mark.parametrize(
-    "demand",
-    [
-        {"gpus": [{"name": "a", "deviceName": "x/y"}]},
-        {"hostDevices": [{"name": "a", "deviceName": "x/y"}]},
-        {"launchSecurity": {}},
-        {"nodeSelector": {"a": "b"}},
-        {"schedulerName": "mine"},
-        {"cpu": {"dedicatedCPUPlacement": True}},
-        {"cpu": {"isolateEmulatorThread": True}},
-        {"cpu": {"numa": {}}},
-        {"cpu": {"realtime": {}}},
-        {"memory": {"hugepages": {"pageSize": "2Mi"}}},
-    ],
-    ids=str,
-)
-def test_demands_on_the_node_come_last(demand: dict[str, Any]) -> None:
-    assert names([instancetype("a", **demand), instancetype("b")]) == ["b", "a"]
-    # Though not after one that wastes more.
-    assert names([instancetype("a", **demand), instancetype("b", 3)]) == ["a", "b"]
 
 
 def test_obsolete_is_never_chosen_deprecated_only_on_request() -> None:

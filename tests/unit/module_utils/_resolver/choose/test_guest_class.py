@@ -1,34 +1,8 @@
 """choose.guest_class: what guests demand of nodes, and how two guests differ in that."""
 
-from __future__ import annotations
-
-from typing import Any
-
-import pytest
-
 from plugins.module_utils._resolver.choose import guest_class
 
-Manifest = dict[str, Any]
-
 GPU = {"name": "a", "deviceName": "nvidia.com/T4"}
-
-
-@pytest.mark.parametrize(
-    ("spec", "words"),
-    [
-        ({"domain": {"cpu": {"dedicatedCpuPlacement": True}}}, "dedicated CPUs"),
-        ({"domain": {"cpu": {"numa": {"guestMappingPassthrough": {}}}}}, "NUMA passthrough"),
-        ({"domain": {"cpu": {"model": "Haswell"}}}, "the CPU model Haswell"),
-        ({"domain": {"cpu": {"features": [{"name": "vmx"}, {"name": "aes"}]}}}, "CPU features (aes, vmx)"),
-        ({"domain": {"memory": {"hugepages": {"pageSize": "1Gi"}}}}, "huge pages of 1Gi"),
-        ({"domain": {"devices": {"gpus": [GPU]}}}, "GPUs (nvidia.com/T4)"),
-        ({"domain": {"launchSecurity": {"sev": {}}}}, "launch security (sev)"),
-        ({"nodeSelector": {"zone": "a", "arch": "x"}}, "the node selector arch=x, zone=a"),
-        ({"schedulerName": "mine"}, "the scheduler mine"),
-    ],
-)
-def test_demands_are_named_in_words(spec: Manifest, words: str) -> None:
-    assert list(guest_class.of(spec).values()) == [words]
 
 
 def test_ordinary_guests_have_no_demands() -> None:

@@ -1,7 +1,5 @@
 """What to add to a VM that cannot be as it is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

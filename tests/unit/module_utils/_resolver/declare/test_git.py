@@ -1,7 +1,5 @@
 """What Argo CD should not revert. test_git_holds_the_fleet.py asks its own engine about such VMs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from plugins.module_utils._resolver.declare.git import ignored_differences

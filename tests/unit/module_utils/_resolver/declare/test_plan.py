@@ -1,7 +1,5 @@
 """Plans: what is a change and what is not."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

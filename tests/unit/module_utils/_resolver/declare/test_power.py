@@ -1,7 +1,5 @@
 """Which verb takes a VM to a state, in all the states that it may be in."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

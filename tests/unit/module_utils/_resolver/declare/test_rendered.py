@@ -1,7 +1,5 @@
 """Manifests to store: the options that may be secret, the fields of a release, the names of files."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

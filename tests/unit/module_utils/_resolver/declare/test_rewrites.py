@@ -1,7 +1,5 @@
 """What KubeVirt writes to a declared VM, and what the next declaration makes of it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What the status of a VM says of its guest."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Whose fields are taken over, and how the managed fields look afterwards."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

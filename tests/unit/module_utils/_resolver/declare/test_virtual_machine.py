@@ -1,7 +1,5 @@
 """Manifests of VMs from options, and VMs seen beside the live ones."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 
@@ -55,20 +53,6 @@ def test_manifest() -> None:
             },
         },
     }
-
-
-def test_template_and_spec_are_merged() -> None:
-    options = {
-        "name": "a",
-        "memory": "1024Mi",
-        "template": {"metadata": {"labels": {"x": "y"}}, "spec": {"hostname": "h", "domain": {"cpu": {"cores": 2}}}},
-        "spec": {"updateVolumesStrategy": "Migration"},
-    }
-    spec = as_vm(options)["spec"]
-    assert spec["updateVolumesStrategy"] == "Migration"
-    assert spec["template"]["metadata"] == {"labels": {"x": "y"}}
-    assert spec["template"]["spec"]["hostname"] == "h"
-    assert spec["template"]["spec"]["domain"] == {"devices": {}, "memory": {"guest": "1Gi"}, "cpu": {"cores": 2}}
 
 
 def test_contradictory_values_of_a_field_are_an_error() -> None:

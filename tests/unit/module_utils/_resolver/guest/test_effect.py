@@ -1,7 +1,5 @@
 """What a planned change of a VM means for its guest."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 
@@ -91,26 +89,6 @@ def of(planned: Manifest, instance: Manifest | None = None, **cluster: Any) -> G
     return foreseen(vm(), planned, instance, Cluster(Objects(TYPES), KubeVirt(NEWEST, **cluster)))
 
 
-@pytest.mark.parametrize(
-    ("planned", "needs"),
-    [
-        (vm(), NOTHING),
-        (vm("two"), LIVE),
-        (vm(nodeSelector={"a": "b"}), LIVE),
-        (vm("large"), RESTART),
-        (vm(terminationGracePeriodSeconds=5), RESTART),
-        (vm("nowhere"), UNKNOWN),
-    ],
-)
-def test_needs_of_a_running_guest(planned: Manifest, needs: str) -> None:
-    result = of(planned, running())
-    assert (result.needs, bool(result.reason)) == (needs, needs == RESTART)
-
-
-def test_a_cluster_that_changes_no_running_guest() -> None:
-    assert of(vm("two"), running(), settings=STAGE).needs == RESTART
-
-
 @pytest.mark.parametrize("version", ["1.7.0", "1.8.0"])
 def test_remaining_restart_condition_holds_up_live_changes(version: str) -> None:
     """Recorded: virt-controller 1.7 plugs interfaces, but neither sockets nor memory, until the guest starts again."""
@@ -128,19 +106,6 @@ def test_remaining_restart_condition_holds_up_live_changes(version: str) -> None
         assert (sockets.needs, sockets.reason, sockets.requested_in_vain) == (LIVE, "", False)
     assert (undone.needs, undone.requested_in_vain) == (NOTHING, release.keeps_restart_condition)
     assert (plugged.needs, plugged.requested_in_vain) == (LIVE, release.keeps_restart_condition)
-
-
-def test_restart_for_what_the_guest_has_is_needless() -> None:
-    """KubeVirt compares the VM with its state at the guest's start, and asks for a restart all the same."""
-    metadata = {"name": "start", "namespace": "shop"}
-    start = {"kind": "ControllerRevision", "metadata": metadata, "data": {"spec": vm()["spec"]}}
-    cluster = Cluster(Objects([*TYPES, start]), KubeVirt(NEWEST))
-    instance = running(virtualMachineRevisionName="start")
-    planned = vm(terminationGracePeriodSeconds=5)
-    assert foreseen(vm(), planned, instance, cluster).needs == RESTART
-    instance["spec"]["terminationGracePeriodSeconds"] = 5
-    result = foreseen(vm(), planned, instance, cluster)
-    assert (result.needs, bool(result.reason), result.requested_in_vain) == (NOTHING, True, True)
 
 
 @pytest.mark.parametrize("instance", [None, running(phase="Succeeded"), running(phase="Failed")])
@@ -178,11 +143,6 @@ def joined(*names: str, network: str = "lan", **fields: Any) -> Manifest:
     interfaces = [{"name": name, "bridge": {}, **fields} for name in names]
     networks = [{"name": name, "multus": {"networkName": network}} for name in names]
     return vm("small", domain={"devices": {"interfaces": interfaces}}, networks=networks)
-
-
-def requesting(**memory: str) -> Manifest:
-    resources = {"requests": {"memory": "1Gi"}}
-    return vm(None, domain={"devices": {}, "cpu": {"sockets": 1}, "memory": memory, "resources": resources})
 
 
 ROOT, DATA, ISO = claimed("root", hot=False), claimed("data"), claimed("iso")
@@ -279,27 +239,10 @@ def test_a_preference_applies_to_unlisted_disks() -> None:
     assert foreseen(preferring("sata"), preferring("virtio"), instance, cluster).needs == NOTHING
 
 
-def test_requested_memory_counts_without_guest_memory() -> None:
-    """Without memory.guest, which KubeVirt does not compare with the guest's, the pod's memory counts."""
-    before = requesting(guest="2Gi")
-    instance = running(before)
-    assert foreseen(before, requesting(), instance, Cluster(Objects(TYPES), KubeVirt(NEWEST))).needs == RESTART
-
-
 def test_guest_about_to_stop_needs_no_restart() -> None:
     planned = vm("large")
     planned["spec"]["runStrategy"] = "Halted"
     assert of(planned, running()).needs == NOTHING
-
-
-def test_figures_and_changes() -> None:
-    result = of(vm("large", terminationGracePeriodSeconds=5), running())
-    assert result.guest_before == {"vcpus": 1, "sockets": 1, "cores": 1, "threads": 1, "memory": "1Gi"}
-    assert result.guest_after == {**result.guest_before, "memory": "4Gi"}
-    assert result.changes == (
-        {"field": "domain.memory.guest", "before": "1Gi", "after": "4Gi"},
-        {"field": "terminationGracePeriodSeconds", "before": None, "after": 5},
-    )
 
 
 def test_changes_are_compared_with_the_started_spec() -> None:
@@ -360,24 +303,10 @@ def test_a_rejected_change_has_an_unknown_impact() -> None:
     assert result.refusal == "Name already set, should be cleared before setting inferFromVolume"
 
 
-def test_guest_without_reported_memory_has_no_figure() -> None:
-    bare = running()
-    del bare["spec"]["domain"]["memory"]
-    result = of(vm("two"), bare)
-    assert result.guest_before == {"vcpus": 1, "sockets": 1, "cores": 1, "threads": 1}
-
-
 def test_a_guest_that_ends_takes_no_change() -> None:
     ending = running()
     ending["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     assert of(vm("large"), ending).needs == NOTHING
-
-
-def test_plugged_memory_is_the_memory_before() -> None:
-    grown = running()
-    grown["spec"]["domain"]["memory"]["guest"] = "2Gi"
-    result = of(vm("large"), grown)
-    assert [(result.guest_before or {})["memory"], (result.guest_after or {})["memory"]] == ["2Gi", "4Gi"]
 
 
 def test_cluster_settings_and_release_are_no_change() -> None:
@@ -429,24 +358,6 @@ def assumed(before: Manifest, after: Manifest, settings: Manifest | None = None)
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "needs"),
-    [
-        (sized(), sized(), NOTHING),
-        (sized(), sized(sockets=4), LIVE),
-        (sized(), sized(sockets=5), RESTART),
-        (sized(sockets=2), sized(sockets=1), RESTART),
-        (sized(), sized(cpu={"maxSockets": 8}), RESTART),
-        (sized(), sized("2Gi"), LIVE),
-        (sized(), sized("5Gi"), RESTART),
-        (sized(migratable=False), sized("2Gi", migratable=False), RESTART),
-        (sized(), sized(nodeSelector={"a": "b"}), LIVE),
-    ],
-)
-def test_assumed_guest_was_started_from_its_vm(before: Manifest, after: Manifest, needs: str) -> None:
-    assert assumed(before, after) == needs
-
-
-@pytest.mark.parametrize(
     ("settings", "sockets", "guest"),
     [
         ({}, 4, 4),
@@ -478,18 +389,6 @@ def test_no_guest_is_assumed_of_a_stopped_vm() -> None:
     assert assumed(declared, sized("5Gi")) == RESTART
     declared["spec"]["runStrategy"] = "Halted"
     assert assumed(declared, sized("5Gi")) == NOTHING
-
-
-def test_requested_restart_of_an_assumed_guest_is_needed() -> None:
-    waiting = sized()
-    waiting["status"]["conditions"].append({"type": "RestartRequired", "status": "True", "message": "changed"})
-    result = guest_effect(waiting, waiting, ASSUMED, Cluster(Objects([]), KubeVirt(NEWEST)))
-    assert (result.needs, result.reason, result.requested) == (RESTART, "changed", True)
-
-
-def test_vm_without_cpu_and_memory() -> None:
-    bare = vm(None)
-    assert assumed(bare, vm(None, nodeSelector={"a": "b"})) == LIVE
 
 
 def test_removal_of_a_plugged_network_needs_restart() -> None:
@@ -530,18 +429,6 @@ def test_preferred_model_of_a_plugged_interface_needs_restart() -> None:
     instance["status"]["virtualMachineRevisionName"] = START
     result = guest_effect(before, after, instance, cluster)
     assert (result.needs, result.requested) == (RESTART, True)
-
-
-def test_adopted_vm_with_equal_topology_lacks_nothing() -> None:
-    """Unset cores and threads are one; KubeVirt asks for a restart all the same."""
-    declared = vm(None, domain={"devices": {}, "cpu": {"sockets": 2}, "memory": {"guest": "1Gi"}})
-    cluster = Cluster(Started(declared, Objects(TYPES)), KubeVirt(NEWEST))
-    instance = assumed_instance(declared, cluster)
-    assert instance is not None
-    instance["status"]["virtualMachineRevisionName"] = START
-    result = guest_effect(declared, vm("two"), instance, cluster)
-    assert (result.needs, result.requested_in_vain, result.outstanding) == (NOTHING, True, ())
-    assert result.guest_before == result.guest_after
 
 
 def test_unstartable_vm_has_an_unknown_effect() -> None:

@@ -1,7 +1,5 @@
 """Changes of a VM that its running guest lacks."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

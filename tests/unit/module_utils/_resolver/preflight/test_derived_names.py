@@ -1,7 +1,5 @@
 """Names that are too long for what KubeVirt makes of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What the cluster will say to a VM, and the remedy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -172,13 +170,6 @@ def test_similar_names_are_suggested() -> None:
         " did you mean u1.large, m1.large or u1.small?"
     )
     assert issue_text(vm(instancetype={"name": "nothing-like-it", "kind": OWN})).endswith(f"; the cluster has 1 {OWN}s")
-
-
-def test_both_matchers_are_reported() -> None:
-    fields = [
-        issue.line.partition(":")[0] for issue in issues(vm(instancetype={"name": "x"}, preference={"name": "y"}))
-    ]
-    assert fields == ["spec.instancetype.name", "spec.preference.name"]
 
 
 def test_unknown_kind_or_revision() -> None:

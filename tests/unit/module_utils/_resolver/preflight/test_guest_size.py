@@ -1,7 +1,5 @@
 """Which guests are warned of: too small to boot, or with sockets that their system does not use."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -45,25 +43,6 @@ def with_sockets(
     vm["spec"]["template"]["spec"]["domain"]["cpu"] = {"sockets": sockets, "cores": 2}
     vm["spec"]["template"]["metadata"] = {"annotations": {"vm.kubevirt.io/os": annotation}} if annotation else {}
     return {"spec": {**vm["spec"], **({"instancetype": {"name": instancetype}} if instancetype else {})}}
-
-
-@pytest.mark.parametrize(
-    ("vm", "system"),
-    [
-        (with_sockets(3, "windows.11"), "11"),
-        (with_sockets(3, "windows.10.virtio"), "10"),
-        (with_sockets(4, annotation="windows10"), "10"),
-        (with_sockets(4, "desk", "windows11"), "11"),
-        (with_sockets(2, "windows.11"), ""),
-        (with_sockets(8, "windows.2k22"), ""),
-        (with_sockets(8, "windows.100"), ""),
-        (with_sockets(8), ""),
-        (applied("4Gi", "windows.11"), ""),
-    ],
-)
-def test_windows_desktops_use_two_sockets(vm: dict[str, Any], system: str) -> None:
-    warning = unused_sockets(vm)
-    assert (warning is None) if not system else f"Windows {system} uses 2 sockets" in (warning or "")
 
 
 def test_the_remedy_is_where_sockets_come_from() -> None:

@@ -1,7 +1,5 @@
 """The keys of the objects to read before a VM is judged, and the further keys of what was read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from plugins.module_utils._resolver.api.matcher import ObjectKey

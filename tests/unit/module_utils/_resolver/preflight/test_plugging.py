@@ -1,7 +1,5 @@
 """Hotpluggable volumes where KubeVirt plugs them only on request."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

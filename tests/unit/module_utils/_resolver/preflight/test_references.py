@@ -1,14 +1,11 @@
 """What must exist beside a VM before its guest starts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
 
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects, Problem
 from plugins.module_utils._resolver.preflight.references import (
-    claim_names,
     keys_for_start,
     missing_references,
     missing_sources,
@@ -136,19 +133,6 @@ def test_secrets_are_not_looked_up() -> None:
 
 
 # Which claims a VM uses, and which outlive it.
-
-
-def test_claims_of_all_volumes_without_duplicates() -> None:
-    volumes = [
-        {"name": "a", "persistentVolumeClaim": {"claimName": "disk"}},
-        {"name": "b", "dataVolume": {"name": "imported"}},
-        {"name": "c", "ephemeral": {"persistentVolumeClaim": {"claimName": "base"}}},
-        {"name": "d", "containerDisk": {"image": "x"}},
-        {"name": "e", "persistentVolumeClaim": {"claimName": "disk"}},
-        {"name": "f", "memoryDump": {"claimName": "dump"}},
-    ]
-    assert claim_names({"spec": {"template": {"spec": {"volumes": volumes}}}}) == ["disk", "imported", "base", "dump"]
-    assert claim_names({"spec": {"template": {"spec": {}}}}) == []
 
 
 @pytest.mark.parametrize(("owners", "only"), [(["1"], "1"), (["1", "2"], ""), ([], "")])

@@ -1,7 +1,5 @@
 """The revisions of a namespace are gone through once, however many VMs ask."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Revisions of older API versions, converted where KubeVirt does not read them any more."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

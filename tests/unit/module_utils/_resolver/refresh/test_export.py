@@ -1,7 +1,5 @@
 """What a VM is elsewhere, and which copies of it lose its revisions."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

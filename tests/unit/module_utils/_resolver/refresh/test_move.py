@@ -1,7 +1,5 @@
 """Moves of VMs to other instancetypes, preferences and templates, and the way back."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

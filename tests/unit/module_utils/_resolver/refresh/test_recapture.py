@@ -1,7 +1,5 @@
 """The writes of a refresh, as values."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -48,25 +46,6 @@ def test_annotation_of_an_interrupted_bump_is_removed() -> None:
     assert recapture.must_bump_generation(interrupted, RevisionIndex()) and recapture.keeps_restart_required(
         interrupted, None
     )
-
-
-@pytest.mark.parametrize(
-    ("kind", "noted", "respelled"),
-    [
-        ("VirtualMachineInstancetype", "VirtualMachineInstancetype", "virtualmachineinstancetype"),
-        # An earlier run was cut off before it spelt it back.
-        ("virtualmachineinstancetype", "virtualmachineinstancetype", "VirtualMachineInstancetype"),
-        ("VirtualMachineInstancetype", "virtualmachineinstancetype", "virtualmachineinstancetypes"),
-        (None, "VirtualMachineClusterInstancetype", "virtualmachineclusterinstancetype"),
-        (None, None, "VirtualMachineClusterInstancetype"),
-    ],
-)
-def test_respelled_kind_differs_from_matcher_and_status(kind: str | None, noted: str | None, respelled: str) -> None:
-    matcher = {"name": "big", **({"kind": kind} if kind else {})}
-    reference = {"name": "big", **({"kind": noted} if noted else {})}
-    patches = recapture.kind_alias_patches(vm(matcher, reference), [INSTANCETYPE])
-    assert patches.respell == {"spec": {"instancetype": {"kind": respelled}}}
-    assert patches.restore == {"spec": {"instancetype": {"kind": kind}}}
 
 
 def test_recapture_patch_clears_the_status() -> None:

@@ -1,7 +1,5 @@
 """What is written to give a VM other revisions."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The decisions of a rollout: what becomes of each VM, batches, room, and the way back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The report of a rollout: records, counts, the message and the table."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Maintenance windows: when work may begin, with days, midnight, time zones and changes of the clock."""
 
-from __future__ import annotations
-
 from datetime import datetime, timezone
 from typing import Any
 from zoneinfo import ZoneInfo

@@ -3,8 +3,6 @@
 What virtctl has is compared with it in tests/virtctl.
 """
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Iterator

@@ -1,11 +1,8 @@
 """Names that are made, and names that volumes may have."""
 
-from __future__ import annotations
-
 import pytest
 
 from plugins.module_utils._resolver.api.errors import FieldError
-from plugins.module_utils._resolver.api.name_rules import quoted
 from plugins.module_utils._resolver.declare.vm.volumes import Disks, generated_name
 
 WRONG = "must consist of a-z, 0-9 and -, with a letter or digit at both ends"
@@ -26,15 +23,6 @@ def test_a_name_depends_only_on_its_seed() -> None:
         )
         == 4
     )
-
-
-@pytest.mark.parametrize("name", ["a", "root-disk", "0", "a" * 63])
-def test_duplicate_volume_name_is_refused(name: str) -> None:
-    disks = Disks("web")
-    disks.add_named("volumes[0].name", name, {})
-    with pytest.raises(FieldError) as error:
-        disks.add_named("volumes[1].name", name, {})
-    assert str(error.value) == f"volumes[1].name: another volume is already named {quoted(name)}; choose another name"
 
 
 @pytest.mark.parametrize(

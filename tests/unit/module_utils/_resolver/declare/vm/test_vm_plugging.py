@@ -1,7 +1,5 @@
 """Volumes of a running guest, and CD-ROM drives, in the manifest of a VM."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -5,8 +5,6 @@ The answers are in tests/virt_api/recorded. tests/integration/properties/test_re
 ones again, and records them.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of

@@ -1,7 +1,5 @@
 """Rules for VMs that change; recorded answers have those for new ones."""
 
-from __future__ import annotations
-
 from plugins.module_utils._resolver.kubevirt.admission import virtual_machine
 
 

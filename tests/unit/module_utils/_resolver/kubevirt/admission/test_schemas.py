@@ -1,7 +1,5 @@
 """What the schemas of virt-api and of the CustomResourceDefinitions reject, by release."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

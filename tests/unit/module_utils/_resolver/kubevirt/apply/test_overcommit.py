@@ -1,7 +1,5 @@
 """Memory requests of overcommitted guests, which Go computes in 32-bit floats."""
 
-from __future__ import annotations
-
 import pytest
 
 from plugins.module_utils._resolver.kubevirt.apply.memory import requested

@@ -1,7 +1,5 @@
 """Preferred topologies, beyond what the vectors show."""
 
-from __future__ import annotations
-
 import pytest
 
 from plugins.module_utils._resolver.api.errors import Panic

@@ -1,7 +1,5 @@
 """Settings of a cluster's KubeVirt for running guests."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The effective object of a VM, and messages if there is none."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Inference from volumes, beyond what the vectors show."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """ControllerRevisions: content, and which one counts."""
 
-from __future__ import annotations
-
 import copy
 
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE

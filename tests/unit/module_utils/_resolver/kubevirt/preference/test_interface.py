@@ -1,7 +1,5 @@
 """Preferred interfaces."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from plugins.module_utils._resolver.api import release

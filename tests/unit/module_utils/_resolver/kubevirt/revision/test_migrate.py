@@ -1,7 +1,5 @@
 """Upgrades of captured revisions, beyond the vectors."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What heals the failures of VMs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Readiness of VMs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The cluster's configuration and the defaults that come from it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

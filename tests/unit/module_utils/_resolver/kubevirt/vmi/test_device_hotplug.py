@@ -1,7 +1,5 @@
 """Volumes and disks that a running VMI gets from its VM; as recorded of KubeVirt 1.9."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

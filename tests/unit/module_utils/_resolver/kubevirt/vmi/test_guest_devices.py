@@ -1,7 +1,5 @@
 """Disks, claims and interfaces of a running guest."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from plugins.module_utils._resolver.kubevirt.vmi.guest_devices import claims, disks, interfaces

@@ -1,7 +1,5 @@
 """Hot-plugging of sockets and memory."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Effects of changes on running VMs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -37,61 +35,11 @@ def instance(sockets: int = 1, maximum: int = 4, **fields: Any) -> Manifest:
     }
 
 
-@pytest.mark.parametrize(
-    ("now", "running", "expected"),
-    [
-        (spec(), instance(), LiveUpdate()),
-        (spec(cpu={"sockets": 2, "cores": 1, "threads": 1}), instance(), LiveUpdate((SOCKETS,))),
-        (spec(cpu={"sockets": 2, "cores": 1, "threads": 1}), instance(2), LiveUpdate()),
-        (
-            spec(nodeSelector={"a": "b"}),
-            instance(),
-            LiveUpdate((SELECTOR,)),
-        ),
-        (spec(nodeSelector={"a": "b"}), instance(nodeSelector={"a": "b"}), LiveUpdate()),
-        (spec(), instance(tolerations=[{"key": "a"}]), LiveUpdate(("tolerations",))),
-    ],
-)
-def test_live(now: Manifest, running: Manifest, expected: LiveUpdate) -> None:
-    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": now}
-    assert compared(vm, spec(), running) == expected
-
-
-@pytest.mark.parametrize(
-    ("now", "reason"),
-    [
-        (spec("2Gi"), "memory updated"),
-        (spec(terminationGracePeriodSeconds=5), "non-live-updatable"),
-        (spec(cpu={"sockets": 1, "cores": 2, "threads": 1}), "non-live-updatable"),
-        (spec(cpu={"sockets": 9, "cores": 1, "threads": 1}), "higher than"),
-    ],
-)
-def test_restart_required(now: Manifest, reason: str) -> None:
-    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": now}
-    update = compared(vm, spec(), instance())
-    assert update.changes == ()
-    assert reason in (update.restart_required or "")
-
-
-def test_fewer_sockets_need_a_restart() -> None:
-    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec()}
-    update = compared(vm, spec(), instance(2))
-    assert "Reduction" in (update.restart_required or "")
-
-
 def test_sockets_on_arm() -> None:
     now = spec(cpu={"sockets": 2, "cores": 1, "threads": 1}, architecture="arm64")
     vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": now}
     update = compared(vm, spec(architecture="arm64"), instance())
     assert update.changes == () and "ARM" in (update.restart_required or "")
-
-
-def test_sockets_change_although_memory_needs_restart() -> None:
-    now = spec("2Gi", cpu={"sockets": 2, "cores": 1, "threads": 1})
-    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": now}
-    update = compared(vm, spec(), instance())
-    assert update.changes == (SOCKETS,)
-    assert "memory updated" in (update.restart_required or "")
 
 
 @pytest.mark.parametrize(
@@ -128,13 +76,6 @@ def migratable(maximum: str | None = "4Gi", at_boot: str = "1Gi", *conditions: t
     return running
 
 
-def test_hot_plug_in_progress_does_not_prevent_update() -> None:
-    busy = migratable("4Gi", "1Gi", ("HotMemoryChange", "True"), ("HotVCPUChange", "True"))
-    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec("2Gi", {"sockets": 3, "cores": 1, "threads": 1})}
-    update = compared(vm, spec(), busy)
-    assert list(update.changes) == ["domain.cpu.sockets", "domain.memory.guest"]
-
-
 def sockets(number: int) -> Manifest:
     return {
         "metadata": {"name": "a", "namespace": "ns"},
@@ -166,12 +107,6 @@ def test_sockets_during_cpu_hot_plug(number: int, migratable: bool, expected: Li
     conditions = ["HotVCPUChange", *(["LiveMigratable"] if migratable else [])]
     busy["status"]["conditions"] = [{"type": name, "status": "True"} for name in conditions]
     assert compared(sockets(number), spec(), busy) == expected
-
-
-def test_first_restart_reason_is_reported() -> None:
-    vm = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec("2Gi", {"sockets": 9, "cores": 1, "threads": 1})}
-    update = compared(vm, spec(), instance())
-    assert (update.restart_required or "").startswith("CPU sockets")
 
 
 def plugs(*names: str, hot: str = "") -> Manifest:
@@ -296,14 +231,6 @@ def test_vmi_takes_changes_until_it_ends(phase: str, expected: bool) -> None:
     vmi = {"metadata": {}, "status": {"phase": phase} if phase else {}}
     assert can_apply_live(vmi) is expected
     assert not can_apply_live({**vmi, "metadata": {"deletionTimestamp": "now"}})
-
-
-def test_cluster_without_live_updates() -> None:
-    changed = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec(nodeSelector={"a": "b"})}
-    update = compared(changed, spec(), instance(), settings=STAGE)
-    assert update.changes == () and update.restart_required
-    unchanged = {"metadata": {"name": "a", "namespace": "ns"}, "spec": spec()}
-    assert compared(unchanged, spec(), instance(), settings=STAGE) == LiveUpdate()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Changes since the start of a VM that need a restart."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from typing import Any
 
@@ -76,14 +74,6 @@ def changed(generation: int, started: int = 1, live: bool = True, **fields: Any)
     return compare(vm(generation, **fields), spec(f"small-{started}"), VMI, REVISIONS, live)
 
 
-@pytest.mark.parametrize(
-    ("generation", "live", "expected"),
-    [(1, True, False), (2, True, True), (3, True, False), (4, True, True), (1, False, False), (3, False, True)],
-)
-def test_revision_at_start_is_compared_with_current_revision(generation: int, live: bool, expected: bool) -> None:
-    assert changed(generation, live=live) is expected
-
-
 def test_running_vmi_does_not_count() -> None:
     vmi = deepcopy(VMI)
     vmi["spec"]["domain"]["cpu"] = {"maxSockets": 8}
@@ -95,20 +85,6 @@ def test_missing_revision_gives_no_result() -> None:
     assert changed(1, started=9) is None
     conflicting = {"domain": {"devices": {}, "cpu": {"sockets": 2}}}
     assert changed(1, **conflicting) is None
-
-
-@pytest.mark.parametrize(
-    ("fields", "live", "expected"),
-    [
-        ({"nodeSelector": {"a": "b"}}, True, False),
-        ({"tolerations": [{"key": "a"}]}, True, False),
-        ({"affinity": {"nodeAffinity": {}}}, True, False),
-        ({"nodeSelector": {"a": "b"}}, False, True),
-        ({"terminationGracePeriodSeconds": 5}, True, True),
-    ],
-)
-def test_fields_of_vm(fields: Manifest, live: bool, expected: bool) -> None:
-    assert changed(1, live=live, **fields) is expected
 
 
 def test_memory_without_instancetype() -> None:
@@ -125,27 +101,6 @@ def connected(network: str, *names: str, **fields: Any) -> Manifest:
     interfaces = [{"name": name, "bridge": {}, **fields} for name in names]
     networks = [{"name": name, "multus": {"networkName": network}} for name in names]
     return {"domain": {"devices": {"interfaces": interfaces}}, "networks": networks}
-
-
-@pytest.mark.parametrize(
-    ("desired", "expected"),
-    [
-        (connected("lan", "one"), False),
-        (connected("lan", "one", "two"), False),
-        (connected("lan", "one", state="down"), False),
-        (connected("wan", "one"), False),
-        (connected("lan", "one", model="e1000"), True),
-        (connected("lan", "two"), True),
-        ({**connected("lan", "one"), "networks": [{"name": "one", "pod": {}}]}, True),
-    ],
-)
-def test_interfaces_are_compared_with_running_vmi(desired: Manifest, expected: bool) -> None:
-    present = {"metadata": {"namespace": "ns"}, "spec": {"template": template(**desired)}, "status": {}}
-    started = {"template": template(**connected("lan", "one"))}
-    assert compare(present, started, {"spec": connected("lan", "one")}, REVISIONS, True) is expected
-    # What the guest has already needs no restart, whatever it was started with.
-    earlier = {"template": template(**connected("old", "old"))}
-    assert compare(present, earlier, {"spec": desired}, REVISIONS, True) is False
 
 
 def test_firmware_uuid_of_running_vmi_is_ignored() -> None:

@@ -1,7 +1,5 @@
 """The mutating webhook, beyond what the vectors show."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 
@@ -68,17 +66,6 @@ def test_inferred_preference_is_applied() -> None:
     assert mutated.vm["spec"]["template"]["spec"]["architecture"] == "arm64"
 
 
-def test_stored_vm_is_compared_before_matchers_are_checked() -> None:
-    stored = vm(instancetype={}, preference={"name": "p", "revisionName": "r"})
-    manifest = vm(instancetype={}, preference={"name": "q", "revisionName": "r"})
-    refusal = mutate(manifest, Objects([]), stored, "UPDATE").refusal
-    assert refusal is not None
-    assert fields(refusal.causes) == ["spec.preference.revisionName"]
-    refusal = mutate(manifest, Objects([]), stored, "CREATE").refusal
-    assert refusal is not None
-    assert fields(refusal.causes) == ["spec.instancetype"]
-
-
 def test_vm_being_deleted_is_allowed() -> None:
     manifest = vm(instancetype={})
     manifest["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
@@ -90,18 +77,6 @@ def test_inference_without_template_crashes_kubevirt() -> None:
     assert refusal is not None
     assert refusal.code == 500
     assert refusal.message == "the VirtualMachine has no template"
-
-
-def test_wrong_type_names_its_field() -> None:
-    manifest = vm()
-    manifest["spec"]["template"]["spec"]["domain"]["cpu"] = {"cores": -1}
-    refusal = mutate(manifest, Objects([])).refusal
-    assert refusal is not None
-    assert refusal.as_json() == {
-        "allowed": False,
-        "code": 400,
-        "message": "spec.template.spec.domain.cpu.cores: -1 is not between 0 and 4294967295",
-    }
 
 
 @pytest.mark.parametrize(
@@ -116,13 +91,6 @@ def test_missing_kind_is_written_until_1_6(version: str, kinds: list[str | None]
     mutated = mutate(manifest, Objects([]), release=parse_release(version)).vm
     assert mutated is not None
     assert [mutated["spec"][matcher].get("kind") for matcher in ("instancetype", "preference")] == kinds
-
-
-def test_preference_is_found_by_written_kind() -> None:
-    mutated = mutate(vm(preference={"name": "p"}), Objects([PREFERENCE]), release=parse_release("1.6")).vm
-    assert mutated is not None
-    assert mutated["spec"]["template"]["spec"]["domain"]["machine"] == {"type": "virt"}
-    assert "instancetype" not in mutated["spec"]
 
 
 @pytest.mark.parametrize(
@@ -153,13 +121,6 @@ def test_name_with_inference_is_refused(version: str, causes: list[tuple[str, st
             (kind, message.format(matcher_type)) for kind, message in causes
         ]
         assert fields(refusal.causes) == [f"spec.{matcher}.name", f"spec.{matcher}.kind"]
-
-
-def test_preference_sets_architecture_since_1_7() -> None:
-    for version, architecture in (("1.6", None), ("1.7", "arm64")):
-        mutated = mutate(vm(preference={"name": "p"}), Objects([PREFERENCE]), release=parse_release(version)).vm
-        assert mutated is not None
-        assert mutated["spec"]["template"]["spec"].get("architecture") == architecture
 
 
 @pytest.mark.parametrize(

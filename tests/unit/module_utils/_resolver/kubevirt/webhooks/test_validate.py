@@ -1,7 +1,5 @@
 """The validating webhooks, beyond what the vectors show."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
