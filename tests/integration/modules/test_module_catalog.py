@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from modules_support import by_name, server_side_apply, vm
+from modules_support import by_name, server_side_apply, vm, wait_until
 from plugins.module_utils._cluster.client.session import Session
 
 Run = Callable[..., dict[str, Any]]
@@ -228,6 +228,7 @@ def test_the_template_of_a_pool_is_a_user(deploy: Run, run: Run, api: Any, names
     known = run("catalog_info", namespace=namespace, scope="namespaced", used_by=True)
     assert by_name(known["instancetypes"])["web.large"]["used_by"] == [f"VirtualMachinePool {namespace}/b"]
     pools.delete(name="b", namespace=namespace)
+    wait_until(lambda: not pools.get(namespace=namespace).items)
     assert run("instancetype", **absent)["changed"]
 
 
