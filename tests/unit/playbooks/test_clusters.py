@@ -37,6 +37,13 @@ def play(folder: Path, playbook: str, *arguments: str, **variables: Any) -> str:
     return " ".join((done.stdout + done.stderr).split()).replace("''", "'")
 
 
+def failed_hosts(output: str, reason: str) -> set[str]:
+    """The hosts that the last task fails for a reason."""
+    # From ansible-core 2.22 on, further keys come before the message.
+    failures = output.partition("Fail with")[2].split("fatal: ")[1:]
+    return {failure[1 : failure.index("]")] for failure in failures if f'"msg": "{reason}' in failure}
+
+
 PREFIXES = {"deploy_catalog": "common_instancetypes", "fleet_report": "fleet_report"}
 
 
@@ -61,8 +68,7 @@ def test_each_cluster_fails_for_itself(tmp_path: Path) -> None:
     assert "CLUSTER KUBEVIRT CATALOG CHANGED FAILED" in output and f"east - - - {reason}" in output
     assert f'"common_instancetypes_msg": "east: {reason}' in output.partition("CUSTOM STATS")[2]
     assert '"common_instancetypes_failed": true' in output
-    for name in ("east", "west"):
-        assert f'fatal: [{name}]: FAILED! => {{"changed": false, "msg": "{reason}' in output.partition("Fail with")[2]
+    assert failed_hosts(output, reason) == {"east", "west"}
     limited = play(tmp_path, "deploy_catalog", "-l", "west", common_instancetypes_clusters="clusters")
     assert "fatal: [west]" in limited and "[east]" not in limited
 
@@ -71,5 +77,5 @@ def test_without_a_cluster_there_is_no_report(tmp_path: Path) -> None:
     output = play(tmp_path, "fleet_report", fleet_report_clusters="clusters")
     reason = "cannot reach the API server http://127.0.0.1:9"
     assert f'"fleet_report_msg": "east: {reason}' in output.partition("CUSTOM STATS")[2]
-    assert f'fatal: [west]: FAILED! => {{"changed": false, "msg": "{reason}' in output.partition("Fail with")[2]
+    assert "west" in failed_hosts(output, reason)
     assert not (tmp_path / "fleet-report").exists()
