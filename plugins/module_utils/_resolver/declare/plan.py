@@ -19,6 +19,7 @@ CREATE = "create"
 APPLY = "apply"
 DELETE = "delete"
 _TEMPLATE: Final = ("spec", "template")
+_TEMPLATES: Final = ("spec", "dataVolumeTemplates")
 _POD: Final = (*_TEMPLATE, "spec")
 # The object differs from its declaration and is left alone on purpose.
 KEEP = "keep"
@@ -101,10 +102,13 @@ def present(
         for field in (*(updated_by_us & removed), *(shared if force else ()))
     }
     to_patch = {*_emptied_parents(desired_fields, removed, live), *patched_parents}
-    # The object must be valid after the patch: interfaces must not go without their networks.
+    # The object must be valid after the patch: interfaces must not go without their networks. And admission writes
+    # templates of volumes anew with a patch, so that they would be shared, and stay without their volume.
     if any(field[: len(_POD)] == _POD for field in to_patch):
         to_patch |= {
-            largest_removed(field, removed, desired_fields, live) for field in removed if field[: len(_POD)] == _POD
+            largest_removed(field, removed, desired_fields, live)
+            for field in removed
+            if field[: len(_POD)] == _POD or field[: len(_TEMPLATES)] == _TEMPLATES
         }
         to_patch = {
             field for field in to_patch if not any(field[:length] in to_patch for length in range(1, len(field)))

@@ -130,6 +130,10 @@ def test_the_merge_patch_leaves_a_valid_object() -> None:
     manifest = plan.present(vm({}), both, set(ownership.leaf_fields(both)))
     # The label goes by the apply.
     assert manifest.merge_patch == {(*path, "domain", "devices", "interfaces"): None, (*path, "networks"): None}
+    # Admission would write a template anew with the patch, so that the apply would not remove it.
+    both["spec"]["dataVolumeTemplates"] = [{"metadata": {"name": "a"}}]
+    patch = plan.present(vm({}), both, set(ownership.leaf_fields(both))).merge_patch
+    assert patch == {**manifest.merge_patch, ("spec", "dataVolumeTemplates"): None}
     # Where the apply can take out both, nothing goes first.
     retained = vm({"interfaces": [{"name": "a", "bridge": {}}], "rng": {}}, networks=[{"name": "a"}])
     assert plan.present(vm({"rng": {}}), retained, set(ownership.leaf_fields(retained))).merge_patch == {}
