@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from kubernetes import client, config, dynamic
+from plugging_support import ROOT
 
-from modules_support import await_right, execute
+from modules_support import await_right, claim_of, execute
 
 Run = Callable[..., dict[str, Any]]
 
@@ -21,6 +22,33 @@ def run(cluster: Path) -> Run:
             # CDI retries at growing intervals, which takes minutes beside other tests.
             options.setdefault("wait_timeout", 400)
         return execute(module, {"kubeconfig": str(cluster), **options}, check=check)
+
+    return one
+
+
+@pytest.fixture
+def declare_volumes(run: Run, namespace: str, api: Any) -> Callable[..., dict[str, Any]]:
+    """declare_volumes(*volumes, **options): the result for a VM that has these besides its root disk."""
+    for claim in ("one", "two"):
+        claim_of(api, namespace, claim)
+
+    def one(*volumes: dict[str, Any], **options: Any) -> dict[str, Any]:
+        options = {"wait": True, "volumes": [ROOT, *volumes], **options}
+        done = run("virtual_machine", namespace=namespace, name="web", memory="1Gi", **options)
+        assert not done.get("failed"), done
+        return done
+
+    return one
+
+
+@pytest.fixture
+def seen_vm(run: Run, namespace: str) -> Callable[[], dict[str, Any]]:
+    """seen_vm(): the VM as virtual_machine_info returns it."""
+
+    def one() -> dict[str, Any]:
+        (vm,) = run("virtual_machine_info", namespace=namespace, include=["refresh"])["virtual_machines"]
+        result: dict[str, Any] = vm
+        return result
 
     return one
 

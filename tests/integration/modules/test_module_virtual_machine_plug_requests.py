@@ -1,7 +1,5 @@
 """virtual_machine: disks that a running guest gets and loses by requests, with the feature gate HotplugVolumes."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,6 +7,7 @@ from typing import Any
 
 import pytest
 from kubernetes import client, config
+from plugging_support import BLANK, DATA, ROOT, Run, Volume, attached
 
 from chosen_releases import ALL
 from modules_support import claim_of, wait_until, warned
@@ -16,13 +15,8 @@ from rights_support import Atom, Failed, Play, all_but, atoms, granted, names_ri
 
 pytestmark = pytest.mark.own_cluster
 
-Run = Callable[..., dict[str, Any]]
-Volume = dict[str, Any]
 
-ROOT = {"name": "root", "container_disk": "registry.example.com/disk:1"}
-DATA = {"name": "data", "persistent_volume_claim": "one", "hotpluggable": True}
 OTHER = {"name": "data", "persistent_volume_claim": "two", "hotpluggable": True}
-BLANK = {"name": "blank", "import": {"blank": True, "size": "1Gi"}, "hotpluggable": True}
 LATER = pytest.mark.skipif(not ALL, reason="make test-releases builds KubeVirt 1.8.4")
 
 
@@ -65,36 +59,6 @@ def cluster(
     launch("stop", "--remove", *which)
 
 
-@pytest.fixture
-def declare(run: Run, namespace: str, api: Any) -> Callable[..., dict[str, Any]]:
-    """declare(*volumes, **options): the result for a VM that has these besides its root disk."""
-    for claim in ("one", "two"):
-        claim_of(api, namespace, claim)
-
-    def one(*volumes: Volume, **options: Any) -> dict[str, Any]:
-        options = {"wait": True, "volumes": [ROOT, *volumes], **options}
-        return run("virtual_machine", namespace=namespace, name="web", memory="1Gi", **options)
-
-    return one
-
-
-@pytest.fixture
-def seen(run: Run, namespace: str) -> Callable[[], dict[str, Any]]:
-    """seen(): the VM as virtual_machine_info returns it."""
-
-    def one() -> dict[str, Any]:
-        (vm,) = run("virtual_machine_info", namespace=namespace, include=["refresh"])["virtual_machines"]
-        result: dict[str, Any] = vm
-        return result
-
-    return one
-
-
-def attached(vm: dict[str, Any]) -> dict[str, str]:
-    """The claims of the guest's disks by name, of those that libvirt has."""
-    return {disk["name"]: disk["claim"] for disk in vm["instance"]["disks"] if disk["target"] or not disk["source"]}
-
-
 @pytest.mark.parametrize(
     ("before", "after", "disks"),
     [
@@ -106,78 +70,80 @@ def attached(vm: dict[str, Any]) -> dict[str, str]:
 )
 def test_running_guest_takes_volumes_by_request(
     request: pytest.FixtureRequest,
-    declare: Run,
-    seen: Callable[[], dict[str, Any]],
+    declare_volumes: Run,
+    seen_vm: Callable[[], dict[str, Any]],
     before: list[Volume],
     after: list[Volume],
     disks: dict[str, str],
 ) -> None:
-    assert declare(*before)["changed"]
-    wait_until(lambda: len(attached(seen())) == len(before) + 1)
-    first = seen()
-    foreseen = declare(*after, check=True)
+    assert declare_volumes(*before)["changed"]
+    wait_until(lambda: len(attached(seen_vm())) == len(before) + 1)
+    first = seen_vm()
+    foreseen = declare_volumes(*after, check=True)
     assert (foreseen["result"]["needs"], foreseen["result"]["restart_required"]) == ("live_update", False), foreseen
-    assert attached(seen()) == attached(first)
-    done = declare(*after, restart="if_required")
+    assert attached(seen_vm()) == attached(first)
+    done = declare_volumes(*after, restart="if_required")
     assert not done.get("failed"), done
     assert (done["result"]["needs"], done["result"]["restarted"]) == ("live_update", False)
-    wait_until(lambda: attached(seen()) == disks)
-    now = seen()
+    wait_until(lambda: attached(seen_vm()) == disks)
+    now = seen_vm()
     assert now["instance"]["uid"] == first["instance"]["uid"]
     if request.node.callspec.params["cluster"] != "1.4.0" or not before:
         # KubeVirt 1.4 asks for a restart where a volume has gone; the task says that the guest needs none.
         assert not warned(done)
         assert "RestartRequired" not in {condition["type"] for condition in now["conditions"]}
     assert (now["restart_required"], now["guest_current"]) == (False, True)
-    assert not declare(*after)["changed"]
+    assert not declare_volumes(*after)["changed"]
 
 
-def test_disk_with_virtio_since_1_6(request: pytest.FixtureRequest, declare: Run) -> None:
-    declare()
+def test_disk_with_virtio_since_1_6(request: pytest.FixtureRequest, declare_volumes: Run) -> None:
+    declare_volumes()
     expected = "restart" if request.node.callspec.params["cluster"] == "1.4.0" else "live_update"
     for check in (True, False):
-        done = declare({**DATA, "bus": "virtio"}, check=check)
+        done = declare_volumes({**DATA, "bus": "virtio"}, check=check)
         assert not done.get("failed"), done
         assert done["result"]["needs"] == expected
         assert bool(warned(done)) is (expected == "restart")
 
 
-def test_added_volume_is_removed_again(declare: Run, seen: Callable[[], dict[str, Any]]) -> None:
-    declare()
+def test_added_volume_is_removed_again(declare_volumes: Run, seen_vm: Callable[[], dict[str, Any]]) -> None:
+    declare_volumes()
     for volumes, disks in (([DATA], {"root": "", "data": "one"}), ([], {"root": ""})):
-        done = declare(*volumes, restart="if_required")
+        done = declare_volumes(*volumes, restart="if_required")
         assert done["changed"] and not done["result"]["restarted"], done
-        wait_until(lambda wanted=disks: attached(seen()) == wanted)
-        assert not declare(*volumes)["changed"]
+        wait_until(lambda wanted=disks: attached(seen_vm()) == wanted)
+        assert not declare_volumes(*volumes)["changed"]
 
 
-def test_volume_of_a_template_leaves_by_a_restart(declare: Run) -> None:
-    declare(BLANK)
-    done = declare(check=True)
+def test_volume_of_a_template_leaves_by_a_restart(declare_volumes: Run, seen_vm: Callable[[], dict[str, Any]]) -> None:
+    declare_volumes(BLANK)
+    done = declare_volumes(check=True)
     assert (done["result"]["needs"], done["result"]["restart_required"]) == ("restart", True)
+    assert declare_volumes(restart="if_required")["result"]["restarted"]
+    assert attached(seen_vm()) == {"root": ""}
 
 
 def test_replaced_volume_waits_for_a_restart(
-    request: pytest.FixtureRequest, declare: Run, seen: Callable[[], dict[str, Any]]
+    request: pytest.FixtureRequest, declare_volumes: Run, seen_vm: Callable[[], dict[str, Any]]
 ) -> None:
-    declare(DATA)
-    wait_until(lambda: attached(seen()) == {"root": "", "data": "one"})
-    first = seen()["instance"]
+    declare_volumes(DATA)
+    wait_until(lambda: attached(seen_vm()) == {"root": "", "data": "one"})
+    first = seen_vm()["instance"]
     for check in (True, False):
-        done = declare(OTHER, check=check)
+        done = declare_volumes(OTHER, check=check)
         assert "plugs volumes into a running guest only on request" in str(warned(done))
         assert done["result"]["needs"] == "restart"
         # KubeVirt 1.4 does not ask for it.
         assert done["result"]["restart_required"] or request.node.callspec.params["cluster"] == "1.4.0"
-    assert declare(OTHER, restart="if_required")["result"]["restarted"]
-    assert seen()["instance"]["uid"] != first["uid"]
+    assert declare_volumes(OTHER, restart="if_required")["result"]["restarted"]
+    assert seen_vm()["instance"]["uid"] != first["uid"]
 
 
-def test_stopped_vm_gets_volumes_without_requests(declare: Run) -> None:
-    declare(run_strategy="Halted")
-    done = declare(DATA, run_strategy="Halted")
+def test_stopped_vm_gets_volumes_without_requests(declare_volumes: Run) -> None:
+    declare_volumes(run_strategy="Halted")
+    done = declare_volumes(DATA, run_strategy="Halted")
     assert done["changed"] and not warned(done)
-    assert not declare(DATA, run_strategy="Halted")["changed"]
+    assert not declare_volumes(DATA, run_strategy="Halted")["changed"]
 
 
 def test_missing_rights_to_requests_are_named(cluster: Path, api: Any) -> None:

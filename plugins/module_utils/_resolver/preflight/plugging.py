@@ -32,10 +32,12 @@ def plug_requests(vm: Manifest, live: Manifest, kubevirt: KubeVirt) -> PlugReque
         return {}
     before, after = _plugged(live), _plugged(vm)
     disks_before, disks_after = _disks(live), _disks(vm)
-    names = {*_names(live)}
+    kept = {*_names(live)} & {*_names(vm)}
+    # virt-api refuses a VM with a template for no volume.
+    templates = {str(item["metadata"]["name"]) for item in live["spec"].get("dataVolumeTemplates") or ()}
     requests: PlugRequests = {}
-    for name in sorted(name for name in {*before, *after} if _claim(before, name) != _claim(after, name)):
-        if name in names and name in _names(vm):
+    for name in _changed(before, after):
+        if name in kept:
             return {}
         if name in after:
             disk = disks_after.get(name) or {}
@@ -45,8 +47,6 @@ def plug_requests(vm: Manifest, live: Manifest, kubevirt: KubeVirt) -> PlugReque
         else:
             requests[name] = {}
             drive = (disks_before.get(name) or {}).get("cdrom")
-            # virt-api refuses a VM with a template for no volume.
-            templates = {str(item["metadata"]["name"]) for item in live["spec"].get("dataVolumeTemplates") or ()}
             possible = name not in disks_after and drive is None and claim_of(before[name]) not in templates
         if not possible:
             return {}
@@ -85,7 +85,7 @@ def unplugged_volumes(vm: Manifest, live: Manifest | None, kubevirt: KubeVirt) -
     if kubevirt.plugs_volumes or live is None or not has_guest(live):
         return None
     before, after = _plugged(live), _plugged(vm)
-    changed = sorted(name for name in {*before, *after} if _claim(before, name) != _claim(after, name))
+    changed = _changed(before, after)
     if not changed or plug_requests(vm, live, kubevirt):
         return None
     return (
@@ -117,6 +117,11 @@ def _names(vm: Manifest) -> Iterator[str]:
 
 def _plugged(vm: Manifest) -> dict[str, Manifest]:
     return {volume["name"]: volume for volume in _spec(vm).get("volumes") or () if is_plugged(volume)}
+
+
+def _changed(before: dict[str, Manifest], after: dict[str, Manifest]) -> list[str]:
+    """The names of plugged volumes that come, go, or get another claim."""
+    return sorted(name for name in {*before, *after} if _claim(before, name) != _claim(after, name))
 
 
 def _claim(volumes: dict[str, Manifest], name: str) -> str | None:

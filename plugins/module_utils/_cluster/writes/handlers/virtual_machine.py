@@ -188,10 +188,11 @@ class VirtualMachineHandler(KindHandler):
             if outcome.live is not None and (vmi := vmis.get(_vmi_key(outcome))) is not None
             for key in keys_for_guest(outcome.live, vmi, cluster.release)
         )
+        plugging = cluster._replace(kubevirt=replace(cluster.kubevirt, requests_plugs=True))
         for outcome, future in futures.items():
-            kubevirt = replace(cluster.kubevirt, requests_plugs=bool(self._plugs.get(outcome.declared.key)))
-            vmi, plugging = vmis.get(_vmi_key(outcome)), cluster._replace(kubevirt=kubevirt)
-            outcome.effect = admitted_effect(outcome.live or {}, future, vmi, plugging)
+            vmi = vmis.get(_vmi_key(outcome))
+            known = plugging if self._plugs.get(outcome.declared.key) else cluster
+            outcome.effect = admitted_effect(outcome.live or {}, future, vmi, known)
 
     def _future(self, outcome: DeclareOutcome, cluster: Cluster) -> AdmissionResult:
         """The changed VM as admission leaves it; notes the volumes to plug."""
