@@ -35,7 +35,7 @@ def declare_volumes(run: Run, namespace: str, api: Any) -> Callable[..., dict[st
     def one(*volumes: dict[str, Any], **options: Any) -> dict[str, Any]:
         options = {"wait": True, "volumes": [ROOT, *volumes], **options}
         done = run("virtual_machine", namespace=namespace, name="web", memory="1Gi", **options)
-        assert not done.get("failed"), done
+        assert not done.get("failed"), done["msg"]
         return done
 
     return one

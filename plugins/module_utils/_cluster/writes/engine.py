@@ -145,10 +145,11 @@ def send(session: Session, write: Write, took_effect: Callable[[], bool] | None 
             if write.method == "DELETE" and _is_absent(error):
                 return None
             lost = lost or _is_lost(error)
-            doubtful = lost or _is_conflict(error, write)
+            overtaken = _is_overtaken(error, write)
+            doubtful = lost or overtaken or _is_conflict(error, write)
             if took_effect is not None and write.repeat is not RetrySafety.NEVER and doubtful and took_effect():
                 return {} if lost else None
-            retryable = write.repeat is RetrySafety.CHECK_FIRST and _is_lost(error)
+            retryable = overtaken or (write.repeat is RetrySafety.CHECK_FIRST and _is_lost(error))
             if not retryable or not pauses.pause(session.retry_timeout):
                 raise
 
@@ -169,6 +170,14 @@ def _is_conflict(error: RequestFailed, write: Write) -> bool:
     """Whether another client has written the object since it was read. One that exists already is another client's."""
     outdated = write.content_type == JSON_PATCH and isinstance(error, ApiError) and is_outdated(error)
     return outdated or (error.code == 409 and error.reason != "AlreadyExists")
+
+
+def _is_overtaken(error: RequestFailed, write: Write) -> bool:
+    """Whether virt-controller has changed the VM between the read and the patch that virt-api makes for a request.
+
+    virt-api then passes on the refusal of its own patch, which had no effect (KubeVirt: vmVolumePatchStatus).
+    """
+    return write.repeat is RetrySafety.CHECK_FIRST and isinstance(error, ApiError) and is_outdated(error)
 
 
 def _is_lost(error: RequestFailed) -> bool:

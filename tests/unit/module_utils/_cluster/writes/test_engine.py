@@ -23,6 +23,7 @@ from scripted_server import session_with, status
 
 PATH = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines/a"
 UNAVAILABLE = status(503, "the server is currently unable to handle the request", "ServiceUnavailable")
+OUTDATED = status(422, "the server rejected our request due to an error in our request", "Invalid")
 CONFLICT = status(409, "stop/start already underway", "Conflict")
 
 
@@ -62,11 +63,19 @@ def test_lost_response_is_resolved_by_reading(answer: Any) -> None:
 
 
 def test_rejected_repetition_means_the_first_took_effect() -> None:
-    rejected = status(422, "the server rejected our request due to an error in our request", "Invalid")
-    server = Server(None, rejected)
+    server = Server(None, OUTDATED)
     assert (server.send(RetrySafety.ALWAYS, True), server.requests) == (True, ["PUT", "PUT", "read"])
     with pytest.raises(ApiError, match="rejected our request"):
-        Server(None, rejected).send(RetrySafety.ALWAYS, False)
+        Server(None, OUTDATED).send(RetrySafety.ALWAYS, False)
+
+
+def test_request_overtaken_by_a_controller_is_repeated() -> None:
+    server = Server(OUTDATED, OUTDATED)
+    assert (server.send(RetrySafety.CHECK_FIRST), server.requests) == (True, ["PUT", "PUT", "PUT"])
+    taken_up = Server(OUTDATED)
+    assert (taken_up.send(RetrySafety.CHECK_FIRST, True), taken_up.requests) == (False, ["PUT", "read"])
+    with pytest.raises(ApiError, match="rejected our request"):
+        Server(*[OUTDATED] * 9).send(RetrySafety.CHECK_FIRST, False, seconds=0.5)
 
 
 def test_write_of_another_client_is_no_error() -> None:
