@@ -115,7 +115,7 @@ lint: style content ## style, types, generated files, playbooks and roles, docum
 style: setup
 	@ruff check --output-format concise --quiet .
 	@ruff format --check --quiet .
-	@mypy plugins/module_utils plugins/plugin_utils/check
+	@mypy plugins/module_utils plugins/plugin_utils/_check
 	@MYPYPATH=roles/local_cluster/files mypy -p local_cluster -p fault_proxy -p node
 	@antsibull-changelog lint
 	@python tools/generate_docs.py --check

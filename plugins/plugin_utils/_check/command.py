@@ -1,7 +1,4 @@
-"""Checks the VMs, instancetypes and preferences of a repository without a cluster, as a given KubeVirt would.
-
-python -m ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check [options] PATH ...
-"""
+"""The command `check`: checks the objects of a repository without a cluster, as a given KubeVirt would."""
 
 from __future__ import annotations
 
@@ -240,7 +237,3 @@ def _kubevirt(path: str | None, version: str | None) -> KubeVirt:
     if kubevirt_config.assumption:
         raise UsageError(f"--kubevirt: {kubevirt_config.assumption}")
     return kubevirt_config
-
-
-if __name__ == "__main__":
-    sys.exit(main())
