@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import yaml
+from build_tarball import build
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
@@ -61,8 +62,7 @@ def run_demo(folder: Path) -> None:
     def run(command: str, *arguments: str, cwd: Path = folder) -> None:
         subprocess.run([str(BIN / command), *arguments], cwd=cwd, env=environment, check=True)
 
-    run("ansible-galaxy", "collection", "build", "--output-path", str(folder), cwd=CHECKOUT)
-    (tarball,) = folder.glob("*.tar.gz")
+    tarball = build(folder)
     run("ansible-galaxy", "collection", "install", "--no-deps", str(tarball), "-p", str(folder / "collections"))
     run("ansible-playbook", "virtshape.instancetypes.demo")
 
