@@ -36,7 +36,7 @@ export PYTHONPATH := $(COLLECTIONS)
 # Tests start thousands of processes, each of which would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo check test nightly test-all test-versions test-releases test-real lint style content workflows sanity unit core random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side wheel docs bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
+.PHONY: help setup demo check test nightly test-all test-versions test-releases test-real lint style content workflows sanity sanity-core unit core random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side wheel docs bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
 
 help: ## this list
 	@sed -n 's/^\([a-z_-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -134,6 +134,9 @@ sanity: setup ## what Ansible's certification checks: ansible-test sanity, galax
 	@python tools/sanity.py $(SANITY_ARGS)
 	@# `content` runs ansible-lint, release-check all that Galaxy does.
 	@GALAXY_IMPORTER_RUN_ANSIBLE_LINT=false python tools/import_tarball.py
+
+sanity-core: setup ## ansible-test sanity of another ansible-core: CORE=2.16
+	@uv tool run $(NOX) --session "sanity($(CORE))"
 
 unit: setup ## the tests that need no cluster
 	@pytest --numprocesses 2 --dist worksteal tests/unit tests/conformance tests/virtctl tests/pod_resources tests/boot_sources tests/templates tests/placement tests/quota
