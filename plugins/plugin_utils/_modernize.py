@@ -29,6 +29,7 @@ from ._check import sources
 from ._check.findings import Lines, Location
 from ._check.sources import UsageError
 from ._filters import one_line
+from ._guest_figures import guest_figures
 from ._manifest_checks import check_types
 
 Manifest = dict[str, Any]
@@ -234,14 +235,8 @@ def _row(label: str, conversion: Modernization) -> _Row:
         word = "has an instancetype" if names[0] != "-" else "no instancetype"
         return _Row((label, *names, "-", "-", word))
     differences = "; ".join(map(_difference, conversion.differences)) or _EQUAL
-    return _Row((label, *names, _guest(conversion.guest_before), _guest(conversion.guest_after), differences))
-
-
-def _guest(figures: Manifest | None) -> str:
-    figures = figures or {}
-    vcpus = figures.get("vcpus", 0)
-    devices = [*figures.get("gpus", ()), *figures.get("host_devices", ())]
-    return ", ".join([f"{vcpus} vCPU{'' if vcpus == 1 else 's'}", str(figures.get("memory") or "no memory"), *devices])
+    before, after = guest_figures(conversion.guest_before), guest_figures(conversion.guest_after)
+    return _Row((label, *names, before, after, differences))
 
 
 def _difference(entry: Manifest) -> str:
