@@ -36,7 +36,7 @@ export PYTHONPATH := $(COLLECTIONS)
 # Tests start thousands of processes, each of which would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo check test nightly test-all test-versions test-releases test-real lint style content workflows sanity sanity-core unit core random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side wheel docs bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
+.PHONY: help setup demo check test nightly test-all test-versions test-releases test-real lint style content workflows sanity sanity-core unit core random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side wheel docs site bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
 
 help: ## this list
 	@sed -n 's/^\([a-z_-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -190,6 +190,9 @@ coverage: setup ## what the tests that need no cluster leave out of plugins/
 docs: setup ## the documentation site, in .cache/docs/html
 	@python tools/build_docs.py
 
+site: docs ## the documentation site beside its other versions, in .cache/site: REF=v1.2.3, or a branch
+	@python tools/publish_site.py .cache/site "$(REF)"
+
 bench: setup control-plane $(addprefix bench-,$(BENCH)) ## how fast: the resolver, the local cluster, VMs beside the peers' (80 minutes); BENCH=resolver for one
 	@python tests/benchmark/report.py
 
@@ -225,7 +228,7 @@ lock: setup ## requirements/*.txt from requirements/*.in
 	@$(LOCK) requirements/dev.in --output-file requirements/dev.txt
 	@$(LOCK) requirements/run.in --constraint requirements/dev.txt --output-file requirements/run.txt
 
-release-check: setup control-plane ## whether this could be released: changelog, tarball, the demo from what it installs
+release-check: setup wheel ## whether this could be released: changelog, tarball and wheels, and what runs where only they are installed
 	@python tools/import_tarball.py
 	@python tools/release_check.py
 
