@@ -66,7 +66,12 @@ def install_and_run(folder: Path) -> Iterator[tuple[str, float]]:
     tarball = build(folder)
     home, place = folder / "home", folder / "venv" / "bin"
     home.mkdir()
-    environment = {"HOME": str(home), "LC_ALL": "C.UTF-8", "PATH": f"{place}{os.pathsep}/usr/bin{os.pathsep}/bin"}
+    environment = {
+        "HOME": str(home),
+        "PWD": str(home),
+        "LC_ALL": "C.UTF-8",
+        "PATH": f"{place}{os.pathsep}/usr/bin{os.pathsep}/bin",
+    }
     # Where this machine finds packages; nothing else of its environment.
     environment |= {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "REQUESTS_"))}
 
