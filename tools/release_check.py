@@ -94,10 +94,13 @@ def install_and_run(folder: Path) -> Iterator[tuple[str, float]]:
     environment["PYTHONPATH"] = str(home / ".ansible" / "collections")
     check = ["-m", "ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check", "vm.yaml"]
     yield "check, of a mistake", run(str(place / "python"), *check, expected=1)
-    for name in ("check", "modernize", "catalog_report"):
-        options = ["-e", f"{name}_paths=vm.yaml"] if name == "modernize" else []
-        if name == "check":
-            options = ["-e", "check_paths=vm.yaml", "-e", "check_options=--ignore=not-found"]
+    recipes = {
+        "check": ["check_paths=vm.yaml", "check_options=--ignore=not-found"],
+        "modernize": ["modernize_paths=vm.yaml"],
+        "catalog_report": ["catalog_report_source=builtin"],
+    }
+    for name, variables in recipes.items():
+        options = [part for variable in variables for part in ("-e", variable)]
         yield f"playbook {name}", run(str(place / "ansible-playbook"), f"virtshape.instancetypes.{name}", *options)
 
 
