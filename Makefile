@@ -36,7 +36,7 @@ export PYTHONPATH := $(COLLECTIONS)
 # Tests start thousands of processes, each of which would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo check test nightly test-all test-versions test-releases test-real lint style content workflows sanity unit core random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side wheel docs bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
+.PHONY: help setup demo check test nightly test-all test-versions test-releases test-real lint style content workflows sanity sanity-core unit core random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side wheel docs site bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
 
 help: ## this list
 	@sed -n 's/^\([a-z_-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -73,8 +73,8 @@ programs:
 control-plane: $(RUN) $(HERE) ## build Kubernetes, KubeVirt and CDI for the local cluster (about five minutes on two cores, once)
 	@$(BUILD)
 
-wheel: control-plane ## pack what control-plane built into a Python wheel for this platform, in .cache/wheel
-	@python tools/wheel.py
+wheel: control-plane ## pack what control-plane built into Python wheels for this platform, in .cache/wheel; RELEASES=all with each KubeVirt
+	@python tools/wheel.py $(if $(RELEASES),--all)
 
 # Go compiles while pip installs.
 side-by-side: $(RUN) $(HERE)
@@ -115,7 +115,7 @@ lint: style content ## style, types, generated files, playbooks and roles, docum
 style: setup
 	@ruff check --output-format concise --quiet .
 	@ruff format --check --quiet .
-	@mypy plugins/module_utils plugins/plugin_utils/check
+	@mypy plugins/module_utils plugins/plugin_utils/_check
 	@MYPYPATH=roles/local_cluster/files mypy -p local_cluster -p fault_proxy -p node
 	@antsibull-changelog lint
 	@python tools/generate_docs.py --check
@@ -134,6 +134,9 @@ sanity: setup ## what Ansible's certification checks: ansible-test sanity, galax
 	@python tools/sanity.py $(SANITY_ARGS)
 	@# `content` runs ansible-lint, release-check all that Galaxy does.
 	@GALAXY_IMPORTER_RUN_ANSIBLE_LINT=false python tools/import_tarball.py
+
+sanity-core: setup ## ansible-test sanity of another ansible-core: CORE=2.16
+	@uv tool run $(NOX) --session "sanity($(CORE))"
 
 unit: setup ## the tests that need no cluster
 	@pytest --numprocesses 2 --dist worksteal tests/unit tests/conformance tests/virtctl tests/pod_resources tests/boot_sources tests/templates tests/placement tests/quota
@@ -187,6 +190,9 @@ coverage: setup ## what the tests that need no cluster leave out of plugins/
 docs: setup ## the documentation site, in .cache/docs/html
 	@python tools/build_docs.py
 
+site: docs ## the documentation site beside its other versions, in .cache/site: REF=v1.2.3, or a branch
+	@python tools/publish_site.py .cache/site "$(REF)"
+
 bench: setup control-plane $(addprefix bench-,$(BENCH)) ## how fast: the resolver, the local cluster, VMs beside the peers' (80 minutes); BENCH=resolver for one
 	@python tests/benchmark/report.py
 
@@ -222,7 +228,7 @@ lock: setup ## requirements/*.txt from requirements/*.in
 	@$(LOCK) requirements/dev.in --output-file requirements/dev.txt
 	@$(LOCK) requirements/run.in --constraint requirements/dev.txt --output-file requirements/run.txt
 
-release-check: setup control-plane ## whether this could be released: changelog, tarball, the demo from what it installs
+release-check: setup wheel ## whether this could be released: changelog, tarball and wheels, and what runs where only they are installed
 	@python tools/import_tarball.py
 	@python tools/release_check.py
 
@@ -231,7 +237,7 @@ pictures: setup ## the demo and a fleet report as pictures for the documentation
 	@python tools/draw_fleet_report.py
 
 build: setup ## the tarball that ansible-galaxy installs
-	@ansible-galaxy collection build --force --output-path .cache
+	@python tools/build_tarball.py .cache
 
 # The token comes from the environment, where no list of processes shows it.
 publish: build ## release to Ansible Galaxy: TAG=v1.2.3, the token in GALAXY_TOKEN

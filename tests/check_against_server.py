@@ -12,9 +12,9 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.kinds import KINDS
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.matcher import MATCHER_FIELD_OF_KIND
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import evaluate, objects, sources, tasks
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import LocatedFinding
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.templates import Templates
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check import evaluate, objects, sources, tasks
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.findings import LocatedFinding
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.templates import Templates
 
 Manifest = dict[str, Any]
 

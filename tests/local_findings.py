@@ -16,15 +16,15 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks import validate
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.preflight import findings as preflight
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check import evaluate
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.__main__ import EXTENSIONS
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.findings import LocatedFinding, Location
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.objects import (
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check import evaluate
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.command import EXTENSIONS
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.findings import LocatedFinding, Location
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.objects import (
     Declared,
     KnownObjects,
     objects_of_manifest,
 )
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check.sources import SourceManifest
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.sources import SourceManifest
 
 Manifest = dict[str, Any]
 

@@ -29,7 +29,7 @@ COLLECTION = f"{GALAXY['namespace']}.{GALAXY['name']}"
 REFERENCE = "reference"
 
 # A link or a picture of Markdown to something that has no scheme.
-_LINK = re.compile(r"(\]\()(?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
+LINK = re.compile(r"(\]\()(?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 _SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
 
 
@@ -70,7 +70,7 @@ def relinked(page: Path, page_names: dict[Path, str], checkout: Path = CHECKOUT)
             raise BrokenLink(f"{page.relative_to(checkout)}: there is no {match[2]}")
         return f"{match[1]}{where}{match[3] or ''})"
 
-    return _LINK.sub(link, page.read_text(encoding="utf-8"))
+    return LINK.sub(link, page.read_text(encoding="utf-8"))
 
 
 def contents(index: str) -> str:

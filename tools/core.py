@@ -33,8 +33,8 @@ COLLECTION = "ansible_collections.virtshape.instancetypes."
 ASSEMBLED = (
     "plugins/modules/*.py",
     "plugins/inventory/*.py",
-    "plugins/plugin_utils/check/__main__.py",
-    "plugins/plugin_utils/filters/*.py",
+    "plugins/plugin_utils/_check/command.py",
+    "plugins/plugin_utils/_filter_functions/*.py",
 )
 
 
@@ -158,7 +158,7 @@ def check(root: Path) -> list[str]:
         [*python, "ruff", "check", "--quiet", "--fix", "--select", "I,F401", "plugins", "tests"],
         [*python, "ruff", "format", "--quiet", "plugins", "tests"],
         [*python, "ruff", "check", "--output-format", "concise", "plugins", "tests"],
-        [*python, "mypy", "plugins/module_utils", "plugins/plugin_utils/check"],
+        [*python, "mypy", "plugins/module_utils", "plugins/plugin_utils/_check"],
         [*python, "pytest", "--quiet", "--numprocesses", "2", "--dist", "worksteal", *tests],
     ]
     failures = []

@@ -14,7 +14,7 @@ from xml.dom import minidom
 CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(CHECKOUT / "tests" / "unit" / "support"))
 
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.fleet import fleet, page  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filter_functions.fleet import fleet, page  # noqa: E402
 from fleet_samples import fleet as sample  # noqa: E402
 
 PICTURE = CHECKOUT / "docs" / "images" / "fleet_report.svg"

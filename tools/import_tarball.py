@@ -8,14 +8,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-CHECKOUT = Path(__file__).resolve().parent.parent
+from build_tarball import build
 
 
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
-        build = ["ansible-galaxy", "collection", "build", "--output-path", folder]
-        subprocess.run(build, cwd=CHECKOUT, check=True, stdout=subprocess.DEVNULL)
-        (tarball,) = Path(folder).glob("*.tar.gz")
+        tarball = build(Path(folder))
         done = subprocess.run(
             [sys.executable, "-m", "galaxy_importer.main", tarball],
             cwd=folder,

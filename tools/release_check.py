@@ -1,7 +1,7 @@
 """Whether this checkout could be released as it is: `python tools/release_check.py`.
 
-The version, its changelog and the support policy agree; the tarball installs into an empty directory, and the demo runs
-from there. Says what is wrong, and exits 1.
+The version, its changelog and the support policy agree. Tarball and wheels install into an empty virtual environment of
+a user without anything else, Go included, where the demo, the check and recipes run. Says what is wrong, and exits 1.
 """
 
 from __future__ import annotations
@@ -11,13 +11,21 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import yaml
+from build_tarball import build
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-BIN = Path(sys.executable).parent
+WHEELS = CHECKOUT / ".cache" / "wheel"
+VM = """\
+apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web, namespace: shop}
+spec: {runStrategy: Always, instancetype: {name: u1.medum}, template: {spec: {domain: {devices: {}}}}}
+"""
 
 
 def main() -> int:
@@ -26,8 +34,8 @@ def main() -> int:
     if wrong:
         return 1
     with tempfile.TemporaryDirectory() as folder:
-        run_demo(Path(folder))
-    print("release-check: the demo ran from the installed tarball")
+        for what, seconds in install_and_run(Path(folder)):
+            print(f"release-check: {what}: {seconds:.0f} s", flush=True)
     return 0
 
 
@@ -53,18 +61,47 @@ def mistakes() -> Iterator[str]:
         yield f"git: not committed: {', '.join(line[3:] for line in listed.stdout.splitlines()[:5])}"
 
 
-def run_demo(folder: Path) -> None:
-    environment = {**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(folder / "collections"), "LC_ALL": "C.UTF-8"}
-    for name in ("ANSIBLE_CONFIG", "PYTHONPATH"):
-        environment.pop(name, None)
+def install_and_run(folder: Path) -> Iterator[tuple[str, float]]:
+    """(what was done, seconds) of each step. Raises CalledProcessError."""
+    tarball = build(folder)
+    home, place = folder / "home", folder / "venv" / "bin"
+    home.mkdir()
+    environment = {
+        "HOME": str(home),
+        "PWD": str(home),
+        "LC_ALL": "C.UTF-8",
+        "PATH": f"{place}{os.pathsep}/usr/bin{os.pathsep}/bin",
+    }
+    # Where this machine finds packages; nothing else of its environment.
+    environment |= {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "REQUESTS_"))}
 
-    def run(command: str, *arguments: str, cwd: Path = folder) -> None:
-        subprocess.run([str(BIN / command), *arguments], cwd=cwd, env=environment, check=True)
+    def run(*command: str, expected: int = 0) -> float:
+        began = time.monotonic()
+        done = subprocess.run(command, cwd=home, env=environment, check=False, capture_output=True, text=True)
+        if done.returncode != expected:
+            print(done.stdout[-5000:], done.stderr[-5000:], sep="\n", file=sys.stderr)
+            raise subprocess.CalledProcessError(done.returncode, command)
+        return time.monotonic() - began
 
-    run("ansible-galaxy", "collection", "build", "--output-path", str(folder), cwd=CHECKOUT)
-    (tarball,) = folder.glob("*.tar.gz")
-    run("ansible-galaxy", "collection", "install", "--no-deps", str(tarball), "-p", str(folder / "collections"))
-    run("ansible-playbook", "virtshape.instancetypes.demo")
+    yield "virtual environment", run(sys.executable, "-m", "venv", str(folder / "venv"))
+    needed = [str(CHECKOUT / "requirements" / "run.txt"), "--find-links", str(WHEELS), "virtshape-local-cluster"]
+    yield "packages", run(str(place / "python"), "-m", "pip", "install", "--quiet", "--requirement", *needed)
+    install = ["collection", "install", "--no-deps", str(tarball)]
+    yield "collection", run(str(place / "ansible-galaxy"), *install)
+    yield "demo", run(str(place / "ansible-playbook"), "virtshape.instancetypes.demo")
+    assert not (home / ".cache" / "virtshape").exists(), "the demo built programs, which the wheels have"
+    (home / "vm.yaml").write_text(VM)
+    environment["PYTHONPATH"] = str(home / ".ansible" / "collections")
+    check = ["-m", "ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check", "vm.yaml"]
+    yield "check, of a mistake", run(str(place / "python"), *check, expected=1)
+    recipes = {
+        "check": ["check_paths=vm.yaml", "check_options=--ignore=not-found"],
+        "modernize": ["modernize_paths=vm.yaml"],
+        "catalog_report": ["catalog_report_source=builtin"],
+    }
+    for name, variables in recipes.items():
+        options = [part for variable in variables for part in ("-e", variable)]
+        yield f"playbook {name}", run(str(place / "ansible-playbook"), f"virtshape.instancetypes.{name}", *options)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from typing import Any, Final
 from ansible.errors import AnsibleError, AnsibleFilterError
 from jinja2.exceptions import TemplateError
 
-_CODE: Final = "ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters"
+_CODE: Final = "ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filter_functions"
 # How many values are searched for secrets when a filter fails: about 10,000 VMs.
 _MOST_VALUES: Final = 1_000_000
 _UNKNOWN: Final = re.compile(r"unexpected keyword argument '(\w+)'")

@@ -16,7 +16,7 @@ from ..module_utils._resolver.api.quantity import human_readable
 Facts = dict[str, Any]
 
 _MATCHER_FIELDS: Final = ("instancetype", "preference")
-TEMPLATES = Path(__file__).with_name("pages")
+TEMPLATES = Path(__file__).with_name("_pages")
 
 
 def render(name: str, **values: Any) -> str:

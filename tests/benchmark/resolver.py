@@ -24,7 +24,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 MEASURED = Path(os.environ.get("MEASURED", CHECKOUT)).resolve()
 MODULE_UTILS = MEASURED / "plugins" / "module_utils"
 COLLECTIONS = MEASURED / ".cache" / "collections"
-FILTERS = "ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.vm"
+FILTERS = "ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filter_functions.vm"
 CASES = CHECKOUT / "tests" / "conformance" / "vectors" / "random" / "apply-a.jsonl"
 IMPORTS = 11
 # As json.dumps has it, but made once and without a look for objects that hold themselves.

@@ -42,8 +42,15 @@ def test_each_change_runs_all_test_jobs() -> None:
     assert "exec make test\n" in (CHECKOUT / ".ci" / "run").read_text()
 
 
+def test_each_change_runs_sanity_of_many_versions() -> None:
+    jobs = yaml.safe_load(next(path for path in WORKFLOWS if path.stem == "test").read_text())["jobs"]
+    versions = set(jobs["versions"]["strategy"]["matrix"]["core"])
+    listed = re.findall(r"^SANITY = \((.*)\)$", (CHECKOUT / "noxfile.py").read_text(), re.MULTILINE)[0]
+    assert {"2.16", "2.18", "2.20", "2.21", "2.22"} <= versions <= set(re.findall(r'"([0-9.]+)"', listed))
+
+
 def test_the_nightly_run_has_every_session() -> None:
-    pythons = re.findall(r"^PYTHONS = \{(.*)\}$", (CHECKOUT / "noxfile.py").read_text(), re.MULTILINE)[0]
+    pythons = re.findall(r"^PYTHONS = \{(.*?)\}$", (CHECKOUT / "noxfile.py").read_text(), re.MULTILINE | re.DOTALL)[0]
     sessions = [f"core({core})" for core in re.findall(r'"([0-9.]+)": ', pythons)]
     nightly = yaml.safe_load(next(path for path in WORKFLOWS if path.stem == "nightly").read_text())
     assert nightly["jobs"]["versions"]["strategy"]["matrix"]["session"] == [*sessions, "oldest"]

@@ -34,6 +34,7 @@ html_theme_options = {
 }
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_js_files = ["versions.js"]
 html_show_sphinx = False
 html_show_copyright = False
 html_copy_source = False

@@ -26,10 +26,12 @@ def managed(events: list[Event]) -> dict[str, set[str]]:
     """The VMs that each module has managed, by the facts that make two records one."""
     result: dict[str, set[str]] = {}
     for event in events:
-        action = event["event_data"].get("resolved_action")
-        if action not in QUERIES or "res" not in event["event_data"]:
+        # Lines that belong to no task have no data with ansible-core 2.16.
+        data = event.get("event_data") or {}
+        action = data.get("resolved_action")
+        if action not in QUERIES or "res" not in data:
             continue
-        for record in counted(action, event["event_data"]["res"]):
+        for record in counted(action, data["res"]):
             facts = record["canonical_facts"]
             assert set(record) == {"name", "canonical_facts", "facts"} and all(facts.values())
             assert record["name"] == f"{facts['namespace']}/{facts['name']}"

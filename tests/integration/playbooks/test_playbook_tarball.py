@@ -1,15 +1,19 @@
 """The collection as a tarball: what is in it, and that Ansible finds everything once it is installed."""
 
+import io
 import os
+import re
 import subprocess
 import sys
 import tarfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 CHECKOUT = Path(__file__).parents[3]
 BIN = Path(sys.executable).parent
+VERSION = yaml.safe_load((CHECKOUT / "galaxy.yml").read_text())["version"]
 
 
 PLAYBOOK = """
@@ -27,7 +31,7 @@ PLAYBOOK = """
 @pytest.fixture(scope="module")
 def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tarball")
-    subprocess.run([BIN / "ansible-galaxy", "collection", "build", "--output-path", folder], cwd=CHECKOUT, check=True)
+    subprocess.run([sys.executable, CHECKOUT / "tools" / "build_tarball.py", folder], check=True)
     return next(folder.glob("*.tar.gz"))
 
 
@@ -54,6 +58,23 @@ def test_tarball_has_runtime_files_only(tarball: Path) -> None:
     }
     extensions = {name for name in names if name.startswith("extensions/")}
     assert extensions == {"extensions/audit", "extensions/audit/event_query.yml"}
+
+
+def test_readme_pages_have_absolute_links_only(tarball: Path) -> None:
+    with tarfile.open(tarball) as archive:
+        pages = {
+            name: (archive.extractfile(name) or io.BytesIO()).read().decode()
+            for name in archive.getnames()
+            if name.endswith("README.md") and not name.startswith("docs/")
+        }
+    assert "README.md" in pages and len(pages) > 5
+    for name, text in pages.items():
+        assert re.findall(r"\]\((?!https://|#)[^)]*\)", text) == [], name
+    assert f"](https://github.com/virtshape/instancetypes/blob/v{VERSION}/docs/index.md)" in pages["README.md"]
+    picture = re.findall(r"!\[[^]]*\]\((.*?)\)", pages["README.md"])[0]
+    assert picture == (
+        f"https://raw.githubusercontent.com/virtshape/instancetypes/v{VERSION}/docs/images/fleet_report.svg"
+    )
 
 
 def test_installed_collection_is_usable(tarball: Path, tmp_path: Path) -> None:

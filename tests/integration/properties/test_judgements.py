@@ -21,8 +21,8 @@ from plugins.module_utils._cluster.reads.kubevirt import kubevirt
 from plugins.module_utils._resolver.api.kinds import Kind
 from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS
 from plugins.module_utils._resolver.kubevirt.find.revision_names import without_revisions
+from plugins.plugin_utils._check.command import main as check
 from plugins.plugin_utils._inventory import hosts
-from plugins.plugin_utils.check.__main__ import main as check
 
 Manifest = dict[str, Any]
 Needs = dict[str, str]

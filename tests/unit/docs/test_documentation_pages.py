@@ -173,6 +173,24 @@ def test_all_pages_together_stay_below_the_word_limit() -> None:
     assert sum(words(page) for page in PAGES if page.name != "results.md") < 20_500
 
 
+def test_readme_has_the_sections_of_the_certification() -> None:
+    """In the order of its template; the `ansible` package asks for how to communicate."""
+    text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## (.*)", text, re.MULTILINE) == [
+        "Description",
+        "Requirements",
+        "Installation",
+        "Use Cases",
+        "Testing",
+        "Support",
+        "Release Notes",
+        "Related Information",
+        "License",
+    ]
+    communication = text.split("### Communication")[1].split("\n## ")[0]
+    assert "forum.ansible.com/tag/" in communication and "code_of_conduct" in communication
+
+
 def test_short_readme_shows_demo_and_test_before_installation() -> None:
     text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
     assert len(text.split()) < 600

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from plugins.plugin_utils.filters.variables import unknown
+from plugins.plugin_utils._filter_functions.variables import unknown
 
 CHECKOUT = Path(__file__).parents[3]
 ROLES = sorted(path.name for path in (CHECKOUT / "roles").iterdir())

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from plugins.plugin_utils import modernize
+from plugins.plugin_utils import _modernize as modernize
 
 TEMPLATE = """\
 apiVersion: template.openshift.io/v1

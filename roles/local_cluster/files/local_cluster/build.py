@@ -32,8 +32,8 @@ REPORT_EVERY = 5.0  # seconds
 _STARTED = "# started "
 _POLL = 0.2  # seconds
 _BEGINS_WITHIN = 3.0  # seconds
-WHEEL = "virtshape_local_cluster_programs"
-"""The Python package with programs that somebody else has built (tools/wheel.py makes it)."""
+WHEEL = "virtshape_local_cluster"
+"""The folder of packages with programs that somebody else has built (tools/wheel.py makes them)."""
 UNUSED = 30 * 24 * 3600.0
 """Seconds after which the next build removes unused programs."""
 

@@ -24,7 +24,7 @@ from plugins.module_utils._resolver.catalog.matrix import (
 from plugins.module_utils._resolver.catalog.objects import expand_catalog
 from plugins.module_utils._resolver.kubevirt.apply import requirements, topology
 from plugins.plugin_utils._catalog_matrix import html, markdown, svg
-from plugins.plugin_utils.filters.catalog import catalog
+from plugins.plugin_utils._filter_functions.catalog import catalog
 
 CATALOG = Path(__file__).resolve().parents[5] / "roles/common_instancetypes/files/catalog"
 

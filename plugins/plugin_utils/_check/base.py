@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...module_utils._resolver.api.errors import FieldError, Panic
 from ...module_utils._resolver.api.finding import NOTE, WARNING
@@ -18,6 +18,16 @@ from .findings import LocatedFinding
 from .objects import VM, Declared, KnownObjects, has_name
 
 Manifest = dict[str, Any]
+
+
+class ChangedGuest(NamedTuple):
+    """What a change does to the guest of a VM. before, after: see `vmi.guest`. needs: of `GuestEffect`."""
+
+    label: str
+    file: str
+    before: Manifest
+    after: Manifest
+    needs: str
 
 
 def by_key(objects: Iterable[Declared]) -> dict[ObjectKey, Manifest]:
@@ -57,6 +67,33 @@ def compare(
         except (FieldError, Panic):
             # evaluate reports the errors of the object itself.
             continue
+
+
+def guests(
+    base: Mapping[ObjectKey, Manifest],
+    base_lookup: KnownObjects,
+    head: Sequence[Declared],
+    head_lookup: KnownObjects,
+    kubevirt: KubeVirt,
+) -> Iterator[ChangedGuest]:
+    """The guests of the changed VMs that KubeVirt accepts before and after; the arguments are those of `compare`."""
+    base_cluster = Cluster(base_lookup, kubevirt)
+    head_cluster = Cluster(KnownObjects([*head_lookup.all, *base_lookup.all]), kubevirt)
+    for entry in head:
+        before = base.get(ObjectKey.of(entry.manifest)) if has_name(entry.manifest) else None
+        if before is None or entry.manifest["kind"] != VM:
+            continue
+        try:
+            entry = _with_earlier_choice(entry, before)
+            admitted = admit(before, None, base_cluster).admitted
+            if before.get("spec") == entry.manifest.get("spec") or admitted is None:
+                continue
+            effect = admitted_effect(admitted, admit(entry.manifest, admitted, head_cluster), ASSUMED, head_cluster)
+        except (FieldError, Panic):
+            continue
+        if effect.guest_before and effect.guest_after:
+            figures = effect.guest_before, effect.guest_after
+            yield ChangedGuest(entry.label, entry.location.file, *figures, effect.needs)
 
 
 def _with_earlier_choice(entry: Declared, before: Manifest) -> Declared:

@@ -11,11 +11,15 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
+from .._guest_figures import guest_figures
+from .base import ChangedGuest
 from .findings import RULES, LocatedFinding
 
 TOOL: Final = "virtshape-check"
 _HOME: Final = "https://github.com/virtshape/instancetypes"
 _LEVELS: Final = (ERROR, WARNING, NOTE)
+# GitHub takes 65,536 characters.
+_MOST_ROWS: Final = 100
 
 
 class Report(NamedTuple):
@@ -24,13 +28,14 @@ class Report(NamedTuple):
     findings: ordered by file and line.
 
     objects: labels of all checked objects, with their files. release: of KubeVirt.
-    unchecked: the kinds of the objects that cannot be judged.
+    unchecked: the kinds of the objects that cannot be judged. guests: of changed VMs, for Markdown.
     """
 
     findings: Sequence[LocatedFinding]
     objects: Sequence[tuple[str, str]]
     release: str
     unchecked: Sequence[str] = ()
+    guests: Sequence[ChangedGuest] = ()
 
     @property
     def summary(self) -> str:
@@ -146,12 +151,41 @@ def github(report: Report) -> str:
     return "\n".join([*lines, report.summary]) + "\n"
 
 
+_NEEDS: Final = {"nothing": "nothing", "live_update": "a live update", "restart": "**a restart**", "unknown": "unknown"}
+
+
+def markdown(report: Report) -> str:
+    """A comment on a pull request: the guest of each changed VM before and after, and the findings."""
+    lines = [f"**{_cell(report.summary)}**"]
+    if report.guests:
+        lines += ["", "| VM | guest before | guest after | a running guest needs |", "|---|---|---|---|"]
+        for entry in report.guests:
+            before, after = (_cell(guest_figures(figures)) for figures in (entry.before, entry.after))
+            lines.append(f"| {_cell(entry.label)} | {before} | {after} | {_NEEDS[entry.needs]} |")
+    if report.findings:
+        lines += ["", "| | where | what |", "|---|---|---|"]
+        shown = report.findings[:_MOST_ROWS]
+        lines += [f"| {item.level} | {_cell(_location(item))} | {_cell(_message(item))} |" for item in shown]
+        if len(shown) < len(report.findings):
+            lines += ["", f"{len(report.findings) - len(shown)} more findings are in the log."]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    """Text that is nothing else in a cell of a table: no mark-up, no mention of somebody, no new line."""
+    # A comment of GitHub is text and HTML; what comes from the repository may be anybody's.
+    for char in "#\\`*_[]<>|~@":
+        text = text.replace(char, f"&#{ord(char)};")
+    return " ".join(text.split())
+
+
 FORMATS: Final[dict[str, Callable[[Report], str]]] = {
     "text": text,
     "json": as_json,
     "junit": junit,
     "sarif": sarif,
     "github": github,
+    "markdown": markdown,
 }
 
 

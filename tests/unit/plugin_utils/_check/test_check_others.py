@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from plugins.plugin_utils.check.__main__ import main
-from plugins.plugin_utils.check.templates import template_objects
+from plugins.plugin_utils._check.command import main
+from plugins.plugin_utils._check.templates import template_objects
 
 Check = Callable[..., list[str]]
 

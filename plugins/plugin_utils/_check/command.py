@@ -1,7 +1,4 @@
-"""Checks the VMs, instancetypes and preferences of a repository without a cluster, as a given KubeVirt would.
-
-python -m ansible_collections.virtshape.instancetypes.plugins.plugin_utils.check [options] PATH ...
-"""
+"""The command `check`: checks the objects of a repository without a cluster, as a given KubeVirt would."""
 
 from __future__ import annotations
 
@@ -147,7 +144,12 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
         nothing = "nothing checked: found no VM, instancetype or preference that the check can judge; check the paths"
         findings.append(LocatedFinding("unchecked", WARNING, Location(options.path[0]), "", "", nothing))
     reported = [finding for finding in findings if finding.rule not in options.ignore]
-    return reports.Report(reported, head.labels, kubevirt.release.minor_version, head.unchecked)
+    changed = (
+        tuple(bases.guests(earlier or {}, base.lookup, head.objects, head.lookup, kubevirt))
+        if base is not None and options.format == "markdown"
+        else ()
+    )
+    return reports.Report(reported, head.labels, kubevirt.release.minor_version, head.unchecked, changed)
 
 
 def _read(paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str, cluster: _Cluster) -> _Objects:
@@ -240,7 +242,3 @@ def _kubevirt(path: str | None, version: str | None) -> KubeVirt:
     if kubevirt_config.assumption:
         raise UsageError(f"--kubevirt: {kubevirt_config.assumption}")
     return kubevirt_config
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from plugins.plugin_utils.check.__main__ import _parser, check
+from plugins.plugin_utils._check.command import _parser, check
 
 DISKS = [{"name": "root", "disk": {"bus": "virtoi"}}, {"name": "nowhere", "disk": {}}]
 VM: dict[str, Any] = {

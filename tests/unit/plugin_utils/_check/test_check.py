@@ -13,9 +13,9 @@ import yaml
 from checked_files import vm
 
 from plugins.module_utils._resolver.kubevirt.config.cluster import kubevirt_of
-from plugins.plugin_utils.check import evaluate, objects
-from plugins.plugin_utils.check.__main__ import main
-from plugins.plugin_utils.check.findings import Location
+from plugins.plugin_utils._check import evaluate, objects
+from plugins.plugin_utils._check.command import main
+from plugins.plugin_utils._check.findings import Location
 
 VALIDATED = Path(__file__).parents[3] / "conformance" / "vectors" / "validate" / "vm.json"
 Check = Callable[..., tuple[int, list[str]]]

@@ -9,7 +9,7 @@ import yaml
 
 from plugins.module_utils._governance.language import Limit
 from plugins.module_utils._governance.policy import policies
-from plugins.plugin_utils.check.__main__ import main
+from plugins.plugin_utils._check.command import main
 
 STANDARD = {"name": "standard", "namespaces": ["shop"], "series": ["u1"], "max_cpu": 1}
 REFUSED = "spec.instancetype.name: u1.large is not permitted here; choose from u1.medium, u1.micro, u1.nano, u1.small"

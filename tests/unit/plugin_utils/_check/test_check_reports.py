@@ -8,9 +8,8 @@ from xml.etree import ElementTree
 from sarif_pydantic import Sarif
 
 from plugins.module_utils._resolver.api.finding import ERROR, NOTE, WARNING
-from plugins.plugin_utils.check import __main__ as command
-from plugins.plugin_utils.check import reports
-from plugins.plugin_utils.check.findings import RULES, LocatedFinding, Location
+from plugins.plugin_utils._check import command, reports
+from plugins.plugin_utils._check.findings import RULES, LocatedFinding, Location
 
 PAGE = (Path(__file__).parents[4] / "docs" / "check.md").read_text()
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from plugins.plugin_utils.check.__main__ import main
+from plugins.plugin_utils._check.command import main
 
 
 @pytest.fixture

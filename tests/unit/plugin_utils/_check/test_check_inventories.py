@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from plugins.plugin_utils.check.__main__ import main
+from plugins.plugin_utils._check.command import main
 
 NOTHING = (
     ".: warning: nothing checked: found no VM, instancetype or preference that the check can judge; check the paths"

@@ -1,0 +1,305 @@
+"""The command `modernize`: converts VMs and their catalogs in files, and compares each guest with the new one."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import yaml
+
+from ..module_utils._cluster.client.files import write_file
+from ..module_utils._conversion.presets import KIND as PRESET
+from ..module_utils._conversion.template_bundles import TEMPLATE, Sources, convert
+from ..module_utils._conversion.template_parameters import PARAMETERS
+from ..module_utils._resolver.api import release as releases
+from ..module_utils._resolver.api import unquoted
+from ..module_utils._resolver.api.errors import FieldError, bug_report
+from ..module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE
+from ..module_utils._resolver.api.redaction import own_annotations
+from ..module_utils._resolver.api.release import Release
+from ..module_utils._resolver.catalog.modernize import OLD_KINDS, FieldChange, Modernization
+from ..module_utils._resolver.declare.option_checks import oversized
+from ..module_utils._templates.conversion import KIND as VM_TEMPLATE
+from ._catalog_files import builtin_objects
+from ._check import sources
+from ._check.findings import Lines, Location
+from ._check.sources import UsageError
+from ._filters import one_line
+from ._guest_figures import guest_figures
+from ._manifest_checks import check_types
+
+Manifest = dict[str, Any]
+
+_GUESTS: Final = ("VirtualMachine", TEMPLATE, VM_TEMPLATE)
+_CATALOG: Final = frozenset({*MATCHER_FIELD_OF_KIND, *OLD_KINDS})
+_USER_METADATA: Final = ("name", "generateName", "namespace", "labels", "annotations")
+_HEADER: Final = ("OBJECT", "INSTANCETYPE", "PREFERENCE", "BEFORE", "AFTER", "GUEST")
+_LONGEST: Final = 60
+_EQUAL: Final = "equal"
+
+
+class _Row(NamedTuple):
+    """A line of the table; of the cells that do not apply, "-". failed: the object stays as it is."""
+
+    cells: tuple[str, ...]
+    failed: bool = False
+
+
+class _Report(NamedTuple):
+    """The report.
+
+    rows: of VMs and templates. notes: about fields that stay, and objects of a catalog that cannot be converted.
+    files: path below the output → documents. texts, starts: of the files that were read, see `_check.sources`.
+    """
+
+    rows: list[_Row]
+    notes: list[str]
+    files: dict[Path, list[Any]]
+    texts: dict[str, bytes]
+    starts: dict[tuple[str, int], int]
+    lines: Lines
+
+    def place(self, location: Location, field: str = "") -> str:
+        """``old.yml:12``"""
+        return f"{location.file}:{self.lines.of(location, field)}"
+
+    def note(self, location: Location, label: str, field: str, text: str) -> None:
+        """Adds a note about a field of an object."""
+        self.notes.append(f"note: {self.place(location, field)}: {label}: {f'{field}: ' if field else ''}{text}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prints the table and writes the files. Returns an exit code: 1 if an object cannot be converted, 2 if nothing was
+    done.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        report = _report(options, sys.stdin.buffer.read() if sources.STDIN in options.path else b"")
+        print("\n".join([*_table(report.rows), *report.notes]))
+        if options.output:
+            _write(Path(options.output), report.files)
+        print(_summary(report, options.output))
+    except (UsageError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except Exception as error:
+        print(f"error: {bug_report(error)}", file=sys.stderr)
+        return 2
+    return int(any(row.failed for row in report.rows))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="virtshape-modernize",
+        description="Converts VMs of presets and OpenShift Templates to VMs and templates with an instancetype.",
+    )
+    add = parser.add_argument
+    add("path", nargs="+", help="files, folders, or - for standard input")
+    add("--output", metavar="FOLDER", help="folder for the new manifests (default: only the table)")
+    add("--objects", metavar="FILE", action="append", default=[], help="presets and catalogs besides; repeatable")
+    add("--catalog", choices=["builtin", "none"], default="builtin", help="catalog besides (default: builtin)")
+    add("--kubevirt-version", metavar="VERSION", help="default: the newest known release")
+    return parser
+
+
+def _report(options: argparse.Namespace, stdin: bytes) -> _Report:
+    release = _release(options.kubevirt_version)
+    texts: dict[str, bytes] = {}
+    starts: dict[tuple[str, int], int] = {}
+    report = _Report([], [], {}, texts, starts, Lines(texts, starts))
+    read = _read(report, options.path, stdin, options.output)
+    others = _read(report, options.objects, b"", None)
+    objects = [item for _file, source in (*read, *others) for item in sources.manifests([source])]
+    builtin = builtin_objects(release) if options.catalog == "builtin" else []
+    catalog = [*_current(report, objects, release), *builtin]
+    presets = [item.manifest for item in objects if item.manifest["kind"] == PRESET]
+    # A catalog of another series is no reason to change VMs that have their own CPU and memory.
+    origin = Sources(
+        presets, catalog if any(MATCHER_FIELD_OF_KIND.get(item["kind"]) is INSTANCETYPE for item in catalog) else None
+    )
+    changed: set[Path] = set()
+    for file, source in read:
+        items = [(item.location, item.manifest) for item in sources.manifests([source])]
+        for location, manifest in items or [source]:
+            new = manifest
+            if _is_ours(manifest):
+                new = _converted(report, location, manifest, origin, release)
+                changed |= {file} if new != manifest else set()
+            report.files.setdefault(file, []).append(new)
+    if not report.rows:
+        raise UsageError(f"{options.path[0]}: found no VM and no template; check the paths")
+    return report._replace(files={file: documents for file, documents in report.files.items() if file in changed})
+
+
+def _release(version: str | None) -> Release:
+    try:
+        return releases.NEWEST if version is None else releases.parse_known_release(version)
+    except releases.UnknownRelease as error:
+        raise UsageError(f"--kubevirt-version: {error}") from None
+
+
+def _read(report: _Report, paths: Sequence[str], stdin: bytes, output: str | None) -> list[tuple[Path, sources.Source]]:
+    """(path below the output, document) of all documents, without those of an earlier output. Raises UsageError.
+
+    Files in a folder that cannot be read, such as templates, are noted.
+    """
+    read: list[tuple[Path, sources.Source]] = []
+    origins: dict[Path, str] = {}
+    earlier = Path(output).resolve() if output else None
+    for path in paths:
+        repository = sources.read([path], stdin)
+        report.texts.update(repository.texts)
+        report.starts.update(repository.starts)
+        for finding in repository.findings:
+            if finding.level == "error":
+                raise UsageError(f"{finding.location.file}:{finding.line}: {finding.message}")
+            report.notes.append(f"note: {finding.location.file}:{finding.line}: not read: {finding.message}")
+        for source in repository.sources:
+            location, file = source.location, Path(source.location.file)
+            if earlier is not None and earlier in file.resolve().parents:
+                continue
+            below = file.relative_to(path) if Path(path).is_dir() else Path(file.name)
+            target = (
+                Path("stdin.yml")
+                if path == sources.STDIN
+                else below.with_suffix(".yml" if below.suffix == ".json" else below.suffix)
+            )
+            if origins.setdefault(target, location.file) != location.file:
+                raise UsageError(f"{location.file} and {origins[target]} would be the same file; name their folder")
+            read.append((target, source))
+    return read
+
+
+def _is_ours(manifest: Any) -> bool:
+    return isinstance(manifest, dict) and (manifest.get("kind") in _GUESTS or manifest.get("kind") in _CATALOG)
+
+
+def _current(report: _Report, objects: Iterable[sources.SourceManifest], release: Release) -> Iterator[Manifest]:
+    """The instancetypes and preferences in the current API."""
+    for location, manifest, _problem in objects:
+        if manifest["kind"] in _CATALOG:
+            try:
+                yield _checked(manifest, Sources(), release).manifest
+            except FieldError as error:
+                place = report.place(location, error.path)
+                report.notes.append(f"note: {place}: {_label(manifest)}: not converted: {one_line(error)}")
+
+
+def _checked(manifest: Manifest, origin: Sources, release: Release) -> Modernization:
+    wrong = unquoted.problem(manifest)
+    if wrong is not None:
+        raise FieldError(*wrong)
+    too_much = oversized(manifest)
+    if too_much:
+        raise FieldError("", f"the manifest {too_much}; simplify it")
+    check_types(manifest)
+    return convert(manifest, origin, release)
+
+
+def _converted(report: _Report, location: Location, manifest: Manifest, origin: Sources, release: Release) -> Manifest:
+    """The new manifest. Adds a row for a VM or a template."""
+    guest = manifest["kind"] in _GUESTS
+    label = _label(manifest)
+    try:
+        conversion = _checked(manifest, origin, release)
+    except FieldError as error:
+        if guest:
+            reason = f"not converted: {report.place(location, error.path)}: {one_line(error)}"
+            report.rows.append(_Row((label, "-", "-", "-", "-", reason), True))
+        return manifest
+    if guest and (conversion.manifest["kind"] != TEMPLATE or conversion.remaining):
+        report.rows.append(_row(label, conversion))
+    for change in conversion.changes:
+        if change.path.startswith(PARAMETERS):
+            report.note(location, label, change.path, f"{_successor(change)}{change.note}")
+    for remaining in conversion.remaining:
+        report.note(location, label, remaining.path, remaining.note)
+    return _declared(conversion.manifest) if conversion.manifest != manifest else manifest
+
+
+def _successor(change: FieldChange) -> str:
+    """What replaces a parameter, in a sentence; "" for nothing."""
+    default = f", whose default is {change.after}" if change.after else ""
+    return f"Replaced by {change.new_path}{default}. " if change.new_path else "Removed. "
+
+
+def _row(label: str, conversion: Modernization) -> _Row:
+    spec = conversion.manifest.get("spec") or {}
+    spec = (spec.get("virtualMachine") or {}).get("spec") or spec
+    names = [(spec.get(matcher_field.matcher) or {}).get("name") or "-" for matcher_field in (INSTANCETYPE, PREFERENCE)]
+    if conversion.differences is None:
+        word = "has an instancetype" if names[0] != "-" else "no instancetype"
+        return _Row((label, *names, "-", "-", word))
+    differences = "; ".join(map(_difference, conversion.differences)) or _EQUAL
+    before, after = guest_figures(conversion.guest_before), guest_figures(conversion.guest_after)
+    return _Row((label, *names, before, after, differences))
+
+
+def _difference(entry: Manifest) -> str:
+    shown = f"{entry['field']}: {_shown(entry['before'])} → {_shown(entry['after'])}"
+    return shown if len(shown) <= _LONGEST else entry["field"]
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "not set"
+    return json.dumps(value) if isinstance(value, (dict, list, bool)) else str(value)
+
+
+def _label(manifest: Manifest) -> str:
+    metadata = manifest.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    name = metadata.get("name") or metadata.get("generateName") or "(unnamed)"
+    return f"{manifest['kind']} {'/'.join(str(part) for part in (metadata.get('namespace'), name) if part)}"
+
+
+def _declared(manifest: Manifest) -> Manifest:
+    """The manifest without what a cluster adds, such as the old one in kubectl's annotation."""
+    metadata = {key: value for key, value in (manifest.get("metadata") or {}).items() if key in _USER_METADATA}
+    annotations = own_annotations(metadata)
+    if annotations:
+        metadata["annotations"] = annotations
+    else:
+        metadata.pop("annotations", None)
+    new = {key: value for key, value in manifest.items() if key != "status"}
+    return {**new, "metadata": metadata} if "metadata" in new else new
+
+
+def _table(rows: Sequence[_Row]) -> list[str]:
+    lines = [_HEADER, *(row.cells for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADER) - 1)]
+    return ["  ".join([*(f"{cell:{width}}" for cell, width in zip(line, widths)), line[-1]]).rstrip() for line in lines]
+
+
+def _summary(report: _Report, output: str | None) -> str:
+    guests = [row.cells[-1] for row in report.rows if row.cells[-2] != "-"]
+    counts = {
+        "equal": guests.count(_EQUAL),
+        "different": len(guests) - guests.count(_EQUAL),
+        "not converted": sum(row.failed for row in report.rows),
+    }
+    counts["unchanged in size"] = len(report.rows) - sum(counts.values())
+    text = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    files = len(report.files)
+    written = f"; {files} {'file' if files == 1 else 'files'} in {output}" if output else ""
+    total = len(report.rows)
+    return f"{total} {'guest' if total == 1 else 'guests'}: {text}{written}"
+
+
+def _write(folder: Path, files: dict[Path, list[Any]]) -> None:
+    texts = {path: _yaml(documents) for path, documents in files.items()}
+    for path, text in texts.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_file(target, text)
+
+
+def _yaml(documents: Sequence[Any]) -> str:
+    # Ready for JSON, which has neither aliases nor classes derived from Python's.
+    plain = json.loads(json.dumps(documents, default=str))
+    text: str = yaml.safe_dump_all(plain, explicit_start=True, sort_keys=False, allow_unicode=True, width=120)
+    return text
