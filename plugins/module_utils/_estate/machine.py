@@ -7,6 +7,7 @@ bytes. What the source does not tell is absent.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -52,7 +53,7 @@ def machines_of(value: Any) -> list[Machine]:
 def _checked(entry: Any) -> Machine:
     if not isinstance(entry, Mapping):
         raise FieldError("", f"expected a machine, found {quoted(entry)}")
-    machine = {str(key): value for key, value in entry.items() if value is not None}
+    machine: Machine = {key: value for key, value in without_templates(entry).items() if value is not None}
     unknown = sorted(machine.keys() - _KNOWN)
     if unknown:
         raise FieldError(unknown[0], "is not a field of a machine; remove it")
@@ -89,6 +90,15 @@ def _checked(entry: Any) -> Machine:
         if amount is not None and (isinstance(amount, bool) or not isinstance(amount, (int, float)) or amount < 0):
             raise FieldError(f"used.{field}", f"expected a number, found {quoted(amount)}")
     return machine
+
+
+def without_templates(value: Any) -> Any:
+    """The value with a blank in what Ansible would take for a template: whoever names a machine must not run code."""
+    if isinstance(value, str):
+        return re.sub(r"\{(?=[{%#])", "{ ", value)
+    if isinstance(value, Mapping):
+        return {without_templates(key): without_templates(entry) for key, entry in value.items()}
+    return [without_templates(entry) for entry in value] if isinstance(value, (list, tuple)) else value
 
 
 def _is_amount(value: Any) -> bool:

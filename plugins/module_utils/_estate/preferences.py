@@ -14,6 +14,7 @@ Spec = Mapping[str, Any]
 # A pattern for a text in lower case, the preference, and why it is not the very system; "" if it is. Groups of the
 # pattern fill the braces. The first that matches counts, so what is special comes first.
 _TABLE: Final[Sequence[tuple[str, str, str]]] = (
+    (r"solaris|netware|os/2|ms-dos|unixware|windows (?:2000|nt|9[58])", "legacy", "no preference is made for it"),
     (r"windows.*server.*2025|windows2022srvnext|windows2025", "windows.2k25", ""),
     (r"windows.*server.*2022|windows2019srvnext|windows2022", "windows.2k22", ""),
     (r"windows.*server.*2019|windows2019", "windows.2k19", ""),
@@ -47,7 +48,6 @@ _TABLE: Final[Sequence[tuple[str, str, str]]] = (
     (r"cirros", "cirros", ""),
     (r"red ?hat|rhel", "rhel.9", "the source does not tell the version of RHEL"),
     (r"centos", "centos.stream9", "the source does not tell the version of CentOS"),
-    (r"solaris|netware|os/2|ms-dos|unixware|windows (?:2000|nt|9[58])", "legacy", "no preference is made for it"),
     (r"linux|photon|coreos|\bl2[46]\b", "linux", "no preference is made for this distribution"),
 )
 # Preferences that serve where the catalog lacks the first one.
