@@ -73,7 +73,7 @@ class Choice(NamedTuple):
 def choose(
     machine: Machine,
     catalog: Mapping[str, Spec],
-    own: Iterable[tuple[str, str]] = (),
+    own: Iterable[Mapping[str, str]] = (),
     fixed: str | None = None,
     virtio: bool = False,
 ) -> Choice:
@@ -106,17 +106,17 @@ def _texts(machine: Machine) -> list[str]:
     return [part for part in parts if part.strip()]
 
 
-def _named(machine: Machine, catalog: Mapping[str, Spec], own: Iterable[tuple[str, str]]) -> tuple[str, list[str]]:
+def _named(machine: Machine, catalog: Mapping[str, Spec], own: Iterable[Mapping[str, str]]) -> tuple[str, list[str]]:
     """(the preference by the texts, reasons)."""
     if machine.get("preference"):
         return machine["preference"], ["the source names this preference"]
     texts = _texts(machine)
     if not texts:
         return "", ["the source does not tell the guest's system"]
-    for pattern, preference in own:
+    for rule in own:
         for text in texts:
-            if re.search(pattern, text, re.IGNORECASE):
-                return preference, [f"a rule matches {text}"]
+            if re.search(rule["match"], text, re.IGNORECASE):
+                return rule["preference"], [f"a rule matches {text}"]
     for text in texts:
         for pattern, preference, note in _TABLE:
             match = re.search(pattern, text.lower())

@@ -67,12 +67,14 @@ def estate(
         "machines": rows,
         "catalog": catalog_of(new, policy.headroom),
         "virtual_machines": vms,
-        "guests": [_guest(vm, size) for vm, size in zip(vms, chosen)],
+        "instancetypes": [
+            size.manifest or manifest_of(size, policy.headroom)
+            for _name, size in sorted({size.name: size for size in chosen}.items())
+        ],
         "forklift": forklift_objects(kept, vms, policy),
         "unmapped": unmapped.as_dict(),
         "left_out": skipped,
         "rightsizing": _rightsizing(kept, rows) if policy.rightsize else [],
-        "summary": _summary(rows, new),
     }
 
 
@@ -209,7 +211,7 @@ def _rounded(plan: _Plan) -> int:
 def _new(plans: Sequence[_Plan], rules: Rules) -> dict[Any, list[Size]]:
     """The new sizes by group, ascending."""
     needs = [sizes.Need(_group(plan), _rounded(plan)) for plan in plans]
-    found = sizes.fewest(needs, rules.waste) if rules.new_sizes is None else sizes.best(needs, rules.new_sizes)
+    found = sizes.fewest(needs, rules.waste) if not rules.new_sizes else sizes.best(needs, rules.new_sizes)
     hot: set[tuple[Any, int]] = set()
     for plan, need in zip(plans, needs):
         if any(plan.machine["hot_add"].get(resource) for resource in ("cpu", "memory")):
@@ -285,67 +287,6 @@ def _fit(size: Size, plan: _Plan) -> str:
 
 def _gib(memory: int) -> str:
     return f"{memory / (1 << 30):.4g} GiB"
-
-
-def _guest(vm: Mapping[str, Any], size: Size) -> Manifest:
-    """A VM with the size itself, for a cluster that lacks the instancetype: does it find room?"""
-    cpu: Manifest = {"sockets": size.vcpus, "cores": 1, "threads": 1}
-    memory: Manifest = {"guest": str(size.memory)}
-    if size.kind.dedicated:
-        cpu["dedicatedCpuPlacement"] = True
-    if size.kind.hugepages:
-        memory["hugepages"] = {"pageSize": size.kind.hugepages}
-    devices = vm.get("template", {}).get("spec", {}).get("domain", {}).get("devices", {})
-    return {
-        "apiVersion": "kubevirt.io/v1",
-        "kind": "VirtualMachine",
-        "metadata": {"name": vm["name"], "namespace": vm["namespace"]},
-        "spec": {
-            "runStrategy": "Always",
-            "template": {"spec": {"domain": {"cpu": cpu, "memory": memory, "devices": devices}}},
-        },
-    }
-
-
-def _summary(rows: Sequence[Mapping[str, Any]], new: Sequence[Size]) -> Result:
-    """Sums for the report: machines by size before and after, by folder, and what is wasted."""
-    before = _counted((row["source"]["vcpus"], row["source"]["memory"]) for row in rows)
-    after = _counted((row["instancetype"], row["guest"]["vcpus"], row["guest"]["memory"]) for row in rows)
-    added = {size.name for size in new}
-    folders: dict[str, Result] = {}
-    for row in rows:
-        folder = folders.setdefault(row["folder"], {"folder": row["folder"], "machines": 0, **_totals([])})
-        folder["machines"] += 1
-        for key, amount in _totals([row]).items():
-            folder[key] += amount
-    return {
-        "machines": len(rows),
-        **_totals(rows),
-        "new_sizes": len(new),
-        "sizes_before": [{"vcpus": key[0], "memory": key[1], "machines": count} for key, count in before],
-        "sizes_after": [
-            {"name": key[0], "vcpus": key[1], "memory": key[2], "new": key[0] in added, "machines": count}
-            for key, count in after
-        ],
-        "folders": sorted(folders.values(), key=lambda folder: (-folder["machines"], folder["folder"])),
-        "without_preference": sum(not row["preference"] for row in rows),
-        "not_brought": sum(bool(row["not_brought"]) for row in rows),
-    }
-
-
-def _counted(keys: Iterable[Any]) -> list[tuple[Any, int]]:
-    counts: dict[Any, int] = {}
-    for key in keys:
-        counts[key] = counts.get(key, 0) + 1
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-
-
-def _totals(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    return {
-        f"{side}_{resource}": sum(row[side][resource] for row in rows)
-        for side in ("source", "guest")
-        for resource in ("vcpus", "memory")
-    }
 
 
 def _rightsizing(machines: Sequence[Machine], rows: Sequence[Mapping[str, Any]]) -> list[Result]:

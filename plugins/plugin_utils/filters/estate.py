@@ -16,6 +16,7 @@ from ...module_utils._resolver.api.name_rules import quoted
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.state import ACTIVE
 from .._catalog_files import builtin_objects
+from .._estate_summary import guests, summary
 from .._filters import manifests, one_line, plain, release_option
 from .._html_pages import render
 
@@ -45,9 +46,14 @@ def estate(
     try:
         if use:
             machines = with_use(machines, use_of(plain(use)))
-        return proposal.estate(machines, _catalog(catalog, release), plain(rules) or None, release, options)
+        proposed = proposal.estate(machines, _catalog(catalog, release), plain(rules) or None, release, options)
     except FieldError as error:
         raise AnsibleFilterError(one_line(error)) from None
+    return {
+        **proposed,
+        "guests": guests(proposed["virtual_machines"], proposed["instancetypes"]),
+        "summary": summary(proposed["machines"], proposed["catalog"]),
+    }
 
 
 def _catalog(value: Any, release: Release) -> list[Result]:
