@@ -87,7 +87,9 @@ def choose(
         reasons.append(f"the catalog has no preference {name}")
         name = ""
     if not name:
-        return Choice("", (*reasons, "no preference"), _firmware(machine, {}, reasons))
+        reasons.append("no preference")
+        options = _firmware(machine, {}, reasons)
+        return Choice("", tuple(reasons), options)
     if not fixed:
         name = _variant(machine, name, catalog, virtio or _has_virtio(machine), reasons)
     spec = catalog[name]

@@ -21,7 +21,7 @@ def checked(value: Any, shape: Any) -> Any:
     """The value as the shape says, without entries that are None. Raises FieldError."""
     if isinstance(shape, tuple):
         if value not in shape:
-            raise FieldError("", f"{quoted(value)} is not one of {', '.join(map(str, shape))}")
+            raise FieldError("", f"{quoted(value)} is not one of {', '.join(filter(None, shape))}")
         return value
     if isinstance(shape, type):
         return _of_type(value, shape)

@@ -102,7 +102,7 @@ def _hidden(before: tuple[int, int, int], middle: tuple[int, int, int], after: t
 
 
 def _choices(counts: Mapping[int, int], most: int) -> Choices:
-    """The least waste of up to `most` sizes, without numbers that waste no less than a smaller one."""
+    """The least waste of up to `most` sizes. Each further size wastes less, until each amount of memory has one."""
     memories = list(counts)
     numbers, totals = _sums(counts)
     costs: list[int | None] = [0, *[None] * len(memories)]
@@ -111,11 +111,7 @@ def _choices(counts: Mapping[int, int], most: int) -> Choices:
     for _count in range(min(most, len(memories))):
         costs, origin = _layer(costs, memories, numbers, totals)
         origins.append(origin)
-        cost = costs[-1]
-        if cost is not None and (not choices or cost < choices[-1][0]):
-            choices.append((cost, _traced(origins, memories)))
-        if cost == 0:
-            break
+        choices.append((costs[-1] or 0, _traced(origins, memories)))
     return choices
 
 

@@ -76,15 +76,16 @@ def estate_page(value: Any, title: Any, rows: Any = 1000) -> str:
     """See its documentation."""
     if not isinstance(value, Mapping) or "summary" not in value:
         raise AnsibleFilterError(f"expected a proposal of the filter estate, found {quoted(value)}")
-    summary = value["summary"]
-    before = [(size["vcpus"], size["memory"], size["machines"], "") for size in summary["sizes_before"]]
-    after = [(size["vcpus"], size["memory"], size["machines"], size["name"]) for size in summary["sizes_after"]]
     defaults: Result = {"remarks": [], "read_left_out": {}, "room": None}
     try:
-        return render(
-            "estate", report={**defaults, **value}, title=str(title), rows=int(rows), picture=_picture(before, after)
+        sums = value["summary"]
+        picture = _picture(
+            [(size["vcpus"], size["memory"], size["machines"], "") for size in sums["sizes_before"]],
+            [(size["vcpus"], size["memory"], size["machines"], size["name"]) for size in sums["sizes_after"]],
         )
-    except (UndefinedError, KeyError) as error:
+        report = {**defaults, **value}
+        return render("estate", report=report, title=str(title), rows=int(rows), picture=picture)
+    except (UndefinedError, KeyError, TypeError) as error:
         raise AnsibleFilterError(f"not a proposal of the filter estate: {error}") from None
 
 

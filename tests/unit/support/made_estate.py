@@ -58,9 +58,9 @@ def sheets(machines: int = 240, seed: int = 7) -> dict[str, list[list[Any]]]:
         gib = chance.choice(memory)
         odd = 321 if number % 40 == 0 else 0
         info.append(
-            [name, "poweredOn" if number % 9 else "poweredOff", number % 60 == 59, False, cpus, gib * 1024 + odd, folder,
-             firmware, firmware == "efi" and system.startswith("Microsoft"), system, system, "notConfigured", key,
-             f"4211{number:04}-0000-0000-0000-000000000000", "vc-1"]
+            [name, "poweredOn" if number % 9 else "poweredOff", number % 60 == 59, False, cpus, gib * 1024 + odd,
+             folder, firmware, firmware == "efi" and system.startswith("Microsoft"), system, system, "notConfigured",
+             key, f"4211{number:04}-0000-0000-0000-000000000000", "vc-1"]
         )  # fmt: skip
         cpu.append([name, cpus, cpus, 1, number % 3 == 0, key, "vc-1"])
         datastore = chance.choice(("gold-01", "gold-02", "silver"))
@@ -70,7 +70,8 @@ def sheets(machines: int = 240, seed: int = 7) -> dict[str, list[list[Any]]]:
              True, "VMware paravirtual SCSI", key, "vc-1"]
         )  # fmt: skip
         port = chance.choice(("VM Network", "dmz", "backup"))
-        network.append([name, "Network adapter 1", port, f"00:50:56:00:{number // 256:02x}:{number % 256:02x}", True, key, "vc-1"])
+        mac = f"00:50:56:00:{number // 256:02x}:{number % 256:02x}"
+        network.append([name, "Network adapter 1", port, mac, True, key, "vc-1"])
     return {"vInfo": info, "vCPU": cpu, "vDisk": disk, "vNetwork": network}
 
 
@@ -87,7 +88,9 @@ def write_xlsx(file: Path, content: Sheets) -> None:
         parts = list(enumerate(content, 1))
         archive.writestr("[Content_Types].xml", _CONTENT)
         archive.writestr("_rels/.rels", _relations([("officeDocument", "xl/workbook.xml")]))
-        listed = "".join(f'<sheet name="{escape(name)}" sheetId="{number}" r:id="r{number}"/>' for number, name in parts)
+        listed = "".join(
+            f'<sheet name="{escape(name)}" sheetId="{number}" r:id="r{number}"/>' for number, name in parts
+        )
         archive.writestr(
             "xl/workbook.xml", f'<workbook xmlns="{_MAIN}" xmlns:r="{_RELATION}"><sheets>{listed}</sheets></workbook>'
         )

@@ -7,7 +7,15 @@ from typing import Any, Final
 
 from ..._resolver.api import release_schema
 from ..._resolver.api.errors import FieldError, QuantityError
-from ..._resolver.api.manifest import Manifest, claim_of, labels_of, name_of, namespace_of
+from ..._resolver.api.manifest import (
+    OS_ANNOTATION,
+    Manifest,
+    annotations_of,
+    claim_of,
+    labels_of,
+    name_of,
+    namespace_of,
+)
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from ..._resolver.api.quantity import parse
 from ..._resolver.kubevirt.config.cluster import Cluster
@@ -104,7 +112,7 @@ def _machine(vm: Manifest, spec: Manifest, cpus: int, memory: int) -> dict[str, 
             "firmware": "efi" if efi else "bios",
             "secure_boot": (loader["efi"] or {}).get("secureBoot") is not False if efi else None,
             "tpm": devices.get("tpm") is not None,
-            "guest": {"text": str(labels_of(vm).get("os.template.kubevirt.io/name") or "")},
+            "guest": without_absent({"text": str(annotations_of(vm["spec"]["template"]).get(OS_ANNOTATION) or "")}),
             "reserved": {"cpu": True} if cpu.get("dedicatedCpuPlacement") else {},
             "hugepages": ((domain.get("memory") or {}).get("hugepages") or {}).get("pageSize"),
             "passthrough": [
