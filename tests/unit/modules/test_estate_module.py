@@ -59,6 +59,7 @@ def test_spreadsheet_and_csv_are_the_same(tmp_path: Path) -> None:
     assert run(tmp_path / "csv44" / "RVTools_tabvInfo.csv")[0]["machines"][0]["vcpus"] > 0
 
 
+@pytest.mark.nightly("it takes many seconds on a busy machine")
 def test_twenty_thousand_rows(tmp_path: Path) -> None:
     write_xlsx(tmp_path / "rvtools.xlsx", sheets(20_000))
     result, _task = run(tmp_path / "rvtools.xlsx")
