@@ -229,6 +229,7 @@ release-check: setup control-plane ## whether this could be released: changelog,
 pictures: setup ## the demo and a fleet report as pictures for the documentation, in docs/images
 	@python tools/record_demo.py
 	@python tools/draw_fleet_report.py
+	@python tools/draw_estate.py
 
 build: setup ## the tarball that ansible-galaxy installs
 	@ansible-galaxy collection build --force --output-path .cache

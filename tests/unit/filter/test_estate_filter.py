@@ -1,6 +1,8 @@
 """The filter estate and its page."""
 
+import csv
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -93,6 +95,18 @@ def test_page_of_a_made_estate() -> None:
     assert all(0 < float(x) < 480 and 0 < float(y) < 300 for x, y, _radius in circles)
     for words in ("236", "independent disk", "gold-01", "Shop/Production", "12 would be new"):
         assert words in text
+
+
+def test_documented_example_is_current() -> None:
+    """`make pictures` writes it."""
+    checkout = Path(__file__).parents[3]
+    for name, rows in sheets().items():
+        with (checkout / "docs" / "examples" / "estate" / f"RVTools_tab{name}.csv").open(encoding="utf-8-sig") as file:
+            assert list(csv.reader(file)) == [[str(cell) for cell in row] for row in rows]
+    text = (checkout / "docs" / "images" / "estate.svg").read_text(encoding="utf-8")
+    proposal = estate(MADE, new_sizes=12)
+    assert text.count("<circle") == len(proposal["summary"]["sizes_before"]) + len(proposal["summary"]["sizes_after"])
+    assert all(f"<strong>{size['name']}</strong>" in text for size in proposal["summary"]["sizes_after"][:15])
 
 
 def test_page_shows_what_becomes_free() -> None:
