@@ -105,48 +105,20 @@ kind:
   returned: always
   sample: rvtools
 machines:
-  description: The machines in the order of the source. Keys that the source does not tell are absent.
+  description:
+    - The machines in the order of the source. Keys that the source does not tell are absent; amounts are bytes.
+    - C(id) (for KubeVirt NAMESPACE/NAME), C(name), C(folder), C(power) (V(on), V(off), V(suspended)), C(vcpus),
+      C(cores_per_socket), C(memory), C(firmware) (V(bios), V(efi)), C(secure_boot), C(tpm), C(uuid), C(hugepages),
+      C(fault_tolerance), C(tags), and for VMs of KubeVirt the names C(instancetype) and C(preference).
+    - C(guest) has what the source says of the system - C(id), C(text), C(distro), C(version).
+    - C(reserved) has C(cpu), whether all CPUs are reserved or pinned, and C(memory). C(hot_add) has C(cpu) and
+      C(memory), whether they can be added. C(passthrough) lists devices of the host.
+    - C(disks) have C(name), C(size), C(storage), C(path), C(thin), C(mode), C(controller), C(shared), C(raw); C(nics)
+      have C(network), C(mac), C(model), C(connected).
   type: list
   elements: dict
   returned: always
-  contains:
-    id: {description: "ID in the source, for KubeVirt NAMESPACE/NAME.", type: str, returned: always}
-    name: {description: Name in the source., type: str, returned: always}
-    folder: {description: "Folder, project, pool or namespace.", type: str, returned: when known}
-    power: {description: "V(on), V(off) or V(suspended).", type: str, returned: when known}
-    vcpus: {description: Number of vCPUs., type: int, returned: always}
-    cores_per_socket: {description: Number of cores in each socket., type: int, returned: when known}
-    memory: {description: Memory in bytes., type: int, returned: always}
-    firmware: {description: V(bios) or V(efi)., type: str, returned: when known}
-    secure_boot: {description: Whether secure boot is on., type: bool, returned: when known}
-    tpm: {description: Whether there is a TPM., type: bool, returned: when known}
-    guest:
-      description: What the source says of the guest - C(id), C(text), C(distro) and C(version).
-      type: dict
-      returned: when known
-    disks:
-      description: Disks with C(name), C(size) in bytes, C(storage), C(path), C(thin), C(mode), C(controller), C(shared)
-        and C(raw).
-      type: list
-      elements: dict
-      returned: when there are some
-    nics:
-      description: Network interfaces with C(network), C(mac), C(model) and C(connected).
-      type: list
-      elements: dict
-      returned: when there are some
-    reserved:
-      description: C(cpu), whether all CPUs are reserved or pinned, and C(memory) in bytes.
-      type: dict
-      returned: when something is reserved
-    hot_add: {description: "Whether C(cpu) and C(memory) can be added.", type: dict, returned: when they can}
-    hugepages: {description: Size of huge pages., type: str, returned: when there are some}
-    passthrough: {description: Devices of the host., type: list, elements: str, returned: when there are some}
-    fault_tolerance: {description: Whether there is a second machine., type: bool, returned: when there is one}
-    tags: {description: Tags and labels., type: dict, returned: when there are some}
-    uuid: {description: UUID in the source., type: str, returned: when known}
-    instancetype: {description: Name of the instancetype., type: str, returned: for VMs of KubeVirt with one}
-    preference: {description: Name of the preference., type: str, returned: for VMs of KubeVirt with one}
+  sample: [{id: vm-1, name: web, vcpus: 2, memory: 8589934592, firmware: efi, guest: {text: Ubuntu Linux (64-bit)}}]
 remarks:
   description: What could not be read, with its place, one line each. The first thousand.
   type: list

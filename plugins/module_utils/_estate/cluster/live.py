@@ -82,8 +82,8 @@ def _vsphere(params: Params) -> Reading:
         service = connect.SmartConnect(
             host=address.hostname,
             port=address.port or 443,
-            user=params["source_username"],
-            pwd=params["source_password"],
+            user=params["source_username"] or "",
+            pwd=params["source_password"] or "",
             **options,
         )
     except (OSError, vmodl.MethodFault) as error:
@@ -154,8 +154,8 @@ def _proxmox(params: Params) -> Reading:
     requests = import_module("requests")
     address = urlsplit(params["source"])
     user, mark, token = (params["source_username"] or "").partition("!")
-    secret = {"token_name": token, "token_value": params["source_password"]}
-    login = secret if mark else {"password": params["source_password"]}
+    secret = {"token_name": token, "token_value": params["source_password"] or ""}
+    login = secret if mark else {"password": params["source_password"] or ""}
     verify = params["source_ca_cert"] or params["source_validate_certs"]
     reading = new_reading()
     try:
