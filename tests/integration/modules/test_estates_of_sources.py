@@ -22,6 +22,8 @@ from plugins.module_utils._estate.readers.reading import Reading
 
 VCENTER = Path(__file__).parents[2] / "vcenter"
 MIB = 1 << 20
+# A few at a time, so that a failure names machines and not a thousand.
+BATCH = 25
 GROUP = "instancetype.kubevirt.io"
 
 
@@ -79,11 +81,11 @@ def test_random_machines_become_guests(
     catalog = {"source": "definitions", "definitions": [result["catalog"]], "catalog": sizes}
     deployed = execute("catalog", {**where, **catalog})
     assert not deployed.get("failed"), deployed["msg"]
-    done = execute(
-        "virtual_machine",
-        {**where, "virtual_machines": result["virtual_machines"], "wait": True, "wait_timeout": 1800},
-    )
-    assert not done.get("failed"), done["msg"]
+    vms = result["virtual_machines"]
+    for start in range(0, len(vms), BATCH):
+        batch = {"virtual_machines": vms[start : start + BATCH], "wait": True, "wait_timeout": 600}
+        done = execute("virtual_machine", {**where, **batch})
+        assert not done.get("failed"), done["msg"]
     with config.new_client_from_config(str(cluster)) as connection:
         objects = client.CustomObjectsApi(connection)
         vmis = objects.list_namespaced_custom_object("kubevirt.io", "v1", namespace, "virtualmachineinstances")
