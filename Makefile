@@ -235,6 +235,7 @@ release-check: setup wheel ## whether this could be released: changelog, tarball
 pictures: setup ## the demo and a fleet report as pictures for the documentation, in docs/images
 	@python tools/record_demo.py
 	@python tools/draw_fleet_report.py
+	@python tools/draw_estate.py
 
 build: setup ## the tarball that ansible-galaxy installs
 	@python tools/build_tarball.py .cache

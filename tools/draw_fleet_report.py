@@ -27,24 +27,30 @@ def main() -> int:
     options = sample(200)
     summary = fleet(options.pop("value"), **options, now="2026-03-01T08:00:00Z")
     html = page(summary, "fleet", "Fleet report", rows=20)
+    described = "Figures of 200 VMs, and their states by team and namespace."
+    PICTURE.write_text(picture(html, HEIGHT, "A fleet report", described), encoding="utf-8")
+    return 0
+
+
+def picture(html: str, height: int, title: str, description: str) -> str:
+    """The top of a page, up to its second section, as SVG."""
     style = html[html.index("<style>") + 7 : html.index("</style>")].replace("body {", ".page {")
     body = html[html.index("<body>") + 6 : html.index("</body>")].replace("<details open>", '<details open="open">')
     # The first section is enough to see what the page is about.
     body = body.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ')
     body = _EMPTY.sub(r"<\1\2/>", "<h2>".join(body.split("<h2>")[:2]))
     svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        'role="img" aria-labelledby="title desc"><title id="title">A fleet report</title>'
-        '<desc id="desc">Figures of 200 VMs, and their states by team and namespace.</desc>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
+        f'role="img" aria-labelledby="title desc"><title id="title">{title}</title>'
+        f'<desc id="desc">{description}</desc>'
         f"<style>:root{{--page:#fff}}@media (prefers-color-scheme: dark){{:root{{--page:#15191d}}}}"
-        f'.ground{{fill:var(--page)}}</style><rect class="ground" width="{WIDTH}" height="{HEIGHT}"/>'
-        f'<foreignObject width="{WIDTH}" height="{HEIGHT}"><div xmlns="http://www.w3.org/1999/xhtml">'
+        f'.ground{{fill:var(--page)}}</style><rect class="ground" width="{WIDTH}" height="{height}"/>'
+        f'<foreignObject width="{WIDTH}" height="{height}"><div xmlns="http://www.w3.org/1999/xhtml">'
         f'<style>{style}</style><div class="page" style="margin:0;padding:1rem 2rem">{body}</div>'
         "</div></foreignObject></svg>\n"
     )
     minidom.parseString(svg)
-    PICTURE.write_text(svg, encoding="utf-8")
-    return 0
+    return svg
 
 
 if __name__ == "__main__":

@@ -157,6 +157,11 @@ def capacity_info(play: Play) -> None:
     play.step(namespace=play.namespace, names=names)
 
 
+def estate_info(play: Play) -> None:
+    play.declare("a")
+    play.step(source="cluster", namespace=play.namespace)
+
+
 def controller_revision(play: Play) -> None:
     names = play.declare("a")
     where = {"namespace": play.namespace, "names": names}
@@ -327,6 +332,7 @@ PLAYS = {
         virtual_machine_info,
         upgrade_info,
         capacity_info,
+        estate_info,
         controller_revision,
         instancetype,
         preference,

@@ -55,6 +55,7 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
     ("catalog_info", {"used_by": True}),
     ("catalog_info", {"name": "{{ item }}", "namespace": "shop"}),
     ("controller_revision", {"names": ["web"], "namespace": "shop", "state": "refreshed"}),
+    ("estate_info", {"source": "cluster", "namespace": "shop"}),
     ("instancetype", {"name": "small", "namespace": "shop", "cpu": {"guest": 2}, "memory": {"guest": "1Gi"}}),
     ("instancetype", {"name": "large", "namespace": "shop", "cpu": {"guest": 2}, "memory": {"guest": "1Gi"}}),
     ("instancetype", {"name": "small", "namespace": "shop", "cpu": "many"}),

@@ -18,7 +18,10 @@ ROLES = ("common_instancetypes", "revision_refresh", "virtual_machines")
 # What runs with each variable: the files of tasks, and a playbook.
 TASKS = {
     **{role: sorted((CHECKOUT / "roles" / role / "tasks").glob("*.yml")) for role in ROLES},
-    **{name: [CHECKOUT / "playbooks" / f"{name}.yml"] for name in ("fleet_report", "catalog_report", "upgrade_report")},
+    **{
+        name: [CHECKOUT / "playbooks" / f"{name}.yml"]
+        for name in ("fleet_report", "catalog_report", "upgrade_report", "estate")
+    },
 }
 PLAYBOOKS = {
     "common_instancetypes": ("deploy_catalog", {}),

@@ -1,0 +1,167 @@
+"""Instancetypes of a catalog as sizes with a class, and new ones as a catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+from .._resolver.api import release_schema
+from .._resolver.api.errors import FieldError
+from .._resolver.api.manifest import Manifest, name_of
+from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE
+from .._resolver.api.quantity import parse
+from .._resolver.api.release import Release
+from .._resolver.api.state import is_active
+from .machine import GIB, MIB, Machine, size_text
+
+# What no machine of a source asks for, so that a type with it serves only machines that the rules give it.
+_SPECIAL_CPU: Final = ("isolateEmulatorThread", "numa", "realtime", "model")
+_SPECIAL: Final = ("gpus", "hostDevices", "launchSecurity", "nodeSelector", "schedulerName")
+# Of a guest with one core in each socket.
+_MOST_SOCKETS: Final = 512
+
+
+class Class(NamedTuple):
+    """What machines of a size share: dedicated CPUs, and the size of huge pages, "" for none."""
+
+    dedicated: bool = False
+    hugepages: str = ""
+
+
+class Size(NamedTuple):
+    """An instancetype. hot: whether a machine that has it could be enlarged while it ran."""
+
+    name: str
+    vcpus: int
+    memory: int
+    kind: Class
+    overcommitted: bool = False
+    special: bool = False
+    manifest: Manifest | None = None
+    hot: bool = False
+
+
+def class_of(machine: Machine) -> Class:
+    """The class that a machine needs."""
+    return Class(machine["reserved"].get("cpu") is True, machine.get("hugepages") or "")
+
+
+def sizes_of(manifests: Iterable[Manifest], series: str, release: Release) -> list[Size]:
+    """The active cluster-wide instancetypes, without those of the series that an earlier run proposed."""
+    sizes = []
+    for manifest in manifests:
+        if manifest.get("kind") != INSTANCETYPE.cluster_kind or not is_active(manifest):
+            continue
+        name = name_of(manifest)
+        if name.startswith((f"{series}.", f"{series}-")):
+            continue
+        try:
+            spec = release_schema.canonical(INSTANCETYPE.spec_type, manifest.get("spec"), release)
+        except FieldError:
+            continue
+        sizes.append(_size(name, spec, manifest))
+    return sorted(sizes)
+
+
+def _size(name: str, spec: Manifest, manifest: Manifest) -> Size:
+    cpu, memory = spec["cpu"], spec["memory"]
+    pages = (memory.get("hugepages") or {}).get("pageSize") or ""
+    special = any(cpu.get(field) for field in _SPECIAL_CPU) or any(spec.get(field) is not None for field in _SPECIAL)
+    return Size(
+        name,
+        cpu["guest"],
+        parse(memory["guest"]).value,
+        Class(bool(cpu.get("dedicatedCPUPlacement")), pages),
+        bool(memory.get("overcommitPercent")),
+        special,
+        manifest,
+    )
+
+
+def preferences_of(manifests: Iterable[Manifest], release: Release) -> dict[str, Manifest]:
+    """The canonical specs of the active cluster-wide preferences by name."""
+    found = {}
+    for manifest in manifests:
+        if manifest.get("kind") == PREFERENCE.cluster_kind and is_active(manifest):
+            try:
+                spec = release_schema.canonical(PREFERENCE.spec_type, manifest.get("spec"), release)
+            except FieldError:
+                continue
+            found[name_of(manifest)] = spec
+    return found
+
+
+def waste_of(size: Size, vcpus: int, memory: int) -> Fraction:
+    """The additional vCPUs and memory of a machine with a size in sum, each as a share of what it needs."""
+    return Fraction(size.vcpus - vcpus, vcpus) + Fraction(size.memory - memory, memory)
+
+
+def new_size(series: str, kind: Class, vcpus: int, memory: int, hot: bool) -> Size:
+    """A size with the name ``estate.4c-8g``, of the series of its class."""
+    whole, unit = (GIB, "g") if memory % GIB == 0 else (MIB, "m")
+    return Size(f"{series_of(series, kind)}.{vcpus}c-{memory // whole}{unit}", vcpus, memory, kind, hot=hot)
+
+
+def series_of(series: str, kind: Class) -> str:
+    """The series of a class: ``estate``, ``estate-dedicated``, ``estate-dedicated-1gi``."""
+    return "-".join([series, *(["dedicated"] if kind.dedicated else []), *filter(None, [kind.hugepages.lower()])])
+
+
+def spec_of(size: Size, headroom: int) -> Manifest:
+    """The spec of a new instancetype. headroom: how many times as large a guest may become that can be enlarged."""
+    cpu: Manifest = {"guest": size.vcpus}
+    memory: Manifest = {"guest": size_text(size.memory)}
+    if size.kind.dedicated:
+        cpu["dedicatedCPUPlacement"] = True
+    if size.kind.hugepages:
+        memory["hugepages"] = {"pageSize": size.kind.hugepages}
+    sockets, guest = _limits(size, headroom)
+    return {
+        "cpu": {**cpu, **({"maxSockets": sockets} if sockets else {})},
+        "memory": {**memory, **({"maxGuest": size_text(guest)} if guest else {})},
+    }
+
+
+def _limits(size: Size, headroom: int) -> tuple[int, int]:
+    """(the most sockets, the most memory) of a guest that can be enlarged while it runs; 0 for the cluster's default.
+
+    KubeVirt plugs neither dedicated CPUs nor huge pages, and memory only into guests of 1 GiB or more.
+    """
+    if not size.hot or headroom < 2 or size.kind != Class():
+        return 0, 0
+    sockets = max(size.vcpus, min(size.vcpus * headroom, _MOST_SOCKETS))
+    return sockets, size.memory * headroom if size.memory >= GIB else 0
+
+
+def manifest_of(size: Size, headroom: int) -> Manifest:
+    """The manifest of a new instancetype."""
+    return {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": INSTANCETYPE.cluster_kind,
+        "metadata": {"name": size.name},
+        "spec": spec_of(size, headroom),
+    }
+
+
+def catalog_of(sizes: Sequence[Size], headroom: int) -> Manifest:
+    """New instancetypes as a catalog in the language of the role common_instancetypes."""
+    series: dict[str, Manifest] = {}
+    for size in sorted(sizes, key=lambda size: (size.kind, size.vcpus, size.memory)):
+        name, _dot, key = size.name.partition(".")
+        entry: Manifest = {"cpu": size.vcpus, "memory": size_text(size.memory)}
+        sockets, guest = _limits(size, headroom)
+        entry.update({"max_sockets": sockets} if sockets else {})
+        entry.update({"spec": {"memory": {"maxGuest": size_text(guest)}}} if guest else {})
+        series.setdefault(name, _described(size.kind))["sizes"][key] = entry
+    return {"series": series}
+
+
+def _described(kind: Class) -> Manifest:
+    text = "Sizes of the machines that were brought, where no other instancetype is near"
+    series: Manifest = {"display_name": "Sizes of the estate", "description": text}
+    if kind.hugepages:
+        series["hugepages"] = kind.hugepages
+    if kind.dedicated:
+        series["spec"] = {"cpu": {"dedicatedCPUPlacement": True}}
+    return {**series, "sizes": {}}

@@ -1,0 +1,53 @@
+"""The module estate_info."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from ..._cluster.client.errors import TaskFailed
+from ..._cluster.modules.options import AUTH, REQUESTS
+from ..._cluster.modules.outcome import Module, Outcome, Params, TaskContext
+from ..._resolver.api import release as releases
+from ..machine import without_templates
+from . import files, live
+
+KINDS: Final = ("auto", "rvtools", "vsphere", "openstack", "proxmox", "kubevirt")
+# A remark is a line; the first ones show what is wrong with a file.
+_MOST_REMARKS: Final = 1000
+
+_SPEC: dict[str, dict[str, Any]] = {
+    "source": {"type": "str", "required": True},
+    "kind": {"type": "str", "choices": list(KINDS), "default": "auto"},
+    "attributes": {"type": "list", "elements": "str", "default": []},
+    "objects": {"type": "list", "elements": "dict", "default": []},
+    "namespace": {"type": "str"},
+    "source_username": {"type": "str"},
+    "source_password": {"type": "str", "no_log": True},
+    "source_ca_cert": {"type": "path"},
+    "source_validate_certs": {"type": "bool", "default": True},
+}
+
+
+def _run(params: Params, task: TaskContext) -> Outcome:
+    source = params["source"]
+    kind = live.kind_of(source)
+    if kind:
+        kind = kind if params["kind"] == "auto" else params["kind"]
+        reading = live.read(kind, params)
+    else:
+        path = Path(source).expanduser()
+        kind = files.kind_of(path) if params["kind"] == "auto" else params["kind"]
+        if not path.exists():
+            raise TaskFailed(f"source: {path}: no such file or folder")
+        reading = files.read(kind, path, params["attributes"], params["objects"], releases.NEWEST)
+    if not reading.machines:
+        why = f": {reading.remarks[0]}" if reading.remarks else ""
+        raise TaskFailed(f"source: {source}: has no machine{why}", left_out=reading.left_out)
+    if reading.remarks:
+        task.warnings.append(f"{len(reading.remarks)} remarks on {source}; the first: {reading.remarks[0]}")
+    result = {"machines": reading.machines, "remarks": reading.remarks[:_MOST_REMARKS], "left_out": reading.left_out}
+    return Outcome({"changed": False, "kind": kind, **without_templates(result)})
+
+
+MODULE = Module({**AUTH, **_SPEC, **REQUESTS}, _run)

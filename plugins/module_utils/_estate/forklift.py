@@ -1,0 +1,76 @@
+"""The objects of forklift that migrate the machines: a Plan for each namespace, a NetworkMap and a StorageMap."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from .machine import Machine
+from .rules import Rules, is_pod
+
+Manifest = dict[str, Any]
+
+_API: Final = "forklift.konveyor.io/v1beta1"
+_NAME: Final = "estate"
+
+
+def objects(machines: Sequence[Machine], vms: Sequence[Mapping[str, Any]], rules: Rules) -> list[Manifest]:
+    """The manifests; none without `forklift` in the rules. vms: options of the VMs, in the order of the machines."""
+    if not rules.forklift:
+        return []
+    namespace = rules.forklift.get("namespace", "openshift-mtv")
+    providers = {
+        "source": {"name": rules.forklift.get("source_provider", "source"), "namespace": namespace},
+        "destination": {"name": rules.forklift.get("destination_provider", "host"), "namespace": namespace},
+    }
+    network_map = [_network(source, target) for source, target in sorted(rules.networks.items())]
+    storage_map = [_storage(source, target) for source, target in sorted(rules.storage.items())]
+    maps = [
+        _object("NetworkMap", _NAME, namespace, {"provider": providers, "map": network_map}),
+        _object("StorageMap", _NAME, namespace, {"provider": providers, "map": storage_map}),
+    ]
+    by_namespace: dict[str, list[Manifest]] = {}
+    for machine, vm in zip(machines, vms):
+        entry = {
+            "id": machine["id"],
+            "name": machine["name"],
+            "targetName": vm["name"],
+            "instanceType": vm["instancetype"]["name"],
+        }
+        by_namespace.setdefault(vm["namespace"], []).append(entry)
+    references = {kind: {"name": _NAME, "namespace": namespace} for kind in ("network", "storage")}
+    plans = [
+        _object(
+            "Plan",
+            f"{_NAME}-{target}",
+            namespace,
+            {"targetNamespace": target, "provider": providers, "map": references, "vms": entries},
+        )
+        for target, entries in sorted(by_namespace.items())
+    ]
+    return [*maps, *plans]
+
+
+def _object(kind: str, name: str, namespace: str, spec: Manifest) -> Manifest:
+    return {"apiVersion": _API, "kind": kind, "metadata": {"name": name, "namespace": namespace}, "spec": spec}
+
+
+def _network(source: str, target: str | None) -> Manifest:
+    if target is None:
+        destination = {"type": "ignored"}
+    elif is_pod(target):
+        destination = {"type": "pod"}
+    else:
+        namespace, _slash, name = target.rpartition("/")
+        destination = {"type": "multus", "name": name, **({"namespace": namespace} if namespace else {})}
+    return {"source": {"name": source}, "destination": destination}
+
+
+def _storage(source: str, target: Mapping[str, Any]) -> Manifest:
+    modes = target.get("access_modes") or []
+    destination = {
+        "storageClass": target.get("storage_class", ""),
+        **({"accessMode": modes[0]} if modes else {}),
+        **({"volumeMode": target["volume_mode"]} if target.get("volume_mode") else {}),
+    }
+    return {"source": {"name": source}, "destination": destination}

@@ -1,0 +1,90 @@
+"""The neutral list of machines, which all readers make. Amounts are bytes. What the source does not tell is absent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from .._resolver.api.errors import FieldError
+from .._resolver.api.name_rules import quoted
+from .shapes import amount, checked, number, text
+
+Machine = dict[str, Any]
+
+MIB: Final = 1 << 20
+GIB: Final = 1 << 30
+# More than any guest of KubeVirt has; a larger figure is in another unit.
+MOST_VCPUS: Final = 4096
+MOST_MEMORY: Final = 1 << 50
+
+_DISK: Final = {
+    **dict.fromkeys(("name", "storage", "path", "mode", "controller"), str),
+    **dict.fromkeys(("thin", "shared", "raw"), bool),
+    "size": amount,
+}
+_SHAPE: Final[Mapping[str, Any]] = {
+    "id": text,
+    "name": text,
+    "vcpus": amount,
+    "memory": amount,
+    "cores_per_socket": amount,
+    "power": ("on", "off", "suspended"),
+    "firmware": ("bios", "efi"),
+    **dict.fromkeys(("folder", "hugepages", "uuid", "instancetype", "preference"), str),
+    **dict.fromkeys(("secure_boot", "tpm", "fault_tolerance"), bool),
+    "guest": dict.fromkeys(("id", "text", "distro", "version"), str),
+    "reserved": {"cpu": bool, "memory": amount},
+    "hot_add": {"cpu": bool, "memory": bool},
+    "used": {"cpu": number, "memory": number},
+    "tags": {"*": str},
+    "disks": [_DISK],
+    "nics": [{**dict.fromkeys(("network", "mac", "model"), str), "connected": bool}],
+    "passthrough": [text],
+}
+_EMPTY: Final[Mapping[str, Any]] = {
+    **{key: {} for key in ("guest", "reserved", "hot_add", "used", "tags")},
+    **dict.fromkeys(("disks", "nics", "passthrough"), ()),
+}
+
+
+def machines_of(value: Any) -> list[Machine]:
+    """The checked entries of a neutral list, with all collections. Raises FieldError, which names entry and field."""
+    try:
+        machines = checked(without_templates(value), [_SHAPE])
+    except FieldError as error:
+        raise error.with_parent("machines") from None
+    places: dict[str, int] = {}
+    for index, machine in enumerate(machines):
+        place = f"machines[{index}]"
+        for field, most in (("id", 0), ("name", 0), ("vcpus", MOST_VCPUS), ("memory", MOST_MEMORY)):
+            if field not in machine:
+                raise FieldError(f"{place}.{field}", "is missing")
+            if most and not 0 < machine[field] <= most:
+                raise FieldError(f"{place}.{field}", f"{machine[field]} is not 1 to {most}")
+        first = places.setdefault(machine["id"], index)
+        if first != index:
+            raise FieldError(f"{place}.id", f"{quoted(machine['id'])} is also the id of machines[{first}]")
+    return [{**_EMPTY, **machine} for machine in machines]
+
+
+def without_templates(value: Any) -> Any:
+    """The value with a blank in what Ansible would take for a template: whoever names a machine must not run code."""
+    if isinstance(value, str):
+        return re.sub(r"\{(?=[{%#])", "{ ", value)
+    if isinstance(value, Mapping):
+        return {without_templates(key): without_templates(entry) for key, entry in value.items()}
+    return [without_templates(entry) for entry in value] if isinstance(value, (list, tuple)) else value
+
+
+def size_text(memory: int) -> str:
+    """Bytes as a quantity without loss: ``8Gi``, ``34322Mi``, ``1000``."""
+    for unit, suffix in ((GIB, "Gi"), (MIB, "Mi")):
+        if memory % unit == 0:
+            return f"{memory // unit}{suffix}"
+    return str(memory)
+
+
+def rounded_up(amount: int, step: int) -> int:
+    """The least multiple of a step that is not below the amount."""
+    return -(-amount // step) * step

@@ -1,0 +1,198 @@
+"""The preference of a machine, from what its source says of the guest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from .._resolver.api.quantity import parse
+from .machine import Machine
+
+Spec = Mapping[str, Any]
+
+# A pattern for a text in lower case, the preference, and why it is not the very system; "" if it is. Groups of the
+# pattern fill the braces. The first that matches counts, so what is special comes first.
+_TABLE: Final[Sequence[tuple[str, str, str]]] = (
+    (r"solaris|netware|os/2|ms-dos|unixware|windows (?:2000|nt|9[58])", "legacy", "no preference is made for it"),
+    (r"windows.*server.*2025|windows2022srvnext|windows2025", "windows.2k25", ""),
+    (r"windows.*server.*2022|windows2019srvnext|windows2022", "windows.2k22", ""),
+    (r"windows.*server.*2019|windows2019", "windows.2k19", ""),
+    (r"windows.*server.*2016|windows9server|windows2016", "windows.2k16", ""),
+    (r"windows.*server.*2012|windows8server|windows2012", "windows.2k12", ""),
+    (r"windows.*server.*2008|windows7server|winlonghorn|windows2008|\bw2k8\b", "windows.2k8", ""),
+    (r"windows.*server.*2003|winnet|windows2003|\bw2k3\b", "windows.2k3", ""),
+    (r"windows.*\b11\b|windows11|\bwin11\b", "windows.11", ""),
+    (r"windows.*\b10\b|windows9|windows10|\bwin10\b", "windows.10", ""),
+    (r"windows.*\b8(\.1)?\b|windows8|\bwin8\b", "windows.2k12", "Windows 8 shares the kernel of Windows Server 2012"),
+    (r"windows.*\b7\b|windows7|\bwin7\b", "windows.7", ""),
+    (r"windows.*vista|winvista|\bwvista\b", "windows.7", "Windows 7 is the nearest system"),
+    (r"windows.*\bxp\b|winxp|\bwxp\b", "windows.xp", ""),
+    (r"windows.*server", "windows.2k22", "the source does not tell the version of Windows Server"),
+    (r"windows|microsoft", "windows.10", "the source does not tell the version of Windows"),
+    (r"(?:red ?hat enterprise linux|rhel)[^0-9]*([6-9]|10)\b(?!\d)", "rhel.{}", ""),
+    (r"rhel([6-9]|10)_", "rhel.{}", ""),
+    (r"centos.*stream[^0-9]*(8)\b", "rhel.{}", "CentOS Stream 8 is near RHEL 8"),
+    (r"centos.*stream[^0-9]*(9|10)\b", "centos.stream{}", ""),
+    (r"centos[^0-9]*([6-9])(?:_|\b)", "rhel.{}", "CentOS {} is built from RHEL {}"),
+    (r"(?:rocky|alma) ?linux[^0-9]*(8|9|10)\b", "rhel.{}", "it is compatible with RHEL {}"),
+    (r"rocky|alma", "rhel.9", "it is compatible with RHEL; the source does not tell the version"),
+    (r"oracle ?linux", "oraclelinux", ""),
+    (r"fedora", "fedora", ""),
+    (r"ubuntu", "ubuntu", ""),
+    (r"debian", "debian", ""),
+    (r"tumbleweed", "opensuse.tumbleweed", ""),
+    (r"opensuse", "opensuse.leap", ""),
+    (r"suse|sles", "sles", ""),
+    (r"alpine", "alpine", ""),
+    (r"cirros", "cirros", ""),
+    (r"red ?hat|rhel", "rhel.9", "the source does not tell the version of RHEL"),
+    (r"centos", "centos.stream9", "the source does not tell the version of CentOS"),
+    (r"linux|photon|coreos|\bl2[46]\b", "linux", "no preference is made for this distribution"),
+)
+# Preferences that serve where the catalog lacks the first one.
+_FAMILY: Final = (("windows", "windows"), ("", "linux"))
+_VIRTIO: Final = ".virtio"
+_EFI: Final = ".efi"
+
+
+class Choice(NamedTuple):
+    """The preference of a machine; "" for none.
+
+    options: of the VM, where the preference has another firmware or TPM than the source. cpu, memory: what the
+    preference requires.
+    """
+
+    name: str
+    reasons: tuple[str, ...]
+    options: Mapping[str, Any]
+    cpu: int = 0
+    memory: int = 0
+
+
+def choose(
+    machine: Machine,
+    catalog: Mapping[str, Spec],
+    own: Iterable[Mapping[str, str]] = (),
+    fixed: str | None = None,
+    virtio: bool = False,
+) -> Choice:
+    """The preference of a machine, with reasons.
+
+    catalog: the specs of preferences by name. own: patterns and preferences of the user, which come first. fixed: the
+    preference that the user names for this machine. virtio: whether the guests will have virtio drivers.
+    """
+    name, reasons = (fixed, ["the rules name this preference"]) if fixed else _named(machine, catalog, own)
+    if name and name not in catalog:
+        reasons.append(f"the catalog has no preference {name}")
+        name = ""
+    if not name:
+        reasons.append("no preference")
+        options = _firmware(machine, {}, reasons)
+        return Choice("", tuple(reasons), options)
+    if not fixed:
+        name = _variant(machine, name, catalog, virtio or _has_virtio(machine), reasons)
+    spec = catalog[name]
+    options = _firmware(machine, spec, reasons)
+    required = spec.get("requirements") or {}
+    cpu = (required.get("cpu") or {}).get("guest") or 0
+    memory = (required.get("memory") or {}).get("guest")
+    return Choice(name, tuple(reasons), options, cpu, parse(str(memory)).value if memory else 0)
+
+
+def _texts(machine: Machine) -> list[str]:
+    """What the source says of the guest, the best source first."""
+    guest = machine["guest"]
+    distro = " ".join(str(guest[part]) for part in ("distro", "version") if guest.get(part))
+    parts = [*str(guest.get("text") or "").split("\n"), distro, str(guest.get("id") or "")]
+    return [part for part in parts if part.strip()]
+
+
+def _named(machine: Machine, catalog: Mapping[str, Spec], own: Iterable[Mapping[str, str]]) -> tuple[str, list[str]]:
+    """(the preference by the texts, reasons)."""
+    if machine.get("preference"):
+        return machine["preference"], ["the source names this preference"]
+    texts = _texts(machine)
+    if not texts:
+        return "", ["the source does not tell the guest's system"]
+    for rule in own:
+        for text in texts:
+            if re.search(rule["match"], text, re.IGNORECASE):
+                return rule["preference"], [f"a rule matches {text}"]
+    for text in texts:
+        for pattern, preference, note in _TABLE:
+            match = re.search(pattern, text.lower())
+            if match:
+                version = match[1] if match.re.groups and match[1] else ""
+                name = preference.replace("{}", version)
+                reasons = [f"{text}: {note.replace('{}', version)}" if note else text]
+                return _known(name, catalog, reasons), reasons
+    return "", [f"no preference is known for {texts[0]}"]
+
+
+def _known(name: str, catalog: Mapping[str, Spec], reasons: list[str]) -> str:
+    """The preference, or the nearest one that the catalog has: the next newer version, else that of the family."""
+    if name in catalog:
+        return name
+    family, _dot, version = name.partition(".")
+    digits = re.sub("[^0-9]", "", version)
+    newer = sorted(
+        (int(match[1]), other)
+        for other in catalog
+        for match in [re.fullmatch(rf"{re.escape(family)}\.[a-z0-9]*?([0-9]+)", other)]
+        if match and digits and int(match[1]) > int(digits)
+    )
+    for other in [*(other for _number, other in newer), *(base for start, base in _FAMILY if name.startswith(start))]:
+        if other in catalog:
+            reasons.append(f"the catalog lacks {name}; {other} is the nearest")
+            return other
+    return name
+
+
+def _has_virtio(machine: Machine) -> bool:
+    controllers = [str(disk.get("controller") or "").lower() for disk in machine["disks"]]
+    return bool(controllers) and all("virtio" in controller for controller in controllers)
+
+
+def _variant(machine: Machine, name: str, catalog: Mapping[str, Spec], virtio: bool, reasons: list[str]) -> str:
+    """The variant of a preference that agrees with the drivers and the firmware of the source."""
+    if virtio and f"{name}{_VIRTIO}" in catalog:
+        reasons.append("the guest has virtio drivers")
+        return f"{name}{_VIRTIO}"
+    other = f"{name}{_EFI}"
+    if machine.get("firmware") == "efi" and other in catalog and _boot(catalog[name])[0] != "efi":
+        reasons.append("the source boots with EFI")
+        return other
+    return name
+
+
+def _boot(spec: Spec) -> tuple[str, bool]:
+    """(the firmware of a VM with the preference, whether it has secure boot)."""
+    preferred = spec.get("firmware") or {}
+    if preferred.get("preferredUseBios"):
+        return "bios", False
+    if "preferredEfi" in preferred:
+        return "efi", (preferred["preferredEfi"] or {}).get("secureBoot") is not False
+    if preferred.get("preferredUseEfi"):
+        return "efi", preferred.get("preferredUseSecureBoot") is not False
+    return "bios", False
+
+
+def _firmware(machine: Machine, spec: Spec, reasons: list[str]) -> dict[str, Any]:
+    """Options of the VM for what the source has and the preference does not give. Adds reasons."""
+    options: dict[str, Any] = {}
+    firmware, secure = machine.get("firmware"), machine.get("secure_boot")
+    preferred, preferred_secure = _boot(spec)
+    if firmware == "bios" and preferred != "bios":
+        options["template"] = {"spec": {"domain": {"firmware": {"bootloader": {"bios": {}}}}}}
+        reasons.append("the source boots with BIOS, so the VM does too, whatever the preference prefers")
+    if firmware == "efi" and (preferred != "efi" or secure not in (None, preferred_secure)):
+        options["efi"] = {"secure_boot": bool(secure)}
+        reasons.append(f"the source boots with EFI {'and' if secure else 'without'} secure boot, so the VM does too")
+    has_tpm = (spec.get("devices") or {}).get("preferredTPM") is not None
+    if machine.get("tpm") and not has_tpm:
+        options["tpm"] = {"persistent": True}
+        reasons.append("the source has a TPM")
+    if machine.get("tpm") is False and has_tpm:
+        reasons.append("the preference adds a TPM")
+    return options

@@ -1,0 +1,141 @@
+"""Servers, flavors and images of OpenStack, as its client prints them in JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from ..._resolver.api.errors import FieldError
+from ..._resolver.api.name_rules import quoted
+from ..machine import GIB, MIB, Machine
+from .reading import Reading, new_reading, text_of, whole_of, without_absent
+
+Entry = Mapping[str, Any]
+
+_POWER: Final = {"active": "on", "shutoff": "off", "suspended": "suspended", "paused": "suspended"}
+_PAGES: Final = {"large": "2Mi", "2mb": "2Mi", "2048": "2Mi", "1gb": "1Gi", "1048576": "1Gi"}
+_MAC: Final = "OS-EXT-IPS-MAC:mac_addr"
+
+
+def read(servers: Sequence[Entry], flavors: Sequence[Entry], images: Sequence[Entry] = ()) -> Reading:
+    """The machines. Keys count without regard to case, as the client and the API write them. Raises FieldError."""
+    reading = new_reading()
+    by_flavor = _indexed("flavors", flavors)
+    by_image = _indexed("images", images)
+    for index, entry in enumerate(servers):
+        server = _lowered(f"servers[{index}]", entry)
+        name = text_of(server.get("name")) or f"servers[{index}]"
+        # Newer APIs embed the flavor as it was when the server was created; it may have gone since.
+        embedded = server.get("flavor")
+        flavor = _lowered("flavor", embedded) if isinstance(embedded, Mapping) else {}
+        if "vcpus" not in flavor:
+            wanted = (server.get("flavor id"), flavor.get("id"), embedded, server.get("flavor name"))
+            flavor = next((by_flavor[text_of(key)] for key in wanted if text_of(key) in by_flavor), {})
+        if not flavor:
+            shown = server.get("flavor name") or embedded or server.get("flavor id")
+            reading.refuse(f"servers[{index}]", name, f"no flavor {quoted(text_of(shown))} in the list of flavors")
+            continue
+        try:
+            figures = whole_of(flavor.get("vcpus"), grouped=False), whole_of(flavor.get("ram"))
+            if not all(figures):
+                raise ValueError("vcpus or ram is 0")
+        except ValueError as error:
+            reading.refuse(f"servers[{index}], flavor", name, str(error))
+            continue
+        image = server.get("image")
+        image_key = text_of(server.get("image id") or (image.get("id") if isinstance(image, Mapping) else image))
+        properties = _properties(by_image.get(image_key, {}).get("properties"))
+        try:
+            reading.machines.append(_machine(server, flavor, properties, name, figures))
+        except ValueError as error:
+            reading.refuse(f"servers[{index}]", name, f"a size of a disk or a number of devices: {error}")
+    return reading
+
+
+def _indexed(option: str, entries: Sequence[Entry]) -> dict[str, dict[str, Any]]:
+    """The entries by ID and by name."""
+    found: dict[str, dict[str, Any]] = {}
+    for index, entry in enumerate(entries):
+        lowered = _lowered(f"{option}[{index}]", entry)
+        for key in ("name", "id"):
+            if text_of(lowered.get(key)):
+                found[text_of(lowered[key])] = lowered
+    return found
+
+
+def _lowered(place: str, entry: Any) -> dict[str, Any]:
+    if not isinstance(entry, Mapping):
+        raise FieldError(place, f"expected an object, found {quoted(entry)}")
+    return {str(key).lower().replace("_", " "): value for key, value in entry.items()}
+
+
+def _properties(value: Any) -> dict[str, str]:
+    """Properties as an object, or as the client writes them in a column: ``hw:cpu_policy='dedicated', ...``."""
+    if isinstance(value, Mapping):
+        return {str(key): text_of(entry) for key, entry in value.items()}
+    return {match[1]: match[2] for match in re.finditer(r"([\w:.-]+)='([^']*)'", text_of(value))}
+
+
+def _machine(server: Entry, flavor: Entry, image: Mapping[str, str], name: str, figures: tuple[int, int]) -> Machine:
+    extra = _properties(flavor.get("properties") or flavor.get("extra specs"))
+    firmware = image.get("hw_firmware_type", "").lower()
+    secure = extra.get("os:secure_boot", image.get("os_secure_boot", "")).lower()
+    devices = [f"pci_passthrough:{alias}" for alias in filter(None, extra.get("pci_passthrough:alias", "").split(","))]
+    devices += ["VGPU"] * whole_of(extra.get("resources:VGPU") or 0)
+    root = whole_of(flavor.get("disk") or 0)
+    volumes = [item for item in server.get("volumes", ()) if isinstance(item, Mapping)]
+    disks: list[dict[str, Any]] = [
+        without_absent(
+            {
+                "name": text_of(item.get("name") or item.get("id")),
+                "size": whole_of(item.get("size") or 0) * GIB,
+                "storage": text_of(item.get("type")),
+            }
+        )
+        for item in volumes
+    ]
+    if root and not volumes:
+        disks.append({"name": "root", "size": root * GIB, "storage": "ephemeral"})
+    tpm = extra.get("hw:tpm_version", image.get("hw_tpm_version"))
+    return without_absent(
+        {
+            "id": text_of(server.get("id")) or name,
+            "name": name,
+            "folder": text_of(server.get("project id") or server.get("project") or server.get("tenant id")),
+            "power": _POWER.get(text_of(server.get("status")).lower()),
+            "vcpus": figures[0],
+            "memory": figures[1] * MIB,
+            "firmware": {"uefi": "efi", "bios": "bios"}.get(firmware),
+            "secure_boot": None if not secure else secure == "required",
+            "tpm": True if tpm else None,
+            "guest": without_absent(
+                {
+                    "distro": image.get("os_distro", ""),
+                    "version": image.get("os_version", ""),
+                    "text": text_of(server.get("image name")) if not image.get("os_distro") else "",
+                    "id": image.get("os_type", ""),
+                }
+            ),
+            "reserved": {"cpu": True} if extra.get("hw:cpu_policy") == "dedicated" else {},
+            "hugepages": _PAGES.get(extra.get("hw:mem_page_size", "").lower()),
+            "passthrough": devices,
+            "disks": disks,
+            "nics": _nics(server),
+        }
+    )
+
+
+def _nics(server: Entry) -> list[dict[str, Any]]:
+    """One interface for each network, with the address in hardware where the API tells it."""
+    value = server.get("networks") or server.get("addresses") or {}
+    if not isinstance(value, Mapping):
+        names = [part.partition("=")[0].strip() for part in re.split("[;\n]", text_of(value))]
+        return [{"network": name} for name in names if name]
+    nics = []
+    for network, addresses in value.items():
+        macs = [item.get(_MAC) for item in addresses if isinstance(item, Mapping)] if addresses else []
+        nics += [
+            without_absent({"network": str(network), "mac": mac}) for mac in dict.fromkeys(filter(None, macs)) or [None]
+        ]
+    return nics

@@ -1,0 +1,88 @@
+"""What a reader returns, and how it reads cells and figures that people and programs write in many ways."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, Final, NamedTuple
+
+from ..._resolver.api.name_rules import quoted
+from ..machine import Machine
+
+# Points and commas between groups of three digits; blanks and apostrophes too.
+_GROUPED: Final = re.compile(r"[0-9]{1,3}(?:([.,'\u2019\u00a0\u202f ])[0-9]{3})(?:\1[0-9]{3})*")
+_DECIMAL: Final = re.compile(r"([0-9]+(?:[.,'\u2019\u00a0\u202f ][0-9]{3})*)[.,]([0-9]+)")
+_TRUE: Final = frozenset(("true", "1", "yes", "y", "on", "wahr", "ja", "vrai", "oui", "verdadero", "vero"))
+_FALSE: Final = frozenset(("false", "0", "no", "n", "off", "falsch", "nein", "faux", "non", "falso", "none"))
+
+
+class Reading(NamedTuple):
+    """The machines of a source. remarks: one line for each thing that could not be read, with its place.
+
+    left_out: how many of the source's entries are no machines, by reason.
+    """
+
+    machines: list[Machine]
+    remarks: list[str]
+    left_out: dict[str, int]
+
+    def leave_out(self, reason: str) -> None:
+        """Counts an entry that is no machine."""
+        self.left_out[reason] = self.left_out.get(reason, 0) + 1
+
+    def refuse(self, place: str, name: str, problem: str) -> None:
+        """Leaves out a machine that cannot be read, with a remark."""
+        self.remarks.append(f"{place}: {problem}; the machine {quoted(name)} is left out")
+        self.leave_out("unreadable")
+
+
+def new_reading() -> Reading:
+    return Reading([], [], {})
+
+
+def text_of(cell: Any) -> str:
+    """A cell as text; whole numbers without a decimal point."""
+    if cell is None:
+        return ""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell).strip()
+
+
+def whole_of(cell: Any, grouped: bool = True) -> int:
+    """A cell as a whole number, not negative. Raises ValueError with what is wrong.
+
+    grouped: whether a separator before three digits groups them, as in ``34,321``. Elsewhere it is ambiguous.
+    """
+    if isinstance(cell, bool):
+        raise ValueError(f"{quoted(cell)} is not a number")
+    if isinstance(cell, (int, float)):
+        if not math.isfinite(cell) or cell != int(cell) or cell < 0:
+            raise ValueError(f"{quoted(cell)} is not a whole number")
+        return int(cell)
+    text = text_of(cell)
+    if not text:
+        raise ValueError("is empty")
+    if text.startswith("="):
+        raise ValueError(f"{quoted(text)} is a formula without a value; save the file with values")
+    if re.fullmatch("[0-9]{1,18}", text, re.ASCII):
+        return int(text)
+    if _GROUPED.fullmatch(text):
+        if not grouped:
+            raise ValueError(f"{quoted(text)} may be a decimal or a thousand")
+        return int(re.sub("[^0-9]", "", text))
+    decimal = _DECIMAL.fullmatch(text)
+    if decimal and not decimal[2].strip("0"):
+        return int(re.sub("[^0-9]", "", decimal[1]))
+    raise ValueError(f"{quoted(text)} is not a whole number")
+
+
+def flag_of(cell: Any) -> bool | None:
+    """A cell as a boolean; None if it is neither."""
+    text = text_of(cell).lower()
+    return True if text in _TRUE else False if text in _FALSE else None
+
+
+def without_absent(machine: Machine) -> Machine:
+    """The machine without what the source does not tell."""
+    return {key: value for key, value in machine.items() if value not in (None, "", [], {})}

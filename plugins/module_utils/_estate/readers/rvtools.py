@@ -1,0 +1,254 @@
+"""The sheets of RVTools, from any of its versions: columns are found by name, in any order, in old spellings too."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from ..._resolver.api.errors import FieldError
+from ..._resolver.api.name_rules import quoted
+from ..machine import MIB, MOST_MEMORY, MOST_VCPUS, Machine
+from .reading import Reading, flag_of, new_reading, text_of, whole_of, without_absent
+
+Rows = Sequence[Sequence[Any]]
+Row = dict[str, Any]
+
+INFO: Final = "vInfo"
+SHEETS: Final = (INFO, "vCPU", "vMemory", "vDisk", "vNetwork", "vHost")
+
+# Field → the headers of all versions in lower case; MB and MiB count as the same, as does the number sign.
+_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
+    "name": ("vm", "vm name", "name"),
+    "id": ("vm id", "vm-id", "moref"),
+    "vcenter": ("vi sdk uuid", "vcenter uuid", "vi sdk server"),
+    "uuid": ("vm uuid", "uuid"),
+    "power": ("powerstate", "power state"),
+    "template": ("template",),
+    "placeholder": ("srm placeholder",),
+    "cpus": ("cpus", "cpu", "vcpus", "num cpu"),
+    "memory": ("memory", "memory mib", "size mib"),
+    "folder": ("folder",),
+    "firmware": ("firmware",),
+    "secure": ("efi secure boot",),
+    "os": ("os according to the configuration file", "os"),
+    "os_tools": ("os according to the vmware tools",),
+    "fault": ("ft state",),
+    "latency": ("latency sensitivity",),
+    "host": ("host",),
+    "cores": ("cores p/s", "cores per socket"),
+    "reservation": ("reservation",),
+    "locked": ("memory reservation locked to max",),
+    "hot_add": ("hot add",),
+    "active": ("active",),
+    "disk": ("disk", "label"),
+    "capacity": ("capacity mib",),
+    "raw": ("raw",),
+    "mode": ("disk mode", "mode"),
+    "sharing": ("sharing mode",),
+    "bus": ("shared bus",),
+    "thin": ("thin",),
+    "controller": ("controller",),
+    "path": ("disk path", "path"),
+    "network": ("network",),
+    "mac": ("mac address",),
+    "adapter": ("adapter",),
+    "connected": ("connected",),
+    "speed": ("speed",),
+}
+_REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {INFO: ("name", "cpus", "memory")}
+# What some cells have instead of a value.
+_PLACEHOLDER: Final = "VM"
+_POWER: Final = {"poweredon": "on", "poweredoff": "off", "suspended": "suspended", "on": "on", "off": "off"}
+
+
+def read(sheets: Mapping[str, Rows], attributes: Collection[str] = ()) -> Reading:
+    """The machines. sheets: the rows of each sheet, the header first. attributes: further columns to take as tags.
+
+    Raises FieldError for a sheet or a column without which nothing can be read.
+    """
+    if INFO not in sheets:
+        raise FieldError(
+            INFO, f"no such sheet among {', '.join(sorted(sheets)) or 'none'}; export all sheets of RVTools"
+        )
+    reading = new_reading()
+    info = list(_rows(INFO, sheets[INFO], attributes))
+    details = {
+        name: _by_machine(_rows(name, sheets[name], ())) for name in SHEETS[1:] if name != "vHost" and name in sheets
+    }
+    speeds = {text_of(row.get("host")): row.get("speed") for _line, row in _rows("vHost", sheets.get("vHost", ()), ())}
+    known = _Known(info)
+    for line, row in info:
+        name = text_of(row.get("name"))
+        place = f"{INFO} row {line}"
+        if not name or name == _PLACEHOLDER or flag_of(row.get("placeholder")):
+            reading.leave_out("placeholders")
+        elif flag_of(row.get("template")):
+            reading.leave_out("templates")
+        elif known.is_double(row):
+            reading.refuse(place, name, "another row has the same VM ID, or no row has one and another the same name")
+        else:
+            found = {sheet: rows.get(_key(row), rows.get(name, [])) for sheet, rows in details.items()}
+            _add(reading, place, known.id_of(row), row, found, speeds)
+            if attributes and reading.machines and reading.machines[-1]["name"] == name:
+                tags = {column: text_of(row.get(f"tag:{column}")) for column in attributes}
+                reading.machines[-1]["tags"] = {column: value for column, value in tags.items() if value}
+    return reading
+
+
+def _rows(sheet: str, rows: Rows, attributes: Collection[str]) -> Iterator[tuple[int, Row]]:
+    """(number of the row as programs show it, its cells by field). Cells with a placeholder are left out."""
+    if not rows:
+        return
+    headers = [" ".join(text_of(cell).lower().lstrip("#").replace("(mb)", "mib").split()) for cell in rows[0]]
+    headers = [header.removesuffix(" mb") + " mib" if header.endswith(" mb") else header for header in headers]
+    places = {
+        field: next(headers.index(name) for name in names if name in headers)
+        for field, names in _COLUMNS.items()
+        if any(name in headers for name in names)
+    }
+    for column in attributes:
+        if column.lower() not in headers:
+            raise FieldError(f"attributes: {sheet}", f"has no column {quoted(column)}")
+        places[f"tag:{column}"] = headers.index(column.lower())
+    for field in _REQUIRED.get(sheet, ()):
+        if field not in places:
+            raise FieldError(sheet, f"has no column {_COLUMNS[field][0].upper()}; its columns: {_shown(rows[0])}")
+    for line, cells in enumerate(rows[1:], 2):
+        row = {field: cells[place] for field, place in places.items() if place < len(cells)}
+        if any(text_of(cell) for cell in row.values()):
+            yield line, {key: cell for key, cell in row.items() if key == "name" or text_of(cell) != _PLACEHOLDER}
+
+
+def _shown(header: Sequence[Any]) -> str:
+    names = [text_of(cell) for cell in header if text_of(cell)]
+    return ", ".join(names[:8]) + (" and others" if len(names) > 8 else "")
+
+
+def _key(row: Row) -> str:
+    """What the rows of a machine share in all sheets."""
+    return f"{text_of(row.get('vcenter'))}/{text_of(row['id'])}" if text_of(row.get("id")) else text_of(row.get("name"))
+
+
+def _by_machine(rows: Iterator[tuple[int, Row]]) -> dict[str, list[tuple[int, Row]]]:
+    found: dict[str, list[tuple[int, Row]]] = {}
+    for line, row in rows:
+        found.setdefault(_key(row), []).append((line, row))
+    return found
+
+
+class _Known:
+    """Which rows are of the same machine, and the IDs of machines."""
+
+    def __init__(self, rows: Sequence[tuple[int, Row]]) -> None:
+        self._keys: dict[str, int] = {}
+        self._ids: dict[str, set[str]] = {}
+        for _line, row in rows:
+            self._keys[_key(row)] = self._keys.get(_key(row), 0) + 1
+            self._ids.setdefault(text_of(row.get("id")), set()).add(_key(row))
+
+    def is_double(self, row: Row) -> bool:
+        return self._keys[_key(row)] > 1
+
+    def id_of(self, row: Row) -> str:
+        """The ID of vSphere, with the vCenter's before it where several have it; the name where the sheet has none."""
+        own = text_of(row.get("id"))
+        return own if own and len(self._ids[own]) == 1 else _key(row)
+
+
+def _add(
+    reading: Reading,
+    place: str,
+    machine_id: str,
+    row: Row,
+    found: Mapping[str, Sequence[tuple[int, Row]]],
+    speeds: Mapping[str, Any],
+) -> None:
+    name = text_of(row["name"])
+    figures = {}
+    for field, header, most in (("cpus", "CPUs", MOST_VCPUS), ("memory", "Memory", MOST_MEMORY // MIB)):
+        try:
+            figures[field] = whole_of(row.get(field), grouped=field == "memory")
+            if not 0 < figures[field] <= most:
+                raise ValueError(f"{figures[field]} is not 1 to {most}")
+        except ValueError as error:
+            reading.refuse(f"{place}, column {header}", name, str(error))
+            return
+    cpu = next((item for _line, item in found.get("vCPU", ())), {})
+    memory = next((item for _line, item in found.get("vMemory", ())), {})
+    reserved_cpu = _optional(reading, f"{place}, vCPU", "reservation", cpu)
+    speed = _optional(reading, f"{place}, vHost", "speed", {"speed": speeds.get(text_of(row.get("host")))})
+    size = figures["memory"] * MIB
+    locked = size if flag_of(memory.get("locked")) else 0
+    latency = text_of(row.get("latency")).lower() == "high"
+    full = bool(reserved_cpu and speed and reserved_cpu >= figures["cpus"] * speed) or latency
+    firmware = text_of(row.get("firmware")).lower()
+    fault = text_of(row.get("fault")).lower()
+    texts = [text_of(row.get(field)) for field in ("os_tools", "os")]
+    machine: Machine = {
+        "id": machine_id,
+        "name": name,
+        "folder": text_of(row.get("folder")),
+        "power": _POWER.get(text_of(row.get("power")).lower()),
+        "vcpus": figures["cpus"],
+        "cores_per_socket": _optional(reading, f"{place}, vCPU", "cores", cpu),
+        "memory": size,
+        "firmware": firmware if firmware in ("bios", "efi") else None,
+        "secure_boot": flag_of(row.get("secure")),
+        "uuid": text_of(row.get("uuid")),
+        "guest": without_absent({"text": "\n".join(dict.fromkeys(filter(None, texts)))}),
+        "reserved": without_absent(
+            {
+                "cpu": full or None,
+                "memory": max(locked, (_optional(reading, f"{place}, vMemory", "reservation", memory) or 0) * MIB)
+                or None,
+            }
+        ),
+        "hot_add": {part: True for part, item in (("cpu", cpu), ("memory", memory)) if flag_of(item.get("hot_add"))},
+        "fault_tolerance": True if fault not in ("", "notconfigured", "disabled", "false") else None,
+        "disks": [_disk(reading, line, item) for line, item in found.get("vDisk", ())],
+        "nics": [_nic(item) for _line, item in found.get("vNetwork", ())],
+    }
+    reading.machines.append(without_absent(machine))
+
+
+def _optional(reading: Reading, place: str, field: str, row: Mapping[str, Any]) -> int | None:
+    """A whole number, if the source tells it; with a remark if it cannot be read."""
+    if text_of(row.get(field)) in ("", "None"):
+        return None
+    try:
+        return whole_of(row[field])
+    except ValueError as error:
+        reading.remarks.append(f"{place}, column {_COLUMNS[field][0]}: {error}; it does not count")
+        return None
+
+
+def _disk(reading: Reading, line: int, row: Row) -> dict[str, Any]:
+    size = _optional(reading, f"vDisk row {line}", "capacity", row)
+    path = text_of(row.get("path"))
+    datastore = path[1:].partition("]")[0] if path.startswith("[") else ""
+    sharing = text_of(row.get("sharing")).lower()
+    bus = text_of(row.get("bus")).lower()
+    return without_absent(
+        {
+            "name": text_of(row.get("disk")),
+            "size": size * MIB if size else None,
+            "storage": datastore,
+            "path": path,
+            "thin": flag_of(row.get("thin")),
+            "mode": text_of(row.get("mode")),
+            "controller": text_of(row.get("controller")),
+            "shared": sharing == "sharingmultiwriter" or bus in ("physicalsharing", "virtualsharing") or None,
+            "raw": flag_of(row.get("raw")) or None,
+        }
+    )
+
+
+def _nic(row: Row) -> dict[str, Any]:
+    return without_absent(
+        {
+            "network": text_of(row.get("network")),
+            "mac": text_of(row.get("mac")),
+            "model": text_of(row.get("adapter")),
+            "connected": flag_of(row.get("connected")),
+        }
+    )

@@ -1,0 +1,99 @@
+"""Checks values that people and other programs write against shapes, which are data.
+
+A shape is a check (a function that returns the value to keep and raises FieldError), a tuple of choices, a list with
+the shape of its entries, or a dictionary with the shapes of its keys; `*` is any key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from .._resolver.api import name_rules
+from .._resolver.api.errors import FieldError
+from .._resolver.api.name_rules import did_you_mean, quoted
+
+_WORDS: Final = {str: "a text", bool: "true or false", Mapping: "a dictionary", (list, tuple): "a list"}
+
+
+def checked(value: Any, shape: Any) -> Any:
+    """The value as the shape says, without entries that are None. Raises FieldError."""
+    if isinstance(shape, tuple):
+        if value not in shape:
+            raise FieldError("", f"{quoted(value)} is not one of {', '.join(filter(None, shape))}")
+        return value
+    if isinstance(shape, type):
+        return _of_type(value, shape)
+    if isinstance(shape, list):
+        entries = _of_type(value, (list, tuple))
+        return [_inside(f"[{index}]", entry, shape[0]) for index, entry in enumerate(entries)]
+    if isinstance(shape, Mapping):
+        result = {}
+        for key, entry in _of_type(value, Mapping).items():
+            if key not in shape and "*" not in shape:
+                raise FieldError(str(key), f"is unknown{did_you_mean(key, shape)}")
+            if entry is not None or "*" in shape:
+                place = f"[{key}]" if "*" in shape else str(key)
+                result[str(key)] = _inside(place, entry, shape.get(key, shape.get("*")))
+        return result
+    return shape(value)
+
+
+def _inside(place: str, value: Any, shape: Any) -> Any:
+    try:
+        return checked(value, shape)
+    except FieldError as error:
+        raise error.with_parent(place) from None
+
+
+def _of_type(value: Any, kind: Any) -> Any:
+    if not isinstance(value, kind):
+        raise FieldError("", f"expected {_WORDS[kind]}, found {quoted(value)}")
+    return value
+
+
+def name(value: Any) -> str:
+    """A check for the name of an object."""
+    problem = name_rules.subdomain(value) if isinstance(value, str) else "is no name"
+    if problem:
+        raise FieldError("", f"{quoted(value)} {problem}")
+    return str(value)
+
+
+def label(value: Any) -> str:
+    """A check for the name of a namespace or a VM."""
+    problem = name_rules.label(value) if isinstance(value, str) else "is no name"
+    if problem:
+        raise FieldError("", f"{quoted(value)} {problem}")
+    return str(value)
+
+
+def text(value: Any) -> str:
+    """A check for a text that is not empty."""
+    if not isinstance(value, str) or not value:
+        raise FieldError("", f"expected a text, found {quoted(value)}")
+    return value
+
+
+def pattern(value: Any) -> str:
+    """A check for a regular expression."""
+    try:
+        re.compile(text(value))
+    except re.error as error:
+        raise FieldError("", f"{quoted(value)} is no pattern: {error}") from None
+    return str(value)
+
+
+def amount(value: Any) -> int:
+    """A check for a whole number, not negative."""
+    if isinstance(value, bool) or not re.fullmatch("[0-9]{1,18}", str(value).strip(), re.ASCII):
+        raise FieldError("", f"expected a whole number, found {quoted(value)}")
+    return int(value)
+
+
+def number(value: Any) -> Any:
+    """A check for a number, not negative."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+        raise FieldError("", f"expected a number, found {quoted(value)}")
+    return value

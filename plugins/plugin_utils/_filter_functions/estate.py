@@ -1,0 +1,132 @@
+"""The filters of estates: the proposal for machines of another platform, and its page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from ansible.errors import AnsibleFilterError
+from jinja2 import UndefinedError
+
+from ...module_utils._estate import proposal
+from ...module_utils._estate.use import use_of, with_use
+from ...module_utils._resolver.api.errors import FieldError
+from ...module_utils._resolver.api.name_rules import quoted
+from ...module_utils._resolver.api.release import Release
+from ...module_utils._resolver.api.state import ACTIVE
+from .._catalog_files import builtin_objects
+from .._estate_summary import guests, summary
+from .._filters import manifests, one_line, plain, release_option
+from .._html_pages import render
+
+Result = dict[str, Any]
+
+_BUILTIN: Final = "builtin"
+# The picture: the width and height of a panel, and the area of all circles of a panel.
+_WIDE, _HIGH, _AREA = 480, 300, 12000
+_MARGIN: Final = 40
+
+
+def estate(
+    value: Any,
+    catalog: Any = _BUILTIN,
+    rules: Any = None,
+    waste: Any = None,
+    new_sizes: Any = None,
+    use: Any = None,
+    kubevirt_version: Any = None,
+) -> Result:
+    """See its documentation."""
+    release = release_option(kubevirt_version)
+    # Empty variables of a playbook are none.
+    options = {"waste": waste, "new_sizes": new_sizes}
+    options = {key: entry for key, entry in options.items() if entry not in (None, "")}
+    machines = plain(value) if isinstance(value, (list, tuple)) else value
+    try:
+        if use:
+            machines = with_use(machines, use_of(plain(use)))
+        proposed = proposal.estate(machines, _catalog(catalog, release), plain(rules) or None, release, options)
+    except FieldError as error:
+        raise AnsibleFilterError(one_line(error)) from None
+    return {
+        **proposed,
+        "guests": guests(proposed["virtual_machines"], proposed["instancetypes"]),
+        "summary": summary(proposed["machines"], proposed["catalog"]),
+    }
+
+
+def _catalog(value: Any, release: Release) -> list[Result]:
+    if isinstance(value, str):
+        if value != _BUILTIN:
+            raise AnsibleFilterError(f"catalog: expected {_BUILTIN} or a list of manifests, found {quoted(value)}")
+        return builtin_objects(release)
+    return [_manifest(entry) for entry in manifests("catalog", value) if entry.get("state", ACTIVE) == ACTIVE]
+
+
+def _manifest(entry: Result) -> Result:
+    """A manifest, also of what catalog_info returns for it."""
+    if "metadata" in entry or "name" not in entry:
+        return entry
+    metadata = {"name": entry["name"], **({"namespace": entry["namespace"]} if entry.get("namespace") else {})}
+    return {"kind": entry.get("kind"), "metadata": metadata, "spec": entry.get("spec")}
+
+
+def estate_page(value: Any, title: Any, rows: Any = 1000) -> str:
+    """See its documentation."""
+    if not isinstance(value, Mapping) or "summary" not in value:
+        raise AnsibleFilterError(f"expected a proposal of the filter estate, found {quoted(value)}")
+    defaults: Result = {"remarks": [], "read_left_out": {}, "room": None}
+    try:
+        sums = value["summary"]
+        picture = _picture(
+            [(size["vcpus"], size["memory"], size["machines"], "") for size in sums["sizes_before"]],
+            [(size["vcpus"], size["memory"], size["machines"], size["name"]) for size in sums["sizes_after"]],
+        )
+        report = {**defaults, **value}
+        return render("estate", report=report, title=str(title), rows=int(rows), picture=picture)
+    except (UndefinedError, KeyError, TypeError) as error:
+        raise AnsibleFilterError(f"not a proposal of the filter estate: {error}") from None
+
+
+def _picture(*panels: list[tuple[int, int, int, str]]) -> Result:
+    """Circles by memory (to the right) and vCPUs (up), both by powers of two, with the area of their machines."""
+    sizes = [size for panel in panels for size in panel]
+    right, up = _Axis([size[1] for size in sizes]), _Axis([size[0] for size in sizes])
+    machines = max(1, sum(size[2] for size in panels[0]))
+    drawn = [
+        [
+            {
+                "x": round(_MARGIN + right.share(memory) * (_WIDE - 2 * _MARGIN), 1),
+                "y": round(_HIGH - _MARGIN - up.share(vcpus) * (_HIGH - 2 * _MARGIN), 1),
+                "r": round(max(1.5, math.sqrt(_AREA * count / machines / math.pi)), 1),
+                "vcpus": vcpus,
+                "memory": memory,
+                "machines": count,
+                "name": name,
+            }
+            for vcpus, memory, count, name in panel
+        ]
+        for panel in panels
+    ]
+    ticks = [
+        {"x": round(_MARGIN + right.share(place) * (_WIDE - 2 * _MARGIN), 1), "memory": place} for place in right.ticks
+    ]
+    rows = [
+        {"y": round(_HIGH - _MARGIN - up.share(place) * (_HIGH - 2 * _MARGIN), 1), "vcpus": place} for place in up.ticks
+    ]
+    return {"panels": drawn, "columns": ticks, "rows": rows, "wide": _WIDE, "high": _HIGH}
+
+
+class _Axis:
+    """Amounts by powers of two, from 0 to 1."""
+
+    def __init__(self, amounts: Iterable[int]) -> None:
+        logs = [math.log2(amount) for amount in amounts] or [0]
+        self._low, high = math.floor(min(logs)), math.ceil(max(logs))
+        self._length = max(1, high - self._low)
+        step = max(1, self._length // 6)
+        self.ticks = [1 << power for power in range(self._low, self._low + self._length + 1, step)]
+
+    def share(self, amount: int) -> float:
+        return (math.log2(amount) - self._low) / self._length

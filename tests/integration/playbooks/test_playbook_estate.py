@@ -1,0 +1,111 @@
+"""The playbook estate, as users run it: from an export of RVTools to VMs that run."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_environment import surroundings
+from kubernetes import client, config
+from made_estate import sheets, write_csv, write_xlsx
+
+from fleet_support import flat
+
+GROUP = "instancetype.kubevirt.io"
+
+
+def play(folder: Path, *arguments: str, cluster: Path | None = None) -> str:
+    program = str(Path(sys.executable).with_name("ansible-playbook"))
+    command = [program, "virtshape.instancetypes.estate", "-e", "estate_output=out", *arguments]
+    environment = surroundings(cluster) if cluster else surroundings()
+    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return flat(done.stdout)
+
+
+def test_second_run_and_check_mode_change_nothing(tmp_path: Path) -> None:
+    write_xlsx(tmp_path / "rvtools.xlsx", sheets(30))
+    source = ("-e", "estate_source=rvtools.xlsx")
+    assert "changed=0" not in play(tmp_path, *source, "--check")
+    assert not (tmp_path / "out").exists()
+    play(tmp_path, *source)
+    rules = tmp_path / "out" / "rules.yml"
+    text = rules.read_text()
+    assert yaml.safe_load(text) is None and '#   "VM Network": pod' in text
+    assert "changed=0" in play(tmp_path, *source)
+    # What a person writes stays as it is.
+    edited = f"{text}\n# ours\nnetworks: {{VM Network: pod}}\nforklift: {{source_provider: vcenter}}\n"
+    rules.write_text(edited)
+    shown = play(tmp_path, *source, "--diff")
+    assert "changed=0" not in shown and rules.read_text() == edited
+    estate = json.loads((tmp_path / "out" / "estate.json").read_text())
+    assert [entry["name"] for entry in estate["unmapped"]["networks"]] == ["backup", "dmz"]
+    kinds = [item["kind"] for item in yaml.safe_load_all((tmp_path / "out" / "forklift.yml").read_text())]
+    assert kinds == ["NetworkMap", "StorageMap", "Plan"]
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "catalog.yml",
+        "estate.json",
+        "forklift.yml",
+        "report.html",
+        "rules.yml",
+        "virtual_machines.yml",
+    }
+
+
+@pytest.fixture
+def api(cluster: Path, namespace: str) -> Iterator[Any]:
+    """The objects of the cluster. The instancetypes and preferences with the name of the namespace are removed."""
+    with config.new_client_from_config(str(cluster)) as connection:
+        objects = client.CustomObjectsApi(connection)
+        yield objects
+        for plural in ("virtualmachineclusterinstancetypes", "virtualmachineclusterpreferences"):
+            for item in objects.list_cluster_custom_object(GROUP, "v1beta1", plural)["items"]:
+                if item["metadata"]["name"].startswith(namespace):
+                    objects.delete_cluster_custom_object(GROUP, "v1beta1", plural, item["metadata"]["name"])
+
+
+def test_machines_become_running_vms(cluster: Path, namespace: str, api: Any, tmp_path: Path) -> None:
+    preference = {
+        "apiVersion": f"{GROUP}/v1beta1",
+        "kind": "VirtualMachineClusterPreference",
+        "metadata": {"name": namespace},
+        "spec": {"firmware": {"preferredEfi": {"secureBoot": True}}, "features": {"preferredSmm": {}}},
+    }
+    api.create_cluster_custom_object(GROUP, "v1beta1", "virtualmachineclusterpreferences", preference)
+    header = ["VM", "Powerstate", "CPUs", "Memory", "Firmware", "OS according to the configuration file", "VM ID"]
+    rows = [
+        [f"Web {number}", "poweredOn", 1 + number % 2, 515 + 2 * (number % 3), ("bios", "efi")[number % 2],
+         "Acme OS" if number < 6 else "Other", f"vm-{number}"]
+        for number in range(10)
+    ]  # fmt: skip
+    disks = [["VM", "Disk", "Capacity MiB", "VM ID"], ["Web 0", "Hard disk 1", 16, "vm-0"]]
+    write_csv(tmp_path, {"vInfo": [header, *rows], "vDisk": disks})
+    # Names and sizes that no other test has.
+    rules = {
+        "series": namespace,
+        "namespace": namespace,
+        "waste": 0,
+        "start": True,
+        "preferences": [{"match": "acme", "preference": namespace}],
+    }
+    (tmp_path / "rules.yml").write_text(yaml.safe_dump(rules))
+    options = ("-e", f"estate_source={tmp_path}", "-e", "estate_rules=rules.yml", "-e", "estate_state=present")
+    play(tmp_path, *options, cluster=cluster)
+    estate = json.loads((tmp_path / "out" / "estate.json").read_text())
+    assert estate["summary"]["new_sizes"] == 6
+    vmis = api.list_namespaced_custom_object("kubevirt.io", "v1", namespace, "virtualmachineinstances")["items"]
+    guests = {item["metadata"]["name"]: item for item in vmis}
+    assert len(guests) == 10
+    for row in estate["machines"]:
+        vmi = guests[row["virtual_machine"].partition("/")[2]]
+        assert vmi["status"]["phase"] == "Running"
+        domain = vmi["spec"]["domain"]
+        assert domain["cpu"]["sockets"] * domain["cpu"]["cores"] == row["guest"]["vcpus"] >= row["source"]["vcpus"]
+        number = int(row["id"].removeprefix("vm-"))
+        assert ("efi" in domain["firmware"].get("bootloader", {})) == bool(number % 2)
+        assert row["preference"] == (namespace if number < 6 else "")
+    assert "changed=0" in play(tmp_path, *options, cluster=cluster)

@@ -1,0 +1,122 @@
+"""The filter estate and its page."""
+
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleFilterError
+from estate_samples import GIB, instancetype, machine
+from loaded_filters import FILTERS
+from made_estate import sheets
+
+from plugins.module_utils._estate.readers import rvtools
+
+estate, page = FILTERS["estate"], FILTERS["_estate_page"]
+MADE = rvtools.read(sheets()).machines
+
+
+def test_sums_of_a_made_estate() -> None:
+    result = estate(MADE, new_sizes=12)
+    summary = result["summary"]
+    assert summary["machines"] == len(MADE) == 236 and summary["new_sizes"] == 12
+    assert sum(size["machines"] for size in summary["sizes_after"]) == 236
+    assert sum(folder["machines"] for folder in summary["folders"]) == 236
+    assert summary["guest_memory"] >= summary["source_memory"] and summary["guest_vcpus"] >= summary["source_vcpus"]
+    assert result == estate(MADE, new_sizes="12")
+
+
+def test_guests_have_the_size_and_no_disks() -> None:
+    rules = {"devices": {"t4": {"gpu": "nvidia.com/T4"}}}
+    item = machine(vcpus=3, reserved={"cpu": True}, hugepages="1Gi", passthrough=["t4"])
+    (guest,) = estate([item], rules=rules)["guests"]
+    domain = guest["spec"]["template"]["spec"]["domain"]
+    assert domain == {
+        "cpu": {"sockets": 3, "cores": 1, "threads": 1, "dedicatedCpuPlacement": True},
+        "memory": {"guest": "8Gi", "hugepages": {"pageSize": "1Gi"}},
+        "devices": {"gpus": [{"name": "device-1", "deviceName": "nvidia.com/T4"}]},
+    }
+    assert guest["metadata"] == {"name": "web1", "namespace": "default"}
+
+
+def test_catalog_as_catalog_info_returns_it() -> None:
+    entry = {"name": "own", "namespace": "", "kind": "VirtualMachineClusterInstancetype", "state": "active"}
+    entry["spec"] = instancetype("own", 2, "8Gi")["spec"]
+    for catalog in ([entry], [instancetype("own", 2, "8Gi")]):
+        assert estate([machine()], catalog=catalog)["machines"][0]["instancetype"] == "own"
+    gone = estate([machine()], catalog=[{**entry, "state": "deprecated"}, {**entry, "namespace": "shop", "kind": "x"}])
+    assert gone["machines"][0]["instancetype"] == "estate.2c-8g"
+
+
+def test_use_of_prometheus() -> None:
+    labels = {"namespace": "shop", "name": "web", "resource": "memory"}
+    use = {"data": {"result": [{"metric": labels, "value": [0, str(GIB)]}]}}
+    item = machine(id="shop/web", instancetype="u1.large")
+    (row,) = estate([item], rules={"rightsize": "p95"}, use=use)["machines"]
+    assert row["guest"]["memory"] < 8 * GIB
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"catalog": "other"}, "estate: catalog: expected builtin or a list of manifests, found 'other'"),
+        ({"waste": "x"}, "estate: rules.waste: expected percent, such as 15, found 'x'"),
+        ({"use": {"data": 3}}, "estate: use: is no answer of Prometheus; save what /api/v1/query returns"),
+    ],
+)
+def test_mistakes_are_one_line(options: Any, message: str) -> None:
+    with pytest.raises(AnsibleFilterError) as caught:
+        estate([machine()], **options)
+    assert str(caught.value) == message
+
+
+def test_value_that_is_no_list() -> None:
+    with pytest.raises(AnsibleFilterError, match="machines: expected a list, found 'text'"):
+        estate("text")
+
+
+def test_page_shows_and_escapes_all() -> None:
+    evil = "<script>alert(1)</script>"
+    item = machine(name=evil, folder=evil, nics=[{"network": evil}], guest={"text": evil}, passthrough=[evil])
+    proposal = estate([item, machine(2, vcpus=8)], rules={"machines": {"web2": {"skip": True}}})
+    room = {"virtual_machines": [{"namespace": "a", "name": evil, "fits": False, "problem": evil}]}
+    text = page({**proposal, "remarks": [evil], "read_left_out": {"templates": 2}, "room": room}, evil)
+    assert "<script" not in text and text.count("&lt;script&gt;") > 8
+    assert "2 templates" in text and "a rule leaves it out" in text and "0 of 1 VMs find room" in text
+    assert text == page({**proposal, "remarks": [evil], "read_left_out": {"templates": 2}, "room": room}, evil)
+
+
+def test_page_of_a_made_estate() -> None:
+    text = page(estate(MADE, new_sizes=12), "Estate")
+    circles = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)" r="([\d.]+)"', text)
+    summary = estate(MADE, new_sizes=12)["summary"]
+    assert len(circles) == len(summary["sizes_before"]) + len(summary["sizes_after"])
+    assert all(0 < float(x) < 480 and 0 < float(y) < 300 for x, y, _radius in circles)
+    for words in ("236", "independent disk", "gold-01", "Shop/Production", "12 would be new"):
+        assert words in text
+
+
+def test_documented_example_is_current() -> None:
+    """`make pictures` writes it."""
+    checkout = Path(__file__).parents[3]
+    for name, rows in sheets().items():
+        with (checkout / "docs" / "examples" / "estate" / f"RVTools_tab{name}.csv").open(encoding="utf-8-sig") as file:
+            assert list(csv.reader(file)) == [[str(cell) for cell in row] for row in rows]
+    text = (checkout / "docs" / "images" / "estate.svg").read_text(encoding="utf-8")
+    proposal = estate(MADE, new_sizes=12)
+    assert text.count("<circle") == len(proposal["summary"]["sizes_before"]) + len(proposal["summary"]["sizes_after"])
+    assert all(f"<strong>{size['name']}</strong>" in text for size in proposal["summary"]["sizes_after"][:15])
+
+
+def test_page_shows_what_becomes_free() -> None:
+    used = {"cpu": 0.5, "memory": GIB}
+    item = machine(id="shop/web", vcpus=8, memory=32 * GIB, instancetype="u1.2xlarge", used=used)
+    text = page(estate([item], rules={"rightsize": "p95"}), "Use")
+    assert "Right-sizing" in text and "7 vCPUs" in text
+
+
+@pytest.mark.parametrize("value", ["text", {"summary": {}}, {"summary": {"sizes_before": [], "sizes_after": []}}])
+def test_page_of_something_else(value: Any) -> None:
+    with pytest.raises(AnsibleFilterError, match="a proposal of the filter estate"):
+        page(value, "Estate")

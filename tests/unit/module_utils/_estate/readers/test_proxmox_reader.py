@@ -1,0 +1,106 @@
+"""Configurations of Proxmox."""
+
+from typing import Any
+
+import pytest
+
+from plugins.module_utils._estate.machine import machines_of
+from plugins.module_utils._estate.readers import proxmox
+from plugins.module_utils._estate.readers.reading import Reading, new_reading
+
+GIB = 1 << 30
+TEXT = """#a comment: with a colon
+agent: 1
+bios: ovmf
+cores: 4
+sockets: 2
+efidisk0: local:vm-100-disk-1,efitype=4m,pre-enrolled-keys=1,size=4M
+hostpci0: 0000:01:00.0,pcie=1
+hostpci1: mapping=t4
+hotplug: disk,cpu,memory
+hugepages: 1024
+ide2: none,media=cdrom
+memory: current=16384
+name: db
+net0: virtio=BC:24:11:00:00:01,bridge=vmbr0,tag=20
+net1: e1000=BC:24:11:00:00:02,bridge=vmbr1,link_down=1
+ostype: l26
+scsi0: local-lvm:vm-100-disk-0,iothread=1,size=32G
+scsi1: /dev/sdb,size=1T
+scsi10: local-lvm:vm-100-cloudinit,media=cdrom
+scsihw: virtio-scsi-single
+tags: prod;sql
+tpmstate0: local:vm-100-disk-2,version=v2.0
+virtio1: nfs:100/b.qcow2,shared=1,size=512
+not a setting
+[snapshot]
+cores: 99
+"""
+
+
+def added(config: Any, power: str | None = None) -> Reading:
+    reading = new_reading()
+    proxmox.add(reading, "100.conf", "100", config, power)
+    return reading
+
+
+def test_all_facts_of_a_configuration() -> None:
+    (item,) = added(proxmox.config_of(TEXT), "on").machines
+    assert item == {
+        "id": "100",
+        "name": "db",
+        "power": "on",
+        "vcpus": 8,
+        "cores_per_socket": 4,
+        "memory": 16 * GIB,
+        "firmware": "efi",
+        "secure_boot": True,
+        "tpm": True,
+        "guest": {"id": "l26"},
+        "hot_add": {"cpu": True, "memory": True},
+        "hugepages": "1Gi",
+        "passthrough": ["0000:01:00.0", "t4"],
+        "disks": [
+            {"name": "scsi0", "size": 32 * GIB, "storage": "local-lvm", "controller": "virtio-scsi-single"},
+            {"name": "scsi1", "size": 1 << 40, "controller": "virtio-scsi-single", "raw": True},
+            {"name": "virtio1", "size": 512, "storage": "nfs", "controller": "virtio", "shared": True},
+        ],
+        "nics": [
+            {"network": "vmbr0.20", "mac": "bc:24:11:00:00:01", "model": "virtio", "connected": True},
+            {"network": "vmbr1", "mac": "bc:24:11:00:00:02", "model": "e1000", "connected": False},
+        ],
+        "tags": {"prod": "true", "sql": "true"},
+    }
+    assert machines_of([item])
+
+
+def test_defaults_of_proxmox() -> None:
+    (item,) = added({"memory": 2048, "balloon": 0, "vcpus": 2, "cores": 4, "sata0": "a:b,size=1G"}).machines
+    assert (item["name"], item["vcpus"], item["firmware"], item["tpm"]) == ("vm-100", 2, "bios", False)
+    assert item["reserved"] == {"memory": 2 * GIB} and item["disks"][0]["controller"] == "sata"
+    (least,) = added({"scsi0": "a:b,size=1G"}).machines
+    assert (least["vcpus"], least["memory"]) == (1, GIB // 2)
+    assert least["disks"][0]["controller"] == "lsi"
+    assert proxmox.config_of("cores: 1\n") == {"cores": "1"}
+    (bare,) = added({"net0": "bridge=vmbr0"}).machines
+    assert bare["nics"] == [{"network": "vmbr0", "connected": True}]
+
+
+@pytest.mark.parametrize(
+    ("config", "remark"),
+    [
+        ({"cores": "many"}, "'many' is not a whole number"),
+        ({"cores": "0"}, "cores, sockets or memory is 0"),
+        ({"memory": "4G"}, "'4G' is not a whole number"),
+    ],
+)
+def test_unreadable_configurations_are_left_out(config: Any, remark: str) -> None:
+    reading = added({"name": "db", **config})
+    assert reading.machines == [] and reading.remarks == [f"100.conf: {remark}; the machine 'db' is left out"]
+
+
+def test_templates_and_disks_without_size() -> None:
+    assert added({"template": 1}).left_out == {"templates": 1}
+    reading = added({"scsi0": "local:vm-100-disk-0"})
+    assert reading.remarks == ["100.conf, scsi0: size '' is not known; the disk is not brought"]
+    assert "size" not in reading.machines[0]["disks"][0]

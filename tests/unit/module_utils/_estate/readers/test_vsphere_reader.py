@@ -1,0 +1,140 @@
+"""Properties of vSphere, with objects that have the names of pyvmomi's types; the simulator has the real ones."""
+
+from types import SimpleNamespace
+from typing import Any
+
+from plugins.module_utils._estate.machine import machines_of
+from plugins.module_utils._estate.readers import vsphere
+from plugins.module_utils._estate.readers.reading import Reading, new_reading
+
+GIB = 1 << 30
+SIZE = {"config.hardware.numCPU": 2, "config.hardware.memoryMB": 4096}
+
+
+def of_type(name: str, **fields: Any) -> Any:
+    return type(f"vim.vm.device.{name}", (SimpleNamespace,), {})(**fields)
+
+
+def added(**values: Any) -> Reading:
+    reading = new_reading()
+    vsphere.add(reading, "vm-1", {"name": "web", **SIZE, **values}, "Shop/Test", {"dvportgroup-1": "dmz"})
+    return reading
+
+
+def label(text: str) -> Any:
+    return SimpleNamespace(label=text)
+
+
+def test_all_facts_of_a_machine() -> None:
+    devices = [
+        of_type("ParaVirtualSCSIController", key=1000, sharedBus="noSharing"),
+        of_type("VirtualLsiLogicController", key=1001, sharedBus="physicalSharing"),
+        of_type("VirtualTPM", key=2),
+        of_type(
+            "VirtualDisk",
+            key=3,
+            controllerKey=1000,
+            capacityInBytes=GIB,
+            deviceInfo=label("Hard disk 1"),
+            backing=of_type(
+                "VirtualDisk.FlatVer2BackingInfo", fileName="[gold] a.vmdk", thinProvisioned=True, diskMode="persistent"
+            ),
+        ),
+        of_type(
+            "VirtualDisk",
+            key=4,
+            controllerKey=1001,
+            capacityInKB=1024,
+            deviceInfo=label("Hard disk 2"),
+            backing=of_type("VirtualDisk.RawDiskMappingVer1BackingInfo"),
+        ),
+        of_type(
+            "VirtualDisk",
+            key=5,
+            controllerKey=99,
+            capacityInKB=1024,
+            deviceInfo=label("Hard disk 3"),
+            backing=of_type("VirtualDisk.SeSparseBackingInfo", sharing="sharingMultiWriter"),
+        ),
+        of_type("VirtualVmxnet3", key=6, macAddress="00:01", backing=SimpleNamespace(deviceName="lan")),
+        of_type(
+            "VirtualE1000",
+            key=7,
+            macAddress="00:02",
+            backing=SimpleNamespace(port=SimpleNamespace(portgroupKey="dvportgroup-1")),
+        ),
+        of_type("VirtualPCIPassthrough", key=8, deviceInfo=label("PCI 0"), backing=SimpleNamespace(vgpu="grid_t4")),
+        of_type("VirtualPCIPassthrough", key=9, deviceInfo=label("PCI 1")),
+    ]
+    values = {
+        "config.guestId": "rhel9_64Guest",
+        "config.guestFullName": "RHEL 9",
+        "guest.guestFullName": "RHEL 9",
+        "config.firmware": "efi",
+        "config.bootOptions.efiSecureBootEnabled": True,
+        "config.hardware.numCoresPerSocket": 1,
+        "config.hardware.device": devices,
+        "config.cpuHotAddEnabled": True,
+        "config.memoryHotAddEnabled": False,
+        "config.memoryAllocation.reservation": 512,
+        "config.latencySensitivity.level": "high",
+        "config.ftInfo": object(),
+        "config.uuid": "42",
+        "runtime.powerState": "poweredOn",
+    }
+    (item,) = added(**values).machines
+    assert item == {
+        "id": "vm-1",
+        "name": "web",
+        "folder": "Shop/Test",
+        "power": "on",
+        "vcpus": 2,
+        "cores_per_socket": 1,
+        "memory": 4 * GIB,
+        "firmware": "efi",
+        "secure_boot": True,
+        "tpm": True,
+        "uuid": "42",
+        "guest": {"id": "rhel9_64Guest", "text": "RHEL 9"},
+        "reserved": {"cpu": True, "memory": GIB // 2},
+        "hot_add": {"cpu": True},
+        "fault_tolerance": True,
+        "disks": [
+            {
+                "name": "Hard disk 1",
+                "size": GIB,
+                "storage": "gold",
+                "path": "[gold] a.vmdk",
+                "thin": True,
+                "mode": "persistent",
+                "controller": "ParaVirtualSCSIController",
+            },
+            {
+                "name": "Hard disk 2",
+                "size": 1 << 20,
+                "controller": "VirtualLsiLogicController",
+                "shared": True,
+                "raw": True,
+            },
+            {"name": "Hard disk 3", "size": 1 << 20, "shared": True},
+        ],
+        "nics": [
+            {"network": "lan", "mac": "00:01", "model": "Vmxnet3"},
+            {"network": "dmz", "mac": "00:02", "model": "E1000"},
+        ],
+        "passthrough": ["grid_t4", "PCI 1"],
+    }
+    assert machines_of([item])
+
+
+def test_machines_that_are_none() -> None:
+    assert added(**{"config.template": True}).left_out == {"templates": 1}
+    manager = SimpleNamespace(extensionKey="com.vmware.vcDr-1")
+    assert added(**{"config.managedBy": manager}).left_out == {"placeholders": 1}
+    reading = added(**{"config.hardware.numCPU": None})
+    assert reading.left_out == {"unreadable": 1} and "inaccessible" in reading.remarks[0]
+
+
+def test_locked_memory_is_reserved() -> None:
+    (item,) = added(**{"config.memoryReservationLockedToMax": True}).machines
+    assert item["reserved"] == {"memory": 4 * GIB} and item["tpm"] is False

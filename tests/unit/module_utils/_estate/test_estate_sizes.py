@@ -1,0 +1,67 @@
+"""New sizes waste as little as any choice of sizes could."""
+
+import itertools
+import random
+from collections.abc import Hashable
+from fractions import Fraction
+
+from plugins.module_utils._estate import sizes
+from plugins.module_utils._estate.sizes import Need
+
+CHANCE = random.Random(11)
+
+
+def few_needs(largest: int) -> list[Need]:
+    return [Need(CHANCE.randint(1, 3), CHANCE.randint(1, largest)) for _ in range(CHANCE.randint(1, 8))]
+
+
+def least(needs: list[Need], counts: range, waste: Fraction | None = None) -> tuple[int, int]:
+    """(the least waste, the fewest sizes with it), of all choices of sizes with such a number."""
+    candidates = sorted({(str(need.group), need.memory) for need in needs})
+    found = []
+    for count in counts:
+        for chosen in itertools.combinations(candidates, count):
+            wasted = 0
+            for need in needs:
+                enough = [memory for group, memory in chosen if group == str(need.group) and memory >= need.memory]
+                if not enough or (waste is not None and min(enough) > need.memory * (1 + waste)):
+                    break
+                wasted += min(enough) - need.memory
+            else:
+                found.append((wasted, count))
+        if found and waste is not None:
+            break
+    return min(found)
+
+
+def cost(needs: list[Need], result: dict[Hashable, list[int]]) -> tuple[int, int]:
+    wasted = sum(min(size for size in result[need.group] if size >= need.memory) - need.memory for need in needs)
+    return wasted, sum(map(len, result.values()))
+
+
+def test_best_sizes_equal_brute_force() -> None:
+    for index in range(150):
+        needs = few_needs(12 if index % 2 else 60)
+        most = CHANCE.randint(1, 6)
+        groups = len({need.group for need in needs})
+        assert cost(needs, sizes.best(needs, most)) == least(needs, range(1, max(most, groups) + 1)), (needs, most)
+
+
+def test_fewest_sizes_equal_brute_force() -> None:
+    for index in range(150):
+        needs = few_needs(12 if index % 2 else 60)
+        waste = Fraction(CHANCE.choice([0, 15, 30, 100]), 100)
+        assert cost(needs, sizes.fewest(needs, waste)) == least(needs, range(1, 9), waste), (needs, waste)
+
+
+def test_ten_thousand_different_machines() -> None:
+    needs = [Need(1, memory) for memory in CHANCE.sample(range(512, 2_000_000), 10_000)]
+    assert len(sizes.best(needs, 30)[1]) == 30
+    bound = Fraction(15, 100)
+    (found,) = sizes.fewest(needs, bound).values()
+    for need in needs:
+        assert min(size for size in found if size >= need.memory) <= need.memory * (1 + bound)
+
+
+def test_no_machine_needs_no_size() -> None:
+    assert sizes.best([], 3) == {} == sizes.fewest([], Fraction(0))

@@ -1,0 +1,152 @@
+"""The module estate_info on files: which platform they are of, and what is wrong with them."""
+
+import builtins
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from estate_samples import instancetype
+from made_estate import sheets, write_csv, write_xlsx
+
+from plugins.module_utils._cluster.modules.outcome import TaskContext
+from plugins.module_utils._estate.cluster import live
+from plugins.module_utils._estate.cluster.estate_info import MODULE
+
+DEFAULTS: dict[str, Any] = {
+    "kind": "auto",
+    "attributes": [],
+    "objects": [],
+    "namespace": None,
+    "source_username": None,
+    "source_password": None,
+    "source_ca_cert": None,
+    "source_validate_certs": True,
+}
+VM = """apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: {name: web, namespace: shop}
+spec:
+  instancetype: {name: large}
+  template: {spec: {domain: {devices: {}}}}
+"""
+
+
+def run(source: Path | str, **options: Any) -> tuple[dict[str, Any], TaskContext]:
+    task = TaskContext()
+    outcome = MODULE.run({**DEFAULTS, "source": str(source), **options}, task)
+    return {**outcome.result, "failed": outcome.failed}, task
+
+
+def refusal(source: Path | str, **options: Any) -> str:
+    result, _task = run(source, **options)
+    assert result["failed"]
+    return str(result["msg"])
+
+
+def test_spreadsheet_and_csv_are_the_same(tmp_path: Path) -> None:
+    made = sheets(40)
+    write_xlsx(tmp_path / "rvtools.xlsx", made)
+    results = [run(tmp_path / "rvtools.xlsx")[0]]
+    for delimiter in (",", ";"):
+        folder = tmp_path / f"csv{ord(delimiter)}"
+        folder.mkdir()
+        write_csv(folder, made, delimiter)
+        results.append(run(folder)[0])
+    assert results[0]["kind"] == "rvtools" and len(results[0]["machines"]) == 40
+    assert results[0] == results[1] == results[2]
+    assert run(tmp_path, kind="rvtools")[0] == results[0]
+    assert run(tmp_path / "csv44" / "RVTools_tabvInfo.csv")[0]["machines"][0]["vcpus"] > 0
+
+
+@pytest.mark.nightly("it takes many seconds on a busy machine")
+def test_twenty_thousand_rows(tmp_path: Path) -> None:
+    write_xlsx(tmp_path / "rvtools.xlsx", sheets(20_000))
+    result, _task = run(tmp_path / "rvtools.xlsx")
+    assert len(result["machines"]) + sum(result["left_out"].values()) == 20_000
+
+
+def test_formulas_without_values_are_remarks(tmp_path: Path) -> None:
+    rows = [["VM", "CPUs", "Memory"], ["web", 2, "=B2*1024"], ["{{ evil }}", 1, 512]]
+    write_xlsx(tmp_path / "rvtools.xlsx", {"vInfo": rows})
+    result, task = run(tmp_path / "rvtools.xlsx")
+    assert result["remarks"] == ["vInfo row 2, column Memory: is empty; the machine 'web' is left out"]
+    assert task.warnings[0].startswith("1 remarks on ")
+    assert result["machines"][0]["name"] == "{ { evil }}"
+
+
+def test_spreadsheets_need_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def imported(name: str, *arguments: Any) -> Any:
+        if name == "python_calamine":
+            raise ImportError(name)
+        return real(name, *arguments)
+
+    (tmp_path / "rvtools.xlsx").touch()
+    monkeypatch.setattr(builtins, "__import__", imported)
+    assert refusal(tmp_path / "rvtools.xlsx").endswith(
+        "rvtools.xlsx: pip install python-calamine, which reads spreadsheets"
+    )
+
+
+def test_files_of_openstack(tmp_path: Path) -> None:
+    (tmp_path / "servers.json").write_text(json.dumps([{"Name": "web", "Flavor Name": "small"}]))
+    (tmp_path / "flavors.json").write_text(json.dumps([{"Name": "small", "VCPUs": 1, "RAM": 512}]))
+    (tmp_path / "images.json").write_text(json.dumps({"images": [{"Name": "i", "Disk Format": "raw"}]}))
+    (tmp_path / "notes.txt").write_text("nothing")
+    result, _task = run(tmp_path)
+    assert (result["kind"], result["machines"][0]["vcpus"]) == ("openstack", 1)
+    (tmp_path / "servers.json").write_text("[")
+    assert "servers.json: is no JSON: " in refusal(tmp_path)
+    (tmp_path / "servers.json").write_text("[]")
+    assert "has no servers; save openstack server list --long -f json in it" in refusal(tmp_path)
+
+
+def test_files_of_proxmox(tmp_path: Path) -> None:
+    (tmp_path / "100.conf").write_text("name: web\ncores: 2\n")
+    result, _task = run(tmp_path)
+    assert (result["kind"], result["machines"][0]["id"]) == ("proxmox", "100")
+
+
+def test_files_of_kubevirt(tmp_path: Path) -> None:
+    (tmp_path / "vm.yml").write_text(VM)
+    assert "has no machine: vm.yml, line 1: virtualmachineclusterinstancetypes" in refusal(tmp_path)
+    result, _task = run(tmp_path, objects=[instancetype("large", 4, "8Gi")])
+    assert (result["kind"], result["machines"][0]["vcpus"]) == ("kubevirt", 4)
+    (tmp_path / "catalog.yml").write_text(json.dumps(instancetype("large", 3, "8Gi")))
+    assert run(tmp_path)[0]["machines"][0]["vcpus"] == 3
+
+
+@pytest.mark.parametrize("kind", ["auto", "proxmox"])
+def test_missing_files(tmp_path: Path, kind: str) -> None:
+    assert refusal(tmp_path / "none", kind=kind) == f"source: {tmp_path}/none: no such file or folder"
+
+
+def test_files_of_nothing_known(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").touch()
+    assert refusal(tmp_path).endswith("is no export that is known by its files; name the platform with kind")
+    assert refusal(tmp_path, kind="vsphere").endswith("is read from its address, such as https://vcenter.example.com")
+    (tmp_path / "rvtools.xlsx").write_text("nothing")
+    assert "rvtools.xlsx: is no spreadsheet: " in refusal(tmp_path / "rvtools.xlsx")
+    (tmp_path / "vInfo.csv").write_bytes(b"VM;CPUs;Memory\n\xff;1;2\n")
+    assert "cannot be read: " in refusal(tmp_path / "vInfo.csv")
+
+
+def test_addresses_tell_their_platform() -> None:
+    addresses = ("cluster", "cloud:mine", "https://pve:8006", "https://vcenter/sdk", "rvtools.xlsx")
+    assert [live.kind_of(address) for address in addresses] == ["kubevirt", "openstack", "proxmox", "vsphere", ""]
+    assert refusal("https://vcenter", kind="rvtools") == "kind: rvtools is read from files, and source is an address"
+
+
+def test_libraries_are_named_where_they_lack(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lacking(name: str) -> Any:
+        raise ImportError(name)
+
+    monkeypatch.setattr(live, "import_module", lacking)
+    for source, package in (
+        ("https://a", "pyvmomi"),
+        ("cloud:a", "openstacksdk"),
+        ("https://a:8006", "proxmoxer requests"),
+    ):
+        assert refusal(source).startswith(f"source: pip install {package}, which reads ")
