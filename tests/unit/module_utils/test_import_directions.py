@@ -60,6 +60,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 BASES: dict[str, set[str]] = {
     "_boot_sources": set(),
     "_capacity": set(),
+    "_diagnosis": set(),
     "_governance": set(),
     "_templates": set(),
     "_conversion": {"_boot_sources", "_templates"},
