@@ -31,12 +31,6 @@ class Evidence(NamedTuple):
     message: str = ""
     time: str = ""
 
-    @property
-    def text(self) -> str:
-        """``event FailedMount of Pod shop/web: ...``"""
-        place = f"{self.namespace}/{self.name}" if self.namespace else self.name
-        return f"{self.source} {self.reason} of {self.kind} {place}" + (f": {self.message}" if self.message else "")
-
 
 class Broken(NamedTuple):
     """A broken link.
