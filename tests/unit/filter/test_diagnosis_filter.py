@@ -34,7 +34,7 @@ def test_lists_and_single_objects_are_read(value: Any) -> None:
     ("value", "options", "message"),
     [
         ("VM", {}, "expected a list of manifests"),
-        ({**VM, "spec": {"template": []}}, {}, "an object does not match its schema"),
+        ({**VM, "spec": {"runStrategy": "Always"}, "status": {}}, {}, "an object does not match its schema"),
         (VM, {"at": 7}, "at: expected a string"),
     ],
 )

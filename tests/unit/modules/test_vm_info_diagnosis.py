@@ -51,7 +51,7 @@ def test_300_vms_take_the_requests_of_one(run: Run) -> None:
     for count in (1, 300):
         made = server(count, [], [])
         result = run("virtual_machine_info", made, namespace="shop", include=["diagnosis"])
-        assert [item["diagnosis"]["state"] for item in result["virtual_machines"]] == ["stopped"] * count
+        assert [item["diagnosis"]["state"] for item in result["virtual_machines"]] == ["pending"] * count
         requests.append(Counter(made.asked))
     assert requests[0] == requests[1]
     assert max(requests[1].values()) == 1
@@ -67,7 +67,7 @@ def test_a_silent_controller_is_named_for_all(run: Run) -> None:
 def test_all_pods_are_read_for_one_that_waits(run: Run, pods: list[Manifest], asked: int) -> None:
     made = server(1, pods, [])
     run("virtual_machine_info", made, namespace="shop", include=["diagnosis"])
-    assert sum(path.partition("?")[0].endswith("/api/v1/pods") for path in map(str, made.asked)) == asked
+    assert sum("/api/v1/pods" in str(request) for request in made.asked) == asked
 
 
 def test_no_vm_needs_no_further_request(run: Run) -> None:

@@ -25,7 +25,12 @@ def condition(kind: str, status: str, reason: str = "", message: str = "") -> Ma
 def vm(printable: str = "Starting", *conditions: Manifest, **spec: Any) -> Manifest:
     """A VM. spec: of the guest."""
     devices = {"disks": [{"name": "root", "disk": {}}], "interfaces": [{"name": "default", "masquerade": {}}]}
-    guest = {"domain": {"devices": devices, "memory": {"guest": "1Gi"}}, "volumes": [ROOT], **spec}
+    firmware = {"uuid": "6a1a24a1-4061-4607-8bf4-a3963d0c5895", "serial": "6a1a24a1"}
+    guest = {
+        "domain": {"devices": devices, "firmware": firmware, "memory": {"guest": "1Gi"}},
+        "volumes": [ROOT],
+        **spec,
+    }
     guest["networks"] = [{"name": "default", "pod": {}}]
     status = {"printableStatus": printable, "conditions": list(conditions)}
     return {
@@ -141,7 +146,10 @@ WORDS = 'storageclass.storage.k8s.io "lost" not found'
 NO_CLASS = event("PersistentVolumeClaim", "data", "FailedBinding", "no storage class is set")
 HOOK = 'admission webhook "{}" denied the request: no'
 AGENT = {"readinessProbe": {"guestAgentPing": {}}}
-CREDENTIALS = [{"sshPublicKey": {"propagationMethod": {"qemuGuestAgent": {}}}}]
+CREDENTIALS = [
+    {"sshPublicKey": {"propagationMethod": {"noCloud": {}}}},
+    {"sshPublicKey": {"propagationMethod": {"qemuGuestAgent": {}}}},
+]
 PROBE = {"readinessProbe": {"httpGet": {"port": 80}}}
 PORTS = {"devices": {"interfaces": [{"name": "default", "masquerade": {}, "ports": [{"port": 80}]}]}}
 IO_ERROR = condition("Paused", "True", "PausedIOError", "no space left")
@@ -169,7 +177,7 @@ OPEN = {"domain": {**PORTS, "memory": {"guest": "1Gi"}}, **PROBE}
         ([*starting(volumes=disk()), claim("data", "Lost")], "claim", "is Lost: its volume is gone"),
         ([*starting(volumes=disk()), claim("data", "Pending"),
           event("PersistentVolumeClaim", "data", "ProvisioningFailed", "full")], "claim", "is Pending: full"),
-        (starting(pod(node="", conditions=[UNSCHEDULABLE], **{"example.com/GPU": "1", "cpu": "1"}),
+        (starting(pod(node="", conditions=[UNSCHEDULABLE], **{"cpu": "1", "example.com/GPU": "1"}),
                   node(**{"example.com/GPU": "2"})), "device", "the device plugin of 1 of them does not answer"),
         (starting(pod(node="", conditions=[UNSCHEDULABLE])), "scheduling", "0/1 nodes are available"),
         ([vm(), vmi(vm(), "Scheduling", UNSCHEDULABLE)], "scheduling", "0/1 nodes are available"),
@@ -181,7 +189,7 @@ OPEN = {"domain": {**PORTS, "memory": {"guest": "1Gi"}}, **PROBE}
          "network", "the network cannot be set up: no CNI"),
         (starting(pod(("InvalidImageName", ""))), "image", "InvalidImageName"),
         (running(**AGENT), "agent", "readinessProbe.guestAgentPing"),
-        (running(condition("Ready", "True"), accessCredentials=CREDENTIALS), "agent", "accessCredentials[0]"),
+        (running(condition("Ready", "True"), accessCredentials=CREDENTIALS), "agent", "accessCredentials[1]"),
         (running(**PROBE), "probe", "its readiness probe fails"),
         (running(**OPEN), "probe", "its readiness probe fails"),
         (running(readinessProbe={"exec": {"command": ["true"]}}), "probe", "its readiness probe fails"),
@@ -255,6 +263,23 @@ def test_a_kubevirt_request_for_restart_suffices() -> None:
     assert of(machine)["state"] == "pending"
     machine["spec"]["instancetype"] = {"name": "small"}
     assert of(machine, guest)["link"] == "restart"
+
+
+def test_an_active_preference_is_no_fault() -> None:
+    machine, guest = running(condition("Ready", "True"))
+    machine["spec"]["preference"] = {"name": "linux", "kind": "VirtualMachinePreference"}
+    metadata = {"name": "linux", "namespace": "shop"}
+    assert (
+        of(machine, guest, {"kind": "VirtualMachinePreference", "metadata": metadata, "spec": {}}).get("link") is None
+    )
+
+
+def test_full_nodes_ask_for_room() -> None:
+    full = {"reason": "lacks 2Gi of memory", "node_count": 1, "nodes": ["node01"]}
+    objects = starting(pod(node="", conditions=[UNSCHEDULABLE]), node())
+    [found] = diagnoses(objects, KubeVirt(NEWEST), HOUR, lambda _nodes, _pods: lambda _pod: [full])
+    assert found["diagnosis"]["remedy"] == "free a node, add one, or make the VM smaller"
+    assert found["diagnosis"]["problem"] == "no node is suitable: lacks 2Gi of memory (node01)"
 
 
 def test_lists_are_taken_apart() -> None:

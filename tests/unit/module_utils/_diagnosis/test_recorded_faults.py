@@ -80,3 +80,20 @@ def test_nodes_have_their_own_reasons() -> None:
 def test_a_quota_is_raised_by_what_is_missing() -> None:
     definition = of("quota")["task"]["kubernetes.core.k8s"]["definition"]
     assert definition["spec"]["hard"] == {"requests.memory": "1389760192"}
+
+
+def test_all_vms_share_what_nodes_have_left() -> None:
+    text = json.dumps(RECORDED["faults"]["taint"])
+    other = json.loads(text.replace('"web"', '"other"').replace("virt-launcher-web", "virt-launcher-other"))
+    objects = [*RECORDED["common"], *RECORDED["faults"]["taint"], *other]
+    found = [item["diagnosis"] for item in diagnoses(objects, KubeVirt(NEWEST), "", node_reasons)]
+    assert found[0]["problem"] == found[1]["problem"]
+
+
+def test_a_source_of_another_namespace_is_named() -> None:
+    fault = json.loads(json.dumps(RECORDED["faults"]["missing DataSource"]))
+    [template] = fault[0]["spec"]["dataVolumeTemplates"]
+    template["spec"]["sourceRef"]["namespace"] = "golden"
+    fault[0]["spec"]["dataVolumeTemplates"] = [{"metadata": {"name": "a"}, "spec": {}}, template]
+    [found] = diagnoses([*RECORDED["common"], *fault], KubeVirt(NEWEST))
+    assert "golden/nowhere" in found["diagnosis"]["problem"]
