@@ -312,8 +312,6 @@ def _lonely_node(vm: Manifest, place: Place) -> None:
 
 def _node_gone(place: Place) -> None:
     """Its controller finds in the end that the node is silent; here the test says so."""
-    pods = place.path("v1", "pods")
-    wait_until(lambda: [pod for pod in place.api.request("GET", pods)["items"] if pod["spec"].get("nodeName")])
     condition = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}
     patch = {"status": {"conditions": [{**condition, "message": "Kubelet stopped posting node status."}]}}
     path = f"/api/v1/nodes/gone-{place.namespace}/status"
