@@ -39,10 +39,10 @@ options:
   include:
     description: What to return of each VM beyond its state and its revisions - V(resources) of guest and pod at the
       next start, the effect of a V(refresh), the content of its V(captured) revisions, the V(expansion) by the cluster
-      and by this collection, with a request for each VM.
+      and by this collection, with a request for each VM, and the V(diagnosis) of why it does not run.
     type: list
     elements: str
-    choices: [resources, refresh, expansion, captured]
+    choices: [resources, refresh, expansion, captured, diagnosis]
     default: [resources]
   export:
     description:
@@ -148,6 +148,19 @@ EXAMPLES = r"""
     include: [expansion]
   register: all_vms
   failed_when: all_vms.virtual_machines | rejectattr('expansion.equal') | length > 0
+
+- name: Why do VMs not run?
+  virtshape.instancetypes.virtual_machine_info:
+    namespace: shop
+    include: [diagnosis]
+  register: diagnosed
+
+- name: Say so, with the remedy as a task
+  ansible.builtin.debug:
+    msg: "{{ item.name }}: {{ item.diagnosis.problem }}; {{ item.diagnosis.remedy }}"
+  loop: "{{ diagnosed.virtual_machines | selectattr('diagnosis.state', 'eq', 'broken') }}"
+  loop_control:
+    label: "{{ item.diagnosis.task | default({}) | to_nice_yaml }}"
 
 - name: Which VMs wait for a restart, in all namespaces?
   virtshape.instancetypes.virtual_machine_info:
@@ -420,6 +433,36 @@ virtual_machines:
             guest_name: {description: "Name in the guest, if it is known.", type: str, returned: always, sample: eth0}
             mac: {description: MAC address., type: str, returned: always}
             addresses: {description: IP addresses., type: list, elements: str, returned: always}
+    diagnosis:
+      description: The chain from the declaration of the VM to its guest, and its first broken link.
+      type: dict
+      returned: with O(include=diagnosis)
+      contains:
+        state:
+          description: V(runs) or V(stopped) as declared, V(pending) on its way there, or V(broken).
+          type: str
+          returned: always
+        link: {description: Name of the first broken link., type: str, returned: when broken, sample: scheduling}
+        problem: {description: What is wrong., type: str, returned: when broken}
+        evidence:
+          description: What shows it, with C(kind), C(namespace) and C(name) of the object, C(source), which is
+            V(condition), V(event), V(status) or V(field), its C(reason), C(message) and C(time).
+          type: list
+          elements: dict
+          returned: when broken
+        remedy: {description: What to do., type: str, returned: when broken}
+        task:
+          description: The remedy as a task of a play. Words in capitals are for the user to replace.
+          type: dict
+          returned: when broken, unless there is none to paste
+        otherwise: {description: What happens without the remedy., type: str, returned: when broken}
+        waits_for: {description: What the VM waits for., type: str, returned: when pending}
+        passed: {description: Names of the links that hold., type: list, elements: str, returned: always}
+        unchecked:
+          description: Names of the links that hold as far as is known, because the user may not list what shows it.
+          type: list
+          elements: str
+          returned: always
     expansion:
       description: The VM's spec as the cluster and this collection expand it.
       type: dict
@@ -493,13 +536,17 @@ unreferenced:
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.cluster.vm_resources import vm_resources
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.reasons import node_reasons
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.virtual_machine_info import (
     module,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._diagnosis.cluster.diagnosis import diagnosis
 
 MODULE = module(
     resources=vm_resources,
+    diagnosis=diagnosis,
+    node_reasons=node_reasons,
 )
 
 

@@ -109,7 +109,7 @@ def manifests(option: str, value: Any) -> list[dict[str, Any]]:
     return result
 
 
-def release_option(kubevirt_version: Any, kubevirt: Mapping[str, Any] | None = None) -> release.Release:
+def release_option(kubevirt_version: Any, kubevirt: dict[str, Any] | None = None) -> release.Release:
     """The release that `kubevirt_version` names, else that of a KubeVirt object; by default the newest known one."""
     text = kubevirt_version or version_of(kubevirt or {}) or None
     return release.NEWEST if text is None else check_option("kubevirt_version", text, release.parse_release)

@@ -21,6 +21,7 @@ from . import base as bases
 from . import evaluate, hosts, objects, prerequisites, reports, sources, tasks
 from .boot_sources import BootSources
 from .conversion import Conversion
+from .diagnosis import Diagnosis
 from .extension import CheckExtension
 from .findings import RULES, LocatedFinding, Location, with_lines, without_secrets
 from .governance import Governance
@@ -36,6 +37,7 @@ EXTENSIONS: Final[tuple[CheckExtension, ...]] = (
     BootSources(),
     Governance(),
     Conversion(),
+    Diagnosis(),
 )
 
 CLEAN, FINDINGS, UNUSABLE = 0, 1, 2

@@ -30,6 +30,7 @@ RULES: Final[dict[str, str]] = {
     "refused": "KubeVirt rejects the object.",
     "limit": "The object breaks a limit of its namespace.",
     "never-starts": "KubeVirt accepts the object, but cannot start a VM with it, or its guest cannot boot.",
+    "does-not-run": "The VM of a cluster does not run as declared; the first broken link, with the remedy.",
     "unused": "The guest's system cannot use all that the VM gives it.",
     "needs-restart": "The change reaches a running guest only by a restart.",
     "changed-size": "VMs keep their captured revision of the object until a refresh.",

@@ -144,7 +144,9 @@ def virtual_machine_power(play: Play) -> None:
 
 def virtual_machine_info(play: Play) -> None:
     names = play.declare("a")
-    play.step(namespace=play.namespace, names=names, include=["resources", "refresh", "expansion"], export={})
+    play.step(
+        namespace=play.namespace, names=names, include=["resources", "refresh", "expansion", "diagnosis"], export={}
+    )
 
 
 def upgrade_info(play: Play) -> None:

@@ -61,6 +61,7 @@ BASES: dict[str, set[str]] = {
     "_boot_sources": set(),
     "_capacity": set(),
     "_estate": set(),
+    "_diagnosis": set(),
     "_governance": set(),
     "_templates": set(),
     "_conversion": {"_boot_sources", "_templates"},

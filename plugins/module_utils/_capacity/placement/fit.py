@@ -171,6 +171,12 @@ def insufficient_resources(state: ClusterState, pod: PodInfo, node_index: int) -
     return shortages
 
 
+def shortage_text(state: ClusterState, pod: PodInfo, node_index: int) -> str:
+    """``2 of cpu and 1Gi of memory``: what a node lacks of resources; "" if it has enough."""
+    missing = insufficient_resources(state, pod, node_index)
+    return " and ".join(_amount(name, amount) for name, amount in missing.items())
+
+
 def violated_rule(node: Node, pod_rules: list[Rule]) -> str:
     """What of other pods keeps a pod off a node, "" if nothing does."""
     return next(filter(None, (rule(node) for rule in pod_rules)), "")
@@ -216,14 +222,14 @@ def _excluded_nodes(state: ClusterState, pod: PodInfo) -> Iterator[str]:
     """What keeps it off nodes whatever their room, and off how many; the first reason of each node."""
     reasons: dict[tuple[str, str, str], int] = {}
     for node in state.nodes:
-        reason = _exclusion(node, pod)
+        reason = exclusion(node, pod)
         if reason is not None:
             reasons[reason] = reasons.get(reason, 0) + 1
     for (singular, plural, what), amount in sorted(reasons.items(), key=lambda item: -item[1]):
         yield f"{amount} of {len(state.nodes)} nodes {singular if amount == 1 else plural} {what}"
 
 
-def _exclusion(node: Node, pod: PodInfo) -> tuple[str, str, str] | None:
+def exclusion(node: Node, pod: PodInfo) -> tuple[str, str, str] | None:
     """What is wrong with a node whatever its room: verb of one node, verb of several, and what."""
     for label in missing_labels(node, pod):
         return "lacks", "lack", f"the label {label}"
@@ -247,9 +253,7 @@ def _nearest_node(state: ClusterState, pod: PodInfo, numbers: list[int]) -> str:
         return len(missing) + other, sum(amount / pod.requests.get(name, 1) for name, amount in missing.items())
 
     best = min(numbers, key=shortage)
-    parts = [_amount(name, amount) for name, amount in insufficient_resources(state, pod, best).items()]
-    other = violated_rule(state.nodes[best], pod_rules)
-    lacks = [*parts, *([other] if other else [])]
+    lacks = list(filter(None, (shortage_text(state, pod, best), violated_rule(state.nodes[best], pod_rules))))
     return f"{state.nodes[best].name} lacks {' and '.join(lacks)}" if lacks else ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from itertools import groupby
 from typing import Any, Final
@@ -34,6 +35,7 @@ RESOURCES: Final = "resources"
 REFRESH: Final = "refresh"
 EXPANSION: Final = "expansion"
 CAPTURED: Final = "captured"
+DIAGNOSIS: Final = "diagnosis"
 
 _FILTERS: dict[str, dict[str, Any]] = {
     "instancetype": {"type": "str"},
@@ -44,7 +46,7 @@ _FILTERS: dict[str, dict[str, Any]] = {
 _INCLUDE: dict[str, Any] = {
     "type": "list",
     "elements": "str",
-    "choices": [RESOURCES, REFRESH, EXPANSION, CAPTURED],
+    "choices": [RESOURCES, REFRESH, EXPANSION, CAPTURED, DIAGNOSIS],
     "default": [RESOURCES],
 }
 _EXPORT: dict[str, Any] = {
@@ -65,12 +67,26 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def module(resources: VMFacts | None = None) -> Module:
-    """The module. resources: those of a VM at its next start."""
-    return Module(_SPEC, partial(_run, resources=resources))
+Diagnosis = Callable[..., "list[Result]"]
+"""The diagnosis of each VM: (session, VMs, their namespace or None, warnings, node_reasons)."""
 
 
-def _run(params: Params, task: TaskContext, resources: VMFacts | None) -> Outcome:
+def module(
+    resources: VMFacts | None = None,
+    diagnosis: Diagnosis | None = None,
+    node_reasons: Callable[..., Any] | None = None,
+) -> Module:
+    """The module. resources: those of a VM at its next start. node_reasons: what a diagnosis knows of nodes."""
+    return Module(_SPEC, partial(_run, resources=resources, diagnosis=diagnosis, node_reasons=node_reasons))
+
+
+def _run(
+    params: Params,
+    task: TaskContext,
+    resources: VMFacts | None,
+    diagnosis: Diagnosis | None,
+    node_reasons: Callable[..., Any] | None,
+) -> Outcome:
     check_selection(params)
     session = Session(params)
     inspected = inspect(session, params["namespace"], params["names"], selector(params))
@@ -82,6 +98,9 @@ def _run(params: Params, task: TaskContext, resources: VMFacts | None) -> Outcom
     if EXPANSION in params["include"]:
         expanded = expansions(session, [vm.vm for vm in vms], params["concurrency"])
         results = [{**vm, EXPANSION: expansion} for vm, expansion in zip(results, expanded)]
+    if DIAGNOSIS in params["include"] and diagnosis is not None:
+        diagnoses = diagnosis(session, vms, params["namespace"], task.warnings, node_reasons)
+        results = [{**vm, DIAGNOSIS: found} for vm, found in zip(results, diagnoses)]
     exports = _exports(params["export"], vms)
     results = [{**vm, "export": _export(export)} for vm, export in zip(results, exports)] if exports else results
     assumption = vms[0].kubevirt.assumption if vms else ""

@@ -11,6 +11,15 @@ Manifest = dict[str, Any]
 
 FINAL: Final = ("Succeeded", "Failed")
 _WITH_GUEST: Final = ("Scheduled", "Running")
+_BEHAVIOUR: Final = "local-cluster.virtshape.dev/guest"
+CRASHES: Final = "crashes"
+SILENT: Final = "silent"
+
+
+def behaviour(item: Manifest) -> str:
+    """How the guest of a VMI, or of its pod, misbehaves: CRASHES at its start, or is SILENT: neither agent nor probe
+    answer. "" if it does not."""
+    return str((item["metadata"].get("annotations") or {}).get(_BEHAVIOUR, ""))
 
 
 def guest_of(pod: Manifest) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 from node.api.clock import now
 from node.handler import conditions, guest, migration
 from node.kubelet.network import mac
+from node.launcher_pods import CRASHES, SILENT, behaviour
 
 Manifest = dict[str, Any]
 
@@ -33,6 +34,10 @@ def advance(vmi: Manifest, traits: Traits, pod_ip: str = "", migration_phase: st
     """The next step of a VMI that is Scheduled or Running."""
     spec, status = vmi["spec"], vmi["status"]
     starts = status.get("phase") == "Scheduled"
+    if starts and behaviour(vmi) == CRASHES:
+        transition(status, "Failed")
+        return
+    agent = traits.agent and behaviour(vmi) != SILENT
     if starts:
         transition(status, "Running")
         if spec.get("startStrategy") == "Paused":
@@ -44,8 +49,8 @@ def advance(vmi: Manifest, traits: Traits, pod_ip: str = "", migration_phase: st
         for name in ("guestAtBoot", "guestCurrent", "guestRequested"):
             status.setdefault("memory", {})[name] = memory
     _advance_volumes(vmi)
-    _advance_interfaces(vmi, pod_ip, traits.agent, starts, traits.link_state)
-    if traits.agent:
+    _advance_interfaces(vmi, pod_ip, agent, starts, traits.link_state)
+    if agent:
         conditions.put(status, "AgentConnected")
         if not (status.get("guestOSInfo") or {}).get("name"):
             status["guestOSInfo"] = dict(guest.SYSTEM)

@@ -90,18 +90,32 @@ class Kubelet(Controller):
         """Raises NotYet for a pod that cannot run."""
         message = await self._needs.missing(pod)
         if not message:
+            await self._check_images(pod)
             return
         namespace = pod["metadata"]["namespace"]
         for claim in needs.claims(pod):
             self._waiting[namespace, claim].add(key_of(pod))
+        reason = "FailedMount" if "network-attachment" not in message else "FailedCreatePodSandBox"
+        await self._report(pod, reason, message, pod_status.waiting(pod, message))
+        raise NotYet
+
+    async def _check_images(self, pod: Manifest) -> None:
+        """Raises NotYet for a pod with an image that cannot be pulled."""
+        image = needs.unreachable_image(pod)
+        if not image:
+            return
+        message = f'Failed to pull image "{image}": lookup {image.partition("/")[0]}: no such host'
+        await self._report(pod, "Failed", message, pod_status.waiting(pod, message, "ErrImagePull"))
+        raise NotYet
+
+    async def _report(self, pod: Manifest, reason: str, message: str, status: Manifest) -> None:
+        """Writes once what a pod waits for: as its status, and as an event."""
         statuses = (pod.get("status") or {}).get("containerStatuses") or [{}]
         reported = ((statuses[0].get("state") or {}).get("waiting") or {}).get("message")
         if reported != message:
-            await self._write(pod, pod_status.waiting(pod, message))
+            await self._write(pod, status)
             about = {**pod, "apiVersion": POD.api_version, "kind": POD.kind}
-            reason = "FailedMount" if "network-attachment" not in message else "FailedCreatePodSandBox"
             self._recorder.warning(about, reason, message)
-        raise NotYet
 
     async def _write(self, pod: Manifest, status: Manifest) -> Manifest:
         patch = {"metadata": {"uid": pod["metadata"]["uid"]}, "status": status}

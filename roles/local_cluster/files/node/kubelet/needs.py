@@ -50,6 +50,14 @@ class Needs:
         return True
 
 
+def unreachable_image(pod: Manifest) -> str:
+    """The first image from a registry whose name can never be resolved (RFC 2606); "" if all can be pulled."""
+    spec = pod["spec"]
+    images = [entry.get("image", "") for entry in (*(spec.get("initContainers") or ()), *spec["containers"])]
+    images += [(volume.get("image") or {}).get("reference", "") for volume in spec.get("volumes") or ()]
+    return next((image for image in images if image.partition("/")[0].endswith(".invalid")), "")
+
+
 def claims(pod: Manifest) -> list[str]:
     """The claims of the pod's volumes."""
     volumes = pod["spec"].get("volumes") or []

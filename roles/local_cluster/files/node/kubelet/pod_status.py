@@ -7,6 +7,7 @@ from typing import Any
 
 from node.api.clock import now
 from node.kubelet.programs import Outcome
+from node.launcher_pods import SILENT, behaviour
 
 Manifest = dict[str, Any]
 
@@ -33,7 +34,9 @@ def is_running(pod: Manifest) -> bool:
 
 
 def gates_open(pod: Manifest) -> bool:
-    """Whether every readiness gate's condition is true."""
+    """Whether every readiness gate's condition is true, and the guest, if there is one, answers its probe."""
+    if behaviour(pod) == SILENT:
+        return False
     statuses = {entry["type"]: entry["status"] for entry in (pod.get("status") or {}).get("conditions") or []}
     return all(statuses.get(gate["conditionType"]) == "True" for gate in pod["spec"].get("readinessGates") or [])
 
@@ -43,9 +46,9 @@ def is_ready(pod: Manifest) -> bool:
     return any(entry["type"] == "Ready" and entry["status"] == "True" for entry in conditions)
 
 
-def waiting(pod: Manifest, message: str) -> Manifest:
-    """A pod whose volumes or networks are not there."""
-    state = {"waiting": {"reason": "ContainerCreating", "message": message}}
+def waiting(pod: Manifest, message: str, reason: str = "ContainerCreating") -> Manifest:
+    """A pod whose volumes, networks or images are not there."""
+    state = {"waiting": {"reason": reason, "message": message}}
     return {
         **_common(pod, "Pending"),
         "containerStatuses": [_container(pod, entry, state) for entry in pod["spec"]["containers"]],

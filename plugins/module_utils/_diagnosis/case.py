@@ -1,0 +1,193 @@
+"""The objects and events of one VM, and the fleet that they are taken from."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from .._resolver.api.manifest import name_of, namespace_of, namespaced_name
+from .._resolver.choose.suggestions import Lister
+from .._resolver.kubevirt.vm.readiness import HALTED, run_strategy
+from .._resolver.preflight.references import claim_names
+from .._resolver.refresh.drift import Drift
+
+Manifest = dict[str, Any]
+NodeReasons = Callable[[Sequence[Manifest], Sequence[Manifest]], Callable[[Manifest], list[dict[str, Any]]]]
+"""Of nodes and pods: a function from a pod to what keeps it off the nodes, [{reason, node_count, nodes}]."""
+
+VMI: Final = "VirtualMachineInstance"
+MIGRATION: Final = "VirtualMachineInstanceMigration"
+POD: Final = "Pod"
+CLAIM: Final = "PersistentVolumeClaim"
+DATA_VOLUME: Final = "DataVolume"
+STORAGE_CLASS: Final = "StorageClass"
+NODE: Final = "Node"
+EVENT: Final = "Event"
+LEASE: Final = "Lease"
+KINDS_READ: Final = (VMI, MIGRATION, POD, CLAIM, DATA_VOLUME, STORAGE_CLASS, NODE, EVENT, LEASE)
+"""The kinds of a case, beside the VM and what it refers to."""
+
+_LAUNCHER: Final = "virt-launcher"
+_CONTROLLER: Final = "virt-controller"
+_STOPPED: Final = (HALTED, "Manual")
+
+
+class Volume(NamedTuple):
+    """A volume of a VM that is a claim. data_volume, claim: None if there is none."""
+
+    name: str
+    data_volume: Manifest | None
+    claim: Manifest | None
+
+
+@dataclass(frozen=True)
+class Case:
+    """The objects of one VM; nothing changes them.
+
+    drift: the VM, its VMI and its revisions. vmi: None if there is none. pods: of its guest, the newest first.
+    volumes: its claims. migration: the newest that has not ended. known: the kinds of which all objects are known.
+    lease: that of virt-controller. at: the time of the diagnosis.
+    """
+
+    drift: Drift
+    vmi: Manifest | None
+    pods: Sequence[Manifest]
+    volumes: Sequence[Volume]
+    migration: Manifest | None
+    nodes: Mapping[str, Manifest]
+    classes: Mapping[str, Manifest]
+    lease: Manifest | None
+    known: frozenset[str]
+    at: str
+    events_of: Callable[[Manifest], Sequence[Manifest]] = field(repr=False)
+    node_reasons: Callable[[Manifest], list[dict[str, Any]]] = field(repr=False)
+    lister: Lister = field(repr=False)
+
+    @property
+    def vm(self) -> Manifest:
+        return self.drift.vm
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the VM is to have a guest, or has one."""
+        return run_strategy(self.vm) not in _STOPPED or self.vmi is not None
+
+    @property
+    def place(self) -> dict[str, str]:
+        """The options of a task that name the VM."""
+        return {"namespace": namespace_of(self.vm), "name": name_of(self.vm)}
+
+    @property
+    def status(self) -> str:
+        return str((self.vm.get("status") or {}).get("printableStatus") or "")
+
+    @property
+    def starting_pod(self) -> Manifest | None:
+        """The pod in which the guest is to start; None if there is none, or the guest is in it already."""
+        phase = ((self.vmi or {}).get("status") or {}).get("phase")
+        return next(iter(self.pods), None) if phase in ("", None, "Pending", "Scheduling") else None
+
+    def event(self, manifest: Manifest, *reasons: str) -> Manifest | None:
+        """The newest event about an object with one of the reasons; None without one."""
+        return next((event for event in self.events_of(manifest) if event.get("reason") in reasons), None)
+
+
+def last_seen(event: Manifest) -> str:
+    """When an event was last seen, as the API server wrote it."""
+    series = event.get("series") or {}
+    stamps = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
+    return next((str(stamp) for stamp in stamps if stamp), str(event["metadata"].get("creationTimestamp") or ""))
+
+
+class Fleet:
+    """The objects of many VMs, by what a case looks for."""
+
+    def __init__(
+        self,
+        objects: Mapping[str, Sequence[Manifest]],
+        at: str,
+        lister: Lister,
+        node_reasons: NodeReasons | None = None,
+    ) -> None:
+        """objects: by kind, the kinds of KINDS_READ that are known. at: the time of the diagnosis. lister: lists
+        instancetypes and preferences, for suggestions. node_reasons: without it, kube-scheduler's words suffice.
+        """
+        self._known = frozenset(objects)
+        self._at, self._lister = at, lister
+        self._nodes = _by_name(objects.get(NODE, ()))
+        self._classes = _by_name(objects.get(STORAGE_CLASS, ()))
+        self._claims = {namespaced_name(item): item for item in objects.get(CLAIM, ())}
+        self._data_volumes = {namespaced_name(item): item for item in objects.get(DATA_VOLUME, ())}
+        self._pods = _grouped(objects.get(POD, ()), _guest_of)
+        self._migrations = _grouped(objects.get(MIGRATION, ()), _moved)
+        self._events = _grouped(sorted(objects.get(EVENT, ()), key=last_seen), _about)
+        leases = (item for item in objects.get(LEASE, ()) if name_of(item) == _CONTROLLER)
+        self._lease = next(leases, None)
+        self._objects, self._make_reasons = objects, node_reasons
+        self._reasons: Callable[[Manifest], list[dict[str, Any]]] | None = None
+
+    def case(self, drift: Drift, vmi: Manifest | None) -> Case:
+        """The case of a VM."""
+        namespace, name = namespaced_name(drift.vm)
+        volumes = [
+            Volume(claim, self._data_volumes.get((namespace, claim)), self._claims.get((namespace, claim)))
+            for claim in claim_names(drift.vm)
+        ]
+        return Case(
+            drift=drift,
+            vmi=vmi,
+            pods=self._pods.get((namespace, name), ()),
+            volumes=volumes,
+            migration=next(iter(self._migrations.get((namespace, name), ())), None),
+            nodes=self._nodes,
+            classes=self._classes,
+            lease=self._lease,
+            known=self._known,
+            at=self._at,
+            events_of=lambda item: self._events.get((item.get("kind"), *namespaced_name(item)), ()),
+            node_reasons=self._node_reasons,
+            lister=self._lister,
+        )
+
+    def _node_reasons(self, pod: Manifest) -> list[dict[str, Any]]:
+        """Only a fleet with a pod that waits needs what all nodes have left."""
+        if self._make_reasons is None or not {NODE, POD} <= self._known:
+            return []
+        if self._reasons is None:
+            self._reasons = self._make_reasons(self._objects[NODE], self._objects[POD])
+        return self._reasons(pod)
+
+
+def _by_name(items: Iterable[Manifest]) -> dict[str, Manifest]:
+    return {name_of(item): item for item in items}
+
+
+def _grouped(items: Iterable[Manifest], key: Callable[[Manifest], Any]) -> dict[Any, list[Manifest]]:
+    """The items by a key, the newest first; without those that have none."""
+    groups: dict[Any, list[Manifest]] = defaultdict(list)
+    for item in items:
+        if (found := key(item)) is not None:
+            groups[found].append(item)
+    return {found: sorted(group, key=last_seen, reverse=True) for found, group in groups.items()}
+
+
+def _guest_of(pod: Manifest) -> tuple[str, str] | None:
+    """Namespace and name of the VMI of a virt-launcher pod."""
+    metadata = pod["metadata"]
+    if (metadata.get("labels") or {}).get("kubevirt.io") != _LAUNCHER:
+        return None
+    return namespace_of(pod), str((metadata.get("annotations") or {}).get("kubevirt.io/domain") or "")
+
+
+def _moved(migration: Manifest) -> tuple[str, str] | None:
+    """Namespace and name of the VMI of a migration that has not ended."""
+    if (migration.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
+        return None
+    return namespace_of(migration), str((migration.get("spec") or {}).get("vmiName") or "")
+
+
+def _about(event: Manifest) -> tuple[str, str, str]:
+    about = event.get("involvedObject") or {}
+    return str(about.get("kind")), str(about.get("namespace") or ""), str(about.get("name"))

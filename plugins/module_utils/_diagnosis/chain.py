@@ -1,0 +1,62 @@
+"""The chain from the declaration of a VM to its guest, and its first broken link."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from .._resolver.api.manifest import condition_of
+from .._resolver.kubevirt.vm.readiness import RUNNING, readiness
+from . import declaration, guest, pods, storage
+from .case import Case
+from .link import Broken, Link, of_condition
+
+Result = dict[str, Any]
+
+CHAIN: Final[tuple[Link, ...]] = (
+    *declaration.LINKS,
+    *storage.LINKS,
+    *declaration.REFUSALS,
+    *pods.LINKS,
+    *guest.LINKS,
+)
+"""The links in the order in which a VM comes to its guest. One that is broken hides those after it."""
+
+RUNS: Final = "runs"
+STOPPED: Final = "stopped"
+BROKEN: Final = "broken"
+PENDING: Final = "pending"
+OTHER: Final = "other"
+"""The link of a failure that the chain does not know."""
+
+_EVIDENT: Final = ("Failure", "Synchronized", "Ready", "PodScheduled")
+
+
+def diagnose(case: Case) -> Result:
+    """The diagnosis of a VM as plain values.
+
+    state: RUNS or STOPPED as declared, PENDING: on its way, or BROKEN. passed: the links that hold. unchecked: those
+    that hold as far as is known, because a kind of object could not be read. Of BROKEN: link, and the fields of
+    Broken. Of PENDING: waits_for.
+    """
+    passed: list[str] = []
+    unchecked: list[str] = []
+    for link in CHAIN:
+        if not (case.is_due or link.always):
+            continue
+        broken = link.judge(case)
+        if broken is not None:
+            return {"state": BROKEN, "link": link.name, **broken.as_result(), "passed": passed, "unchecked": unchecked}
+        (passed if case.known.issuperset(link.needs) else unchecked).append(link.name)
+    progress = readiness(case.vm)
+    rest = {"passed": passed, "unchecked": unchecked}
+    if reason := progress.failed or progress.stuck:
+        return {"state": BROKEN, "link": OTHER, **_other(case, reason).as_result(), **rest}
+    if progress.done:
+        return {"state": RUNS if case.status in RUNNING else STOPPED, **rest}
+    return {"state": PENDING, "waits_for": progress.pending, **rest}
+
+
+def _other(case: Case, reason: str) -> Broken:
+    conditions = (condition_of(case.vm, name) for name in _EVIDENT)
+    evidence = tuple(of_condition(case.vm, condition) for condition in conditions if condition.get("message"))
+    return Broken(reason, evidence, "act on the message", None, "KubeVirt tries again at growing intervals")

@@ -1,0 +1,264 @@
+"""The links of the guest: memory, crashes, agent, ports, probes, pauses, migrations, restarts, obsolete objects."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from .._resolver.api.manifest import condition_of, has_condition, name_of, namespace_of
+from .._resolver.api.matcher import PREFERENCE
+from .._resolver.api.state import OBSOLETE
+from .._resolver.guest.effect import RESTART
+from .._resolver.kubevirt.vm.readiness import restart_required
+from .._resolver.preflight.guest_size import too_little_memory
+from .case import EVENT, MIGRATION, POD, VMI, Case
+from .link import OURS, Broken, Evidence, Link, age, object_task, of_condition, of_event, of_field, of_status, task
+from .pods import waits_for_node
+
+Manifest = dict[str, Any]
+
+# Longer than a guest takes to boot.
+_BOOT: Final = 300.0
+# Longer than most migrations take.
+_MIGRATION: Final = 1800.0
+_RUNS_ON: Final = "the guest runs on as it is"
+
+
+def _running(case: Case) -> Manifest | None:
+    """The VMI with a guest."""
+    phase = ((case.vmi or {}).get("status") or {}).get("phase")
+    return case.vmi if phase == "Running" else None
+
+
+def _guest(case: Case) -> Manifest:
+    """The spec of the guest: of the VMI, or else as the VM has it."""
+    spec: Manifest = (case.vmi or {}).get("spec") or case.vm["spec"]["template"].get("spec") or {}
+    return spec
+
+
+def _memory(case: Case) -> Broken | None:
+    template = {"metadata": case.vm["spec"]["template"].get("metadata") or {}, "spec": _guest(case)}
+    applied = {**case.vm, "spec": {**case.vm["spec"], "template": template}}
+    text = too_little_memory(applied, case.drift.captured.get(PREFERENCE))
+    if text is None:
+        return None
+    field, _colon, words = text.partition(": ")
+    problem, _semicolon, remedy = words.partition("; ")
+    options = {"instancetype": {"name": "NAME"}} if case.vm["spec"].get("instancetype") else {"memory": "MEMORY"}
+    return Broken(
+        f"memory of {problem}",
+        (of_field(case.vmi or case.vm, field.removeprefix("spec.template.") if case.vmi else field, words),),
+        remedy,
+        task("Give the guest more memory", f"{OURS}virtual_machine", **case.place, **options, restart="if_required"),
+        "the guest does not boot, and KubeVirt reports it as running",
+    )
+
+
+def _crash(case: Case) -> Broken | None:
+    failure = (case.vm.get("status") or {}).get("startFailure") or {}
+    count = failure.get("consecutiveFailCount") or 0
+    if not count or case.status not in ("CrashLoopBackOff", "Starting", "Stopped"):
+        return None
+    retry = str(failure.get("retryAfterTimestamp") or "")
+    event = case.event(case.vmi, "SyncFailed", "Stopped") if case.vmi is not None else None
+    return Broken(
+        f"the guest ended {count} {'time' if count == 1 else 'times'} before it ran",
+        (
+            of_status(case.vm, "startFailure", f"{count} in a row, the next try at {retry or 'any time'}"),
+            *([of_event(event)] if event else []),
+        ),
+        "start it once, so that VMI and pod stay with their logs: kubectl logs -c compute",
+        task("Start the VM once", f"{OURS}virtual_machine", **case.place, run_strategy="Once"),
+        "KubeVirt tries again at growing intervals, up to 5 minutes",
+    )
+
+
+def _probe_of(case: Case) -> Manifest:
+    probe: Manifest = _guest(case).get("readinessProbe") or {}
+    return probe
+
+
+def _unready(case: Case) -> Manifest | None:
+    """The VMI whose guest runs and is not ready, though it is not paused."""
+    vmi = _running(case)
+    if vmi is None or has_condition(vmi, "Ready") or has_condition(vmi, "Paused"):
+        return None
+    return vmi
+
+
+def _agent(case: Case) -> Broken | None:
+    vmi = _running(case)
+    if vmi is None or has_condition(vmi, "AgentConnected") or _booting(case, vmi):
+        return None
+    fields = ["readinessProbe.guestAgentPing"] if "guestAgentPing" in _probe_of(case) else []
+    for index, credential in enumerate(_guest(case).get("accessCredentials") or ()):
+        for method, options in credential.items():
+            if "qemuGuestAgent" in ((options or {}).get("propagationMethod") or {}):
+                fields.append(f"accessCredentials[{index}].{method}.propagationMethod.qemuGuestAgent")
+    if not fields:
+        return None
+    return Broken(
+        f"the guest agent does not answer, which {fields[0]} needs",
+        (of_field(vmi, f"spec.{fields[0]}", "needs the guest agent"),),
+        "install and start qemu-guest-agent in the guest, for example by cloud-init",
+        task(
+            "Install the agent at the first boot",
+            f"{OURS}virtual_machine",
+            **case.place,
+            cloud_init={"user_data": {"packages": ["qemu-guest-agent"]}},
+        ),
+        "the VM is never ready, and credentials do not reach the guest",
+    )
+
+
+def _booting(case: Case, vmi: Manifest) -> bool:
+    moments = (vmi.get("status") or {}).get("phaseTransitionTimestamps") or ()
+    since = next((item.get("phaseTransitionTimestamp") for item in moments if item.get("phase") == "Running"), "")
+    return bool(since) and age(case.at, since) < _BOOT
+
+
+def _port(case: Case) -> Broken | None:
+    vmi, port = _unready(case), _probed_port(case)
+    if vmi is None or port is None:
+        return None
+    interfaces = (_guest(case)["domain"].get("devices") or {}).get("interfaces") or ()
+    for index, interface in enumerate(interfaces):
+        ports = interface.get("ports") or ()
+        if interface.get("masquerade") is None or not ports or any(item.get("port") == port for item in ports):
+            continue
+        field = f"spec.domain.devices.interfaces[{index}].ports"
+        named = ", ".join(str(item.get("port")) for item in ports)
+        opened = {"name": interface["name"], "ports": [*ports, {"port": port}]}
+        return Broken(
+            f"the readiness probe asks port {port}, and the interface {interface['name']} forwards only {named}",
+            (of_field(vmi, field, named), of_condition(vmi, condition_of(vmi, "Ready"))),
+            "add the port to those of the interface, or remove the list: then all are forwarded",
+            task(
+                "Forward the port",
+                f"{OURS}virtual_machine",
+                **case.place,
+                interfaces=[opened],
+                restart="if_required",
+            ),
+            "the guest runs, and neither probe nor Services reach it; the VM is never ready",
+        )
+    return None
+
+
+def _probed_port(case: Case) -> int | None:
+    probe = _probe_of(case)
+    port = next((probe[kind].get("port") for kind in ("tcpSocket", "httpGet") if probe.get(kind)), None)
+    return port if isinstance(port, int) else None
+
+
+def _probe(case: Case) -> Broken | None:
+    vmi, probe = _unready(case), _probe_of(case)
+    if vmi is None or not probe or _booting(case, vmi):
+        return None
+    event = next((case.event(pod, "Unhealthy") for pod in case.pods), None)
+    return Broken(
+        "the guest runs, and its readiness probe fails",
+        (of_condition(vmi, condition_of(vmi, "Ready")), *([of_event(event)] if event else [])),
+        "see on the console whether the guest has booted, and whether the service that the probe asks runs",
+        task("Restart the guest", f"{OURS}virtual_machine_power", **_power(case), state="restarted"),
+        "Services send nothing to the guest; the VM is not ready",
+    )
+
+
+def _power(case: Case) -> dict[str, Any]:
+    return {"namespace": namespace_of(case.vm), "names": [name_of(case.vm)]}
+
+
+def _paused(case: Case) -> Broken | None:
+    vmi = _running(case)
+    condition = condition_of(vmi or {}, "Paused")
+    if vmi is None or condition.get("status") != "True":
+        return None
+    by_user = condition.get("reason") == "PausedByUser"
+    words = condition.get("message") or condition.get("reason")
+    return Broken(
+        "the guest is paused" if by_user else f"the guest is paused: {words}",
+        (of_condition(vmi, condition),),
+        "let it run on" if by_user else "mend the storage of the guest, then let it run on",
+        task("Let the guest run on", f"{OURS}virtual_machine_power", **_power(case), state="unpaused"),
+        "the guest stays paused: KubeVirt does not let it run on by itself",
+    )
+
+
+def _migration(case: Case) -> Broken | None:
+    migration, vmi = case.migration, _running(case)
+    if migration is None or vmi is None:
+        return None
+    since = migration["metadata"].get("creationTimestamp")
+    target = next((pod for pod in case.pods if waits_for_node(pod)), None)
+    if target is None and age(case.at, since) < _MIGRATION:
+        return None
+    phase = str((migration.get("status") or {}).get("phase") or "Pending")
+    evidence = [of_status(migration, "phase", phase, str(since or ""))]
+    words = f"takes longer than {int(_MIGRATION / 60)} minutes"
+    if target is not None:
+        condition = of_condition(target, condition_of(target, "PodScheduled"))
+        evidence.append(condition)
+        words = f"waits for a node: {'; '.join(_reasons(case, target)) or condition.message}"
+    head = {"apiVersion": "kubevirt.io/v1", "kind": MIGRATION}
+    metadata = {"name": name_of(migration), "namespace": namespace_of(migration)}
+    return Broken(
+        f"the migration {name_of(migration)} {words}",
+        tuple(evidence),
+        "make room on another node, or cancel the migration",
+        object_task("Cancel the migration", "absent", {**head, "metadata": metadata}),
+        f"{_RUNS_ON}; KubeVirt gives up a migration whose target finds no node, and the drain of its node waits",
+    )
+
+
+def _reasons(case: Case, pod: Manifest) -> list[str]:
+    return [f"{item['reason']} ({', '.join(item['nodes'])})" for item in case.node_reasons(pod) if item["reason"]]
+
+
+def _restart(case: Case) -> Broken | None:
+    vmi, condition = _running(case), restart_required(case.vm)
+    pending = case.drift.pending
+    if vmi is None or (condition is None and pending.needs != RESTART) or pending.guest_current:
+        return None
+    fields = ", ".join(pending.outstanding)
+    evidence = [of_condition(case.vm, condition)] if condition is not None else []
+    if fields:
+        evidence.append(of_field(case.vm, "spec.template.spec", f"the guest lacks {fields}"))
+    return Broken(
+        f"the guest lacks changes of the VM: {fields or pending.reason or 'KubeVirt asks for a restart'}",
+        tuple(evidence),
+        "restart the guest in a maintenance window",
+        task("Restart the guest", f"{OURS}virtual_machine_power", **_power(case), state="restarted"),
+        f"{_RUNS_ON}, without the changes, until its next restart",
+    )
+
+
+def _obsolete(case: Case) -> Broken | None:
+    for matcher_field, part in case.drift.parts.items():
+        if part.object_state != OBSOLETE:
+            continue
+        noun, namespaced = matcher_field.matcher, part.kind == matcher_field.kind
+        place = namespace_of(case.vm) if namespaced else ""
+        evidence = Evidence(part.kind, place, part.name, "field", "metadata.labels", OBSOLETE, part.changed_at)
+        options = {**_power(case), "state": "moved", "restart": "if_required"}
+        replaced = {part.name: part.replacement or "NAME"}
+        return Broken(
+            f"the {noun} {part.name} is obsolete",
+            (evidence,),
+            f"move the VM to {part.replacement or f'another {noun}'}",
+            task(f"Move the VM to another {noun}", f"{OURS}controller_revision", **options, replace=replaced),
+            f"{_RUNS_ON}, and restarts; new VMs may not use the {noun}",
+        )
+    return None
+
+
+LINKS: Final = (
+    Link("memory", _memory),
+    Link("crash", _crash),
+    Link("agent", _agent, (VMI,)),
+    Link("port", _port, (VMI,)),
+    Link("probe", _probe, (VMI, EVENT)),
+    Link("paused", _paused, (VMI,)),
+    Link("migration", _migration, (MIGRATION, POD)),
+    Link("restart", _restart, (VMI,)),
+    Link("obsolete", _obsolete),
+)

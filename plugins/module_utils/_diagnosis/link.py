@@ -1,0 +1,120 @@
+"""A link of the chain from the declaration of a VM to its guest, and what a broken one is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from .case import Case, last_seen
+
+Manifest = dict[str, Any]
+Result = dict[str, Any]
+
+OURS: Final = "virtshape.instancetypes."
+K8S: Final = "kubernetes.core."
+
+
+class Evidence(NamedTuple):
+    """What shows that a link is broken.
+
+    kind, namespace, name: the object. source: `condition`, `event`, `status` or `field`. reason: the type and reason of
+    the condition, the reason of the event, or the path of the field. message: its words. time: as the API server wrote
+    it, "" if unknown.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    source: str
+    reason: str
+    message: str = ""
+    time: str = ""
+
+
+class Broken(NamedTuple):
+    """A broken link.
+
+    problem: one line. remedy: what to do. task: the remedy as a task of Ansible, None if there is none to paste.
+    otherwise: what happens without the remedy.
+    """
+
+    problem: str
+    evidence: tuple[Evidence, ...]
+    remedy: str
+    task: Manifest | None
+    otherwise: str
+
+    def as_result(self) -> Result:
+        """The fields as plain values; without `task` if there is none."""
+        values = {name: value for name, value in self._asdict().items() if value is not None}
+        return {**values, "evidence": [item._asdict() for item in self.evidence]}
+
+
+class Link(NamedTuple):
+    """A link. judge: the case → what is broken, or None. needs: kinds without which it cannot be judged.
+
+    always: judged also for a VM that is to be stopped.
+    """
+
+    name: str
+    judge: Callable[[Case], Broken | None]
+    needs: tuple[str, ...] = ()
+    always: bool = False
+
+
+def task(text: str, module: str, **options: Any) -> Manifest:
+    """A task of Ansible."""
+    return {"name": text, module: options}
+
+
+def object_task(text: str, state: str, manifest: Manifest) -> Manifest:
+    """A task that changes an object of Kubernetes. state: `present`, `patched` or `absent`."""
+    return task(text, f"{K8S}k8s", state=state, definition=manifest)
+
+
+def one_line(text: object) -> str:
+    return " ".join(str(text or "").split())
+
+
+def of_condition(manifest: Manifest, condition: Mapping[str, Any]) -> Evidence:
+    """A condition of an object as evidence."""
+    reason = " ".join(filter(None, (f"{condition.get('type')}={condition.get('status')}", condition.get("reason"))))
+    time = condition.get("lastTransitionTime") or ""
+    return _of(manifest, "condition", reason, one_line(condition.get("message")), str(time))
+
+
+def of_event(event: Manifest) -> Evidence:
+    """An event as evidence."""
+    about = event.get("involvedObject") or {}
+    kind, namespace, name = (str(about.get(part) or "") for part in ("kind", "namespace", "name"))
+    reason, message = str(event.get("reason") or ""), one_line(event.get("message"))
+    return Evidence(kind, namespace, name, "event", reason, message, last_seen(event))
+
+
+def of_status(manifest: Manifest, field: str, message: str, time: str = "") -> Evidence:
+    """A field of an object's status as evidence."""
+    return _of(manifest, "status", field, message, time)
+
+
+def of_field(manifest: Manifest, field: str, message: str) -> Evidence:
+    """A field that somebody has written as evidence."""
+    return _of(manifest, "field", field, message, "")
+
+
+def _of(manifest: Manifest, source: str, reason: str, message: str, time: str) -> Evidence:
+    metadata = manifest["metadata"]
+    kind, namespace = str(manifest.get("kind") or ""), str(metadata.get("namespace") or "")
+    return Evidence(kind, namespace, str(metadata["name"]), source, reason, message, time)
+
+
+def age(at: str, time: object) -> float:
+    """The seconds from a time to `at`, both in RFC 3339 and UTC; 0 if either is unknown."""
+    try:
+        return (_parsed(at) - _parsed(str(time or ""))).total_seconds()
+    except ValueError:
+        return 0.0
+
+
+def _parsed(time: str) -> datetime:
+    return datetime.fromisoformat(time.replace("Z", "+00:00"))
