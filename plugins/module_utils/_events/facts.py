@@ -148,7 +148,9 @@ def _add_judgements(drift: Drift, held: dict[str, Fact], unknown: set[str]) -> N
     if RESTART_REQUIRED not in unknown and drift.pending.needs == RESTART:
         guest = "" if drift.vmi is ASSUMED or drift.vmi is None else str(metadata_of(drift.vmi).get("uid") or "")
         fields = ", ".join(drift.pending.outstanding)
-        held[RESTART_REQUIRED] = Fact(f"{guest}:{fields}", drift.pending.reason or f"the guest lacks {fields}", generation)
+        held[RESTART_REQUIRED] = Fact(
+            f"{guest}:{fields}", drift.pending.reason or f"the guest lacks {fields}", generation
+        )
     if REFUSED not in unknown and REVISION_LOST not in held:
         message = " ".join(_refusal(drift).split())
         if message:

@@ -98,7 +98,7 @@ class Reporter(NamedTuple):
         if self.silent or transition not in self.transitions:
             return None
         namespace, _slash, own = name.partition("/")
-        event = {
+        event: Event = {
             "id": event_id,
             "transition": transition,
             "cluster": self.cluster,

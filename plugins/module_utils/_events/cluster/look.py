@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from ..._cluster.client.errors import ApiError
 from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
-from ..._cluster.reads.revisions import InspectedVM, inspect
+from ..._cluster.reads.revisions import inspect
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import EXISTENCE_ONLY, KINDS
 from ..._resolver.api.manifest import Manifest, qualified_name

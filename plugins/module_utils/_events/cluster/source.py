@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
@@ -13,7 +14,6 @@ from ..._cluster.client.errors import ApiError, RequestFailed, TaskFailed
 from ..._cluster.client.pool import Backoff, Stopped, stoppable
 from ..._cluster.client.session import Session
 from ..._cluster.client.transport import MISSING
-from ..._resolver.api.errors import FieldError
 from ..options import ClusterOptions, SourceOptions
 from ..transitions import Change, KnownVM, Reporter
 from .look import Seen, Selection, all_vms, namespace_vms, some_vms
@@ -35,10 +35,8 @@ def watch_cluster(options: SourceOptions, cluster: ClusterOptions, put: Put, sto
     if MISSING is not None:
         raise TaskFailed("the Python package kubernetes is missing; install it beside ansible-rulebook")
     stoppable(stop)
-    try:
+    with suppress(Stopped):
         _ClusterSource(options, cluster, put, stop).run()
-    except Stopped:
-        pass
 
 
 class _ClusterSource:

@@ -54,7 +54,7 @@ class Nowhere:
 
 
 class StateFile:
-    """A file with a line for each change, which survives a kill at any moment: a line that is cut off does not count."""
+    """A file with a line for each change. A kill at any moment harms nothing: a line that is cut off does not count."""
 
     def __init__(self, folder: str, cluster: str) -> None:
         self._path = Path(folder).expanduser() / f"{quote(cluster, safe='')}.jsonl"

@@ -18,7 +18,9 @@ log = logging.getLogger(__name__)
 
 _VM: Final = "VirtualMachine"
 # Changes of these concern the VMs of the namespace, or of all.
-_SHARED: Final = tuple(kind for matcher_field in MATCHER_FIELDS for kind in (matcher_field.kind, matcher_field.cluster_kind))
+_SHARED: Final = tuple(
+    kind for matcher_field in MATCHER_FIELDS for kind in (matcher_field.kind, matcher_field.cluster_kind)
+)
 KINDS_WATCHED: Final = (_VM, "VirtualMachineInstance", "ControllerRevision", *_SHARED, "DataSource")
 # Seconds of a watch, and before another attempt to watch what may not be watched, or is not served.
 _WATCH: Final = 300
