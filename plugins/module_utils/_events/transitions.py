@@ -63,8 +63,8 @@ class Reporter(NamedTuple):
         if known is not None and known.uid != uid:
             yield self.deletion(name, known)
             known = None
-        before = known or KnownVM(uid, {})
-        told = dict(before.told)
+        saved = known
+        told = {} if known is None else dict(known.told)
         for transition in TRANSITIONS:
             if transition in facts.unknown:
                 continue
@@ -80,10 +80,9 @@ class Reporter(NamedTuple):
             told[transition] = Told(True, what, event_id)
             # A state that seemed to end, and goes on, was told.
             if last is None or last.id != event_id:
-                event = self._event(event_id, transition, name, uid, fact.text, vm)
-                yield Change(name, KnownVM(uid, dict(told)), event)
-                before = KnownVM(uid, dict(told))
-        if known is None or told != before.told:
+                saved = KnownVM(uid, dict(told))
+                yield Change(name, saved, self._event(event_id, transition, name, uid, fact.text, vm))
+        if saved is None or told != saved.told:
             yield Change(name, KnownVM(uid, told))
 
     def deletion(self, name: str, known: KnownVM) -> Change:
