@@ -108,9 +108,9 @@ EXAMPLES = r"""
 """
 
 # ansible-rulebook runs this file by its path, and has no loader for collections.
-_COLLECTIONS = str(Path(__file__).absolute().parents[7])
-if _COLLECTIONS not in sys.path:
-    sys.path.append(_COLLECTIONS)
+_PARENTS = [*Path(__file__).absolute().parents]
+if _PARENTS[6].name == "ansible_collections" and str(_PARENTS[7]) not in sys.path:
+    sys.path.append(str(_PARENTS[7]))
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._events.cluster.source import (  # noqa: E402
     watch_cluster,

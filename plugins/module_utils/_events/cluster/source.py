@@ -63,7 +63,7 @@ class _ClusterSource:
         silent = loaded is None and not self._options.report_existing
         triggers = Triggers(self._session, self._options.namespace, self._selection.query, self._stop)
         triggers.start()
-        pauses, first, due = Backoff(), True, time.monotonic()
+        pauses, first, due, told = Backoff(), True, time.monotonic(), ""
         while not self._stop.is_set():
             batch = triggers.take(max(0.0, due - time.monotonic()), self._options.delay)
             if self._stop.is_set():
@@ -74,11 +74,13 @@ class _ClusterSource:
                     self._session = Session(self._auth)
                     due = time.monotonic() + self._options.resync
                 self._look(batch, self._reporter._replace(silent=silent))
-                first, silent, pauses = False, False, Backoff()
+                first, silent, pauses, told = False, False, Backoff(), ""
             except RequestFailed as error:
                 if first and isinstance(error, ApiError) and error.code in (401, 403, 404):
                     raise
-                log.warning("%s: %s", self._name, error)
+                if str(error) != told:
+                    log.warning("%s: %s", self._name, error)
+                    told = str(error)
                 triggers.add(batch)
                 self._stop.wait(pauses.next())
 

@@ -167,7 +167,12 @@ def test_quotas_block_pods_and_disks() -> None:
 
 @pytest.mark.parametrize(
     ("phase", "metadata", "stopped"),
-    [("Failed", {}, True), ("Succeeded", {}, True), ("Failed", {"deletionTimestamp": NEW}, False), ("Running", {}, False)],
+    [
+        ("Failed", {}, True),
+        ("Succeeded", {}, True),
+        ("Failed", {"deletionTimestamp": NEW}, False),
+        ("Running", {}, False),
+    ],
 )
 def test_guests_that_end_by_themselves(phase: str, metadata: Manifest, stopped: bool) -> None:
     assert (facts.STOPPED in found(PLAIN, vmi=instance(phase, **metadata)).held) is stopped
