@@ -109,8 +109,9 @@ def manifest(name: str, rights: list[Right]) -> str:
     """One ClusterRole for what is bound in namespaces, another for what has to be bound cluster-wide."""
     label = f"virtshape-{_slug(name)}"
     narrow, wide = ([right for right in rights if right.wide is which] for which in (False, True))
+    noun = name.partition("s/")[0].replace("_", " ")
     lines = [
-        f"# What the {name.partition('s/')[0].replace('_', ' ')} {name.partition('/')[2]} needs; a rule that may be left out says so.",
+        f"# What the {noun} {name.partition('/')[2]} needs; a rule that may be left out says so.",
         f"# Written by tools/generate_rbac.py from {SOURCE}; do not edit.",
         "#",
     ]
