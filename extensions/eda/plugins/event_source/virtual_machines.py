@@ -70,7 +70,7 @@ options:
     type: str
   state_config_map:
     description: ConfigMap for the last known state, as C(NAMESPACE/NAME), in each of the clusters. It holds about
-      10,000 VMs.
+      7,000 VMs with three states each.
     type: str
   delay:
     description: Seconds to wait after a change for further changes.
