@@ -52,11 +52,12 @@ class Right(NamedTuple):
 
 
 def table(folder: Path = FOLDER) -> dict[str, list[Right]]:
-    """The rights of each module and role, by `modules/NAME` and `roles/NAME`."""
+    """The rights of each module, event source and role, by `modules/NAME`, `event_sources/NAME` and `roles/NAME`."""
     content = yaml.safe_load((folder / SOURCE).read_text(encoding="utf-8"))
     rights_of = {
-        f"modules/{name}": [right for entry in entries for right in _rights(entry)]
-        for name, entries in content["modules"].items()
+        f"{kind}/{name}": [right for entry in entries for right in _rights(entry)]
+        for kind in ("modules", "event_sources")
+        for name, entries in content.get(kind, {}).items()
     }
     for name, parts in content["roles"].items():
         rights: list[Right] = []
@@ -100,15 +101,17 @@ def files(folder: Path = FOLDER) -> dict[str, str]:
 
 def _slug(name: str) -> str:
     kind, _slash, own = name.partition("/")
-    return ("role-" if kind == "roles" else "") + own.replace("_", "-")
+    prefixes = {"roles": "role-", "event_sources": "event-source-"}
+    return prefixes.get(kind, "") + own.replace("_", "-")
 
 
 def manifest(name: str, rights: list[Right]) -> str:
     """One ClusterRole for what is bound in namespaces, another for what has to be bound cluster-wide."""
     label = f"virtshape-{_slug(name)}"
     narrow, wide = ([right for right in rights if right.wide is which] for which in (False, True))
+    noun = name.partition("s/")[0].replace("_", " ")
     lines = [
-        f"# What the {name.partition('s/')[0]} {name.partition('/')[2]} needs; a rule that may be left out says so.",
+        f"# What the {noun} {name.partition('/')[2]} needs; a rule that may be left out says so.",
         f"# Written by tools/generate_rbac.py from {SOURCE}; do not edit.",
         "#",
     ]
@@ -165,7 +168,7 @@ def _readme(rights: dict[str, list[Right]]) -> str:
         kind, _slash, title = name.partition("s/")
         lines += [
             "",
-            f"## {title}" + (" (role)" if kind == "role" else ""),
+            f"## {title}" + ("" if kind == "module" else f" ({kind.replace('_', ' ')})"),
             "",
             f"[{_slug(name)}.yml]({_slug(name)}.yml)",
             "",

@@ -350,7 +350,9 @@ def test_every_module_has_a_play_and_rights() -> None:
     modules = {path.stem for path in (CHECKOUT / "plugins" / "modules").glob("*.py")}
     roles = {path.name for path in (CHECKOUT / "roles").iterdir()} - {"local_cluster"}
     assert set(PLAYS) == modules
-    assert set(TABLE) == {f"modules/{name}" for name in modules} | {f"roles/{name}" for name in roles}
+    sources = {path.stem for path in (CHECKOUT / "extensions" / "eda" / "plugins" / "event_source").glob("*.py")}
+    every = {"modules": modules, "roles": roles, "event_sources": sources}
+    assert set(TABLE) == {f"{kind}/{name}" for kind, names in every.items() for name in names}
 
 
 @pytest.mark.parametrize("module", PLAYS)

@@ -56,8 +56,8 @@ def test_tarball_has_runtime_files_only(tarball: Path) -> None:
         "plugins",
         "roles",
     }
-    extensions = {name for name in names if name.startswith("extensions/")}
-    assert extensions == {"extensions/audit", "extensions/audit/event_query.yml"}
+    extensions = {name for name in names if name.startswith("extensions/") and not name.startswith("extensions/eda/")}
+    assert extensions == {"extensions/audit", "extensions/audit/event_query.yml", "extensions/eda"}
 
 
 def test_readme_pages_have_absolute_links_only(tarball: Path) -> None:

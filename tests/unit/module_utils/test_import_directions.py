@@ -65,6 +65,7 @@ BASES: dict[str, set[str]] = {
     "_governance": set(),
     "_templates": set(),
     "_conversion": {"_boot_sources", "_templates"},
+    "_events": set(),
     "_upgrade": {"_capacity", "_templates"},
 }
 # Where modules and plugins are put together.

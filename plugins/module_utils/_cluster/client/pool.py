@@ -38,6 +38,11 @@ def raise_if_stopped() -> None:
         raise Stopped
 
 
+def stoppable(stop: threading.Event) -> None:
+    """Lets an event end this thread before its next request, with Stopped, and the threads that it starts."""
+    _stop.set(stop)
+
+
 def map_concurrently(action: Callable[[_T], _R], items: Iterable[_T], concurrency: int = _READS) -> list[_R]:
     """Calls `action` on every item, on `concurrency` threads at most. The results in the order of the items.
 

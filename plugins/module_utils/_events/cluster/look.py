@@ -1,0 +1,166 @@
+"""Reads VMs, and what holds of them: few by their names, many by lists."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from ..._cluster.client.errors import ApiError
+from ..._cluster.client.session import Session
+from ..._cluster.reads.kubevirt import kubevirt
+from ..._cluster.reads.revisions import inspect
+from ..._resolver.api.errors import FieldError
+from ..._resolver.api.kinds import EXISTENCE_ONLY, KINDS
+from ..._resolver.api.manifest import Manifest, qualified_name
+from ..._resolver.guest.effect import ASSUMED, Instance
+from ..._resolver.kubevirt.config.cluster import Cluster
+from ..._resolver.kubevirt.find.lookup import Problem
+from ..._resolver.kubevirt.vm.readiness import has_guest
+from ..._resolver.refresh.drift import Drift, drift
+from ..facts import Facts, facts_of
+from ..transitions import KnownVM
+
+log = logging.getLogger(__name__)
+
+_VM: Final = KINDS["VirtualMachine"]
+_VMI: Final = KINDS["VirtualMachineInstance"]
+# Up to so many VMs of a namespace, single reads cost less than lists. Up to so many VMs of a cluster, one look lists
+# all of them; beyond it goes from namespace to namespace, so that memory holds the objects of one.
+_SINGLE: Final = 10
+_AT_ONCE: Final = 1000
+
+
+class Selection(NamedTuple):
+    """Which VMs. namespace: None for all. labels, fields: selectors, "" for none."""
+
+    namespace: str | None
+    labels: str = ""
+    fields: str = ""
+
+    @property
+    def query(self) -> dict[str, str]:
+        named = {"labelSelector": self.labels, "fieldSelector": self.fields}
+        return {name: text for name, text in named.items() if text}
+
+
+class Seen(NamedTuple):
+    """What a look has found. name: NAMESPACE/NAME. vm: None if it is deleted, or (`left`) no longer selected."""
+
+    name: str
+    vm: Manifest | None
+    facts: Facts | None = None
+    left: bool = False
+
+
+class ReadOnDemand:
+    """A find.Lookup with a GET for each object. What may not be read is a Problem, other errors are raised."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._objects: dict[tuple[str, str, str], Manifest | Problem | None] = {}
+
+    def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
+        """See find.Lookup."""
+        key = kind, namespace, name
+        if key not in self._objects:
+            self._objects[key] = self._read(*key)
+        return self._objects[key]
+
+    def _read(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
+        try:
+            return self._session.get(KINDS[kind], namespace or None, name, kind in EXISTENCE_ONLY)
+        except ApiError as error:
+            if error.code not in (403, 404):
+                raise
+            return None if error.code == 404 else Problem(str(error), error.reason, error.code)
+
+
+def all_vms(session: Session, selection: Selection, known: Mapping[str, KnownVM]) -> Iterator[Seen]:
+    """All selected VMs, and those of the known ones that are gone. Raises RequestFailed."""
+    listed = {qualified_name(vm): vm for vm in session.list(_VM, selection.namespace, True, **selection.query)}
+    names = dict.fromkeys(listed)
+    listed.clear()
+    places: list[str | None] = [selection.namespace]
+    if selection.namespace is None and len(names) > _AT_ONCE:
+        places = list(dict.fromkeys(name.partition("/")[0] for name in names))
+    for place in places:
+        for vm in inspect(session, place, None, selection.labels or None) if names else ():
+            if vm.label in names:
+                yield from _seen(vm.vm, vm.drift)
+    for name in [name for name in known if name not in names]:
+        yield from _gone(session, name, known)
+
+
+def namespace_vms(
+    session: Session, selection: Selection, namespace: str, known: Mapping[str, KnownVM]
+) -> Iterator[Seen]:
+    """The known VMs of a namespace. New ones are told by their own watch. Raises RequestFailed."""
+    names = {name for name in known if name.startswith(f"{namespace}/")}
+    return _by_list(session, selection, namespace, names, known)
+
+
+def some_vms(
+    session: Session, selection: Selection, vms: Mapping[str, bool | None], known: Mapping[str, KnownVM]
+) -> Iterator[Seen]:
+    """Single VMs, as `Batch` has them. Raises RequestFailed."""
+    by_namespace: dict[str, set[str]] = {}
+    for name, left in vms.items():
+        if left:
+            yield from _gone(session, name, known)
+        elif left is False or name in known:
+            by_namespace.setdefault(name.partition("/")[0], set()).add(name)
+    lookup = ReadOnDemand(session)
+    for namespace, names in by_namespace.items():
+        if len(names) > _SINGLE:
+            yield from _by_list(session, selection, namespace, names, known)
+            continue
+        for name in sorted(names):
+            vm = session.get(_VM, namespace, name.partition("/")[2])
+            if vm is None:
+                yield from _gone(session, name, known)
+            else:
+                vm = {**vm, "apiVersion": _VM.api_version, "kind": _VM.kind}
+                yield from _seen(vm, _drift(session, vm, lookup))
+
+
+def _by_list(
+    session: Session, selection: Selection, namespace: str, names: set[str], known: Mapping[str, KnownVM]
+) -> Iterator[Seen]:
+    found: set[str] = set()
+    own = [name.partition("/")[2] for name in names]
+    for vm in inspect(session, namespace, own, selection.labels or None) if names else ():
+        found.add(vm.label)
+        yield from _seen(vm.vm, vm.drift)
+    for name in sorted(names - found):
+        yield from _gone(session, name, known)
+
+
+def _drift(session: Session, vm: Manifest, lookup: ReadOnDemand) -> Drift:
+    vmi: Instance = None
+    if has_guest(vm):
+        try:
+            vmi = session.get(_VMI, vm["metadata"]["namespace"], vm["metadata"]["name"])
+        except ApiError as error:
+            if error.code != 403:
+                raise
+            vmi = ASSUMED
+    return drift(vm, vmi, Cluster(lookup, kubevirt(session)))
+
+
+def _seen(vm: Manifest, judged: Drift) -> Iterator[Seen]:
+    try:
+        yield Seen(qualified_name(vm), vm, facts_of(judged))
+    except (AttributeError, FieldError, KeyError, TypeError, ValueError) as error:
+        # A VM that this collection cannot judge must not hide the others.
+        log.warning("%s: cannot be judged: %s", qualified_name(vm), " ".join(str(error).split()))
+
+
+def _gone(session: Session, name: str, known: Mapping[str, KnownVM]) -> Iterator[Seen]:
+    """A known VM that is deleted, or no longer selected: one GET tells which."""
+    if name not in known:
+        return
+    namespace, _slash, own = name.partition("/")
+    live = session.get(_VM, namespace, own, True)
+    same = live is not None and live["metadata"].get("uid") == known[name].uid
+    yield Seen(name, None, left=same)

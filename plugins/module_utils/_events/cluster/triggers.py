@@ -1,0 +1,165 @@
+"""Watches that say which VMs to look at; what has become of them, only a look shows."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ..._cluster.client.errors import ApiError, ConnectionFailed, RequestFailed
+from ..._cluster.client.pool import Backoff, Stopped, stoppable
+from ..._cluster.client.session import Session
+from ..._resolver.api.kinds import KINDS, Kind
+from ..._resolver.api.matcher import MATCHER_FIELDS
+
+log = logging.getLogger(__name__)
+
+_VM: Final = "VirtualMachine"
+# Changes of these concern the VMs of the namespace, or of all.
+_SHARED: Final = tuple(
+    kind for matcher_field in MATCHER_FIELDS for kind in (matcher_field.kind, matcher_field.cluster_kind)
+)
+KINDS_WATCHED: Final = (_VM, "VirtualMachineInstance", "ControllerRevision", *_SHARED, "DataSource")
+# Seconds of a watch, and before another attempt to watch what may not be watched, or is not served.
+_WATCH: Final = 300
+_UNAVAILABLE: Final = 300.0
+
+
+@dataclass
+class Batch:
+    """What to look at: all VMs, those of namespaces, or single ones.
+
+    vms: NAMESPACE/NAME → whether the VM's last event was that it left the selection, or the cluster; None if only
+    another object of this name changed, so that the VM may not be selected.
+    """
+
+    everything: bool = False
+    namespaces: set[str] = field(default_factory=set)
+    vms: dict[str, bool | None] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return self.everything or bool(self.namespaces or self.vms)
+
+    def add(self, other: Batch) -> None:
+        self.everything = self.everything or other.everything
+        self.namespaces |= other.namespaces
+        for name, left in other.vms.items():
+            if left is not None or name not in self.vms:
+                self.vms[name] = left
+
+
+class Triggers:
+    """Watches of one cluster, each in a thread, and what they have found since the last look."""
+
+    def __init__(self, session: Session, namespace: str | None, query: dict[str, str], stop: threading.Event) -> None:
+        """namespace: None for all. query: the selectors of VMs. stop: ends the threads."""
+        self._session, self._namespace, self._query, self._stop = session, namespace, query, stop
+        self._changed = threading.Condition()
+        self._batch = Batch()
+        self._pending = set(KINDS_WATCHED)
+
+    def start(self) -> None:
+        """Starts the watches, and returns when each has begun or failed once, so that one look sees all before."""
+        for kind in KINDS_WATCHED:
+            threading.Thread(target=self._run, args=(KINDS[kind],), daemon=True, name=f"watch {kind}").start()
+        with self._changed:
+            while self._pending and not self._stop.is_set():
+                self._changed.wait(1)
+
+    def add(self, batch: Batch) -> None:
+        with self._changed:
+            self._batch.add(batch)
+            self._changed.notify_all()
+
+    def take(self, seconds: float, delay: float) -> Batch:
+        """What is to look at: all, if nothing happens for so long.
+
+        delay: seconds to wait for further changes, since one seldom comes alone.
+        """
+        until = time.monotonic() + seconds
+        with self._changed:
+            while not self._batch and not self._stop.is_set() and (remaining := until - time.monotonic()) > 0:
+                self._changed.wait(min(1.0, remaining))
+            found = bool(self._batch)
+        if found:
+            self._stop.wait(delay)
+        with self._changed:
+            result, self._batch = (self._batch if found else Batch(everything=True)), Batch()
+        return result
+
+    def _run(self, kind: Kind) -> None:
+        stoppable(self._stop)
+        version, pauses, told = "", Backoff(), ""
+        try:
+            while not self._stop.is_set():
+                pause = 0.0
+                try:
+                    if not version:
+                        version = self._begin(kind)
+                    began = version
+                    version = self._follow(kind, version)
+                    pauses, told = (Backoff(), "") if version != began else (pauses, told)
+                    pause = pauses.next()
+                except RequestFailed as error:
+                    # Only a look at all shows what was missed; the next beginning asks for one.
+                    version = ""
+                    pause = pauses.next()
+                    if isinstance(error, ApiError) and error.code in (401, 403, 404):
+                        pause = _UNAVAILABLE if kind.kind != _VM else pause
+                    if str(error) != told and not _is_gone(error):
+                        log.warning("watch of %s: %s", kind.plural, error)
+                        told = str(error)
+                finally:
+                    self._has_begun(kind)
+                self._stop.wait(pause)
+        except Stopped:
+            pass
+
+    def _has_begun(self, kind: Kind) -> None:
+        with self._changed:
+            self._pending.discard(kind.kind)
+            self._changed.notify_all()
+
+    def _selectors(self, kind: Kind) -> dict[str, str]:
+        return self._query if kind.kind == _VM else {}
+
+    def _begin(self, kind: Kind) -> str:
+        """The resourceVersion to watch from. All that was before is to look at."""
+        page: dict[str, Any] = self._session.request("GET", kind.path(self._namespace), query={"limit": "1"})
+        version = str((page.get("metadata") or {}).get("resourceVersion") or "")
+        if not version:
+            raise ConnectionFailed(f"the list of {kind.plural} has no resourceVersion")
+        self.add(Batch(everything=True))
+        self._has_begun(kind)
+        return version
+
+    def _follow(self, kind: Kind, version: str) -> str:
+        """One watch; the resourceVersion to go on from."""
+        events = self._session.watch(kind, self._namespace, version, _WATCH, True, **self._selectors(kind))
+        for event in events:
+            metadata = event["object"]["metadata"]
+            version = metadata.get("resourceVersion") or version
+            if event["type"] != "BOOKMARK":
+                self.add(concerned(kind, event["type"], metadata))
+        return version
+
+
+def concerned(kind: Kind, event_type: str, metadata: dict[str, Any]) -> Batch:
+    """What to look at because of an event of a watch."""
+    namespace, name = metadata.get("namespace") or "", metadata.get("name") or ""
+    if kind.kind in _SHARED and kind.namespaced:
+        return Batch(namespaces={namespace})
+    if kind.kind in (*_SHARED, "DataSource"):
+        return Batch(everything=True)
+    if kind.kind == _VM:
+        return Batch(vms={f"{namespace}/{name}": event_type == "DELETED"})
+    if kind.kind == "ControllerRevision":
+        owners = metadata.get("ownerReferences") or []
+        return Batch(vms={f"{namespace}/{owner.get('name')}": None for owner in owners if owner.get("kind") == _VM})
+    return Batch(vms={f"{namespace}/{name}": None})
+
+
+def _is_gone(error: RequestFailed) -> bool:
+    return error.code == 410

@@ -1,0 +1,242 @@
+"""What holds of a VM now, of the states whose beginning is an event.
+
+The core judges: drift, what the guest lacks, what KubeVirt refuses. Here each judgement becomes a fact with the object
+that caused it, so that the same cause is told once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from .._resolver.api import release_schema
+from .._resolver.api.errors import Panic
+from .._resolver.api.manifest import Manifest, condition_of, metadata_of, name_of, namespace_of, template_specs
+from .._resolver.api.matcher import MatcherField
+from .._resolver.api.state import ACTIVE
+from .._resolver.api.tree import copy
+from .._resolver.guest.effect import ASSUMED, RESTART
+from .._resolver.guest.effect import UNKNOWN as UNKNOWN_EFFECT
+from .._resolver.kubevirt.find import find
+from .._resolver.kubevirt.find.lookup import Lookup, Problem
+from .._resolver.kubevirt.vm.readiness import run_strategy
+from .._resolver.kubevirt.webhooks import validate
+from .._resolver.kubevirt.webhooks.response import invalid
+from .._resolver.preflight.findings import start_failures
+from .._resolver.refresh import drift as drifts
+from .._resolver.refresh.drift import Drift, MatcherDrift
+
+DRIFTED: Final = "drifted"
+RESTART_REQUIRED: Final = "restart_required"
+REVISION_LOST: Final = "revision_lost"
+DEPRECATED_IN_USE: Final = "deprecated_in_use"
+REFUSED: Final = "refused_at_next_start"
+UNSCHEDULABLE: Final = "unschedulable"
+QUOTA_BLOCKED: Final = "quota_blocked"
+STOPPED: Final = "stopped_unexpectedly"
+OUTDATED: Final = "boot_source_outdated"
+RUNNING: Final = "running"
+DELETED: Final = "deleted"
+
+TRANSITIONS: Final = (
+    DRIFTED,
+    RESTART_REQUIRED,
+    REVISION_LOST,
+    DEPRECATED_IN_USE,
+    REFUSED,
+    UNSCHEDULABLE,
+    QUOTA_BLOCKED,
+    STOPPED,
+    OUTDATED,
+    RUNNING,
+    DELETED,
+)
+
+_EXCEEDED: Final = "exceeded quota"
+# Their messages say why KubeVirt or Kubernetes created no guest, pod or disk.
+_BLOCKED: Final = ("Failure", "Synchronized")
+_CLAIM: Final = "PersistentVolumeClaim"
+_TARGETS: Final = {"pvc": _CLAIM, "snapshot": "VolumeSnapshot"}
+
+
+class Fact(NamedTuple):
+    """A state that holds of a VM.
+
+    what: what makes it this state and no other, such as the generation from which a VM has drifted: a state with
+    another `what` is another one. cause: what else the id depends on; it may change while the state lasts.
+    text: one line for people.
+    """
+
+    what: str
+    text: str
+    cause: str = ""
+
+
+class Facts(NamedTuple):
+    """held: what holds, by the name of the transition. unknown: transitions that cannot be judged now."""
+
+    held: dict[str, Fact]
+    unknown: frozenset[str]
+
+
+def facts_of(drift: Drift) -> Facts:
+    """What holds of a VM. drift: the VM with its VMI and the cluster's objects."""
+    held: dict[str, Fact] = {}
+    unknown: set[str] = set()
+    _add_revisions(drift, held, unknown)
+    _add_judgements(drift, held, unknown)
+    found = _outdated(drift.vm, drift.cluster.objects)
+    if found is None:
+        unknown.add(OUTDATED)
+    elif found.what:
+        held[OUTDATED] = found
+    held.update(_of_guest(drift.vm, None if drift.vmi is ASSUMED else drift.vmi))
+    if drift.vmi is ASSUMED:
+        unknown |= {RUNNING, UNSCHEDULABLE, QUOTA_BLOCKED, STOPPED} - held.keys()
+    return Facts(held, frozenset(unknown))
+
+
+def _add_revisions(drift: Drift, held: dict[str, Fact], unknown: set[str]) -> None:
+    """What the captured revisions and the live objects say."""
+    parts = drift.parts
+    if any(part.state == drifts.UNKNOWN for part in parts.values()):
+        unknown |= {DRIFTED, REVISION_LOST, DEPRECATED_IN_USE, REFUSED, RESTART_REQUIRED}
+        return
+    drifted = {field: part for field, part in parts.items() if part.state == drifts.DRIFTED}
+    if drifted:
+        whats = [
+            f"{part.kind}/{part.name}:{_live_uid(drift, field)}:{part.current_generation}:{part.revision}"
+            for field, part in drifted.items()
+        ]
+        texts = [_drift_text(part) for part in drifted.values()]
+        held[DRIFTED] = Fact(" ".join(whats), "; ".join(texts))
+    lost = [part for part in parts.values() if part.state == drifts.REVISION_LOST]
+    if lost:
+        names = [part.revision for part in lost]
+        held[REVISION_LOST] = Fact(" ".join(names), f"the captured revision {' and '.join(names)} was deleted")
+    old = {field: part for field, part in parts.items() if part.object_state not in ("", ACTIVE)}
+    if old:
+        whats = [
+            f"{part.kind}/{part.name}:{_live_uid(drift, field)}:{part.object_state}:{part.replacement}"
+            for field, part in old.items()
+        ]
+        held[DEPRECATED_IN_USE] = Fact(" ".join(whats), "; ".join(map(_state_text, old.values())))
+
+
+def _live_uid(drift: Drift, matcher_field: MatcherField) -> str:
+    live = find.live(drift.vm, matcher_field, drift.cluster.objects).manifest
+    return str(metadata_of(live or {}).get("uid") or "")
+
+
+def _drift_text(part: MatcherDrift) -> str:
+    now = "another object of this name" if part.recreated else f"generation {part.current_generation}"
+    return f"{part.kind} {part.name} is {now}, the VM has captured generation {part.generation}"
+
+
+def _state_text(part: MatcherDrift) -> str:
+    return f"{part.kind} {part.name} is {part.object_state}" + (f"; use {part.replacement}" if part.replacement else "")
+
+
+def _add_judgements(drift: Drift, held: dict[str, Fact], unknown: set[str]) -> None:
+    """What the guest lacks, and whether KubeVirt would start the VM."""
+    if drift.cluster.kubevirt.assumption:
+        # Its configuration may be unreadable for a moment only.
+        unknown |= {REFUSED, RESTART_REQUIRED}
+    generation = str(metadata_of(drift.vm).get("generation") or "")
+    if RESTART_REQUIRED not in unknown and drift.pending.needs == UNKNOWN_EFFECT:
+        unknown.add(RESTART_REQUIRED)
+    if RESTART_REQUIRED not in unknown and drift.pending.needs == RESTART:
+        guest = "" if drift.vmi is ASSUMED or drift.vmi is None else str(metadata_of(drift.vmi).get("uid") or "")
+        fields = ", ".join(drift.pending.outstanding)
+        held[RESTART_REQUIRED] = Fact(
+            f"{guest}:{fields}", drift.pending.reason or f"the guest lacks {fields}", generation
+        )
+    if REFUSED not in unknown and REVISION_LOST not in held:
+        message = " ".join(_refusal(drift).split())
+        if message:
+            held[REFUSED] = Fact(message, message, generation)
+
+
+def _refusal(drift: Drift) -> str:
+    """Why KubeVirt rejects the VM or cannot start it, in its words; "" if it starts it."""
+    cluster = drift.cluster
+    vm = release_schema.canonical("VirtualMachine", copy(drift.vm), cluster.release)
+    applied = copy(vm)
+    try:
+        response = validate.virtual_machine(applied, cluster)
+    except Panic as panic:
+        return str(panic)
+    if not response.allowed:
+        return response.message
+    causes = start_failures(vm, applied, drift.vm, cluster)
+    return invalid(causes).message if causes else ""
+
+
+def _of_guest(vm: Manifest, vmi: Manifest | None) -> Iterator[tuple[str, Fact]]:
+    """What a VM and its VMI report."""
+    status = (vmi or {}).get("status") or {}
+    uid, phase = str(metadata_of(vmi or {}).get("uid") or ""), status.get("phase")
+    if phase == "Running":
+        yield RUNNING, Fact(uid, f"the guest runs on {status.get('nodeName') or 'a node'}")
+    scheduled = condition_of(vmi or {}, "PodScheduled")
+    if scheduled.get("status") == "False" and scheduled.get("reason") == "Unschedulable":
+        yield UNSCHEDULABLE, Fact(uid, _words(scheduled))
+    for condition_type in _BLOCKED:
+        for manifest in (vm, vmi or {}):
+            condition = condition_of(manifest, condition_type)
+            if _EXCEEDED in str(condition.get("message")):
+                yield QUOTA_BLOCKED, Fact(uid, _words(condition), str(condition.get("lastTransitionTime") or ""))
+    failed = _failed_guest(vm, vmi, phase)
+    if failed:
+        yield STOPPED, Fact(failed, f"the guest ended, though the run strategy is {run_strategy(vm)}")
+
+
+def _words(condition: Manifest) -> str:
+    return " ".join(str(condition.get("message") or condition.get("reason") or "").split())
+
+
+def _failed_guest(vm: Manifest, vmi: Manifest | None, phase: str | None) -> str:
+    """The UID of the guest that ended by itself; "" if none did. A guest that is being deleted was to stop."""
+    metadata = metadata_of(vmi or {})
+    ends = phase == "Failed" or (phase == "Succeeded" and run_strategy(vm) == "Always")
+    if ends and not metadata.get("deletionTimestamp"):
+        return str(metadata.get("uid") or "")
+    failure = (vm.get("status") or {}).get("startFailure") or {}
+    return str(failure.get("lastFailedVMIUID") or "")
+
+
+def _outdated(vm: Manifest, objects: Lookup) -> Fact | None:
+    """The disks that are older than what their DataSources offer now; without any, a Fact of nothing. None if an object
+    cannot be read.
+    """
+    whats, texts = [], []
+    for name, spec in template_specs(vm).items():
+        reference = spec.get("sourceRef") or {}
+        if reference.get("kind") != "DataSource":
+            continue
+        place = reference.get("namespace") or namespace_of(vm)
+        source = objects.get("DataSource", place, str(reference.get("name")))
+        disk, offered = objects.get(_CLAIM, namespace_of(vm), name), source
+        if isinstance(source, dict):
+            offered = _offered(source, place, objects)
+        if isinstance(disk, Problem) or isinstance(offered, Problem):
+            return None
+        # Both times are of the API server, in one format.
+        if disk is not None and offered is not None and _created(disk) < _created(offered):
+            whats.append(f"{name}:{metadata_of(offered).get('uid') or name_of(offered)}")
+            texts.append(f"the DataSource {place}/{reference.get('name')} has a newer image than the disk {name}")
+    return Fact(" ".join(whats), "; ".join(texts))
+
+
+def _offered(source: Manifest, namespace: str, objects: Lookup) -> Manifest | Problem | None:
+    """The claim or snapshot that new disks of a DataSource are cloned from."""
+    # The status has the end of a chain of DataSources.
+    origin = (source.get("status") or {}).get("source") or (source.get("spec") or {}).get("source") or {}
+    for field, kind in _TARGETS.items():
+        if origin.get(field):
+            return objects.get(kind, origin[field].get("namespace") or namespace, str(origin[field].get("name")))
+    return None
+
+
+def _created(manifest: Manifest) -> str:
+    return str(metadata_of(manifest).get("creationTimestamp") or "")

@@ -1,0 +1,154 @@
+"""From what was known of a VM and what holds now to events, each with an id, none of them twice."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from .._resolver.api.manifest import Manifest, metadata_of, qualified_name
+from .._resolver.api.redaction import redact
+from .._resolver.api.tree import value_at
+from .facts import DELETED, TRANSITIONS, Facts
+
+Event = dict[str, Any]
+
+# Half a UUID: ids are compared only with those of the same VM and transition, `what` even only with the last one.
+_ID: Final = 32
+_WHAT: Final = 8
+
+
+class Told(NamedTuple):
+    """A transition that was told last. holds: the state lasts. what: a digest of the Fact's. id: of the event."""
+
+    holds: bool
+    what: str
+    id: str
+
+
+class KnownVM(NamedTuple):
+    """What is known of a VM. told: by the name of the transition."""
+
+    uid: str
+    told: Mapping[str, Told]
+
+
+class Change(NamedTuple):
+    """A step of what is known. known: afterwards, None for a VM that is gone. event: to tell before, or None."""
+
+    vm: str
+    known: KnownVM | None
+    event: Event | None = None
+
+
+class Reporter(NamedTuple):
+    """Makes events.
+
+    cluster: its name in events. transitions: those to tell; others change what is known silently. fields: of the VM
+    that events have, as paths. silent: tell nothing, only learn.
+    """
+
+    cluster: str
+    transitions: Collection[str] = TRANSITIONS
+    fields: tuple[tuple[str, ...], ...] = ()
+    silent: bool = False
+
+    def changes(self, vm: Manifest, facts: Facts, known: KnownVM | None) -> Iterator[Change]:
+        """The steps from what is known of a VM to what holds now; none if nothing has changed.
+
+        A VM of another UID is another VM, so the one that was known is deleted.
+        """
+        name, uid = qualified_name(vm), str(metadata_of(vm).get("uid") or "")
+        if known is not None and known.uid != uid:
+            yield self.deletion(name, known)
+            known = None
+        saved = known
+        told = {} if known is None else dict(known.told)
+        for transition in TRANSITIONS:
+            if transition in facts.unknown:
+                continue
+            last, fact = told.get(transition), facts.held.get(transition)
+            if fact is None:
+                if last is not None and last.holds:
+                    told[transition] = last._replace(holds=False)
+                continue
+            what = _digest(transition, fact.what)[:_WHAT]
+            if last is not None and last.holds and last.what == what:
+                continue
+            event_id = self._id(uid, transition, fact.what, fact.cause)
+            told[transition] = Told(True, what, event_id)
+            # A state that seemed to end, and goes on, was told.
+            if last is None or last.id != event_id:
+                saved = KnownVM(uid, dict(told))
+                yield Change(name, saved, self._event(event_id, transition, name, uid, fact.text, vm))
+        if saved is None or told != saved.told:
+            yield Change(name, KnownVM(uid, told))
+
+    def deletion(self, name: str, known: KnownVM) -> Change:
+        """The step for a VM that does not exist any more. name: NAMESPACE/NAME."""
+        event_id = self._id(known.uid, DELETED)
+        return Change(name, None, self._event(event_id, DELETED, name, known.uid, "the VM was deleted", {}))
+
+    def _id(self, uid: str, transition: str, *cause: str) -> str:
+        return _digest(self.cluster, uid, transition, *cause)
+
+    def _event(self, event_id: str, transition: str, name: str, uid: str, text: str, vm: Manifest) -> Event | None:
+        if self.silent or transition not in self.transitions:
+            return None
+        namespace, _slash, own = name.partition("/")
+        event: Event = {
+            "id": event_id,
+            "transition": transition,
+            "cluster": self.cluster,
+            "namespace": namespace,
+            "name": own,
+            "uid": uid,
+            "message": text,
+        }
+        if self.fields and vm:
+            event["virtual_machine"] = projection(vm, self.fields)
+        return event
+
+
+def projection(vm: Manifest, fields: Iterable[tuple[str, ...]]) -> Manifest:
+    """Those fields of a VM that it has, in their places, without secrets."""
+    hidden, _same = redact(vm, vm)
+    result: Manifest = {}
+    for path in fields:
+        value = value_at(hidden, path)
+        if value is not None:
+            place = result
+            for key in path[:-1]:
+                place = place.setdefault(key, {})
+            place[path[-1]] = value
+    return result
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:_ID]
+
+
+def line_of(name: str, known: KnownVM | None) -> str:
+    """What is known of a VM as a line of JSON, for a file. name: NAMESPACE/NAME."""
+    told = {} if known is None else {key: [int(item.holds), item.what, item.id] for key, item in known.told.items()}
+    return json.dumps([name, None if known is None else known.uid, told], separators=(",", ":"))
+
+
+def known_of(lines: Iterable[str]) -> dict[str, KnownVM]:
+    """What is known of VMs, by NAMESPACE/NAME. The last line about a VM counts.
+
+    Raises ValueError for a line that `line_of` did not write.
+    """
+    result: dict[str, KnownVM] = {}
+    for line in lines:
+        try:
+            name, uid, told = json.loads(line)
+            known = {key: Told(bool(holds), str(what), str(event_id)) for key, (holds, what, event_id) in told.items()}
+        except (AttributeError, TypeError, ValueError):
+            raise ValueError(f"{line[:40]!r} is not a line of this event source") from None
+        if uid is None:
+            result.pop(str(name), None)
+        else:
+            result[str(name)] = KnownVM(str(uid), known)
+    return result
