@@ -15,7 +15,7 @@ from draw_fleet_report import picture  # noqa: E402
 from made_estate import sheets, write_csv  # noqa: E402
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._estate.readers import rvtools  # noqa: E402
-from ansible_collections.virtshape.instancetypes.plugins.plugin_utils.filters.estate import (  # noqa: E402
+from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filter_functions.estate import (  # noqa: E402
     estate,
     estate_page,
 )

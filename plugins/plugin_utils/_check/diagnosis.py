@@ -8,7 +8,7 @@ from ...module_utils._diagnosis.offline import flattened
 from ...module_utils._resolver.api.finding import ERROR
 from ...module_utils._resolver.api.manifest import namespaced_name
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
-from ..filters.diagnosis import diagnosed
+from .._filter_functions.diagnosis import diagnosed
 from .extension import CheckExtension
 from .findings import LocatedFinding
 from .objects import VM, Declared, KnownObjects, label

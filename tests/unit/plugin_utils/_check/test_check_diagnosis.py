@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from plugins.plugin_utils.check.__main__ import main
+from plugins.plugin_utils._check.command import main
 
 RECORDED = Path(__file__).parents[2] / "module_utils/_diagnosis/recorded_faults.json"
 
