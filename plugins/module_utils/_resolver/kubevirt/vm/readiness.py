@@ -93,8 +93,6 @@ _MAY_PASS: Final = frozenset(
     {"ErrorUnschedulable", "ErrImagePull", "ImagePullBackOff", "ErrorPvcNotFound", "DataVolumeError"}
 )
 _GRACE: Final = 20.0
-# virt-controller succeeds at its next attempt.
-_RACE_GRACE: Final = 15.0
 # Conditions with the reason why a VM does not start, the most specific first.
 _REASON_CONDITIONS: Final = ("Synchronized", "PodScheduled", "DataVolumesReady", "Ready")
 
@@ -132,7 +130,8 @@ def trouble(vm: Manifest) -> Progress | None:
     # The guest runs on without a change, or a restart is under way.
     if found is not None and healed_by != RESTART:
         reason = _text(found[0].get("reason") or "Failure", found[0])
-        return _trouble(reason, _RACE_GRACE if healed_by == RACE else 0.0)
+        # The next attempt succeeds. With a thousand VMs in virt-controller's queue, it may be a minute away.
+        return Progress(pending=reason) if healed_by == RACE else Progress(failed=reason)
     printable = status.get("printableStatus", "")
     if printable in _MAY_PASS or printable == _CRASHES:
         failures = (status.get("startFailure") or {}).get("consecutiveFailCount")

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._resolver.api.manifest import Progress
 from plugins.module_utils._resolver.kubevirt.vm import failures, readiness
 
 
@@ -41,7 +42,7 @@ def test_what_was_missing_may_be_there_now(reason: str) -> None:
 
 def test_a_lost_race_passes() -> None:
     state = readiness.readiness(vm("FailedCreate", "the object has been modified"))
-    assert state.stuck and state.grace
+    assert state == Progress(pending="FailedCreate: the object has been modified")
     assert failures.retry_patch(vm("FailedCreate", "the object has been modified")) is None
 
 

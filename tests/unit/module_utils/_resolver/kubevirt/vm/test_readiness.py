@@ -180,11 +180,12 @@ def test_temporary_failure_has_grace() -> None:
         "ErrorUnschedulable: 0/3 nodes are available",
         True,
     )
-    race = condition(
-        "Failure", "FailedCreate", "storing: the server rejected our request due to an error in our request", "True"
-    )
-    result = readiness(vm(printableStatus="Stopped", conditions=[race]))
-    assert (result.failed, result.grace > 0) == (None, True)
+
+
+def test_lost_race_is_pending_without_limit() -> None:
+    text = "storing: the server rejected our request due to an error in our request"
+    race = condition("Failure", "FailedCreate", text, "True")
+    assert readiness(vm(printableStatus="Stopped", conditions=[race])) == Progress(pending=f"FailedCreate: {text}")
 
 
 def test_failed_hotplug_does_not_fail_running_vm() -> None:
