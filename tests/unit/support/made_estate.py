@@ -75,11 +75,13 @@ def sheets(machines: int = 240, seed: int = 7) -> dict[str, list[list[Any]]]:
     return {"vInfo": info, "vCPU": cpu, "vDisk": disk, "vNetwork": network}
 
 
-def write_csv(folder: Path, content: Sheets, delimiter: str = ",") -> None:
+def write_csv(
+    folder: Path, content: Sheets, delimiter: str = ",", encoding: str = "utf-8-sig", line_end: str = "\r\n"
+) -> None:
     """One file for each sheet, with the names that RVTools gives them."""
     for name, rows in content.items():
-        with (folder / f"RVTools_tab{name}.csv").open("w", encoding="utf-8-sig", newline="") as file:
-            csv.writer(file, delimiter=delimiter).writerows(rows)
+        with (folder / f"RVTools_tab{name}.csv").open("w", encoding=encoding, newline="") as file:
+            csv.writer(file, delimiter=delimiter, lineterminator=line_end).writerows(rows)
 
 
 def write_xlsx(file: Path, content: Sheets) -> None:
