@@ -63,7 +63,7 @@ def slug(*faults: Fault) -> str:
 
 @SCHEDULED
 @pytest.mark.own_cluster
-@pytest.mark.parametrize("fault", alone(), ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", list(alone()), ids=lambda fault: fault.name)
 def test_each_fault_is_named(fault: Fault, new_place: Callable[[str], Place], nodes_kubeconfig: str) -> None:
     place = new_place(slug(fault))
     put((fault,), place)
@@ -85,7 +85,7 @@ def _unready(fault: Fault) -> bool:
 
 @SCHEDULED
 @pytest.mark.own_cluster
-@pytest.mark.parametrize("pair", pairs(), ids=lambda pair: " and ".join(fault.name for fault in pair))
+@pytest.mark.parametrize("pair", list(pairs()), ids=lambda pair: " and ".join(fault.name for fault in pair))
 def test_the_earlier_of_two_is_named(
     pair: tuple[Fault, Fault], new_place: Callable[[str], Place], nodes_kubeconfig: str
 ) -> None:
