@@ -84,7 +84,13 @@ def test_limits_are_declared_changed_and_pruned(governed: Governed) -> None:
     for changed, count in (({"except_namespaces": ["x"]}, 1), ({}, 1), ({"action": "warn"}, 2)):
         done = governed.deploy({"max_cpu": 2, **changed})
         assert [item["action"] for item in done["limits"]].count("apply") == count, (changed, done)
-        assert not governed.deploy({"max_cpu": 2, **changed})["changed"], changed
+        second = governed.deploy({"max_cpu": 2, **changed})
+        assert not second["changed"], (
+            changed,
+            [item for item in second["limits"] if item["changed"]],
+            second["diff"],
+            second["msg"],
+        )
     unasked = governed.run("catalog", **governed.catalog)
     assert (unasked["changed"], unasked["limits"]) == (False, [])
     gone = governed.deploy()
