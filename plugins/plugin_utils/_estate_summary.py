@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -58,10 +59,7 @@ def summary(rows: Sequence[Mapping[str, Any]], catalog: Mapping[str, Any]) -> Re
 
 
 def _counted(keys: Iterable[Any]) -> list[tuple[Any, int]]:
-    counts: dict[Any, int] = {}
-    for key in keys:
-        counts[key] = counts.get(key, 0) + 1
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return sorted(Counter(keys).items(), key=lambda item: (-item[1], item[0]))
 
 
 def _totals(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:

@@ -48,14 +48,9 @@ def compare(
     base: see `by_key`. base_lookup, head_lookup: the objects of a revision and those of the cluster. A VM that is not
     halted is assumed to run as the base declares it.
     """
-    base_cluster = Cluster(base_lookup, kubevirt)
-    # The base overrides the head, because VMs keep their captured revisions.
-    head_cluster = Cluster(KnownObjects([*head_lookup.all, *base_lookup.all]), kubevirt)
+    base_cluster, head_cluster = _clusters(base_lookup, head_lookup, kubevirt)
     vms = [entry.manifest for entry in head if entry.manifest["kind"] == VM]
-    for entry in head:
-        before = base.get(ObjectKey.of(entry.manifest)) if has_name(entry.manifest) else None
-        if before is None:
-            continue
+    for entry, before in _pairs(base, head):
         try:
             entry = _with_earlier_choice(entry, before)
             if before.get("spec") == entry.manifest.get("spec"):
@@ -77,11 +72,9 @@ def guests(
     kubevirt: KubeVirt,
 ) -> Iterator[ChangedGuest]:
     """The guests of the changed VMs that KubeVirt accepts before and after; the arguments are those of `compare`."""
-    base_cluster = Cluster(base_lookup, kubevirt)
-    head_cluster = Cluster(KnownObjects([*head_lookup.all, *base_lookup.all]), kubevirt)
-    for entry in head:
-        before = base.get(ObjectKey.of(entry.manifest)) if has_name(entry.manifest) else None
-        if before is None or entry.manifest["kind"] != VM:
+    base_cluster, head_cluster = _clusters(base_lookup, head_lookup, kubevirt)
+    for entry, before in _pairs(base, head):
+        if entry.manifest["kind"] != VM:
             continue
         try:
             entry = _with_earlier_choice(entry, before)
@@ -94,6 +87,21 @@ def guests(
         if effect.guest_before and effect.guest_after:
             figures = effect.guest_before, effect.guest_after
             yield ChangedGuest(entry.label, entry.location.file, *figures, effect.needs)
+
+
+def _clusters(base_lookup: KnownObjects, head_lookup: KnownObjects, kubevirt: KubeVirt) -> tuple[Cluster, Cluster]:
+    """The cluster before the change and after it."""
+    # The base overrides the head, because VMs keep their captured revisions.
+    after = KnownObjects([*head_lookup.all, *base_lookup.all])
+    return Cluster(base_lookup, kubevirt), Cluster(after, kubevirt)
+
+
+def _pairs(base: Mapping[ObjectKey, Manifest], head: Sequence[Declared]) -> Iterator[tuple[Declared, Manifest]]:
+    """The objects of the head that the base has too, each with its manifest in the base."""
+    for entry in head:
+        before = base.get(ObjectKey.of(entry.manifest)) if has_name(entry.manifest) else None
+        if before is not None:
+            yield entry, before
 
 
 def _with_earlier_choice(entry: Declared, before: Manifest) -> Declared:

@@ -37,9 +37,9 @@ def _run(params: Params, task: TaskContext) -> Outcome:
         reading = live.read(kind, params)
     else:
         path = Path(source).expanduser()
-        kind = files.kind_of(path) if params["kind"] == "auto" else params["kind"]
         if not path.exists():
             raise TaskFailed(f"source: {path}: no such file or folder")
+        kind = files.kind_of(path) if params["kind"] == "auto" else params["kind"]
         reading = files.read(kind, path, params["attributes"], params["objects"], releases.NEWEST)
     if not reading.machines:
         why = f": {reading.remarks[0]}" if reading.remarks else ""

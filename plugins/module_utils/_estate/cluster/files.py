@@ -24,9 +24,7 @@ _PREFIX: Final = "rvtools_tab"
 
 
 def kind_of(path: Path) -> str:
-    """The platform that a file or a folder is an export of. Raises TaskFailed."""
-    if not path.exists():
-        raise TaskFailed(f"source: {path}: no such file or folder")
+    """The platform that a file or a folder is an export of. Raises TaskFailed if its files do not tell."""
     suffixes = {file.suffix.lower() for file in _files(path)}
     for kind, endings in (("rvtools", (*_SHEETS, ".csv")), ("proxmox", (".conf",)), ("kubevirt", _YAML)):
         if suffixes & set(endings):
@@ -38,7 +36,6 @@ def kind_of(path: Path) -> str:
 
 def read(kind: str, path: Path, attributes: Collection[str], objects: Iterable[Manifest], release: Release) -> Reading:
     """The machines of a file or a folder. objects: instancetypes and preferences that VMs name. Raises TaskFailed."""
-    kind = kind_of(path) if kind == "auto" else kind
     try:
         if kind == "rvtools":
             return rvtools.read(_workbook(path), attributes)
