@@ -21,8 +21,9 @@ options:
     description:
       - A file, a folder or an address.
       - RVTools - the spreadsheet, or the folder of its CSV files.
-      - OpenStack - a folder with what C(openstack server list --long -f json), C(flavor list --long -f json) and
-        C(image list --long -f json) print, one file for each, or V(cloud:NAME) for a cloud of C(clouds.yaml).
+      - OpenStack - a folder with what C(openstack server list --long -f json), C(flavor list --long -f json),
+        C(image list --long -f json) and C(volume list --long -f json) print, one file for each, or V(cloud:NAME) for a
+        cloud of C(clouds.yaml).
       - Proxmox - a folder of C(/etc/pve/qemu-server), or V(https://HOST:8006).
       - vSphere - V(https://VCENTER).
       - KubeVirt - files with manifests or with tasks of C(kubevirt.core.kubevirt_vm), or V(cluster) for the VMs of the

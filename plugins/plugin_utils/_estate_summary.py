@@ -1,4 +1,4 @@
-"""What reports say of the proposal for an estate: sums, and guests for the question whether they find room."""
+"""The report of the proposal for an estate: sums, and guests for the question whether they find room."""
 
 from __future__ import annotations
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -18,19 +19,22 @@ from ..module_utils._conversion.template_parameters import PARAMETERS
 from ..module_utils._resolver.api import release as releases
 from ..module_utils._resolver.api import unquoted
 from ..module_utils._resolver.api.errors import FieldError, bug_report
-from ..module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE
+from ..module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, PREFERENCE
 from ..module_utils._resolver.api.redaction import own_annotations
 from ..module_utils._resolver.api.release import Release
 from ..module_utils._resolver.catalog.modernize import OLD_KINDS, FieldChange, Modernization
+from ..module_utils._resolver.declare import kubevirt_vm
 from ..module_utils._resolver.declare.option_checks import oversized
 from ..module_utils._templates.conversion import KIND as VM_TEMPLATE
 from ._catalog_files import builtin_objects
 from ._check import sources
-from ._check.findings import Lines, Location
+from ._check.findings import LineFinder, Location
 from ._check.sources import UsageError
+from ._check.tasks import task_manifests
 from ._filters import one_line
-from ._guest_figures import guest_figures
+from ._guest_figures import figures_text
 from ._manifest_checks import check_types
+from ._yaml_edits import EditError, edited
 
 Manifest = dict[str, Any]
 
@@ -52,20 +56,22 @@ class _Row(NamedTuple):
 class _Report(NamedTuple):
     """The report.
 
-    rows: of VMs and templates. notes: about fields that stay, and objects of a catalog that cannot be converted.
-    files: path below the output → documents. texts, starts: of the files that were read, see `_check.sources`.
+    rows: rows of VMs and templates. notes: about fields that stay, and objects of a catalog that cannot be converted.
+    files: path below the output → documents, or the text of a playbook. edits: file → its new text, where comments and
+    all other lines stay. texts, starts: the files' texts and starts, see `_check.sources`.
     """
 
     rows: list[_Row]
     notes: list[str]
-    files: dict[Path, list[Any]]
+    files: dict[Path, list[Any] | str]
+    edits: dict[str, str]
     texts: dict[str, bytes]
     starts: dict[tuple[str, int], int]
-    lines: Lines
+    lines: LineFinder
 
     def place(self, location: Location, field: str = "") -> str:
         """``old.yml:12``"""
-        return f"{location.file}:{self.lines.of(location, field)}"
+        return f"{location.file}:{self.lines.find(location, field)}"
 
     def note(self, location: Location, label: str, field: str, text: str) -> None:
         """Adds a note about a field of an object."""
@@ -80,9 +86,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         report = _report(options, sys.stdin.buffer.read() if sources.STDIN in options.path else b"")
         print("\n".join([*_table(report.rows), *report.notes]))
+        if options.diff:
+            print("".join(_differing(report)), end="")
+        if options.in_place:
+            for file, text in report.edits.items():
+                write_file(Path(file), text)
         if options.output:
             _write(Path(options.output), report.files)
-        print(_summary(report, options.output))
+        print(_summary(report, options))
     except (UsageError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -100,6 +111,8 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("path", nargs="+", help="files, folders, or - for standard input")
     add("--output", metavar="FOLDER", help="folder for the new manifests (default: only the table)")
+    add("--in-place", action="store_true", help="change the files themselves; comments and all other lines stay")
+    add("--diff", action="store_true", help="show what --in-place changes")
     add("--objects", metavar="FILE", action="append", default=[], help="presets and catalogs besides; repeatable")
     add("--catalog", choices=["builtin", "none"], default="builtin", help="catalog besides (default: builtin)")
     add("--kubevirt-version", metavar="VERSION", help="default: the newest known release")
@@ -110,7 +123,7 @@ def _report(options: argparse.Namespace, stdin: bytes) -> _Report:
     release = _release(options.kubevirt_version)
     texts: dict[str, bytes] = {}
     starts: dict[tuple[str, int], int] = {}
-    report = _Report([], [], {}, texts, starts, Lines(texts, starts))
+    report = _Report([], [], {}, {}, texts, starts, LineFinder(texts, starts))
     read = _read(report, options.path, stdin, options.output)
     others = _read(report, options.objects, b"", None)
     objects = [item for _file, source in (*read, *others) for item in sources.manifests([source])]
@@ -123,13 +136,23 @@ def _report(options: argparse.Namespace, stdin: bytes) -> _Report:
     )
     changed: set[Path] = set()
     for file, source in read:
-        items = [(item.location, item.manifest) for item in sources.manifests([source])]
-        for location, manifest in items or [source]:
+        tasks = [item for item in task_manifests(*source) if item.location.path[-1] in kubevirt_vm.MODULES]
+        for task in tasks:
+            text = _converted_task(report, source, task, origin, release)
+            if text is not None:
+                report.files[file] = text
+                changed.add(file)
+        items = [] if tasks else [(item.location, item.manifest) for item in sources.manifests([source])]
+        for location, manifest in items or ([] if tasks else [source]):
             new = manifest
             if _is_ours(manifest):
                 new = _converted(report, location, manifest, origin, release)
-                changed |= {file} if new != manifest else set()
-            report.files.setdefault(file, []).append(new)
+                if new != manifest:
+                    changed.add(file)
+                    _edit(report, location, new)
+            documents = report.files.setdefault(file, [])
+            if isinstance(documents, list):
+                documents.append(new)
     if not report.rows:
         raise UsageError(f"{options.path[0]}: found no VM and no template; check the paths")
     return report._replace(files={file: documents for file, documents in report.files.items() if file in changed})
@@ -155,7 +178,7 @@ def _read(report: _Report, paths: Sequence[str], stdin: bytes, output: str | Non
         report.texts.update(repository.texts)
         report.starts.update(repository.starts)
         for finding in repository.findings:
-            if finding.level == "error":
+            if finding.severity == "error":
                 raise UsageError(f"{finding.location.file}:{finding.line}: {finding.message}")
             report.notes.append(f"note: {finding.location.file}:{finding.line}: not read: {finding.message}")
         for source in repository.sources:
@@ -172,6 +195,44 @@ def _read(report: _Report, paths: Sequence[str], stdin: bytes, output: str | Non
                 raise UsageError(f"{location.file} and {origins[target]} would be the same file; name their folder")
             read.append((target, source))
     return read
+
+
+def _edit(report: _Report, location: Location, new: Manifest) -> str | None:
+    """Changes a mapping in the text of its file. Returns the text; None, with a note, if it stays as it is."""
+    try:
+        text = report.edits.get(location.file) or report.texts[location.file].decode()
+        if location.file == sources.STDIN_NAME or Path(location.file).suffix == ".json":
+            raise EditError("is in no file of YAML")
+        report.edits[location.file] = edited(text, location.document, location.path, new)
+        return report.edits[location.file]
+    except (EditError, UnicodeDecodeError) as error:
+        report.notes.append(f"note: {report.place(location)}: not changed in its place: {one_line(error)}")
+        return None
+
+
+def _converted_task(
+    report: _Report, source: sources.Source, task: sources.SourceManifest, origin: Sources, release: Release
+) -> str | None:
+    """The text of the file with a task that names an instancetype; None if it stays as it is."""
+    location, manifest, problem = task
+    if problem:
+        report.rows.append(_Row((_label(manifest), "-", "-", "-", "-", f"not converted: {problem}")))
+        return None
+    new = _converted(report, location, manifest, origin, release)
+    if new == manifest:
+        return None
+    options = source.content
+    for step in location.path:
+        options = options[step]
+    matchers = {field.matcher: new["spec"][field.matcher] for field in MATCHER_FIELDS if field.matcher in new["spec"]}
+    return _edit(report, location, {**options, **matchers, "spec": new["spec"]["template"]["spec"]})
+
+
+def _differing(report: _Report) -> Iterator[str]:
+    """The lines that `--in-place` changes, as a unified diff."""
+    for file, text in report.edits.items():
+        before, after = (part.splitlines(keepends=True) for part in (report.texts[file].decode(), text))
+        yield from difflib.unified_diff(before, after, file, file)
 
 
 def _is_ours(manifest: Any) -> bool:
@@ -222,7 +283,7 @@ def _converted(report: _Report, location: Location, manifest: Manifest, origin: 
 
 
 def _successor(change: FieldChange) -> str:
-    """What replaces a parameter, in a sentence; "" for nothing."""
+    """A sentence about the replacement of a parameter."""
     default = f", whose default is {change.after}" if change.after else ""
     return f"Replaced by {change.new_path}{default}. " if change.new_path else "Removed. "
 
@@ -235,7 +296,7 @@ def _row(label: str, conversion: Modernization) -> _Row:
         word = "has an instancetype" if names[0] != "-" else "no instancetype"
         return _Row((label, *names, "-", "-", word))
     differences = "; ".join(map(_difference, conversion.differences)) or _EQUAL
-    before, after = guest_figures(conversion.guest_before), guest_figures(conversion.guest_after)
+    before, after = figures_text(conversion.guest_before), figures_text(conversion.guest_after)
     return _Row((label, *names, before, after, differences))
 
 
@@ -275,7 +336,7 @@ def _table(rows: Sequence[_Row]) -> list[str]:
     return ["  ".join([*(f"{cell:{width}}" for cell, width in zip(line, widths)), line[-1]]).rstrip() for line in lines]
 
 
-def _summary(report: _Report, output: str | None) -> str:
+def _summary(report: _Report, options: argparse.Namespace) -> str:
     guests = [row.cells[-1] for row in report.rows if row.cells[-2] != "-"]
     counts = {
         "equal": guests.count(_EQUAL),
@@ -284,14 +345,18 @@ def _summary(report: _Report, output: str | None) -> str:
     }
     counts["unchanged in size"] = len(report.rows) - sum(counts.values())
     text = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-    files = len(report.files)
-    written = f"; {files} {'file' if files == 1 else 'files'} in {output}" if output else ""
+    written = f"; {_files(report.files)} in {options.output}" if options.output else ""
+    written += f"; {_files(report.edits)} changed" if options.in_place else ""
     total = len(report.rows)
     return f"{total} {'guest' if total == 1 else 'guests'}: {text}{written}"
 
 
-def _write(folder: Path, files: dict[Path, list[Any]]) -> None:
-    texts = {path: _yaml(documents) for path, documents in files.items()}
+def _files(files: Sized) -> str:
+    return f"{len(files)} {'file' if len(files) == 1 else 'files'}"
+
+
+def _write(folder: Path, files: dict[Path, list[Any] | str]) -> None:
+    texts = {path: content if isinstance(content, str) else _yaml(content) for path, content in files.items()}
     for path, text in texts.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)

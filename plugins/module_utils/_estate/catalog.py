@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Final, NamedTuple
 
 from .._resolver.api import release_schema
 from .._resolver.api.errors import FieldError
 from .._resolver.api.manifest import Manifest, name_of
-from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE
+from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField
 from .._resolver.api.quantity import parse
 from .._resolver.api.release import Release
 from .._resolver.api.state import is_active
 from .machine import GIB, MIB, Machine, size_text
 
-# What no machine of a source asks for, so that a type with it serves only machines that the rules give it.
+# No machine of a source asks for these fields; a type with them serves only machines that the rules give it.
 _SPECIAL_CPU: Final = ("isolateEmulatorThread", "numa", "realtime", "model")
 _SPECIAL: Final = ("gpus", "hostDevices", "launchSecurity", "nodeSelector", "schedulerName")
-# Of a guest with one core in each socket.
+# KubeVirt's limit for a guest with one core in each socket.
 _MOST_SOCKETS: Final = 512
 
 
-class Class(NamedTuple):
-    """What machines of a size share: dedicated CPUs, and the size of huge pages, "" for none."""
+class SizeClass(NamedTuple):
+    """The class of machines that may share a size: dedicated CPUs, and the size of huge pages, "" for none."""
 
     dedicated: bool = False
     hugepages: str = ""
@@ -35,33 +36,40 @@ class Size(NamedTuple):
     name: str
     vcpus: int
     memory: int
-    kind: Class
+    size_class: SizeClass
     overcommitted: bool = False
     special: bool = False
     manifest: Manifest | None = None
     hot: bool = False
 
 
-def class_of(machine: Machine) -> Class:
+def class_of(machine: Machine) -> SizeClass:
     """The class that a machine needs."""
-    return Class(machine["reserved"].get("cpu") is True, machine.get("hugepages") or "")
+    return SizeClass(machine["reserved"].get("cpu") is True, machine.get("hugepages") or "")
 
 
 def sizes_of(manifests: Iterable[Manifest], series: str, release: Release) -> list[Size]:
     """The active cluster-wide instancetypes, without those of the series that an earlier run proposed."""
-    sizes = []
+    return sorted(
+        _size(name_of(manifest), spec, manifest)
+        for manifest, spec in _active(manifests, INSTANCETYPE, release)
+        if not name_of(manifest).startswith((f"{series}.", f"{series}-"))
+    )
+
+
+def preferences_of(manifests: Iterable[Manifest], release: Release) -> dict[str, Manifest]:
+    """The canonical specs of the active cluster-wide preferences by name."""
+    return {name_of(manifest): spec for manifest, spec in _active(manifests, PREFERENCE, release)}
+
+
+def _active(
+    manifests: Iterable[Manifest], field: MatcherField, release: Release
+) -> Iterator[tuple[Manifest, Manifest]]:
+    """The active cluster-wide objects with their canonical specs; without those that no cluster stores."""
     for manifest in manifests:
-        if manifest.get("kind") != INSTANCETYPE.cluster_kind or not is_active(manifest):
-            continue
-        name = name_of(manifest)
-        if name.startswith((f"{series}.", f"{series}-")):
-            continue
-        try:
-            spec = release_schema.canonical(INSTANCETYPE.spec_type, manifest.get("spec"), release)
-        except FieldError:
-            continue
-        sizes.append(_size(name, spec, manifest))
-    return sorted(sizes)
+        if manifest.get("kind") == field.cluster_kind and is_active(manifest):
+            with suppress(FieldError):
+                yield manifest, release_schema.canonical(field.spec_type, manifest.get("spec"), release)
 
 
 def _size(name: str, spec: Manifest, manifest: Manifest) -> Size:
@@ -72,24 +80,11 @@ def _size(name: str, spec: Manifest, manifest: Manifest) -> Size:
         name,
         cpu["guest"],
         parse(memory["guest"]).value,
-        Class(bool(cpu.get("dedicatedCPUPlacement")), pages),
+        SizeClass(bool(cpu.get("dedicatedCPUPlacement")), pages),
         bool(memory.get("overcommitPercent")),
         special,
         manifest,
     )
-
-
-def preferences_of(manifests: Iterable[Manifest], release: Release) -> dict[str, Manifest]:
-    """The canonical specs of the active cluster-wide preferences by name."""
-    found = {}
-    for manifest in manifests:
-        if manifest.get("kind") == PREFERENCE.cluster_kind and is_active(manifest):
-            try:
-                spec = release_schema.canonical(PREFERENCE.spec_type, manifest.get("spec"), release)
-            except FieldError:
-                continue
-            found[name_of(manifest)] = spec
-    return found
 
 
 def waste_of(size: Size, vcpus: int, memory: int) -> Fraction:
@@ -97,29 +92,28 @@ def waste_of(size: Size, vcpus: int, memory: int) -> Fraction:
     return Fraction(size.vcpus - vcpus, vcpus) + Fraction(size.memory - memory, memory)
 
 
-def new_size(series: str, kind: Class, vcpus: int, memory: int, hot: bool) -> Size:
+def new_size(series: str, size_class: SizeClass, vcpus: int, memory: int, hot: bool) -> Size:
     """A size with the name ``estate.4c-8g``, of the series of its class."""
     whole, unit = (GIB, "g") if memory % GIB == 0 else (MIB, "m")
-    return Size(f"{series_of(series, kind)}.{vcpus}c-{memory // whole}{unit}", vcpus, memory, kind, hot=hot)
+    return Size(f"{series_of(series, size_class)}.{vcpus}c-{memory // whole}{unit}", vcpus, memory, size_class, hot=hot)
 
 
-def series_of(series: str, kind: Class) -> str:
+def series_of(series: str, size_class: SizeClass) -> str:
     """The series of a class: ``estate``, ``estate-dedicated``, ``estate-dedicated-1gi``."""
-    return "-".join([series, *(["dedicated"] if kind.dedicated else []), *filter(None, [kind.hugepages.lower()])])
+    return "-".join(
+        [series, *(["dedicated"] if size_class.dedicated else []), *filter(None, [size_class.hugepages.lower()])]
+    )
 
 
 def spec_of(size: Size, headroom: int) -> Manifest:
     """The spec of a new instancetype. headroom: how many times as large a guest may become that can be enlarged."""
-    cpu: Manifest = {"guest": size.vcpus}
-    memory: Manifest = {"guest": size_text(size.memory)}
-    if size.kind.dedicated:
-        cpu["dedicatedCPUPlacement"] = True
-    if size.kind.hugepages:
-        memory["hugepages"] = {"pageSize": size.kind.hugepages}
     sockets, guest = _limits(size, headroom)
+    pages = {"hugepages": {"pageSize": size.size_class.hugepages}} if size.size_class.hugepages else {}
+    limits = {"maxGuest": size_text(guest)} if guest else {}
+    cpu = {"dedicatedCPUPlacement": size.size_class.dedicated, "maxSockets": sockets}
     return {
-        "cpu": {**cpu, **({"maxSockets": sockets} if sockets else {})},
-        "memory": {**memory, **({"maxGuest": size_text(guest)} if guest else {})},
+        "cpu": {"guest": size.vcpus, **{key: value for key, value in cpu.items() if value}},
+        "memory": {"guest": size_text(size.memory), **pages, **limits},
     }
 
 
@@ -128,7 +122,7 @@ def _limits(size: Size, headroom: int) -> tuple[int, int]:
 
     KubeVirt plugs neither dedicated CPUs nor huge pages, and memory only into guests of 1 GiB or more.
     """
-    if not size.hot or headroom < 2 or size.kind != Class():
+    if not size.hot or headroom < 2 or size.size_class != SizeClass():
         return 0, 0
     sockets = max(size.vcpus, min(size.vcpus * headroom, _MOST_SOCKETS))
     return sockets, size.memory * headroom if size.memory >= GIB else 0
@@ -147,21 +141,21 @@ def manifest_of(size: Size, headroom: int) -> Manifest:
 def catalog_of(sizes: Sequence[Size], headroom: int) -> Manifest:
     """New instancetypes as a catalog in the language of the role common_instancetypes."""
     series: dict[str, Manifest] = {}
-    for size in sorted(sizes, key=lambda size: (size.kind, size.vcpus, size.memory)):
+    for size in sorted(sizes, key=lambda size: (size.size_class, size.vcpus, size.memory)):
         name, _dot, key = size.name.partition(".")
         entry: Manifest = {"cpu": size.vcpus, "memory": size_text(size.memory)}
         sockets, guest = _limits(size, headroom)
         entry.update({"max_sockets": sockets} if sockets else {})
         entry.update({"spec": {"memory": {"maxGuest": size_text(guest)}}} if guest else {})
-        series.setdefault(name, _described(size.kind))["sizes"][key] = entry
+        series.setdefault(name, _described(size.size_class))["sizes"][key] = entry
     return {"series": series}
 
 
-def _described(kind: Class) -> Manifest:
+def _described(size_class: SizeClass) -> Manifest:
     text = "Sizes of the machines that were brought, where no other instancetype is near"
     series: Manifest = {"display_name": "Sizes of the estate", "description": text}
-    if kind.hugepages:
-        series["hugepages"] = kind.hugepages
-    if kind.dedicated:
+    if size_class.hugepages:
+        series["hugepages"] = size_class.hugepages
+    if size_class.dedicated:
         series["spec"] = {"cpu": {"dedicatedCPUPlacement": True}}
     return {**series, "sizes": {}}

@@ -23,32 +23,26 @@ def objects(machines: Sequence[Machine], vms: Sequence[Mapping[str, Any]], rules
         "source": {"name": rules.forklift.get("source_provider", "source"), "namespace": namespace},
         "destination": {"name": rules.forklift.get("destination_provider", "host"), "namespace": namespace},
     }
-    network_map = [_network(source, target) for source, target in sorted(rules.networks.items())]
-    storage_map = [_storage(source, target) for source, target in sorted(rules.storage.items())]
-    maps = [
-        _object("NetworkMap", _NAME, namespace, {"provider": providers, "map": network_map}),
-        _object("StorageMap", _NAME, namespace, {"provider": providers, "map": storage_map}),
-    ]
-    by_namespace: dict[str, list[Manifest]] = {}
-    for machine, vm in zip(machines, vms):
-        entry = {
-            "id": machine["id"],
-            "name": machine["name"],
-            "targetName": vm["name"],
-            "instanceType": vm["instancetype"]["name"],
-        }
-        by_namespace.setdefault(vm["namespace"], []).append(entry)
-    references = {kind: {"name": _NAME, "namespace": namespace} for kind in ("network", "storage")}
-    plans = [
-        _object(
-            "Plan",
-            f"{_NAME}-{target}",
-            namespace,
-            {"targetNamespace": target, "provider": providers, "map": references, "vms": entries},
-        )
-        for target, entries in sorted(by_namespace.items())
-    ]
-    return [*maps, *plans]
+    maps = {
+        "network": ("NetworkMap", [_network(source, target) for source, target in sorted(rules.networks.items())]),
+        "storage": ("StorageMap", [_storage(source, target) for source, target in sorted(rules.storage.items())]),
+    }
+    references = {key: {"name": _NAME, "namespace": namespace} for key in maps}
+    made = [_object(kind, _NAME, namespace, {"provider": providers, "map": entries}) for kind, entries in maps.values()]
+    for target in sorted({vm["namespace"] for vm in vms}):
+        entries = [
+            {
+                "id": machine["id"],
+                "name": machine["name"],
+                "targetName": vm["name"],
+                "instanceType": vm["instancetype"]["name"],
+            }
+            for machine, vm in zip(machines, vms)
+            if vm["namespace"] == target
+        ]
+        spec = {"targetNamespace": target, "provider": providers, "map": references, "vms": entries}
+        made.append(_object("Plan", f"{_NAME}-{target}", namespace, spec))
+    return made
 
 
 def _object(kind: str, name: str, namespace: str, spec: Manifest) -> Manifest:

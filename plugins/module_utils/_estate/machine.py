@@ -1,4 +1,4 @@
-"""The neutral list of machines, which all readers make. Amounts are bytes. What the source does not tell is absent."""
+"""The neutral list of machines, which all readers make. Amounts are bytes. Unknown fields are absent."""
 
 from __future__ import annotations
 
@@ -48,20 +48,26 @@ _EMPTY: Final[Mapping[str, Any]] = {
 }
 
 
+def machine_of(value: Any) -> Machine:
+    """A check for a machine of the list."""
+    machine: Machine = checked(value, _SHAPE)
+    for field, most in (("id", 0), ("name", 0), ("vcpus", MOST_VCPUS), ("memory", MOST_MEMORY)):
+        if field not in machine:
+            raise FieldError(field, "is missing")
+        if most and not 0 < machine[field] <= most:
+            raise FieldError(field, f"{machine[field]} is not 1 to {most}")
+    return machine
+
+
 def machines_of(value: Any) -> list[Machine]:
     """The checked entries of a neutral list, with all collections. Raises FieldError, which names entry and field."""
     try:
-        machines = checked(without_templates(value), [_SHAPE])
+        machines = checked(without_templates(value), [machine_of])
     except FieldError as error:
         raise error.with_parent("machines") from None
     places: dict[str, int] = {}
     for index, machine in enumerate(machines):
         place = f"machines[{index}]"
-        for field, most in (("id", 0), ("name", 0), ("vcpus", MOST_VCPUS), ("memory", MOST_MEMORY)):
-            if field not in machine:
-                raise FieldError(f"{place}.{field}", "is missing")
-            if most and not 0 < machine[field] <= most:
-                raise FieldError(f"{place}.{field}", f"{machine[field]} is not 1 to {most}")
         first = places.setdefault(machine["id"], index)
         if first != index:
             raise FieldError(f"{place}.id", f"{quoted(machine['id'])} is also the id of machines[{first}]")

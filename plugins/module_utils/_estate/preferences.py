@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from .._resolver.api.quantity import parse
+from .._resolver.api.release import NEWEST, Release
+from .._resolver.api.release_schema import has_field
 from .machine import Machine
 
 Spec = Mapping[str, Any]
@@ -53,21 +55,20 @@ _TABLE: Final[Sequence[tuple[str, str, str]]] = (
 # Preferences that serve where the catalog lacks the first one.
 _FAMILY: Final = (("windows", "windows"), ("", "linux"))
 _VIRTIO: Final = ".virtio"
-_EFI: Final = ".efi"
 
 
 class Choice(NamedTuple):
     """The preference of a machine; "" for none.
 
-    options: of the VM, where the preference has another firmware or TPM than the source. cpu, memory: what the
-    preference requires.
+    options: VM options where the preference has another firmware or TPM than the source; `template` is its domain.
+    cpu, memory: the preference's requirements.
     """
 
     name: str
     reasons: tuple[str, ...]
     options: Mapping[str, Any]
-    cpu: int = 0
-    memory: int = 0
+    cpu: int
+    memory: int
 
 
 def choose(
@@ -76,6 +77,7 @@ def choose(
     own: Iterable[Mapping[str, str]] = (),
     fixed: str | None = None,
     virtio: bool = False,
+    release: Release = NEWEST,
 ) -> Choice:
     """The preference of a machine, with reasons.
 
@@ -86,14 +88,17 @@ def choose(
     if name and name not in catalog:
         reasons.append(f"the catalog has no preference {name}")
         name = ""
+    if name and not fixed:
+        name = _variant(machine, name, catalog, virtio or _has_virtio(machine), reasons)
+    if name and _adds_tpm(machine, catalog[name]) and not has_field("TPMDevice", "enabled", release):
+        reasons.append(f"the source has no TPM, and KubeVirt {release.minor_version} adds that of {name} to each VM")
+        name = ""
     if not name:
         reasons.append("no preference")
-        options = _firmware(machine, {}, reasons)
-        return Choice("", tuple(reasons), options)
-    if not fixed:
-        name = _variant(machine, name, catalog, virtio or _has_virtio(machine), reasons)
+        options = _explicit_options(machine, {}, reasons)
+        return Choice("", tuple(reasons), options, 0, 0)
     spec = catalog[name]
-    options = _firmware(machine, spec, reasons)
+    options = _explicit_options(machine, spec, reasons)
     required = spec.get("requirements") or {}
     cpu = (required.get("cpu") or {}).get("guest") or 0
     memory = (required.get("memory") or {}).get("guest")
@@ -101,7 +106,7 @@ def choose(
 
 
 def _texts(machine: Machine) -> list[str]:
-    """What the source says of the guest, the best source first."""
+    """The source's texts about the guest, the best one first."""
     guest = machine["guest"]
     distro = " ".join(str(guest[part]) for part in ("distro", "version") if guest.get(part))
     parts = [*str(guest.get("text") or "").split("\n"), distro, str(guest.get("id") or "")]
@@ -155,15 +160,26 @@ def _has_virtio(machine: Machine) -> bool:
 
 
 def _variant(machine: Machine, name: str, catalog: Mapping[str, Spec], virtio: bool, reasons: list[str]) -> str:
-    """The variant of a preference that agrees with the drivers and the firmware of the source."""
+    """The variant of a preference that agrees with the drivers, the firmware and the TPM of the source."""
     if virtio and f"{name}{_VIRTIO}" in catalog:
         reasons.append("the guest has virtio drivers")
-        return f"{name}{_VIRTIO}"
-    other = f"{name}{_EFI}"
-    if machine.get("firmware") == "efi" and other in catalog and _boot(catalog[name])[0] != "efi":
-        reasons.append("the source boots with EFI")
-        return other
-    return name
+        name = f"{name}{_VIRTIO}"
+    same = _without_firmware(catalog[name])
+    variants = [
+        other for other in catalog if other.startswith(f"{name}.") and _without_firmware(catalog[other]) == same
+    ]
+    best = min([name, *sorted(variants)], key=lambda other: len(_explicit_options(machine, catalog[other], [])))
+    if best != name:
+        reasons.append(f"{best} has the firmware of the source")
+    return best
+
+
+def _without_firmware(spec: Spec) -> Spec:
+    """The fields that variants for other firmware share."""
+    shared: dict[str, Any] = {key: value for key, value in spec.items() if key != "firmware"}
+    for group, field in (("features", "preferredSmm"), ("devices", "preferredTPM")):
+        shared[group] = {key: value for key, value in (spec.get(group) or {}).items() if key != field}
+    return shared
 
 
 def _boot(spec: Spec) -> tuple[str, bool]:
@@ -178,21 +194,30 @@ def _boot(spec: Spec) -> tuple[str, bool]:
     return "bios", False
 
 
-def _firmware(machine: Machine, spec: Spec, reasons: list[str]) -> dict[str, Any]:
-    """Options of the VM for what the source has and the preference does not give. Adds reasons."""
+def _adds_tpm(machine: Machine, spec: Spec) -> bool:
+    """Whether the preference gives a TPM to a machine that has none."""
+    return machine.get("tpm") is False and (spec.get("devices") or {}).get("preferredTPM") is not None
+
+
+def _explicit_options(machine: Machine, spec: Spec, reasons: list[str]) -> dict[str, Any]:
+    """Options of the VM for what the source has and the preference does not give. Adds reasons.
+
+    A VM's own fields come before its preference, see applyFirmwarePreferences and applyDevicePreferences of KubeVirt.
+    """
     options: dict[str, Any] = {}
+    domain: dict[str, Any] = {}
     firmware, secure = machine.get("firmware"), machine.get("secure_boot")
     preferred, preferred_secure = _boot(spec)
     if firmware == "bios" and preferred != "bios":
-        options["template"] = {"spec": {"domain": {"firmware": {"bootloader": {"bios": {}}}}}}
+        domain["firmware"] = {"bootloader": {"bios": {}}}
         reasons.append("the source boots with BIOS, so the VM does too, whatever the preference prefers")
     if firmware == "efi" and (preferred != "efi" or secure not in (None, preferred_secure)):
         options["efi"] = {"secure_boot": bool(secure)}
         reasons.append(f"the source boots with EFI {'and' if secure else 'without'} secure boot, so the VM does too")
-    has_tpm = (spec.get("devices") or {}).get("preferredTPM") is not None
-    if machine.get("tpm") and not has_tpm:
+    if machine.get("tpm") and (spec.get("devices") or {}).get("preferredTPM") is None:
         options["tpm"] = {"persistent": True}
-        reasons.append("the source has a TPM")
-    if machine.get("tpm") is False and has_tpm:
-        reasons.append("the preference adds a TPM")
-    return options
+        reasons.append("the source has a TPM, so the VM does too")
+    if _adds_tpm(machine, spec):
+        domain["devices"] = {"tpm": {"enabled": False}}
+        reasons.append("the source has no TPM, so the VM has none, whatever the preference prefers")
+    return {**options, **({"template": domain} if domain else {})}

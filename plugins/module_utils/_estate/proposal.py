@@ -1,21 +1,22 @@
-"""What an estate becomes: for each machine an instancetype, a preference and a VM, and new sizes for all."""
+"""The proposal for an estate: for each machine an instancetype, a preference and a VM, and new sizes for all."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
-from .._resolver.api.manifest import Manifest
+from .._resolver.api.manifest import Manifest, name_of
 from .._resolver.api.matcher import PREFERENCE
 from .._resolver.api.quantity import parse
 from .._resolver.api.release import Release
 from .._resolver.choose.fitting import rejection_of_pair
 from . import preferences, sizes
-from .catalog import Class, Size, catalog_of, class_of, manifest_of, new_size, preferences_of, sizes_of, waste_of
+from .catalog import Size, SizeClass, catalog_of, class_of, manifest_of, new_size, preferences_of, sizes_of, waste_of
 from .forklift import objects as forklift_objects
-from .machine import MIB, Machine, machines_of, rounded_up
+from .machine import MIB, MOST_MEMORY, MOST_VCPUS, Machine, machines_of, rounded_up
 from .names import Names
 from .preferences import Choice
 from .rules import Rules, rules_of
@@ -28,13 +29,13 @@ _STEP: Final = 2 * MIB
 
 
 class _Plan(NamedTuple):
-    """A machine on its way. vcpus, memory: what it needs, memory in bytes. wish: the type that the rules name."""
+    """A machine on its way. vcpus, memory: its needs, memory in bytes. wish: the type that the rules name."""
 
     machine: Machine
     choice: Choice
     vcpus: int
     memory: int
-    kind: Class
+    size_class: SizeClass
     reasons: list[str]
     wish: str = ""
 
@@ -48,21 +49,18 @@ def estate(
 ) -> Result:
     """The proposal for a neutral list of machines.
 
-    manifests: the instancetypes and preferences of the catalog. rules: as written, see `Rules`; options are rules that
-    come before them. Raises FieldError, which names the machine or the rule.
+    manifests: the instancetypes and preferences of the catalog. rules: the rules in their file, see `Rules`; options
+    are rules that come before them. Raises FieldError, which names the machine or the rule.
     """
     policy = rules_of({**(rules or {}), **(options or {})} if isinstance(rules, (Mapping, type(None))) else rules)
     listed = machines_of(machines)
     exceptions = _exceptions(listed, policy)
     kept = [machine for machine in listed if not exceptions[machine["id"]].get("skip")]
-    catalog = preferences_of(manifests, release)
-    specs = {item["metadata"]["name"]: item for item in manifests if item.get("kind") == PREFERENCE.cluster_kind}
-    offered = sizes_of(manifests, policy.series, release)
-    plans = [_plan(machine, catalog, policy, exceptions[machine["id"]]) for machine in kept]
-    judge = _Judge(specs, release)
-    chosen, new = _sized(plans, offered, policy, judge)
-    rows, vms, unmapped = _declared(plans, chosen, policy, exceptions, judge)
-    skipped = [_named(machine, "a rule leaves it out") for machine in listed if exceptions[machine["id"]].get("skip")]
+    preference_specs = preferences_of(manifests, release)
+    plans = [_plan(machine, preference_specs, policy, exceptions[machine["id"]], release) for machine in kept]
+    catalog = _Catalog(manifests, policy, release)
+    chosen, new = _sized(plans, catalog, policy)
+    rows, vms, unmapped = _declared(plans, chosen, policy, exceptions, catalog)
     return {
         "machines": rows,
         "catalog": catalog_of(new, policy.headroom),
@@ -73,13 +71,13 @@ def estate(
         ],
         "forklift": forklift_objects(kept, vms, policy),
         "unmapped": unmapped.as_dict(),
-        "left_out": skipped,
-        "rightsizing": _rightsizing(kept, rows) if policy.rightsize else [],
+        "left_out": [
+            {"id": machine["id"], "name": machine["name"], "reason": "a rule leaves it out"}
+            for machine in listed
+            if exceptions[machine["id"]].get("skip")
+        ],
+        "rightsizing": _rightsizing(kept, rows, policy) if policy.rightsize else [],
     }
-
-
-def _named(machine: Machine, reason: str) -> Result:
-    return {"id": machine["id"], "name": machine["name"], "reason": reason}
 
 
 def _exceptions(machines: Sequence[Machine], rules: Rules) -> dict[str, Mapping[str, Any]]:
@@ -87,26 +85,27 @@ def _exceptions(machines: Sequence[Machine], rules: Rules) -> dict[str, Mapping[
     return {item["id"]: rules.machines.get(item["id"]) or rules.machines.get(item["name"]) or {} for item in machines}
 
 
-def _plan(machine: Machine, catalog: Mapping[str, Any], rules: Rules, exception: Mapping[str, Any]) -> _Plan:
-    choice = preferences.choose(
-        machine, catalog, rules.preferences, exception.get("preference"), virtio=rules.virtio_drivers
-    )
+def _plan(
+    machine: Machine, catalog: Mapping[str, Any], rules: Rules, exception: Mapping[str, Any], release: Release
+) -> _Plan:
+    fixed = exception.get("preference")
+    choice = preferences.choose(machine, catalog, rules.preferences, fixed, rules.virtio_drivers, release)
     reasons: list[str] = []
     vcpus, memory = machine["vcpus"], machine["memory"]
     if rules.rightsize:
-        vcpus, memory = _used(machine, rules.spare, reasons)
+        vcpus, memory = _measured_need(machine, rules.spare, reasons)
     if choice.cpu > vcpus or choice.memory > memory:
         reasons.append(f"the preference {choice.name} requires {choice.cpu} vCPUs and {_gib(choice.memory)}")
         vcpus, memory = max(vcpus, choice.cpu), max(memory, choice.memory)
-    kind = class_of(machine)
-    if kind.dedicated:
+    size_class = class_of(machine)
+    if size_class.dedicated:
         reasons.append("its CPUs are reserved or pinned, so it gets dedicated ones")
-    if kind.hugepages:
-        reasons.append(f"it has huge pages of {kind.hugepages}")
-    return _Plan(machine, choice, vcpus, memory, kind, reasons, str(exception.get("instancetype") or ""))
+    if size_class.hugepages:
+        reasons.append(f"it has huge pages of {size_class.hugepages}")
+    return _Plan(machine, choice, vcpus, memory, size_class, reasons, str(exception.get("instancetype") or ""))
 
 
-def _used(machine: Machine, spare: Fraction, reasons: list[str]) -> tuple[int, int]:
+def _measured_need(machine: Machine, spare: Fraction, reasons: list[str]) -> tuple[int, int]:
     """(vCPUs, memory) for the measured use with what is to spare, and no more than the machine has."""
     needed = {"cpu": machine["vcpus"], "memory": machine["memory"]}
     for resource, has in (("cpu", machine["vcpus"]), ("memory", machine["memory"])):
@@ -121,90 +120,97 @@ def _used(machine: Machine, spare: Fraction, reasons: list[str]) -> tuple[int, i
         needed[resource] = wanted
         shown = f"{float(used):.3g} vCPUs" if resource == "cpu" else _gib(int(used))
         reasons.append(f"it uses {shown} of {resource}")
-    return needed["cpu"], rounded_up(needed["memory"], MIB)
+    return needed["cpu"], min(machine["memory"], rounded_up(needed["memory"], MIB))
 
 
-class _Judge:
-    """Whether KubeVirt accepts an instancetype with a preference; each pair is computed once."""
+class _Catalog:
+    """The instancetypes to choose from, and whether KubeVirt accepts them with preferences; each is computed once."""
 
-    def __init__(self, preference_manifests: Mapping[str, Manifest], release: Release) -> None:
-        self._preferences, self._release = preference_manifests, release
-        self._known: dict[tuple[str, str], str] = {}
+    def __init__(self, manifests: Sequence[Manifest], rules: Rules, release: Release) -> None:
+        # Right-sizing moves VMs among the instancetypes that there are, those of an earlier run too.
+        series = "" if rules.rightsize and not rules.new_sizes else rules.series
+        self.sizes = {size.name: size for size in sizes_of(manifests, series, release)}
+        self._preferences = {name_of(item): item for item in manifests if item.get("kind") == PREFERENCE.cluster_kind}
+        self._rules, self._release = rules, release
+        self._rejections: dict[tuple[str, str], str] = {}
+        self._nearest: dict[Any, Size | None] = {}
 
-    def rejection(self, size: Size, preference: str, headroom: int = 0) -> str:
+    def rejection(self, size: Size, preference: str) -> str:
         """Why KubeVirt rejects every VM with both; "" if it does not."""
         if not preference:
             return ""
         key = (size.name, preference)
-        if key not in self._known:
-            manifest = size.manifest or manifest_of(size, headroom)
-            architecture = (self._preferences[preference]["spec"].get("requirements") or {}).get("architecture") or ""
-            self._known[key] = rejection_of_pair(manifest, self._preferences[preference], architecture, self._release)
-        return self._known[key]
+        if key not in self._rejections:
+            manifest, other = size.manifest or manifest_of(size, self._rules.headroom), self._preferences[preference]
+            architecture = (other["spec"].get("requirements") or {}).get("architecture") or ""
+            self._rejections[key] = rejection_of_pair(manifest, other, architecture, self._release)
+        return self._rejections[key]
+
+    def nearest(self, plan: _Plan, overcommit: bool, waste: Fraction | None, bounds: tuple[int, int]) -> Size | None:
+        """The instancetype with the least waste, if that is under the bound; None if there is none.
+
+        waste: the bound, None for none. bounds: vCPUs and memory that it may have.
+        """
+        key = (plan.vcpus, plan.memory, plan.size_class, plan.choice.name, overcommit, waste, bounds)
+        if key not in self._nearest:
+            fitting = [
+                (waste_of(size, plan.vcpus, plan.memory), not size.overcommitted, size.name)
+                for size in self.sizes.values()
+                if plan.vcpus <= size.vcpus <= bounds[0]
+                and plan.memory <= size.memory <= bounds[1]
+                and size.size_class == plan.size_class
+                and not size.special
+                and (overcommit or not size.overcommitted)
+            ]
+            sizes = (
+                self.sizes[name] for wasted, _ordinary, name in sorted(fitting) if waste is None or wasted <= waste
+            )
+            found = (size for size in sizes if not self.rejection(size, plan.choice.name))
+            self._nearest[key] = next(found, None)
+        return self._nearest[key]
 
 
-def _sized(
-    plans: Sequence[_Plan], offered: Sequence[Size], rules: Rules, judge: _Judge
-) -> tuple[list[Size], list[Size]]:
+def _sized(plans: Sequence[_Plan], catalog: _Catalog, rules: Rules) -> tuple[list[Size], list[Size]]:
     """(the size of each machine, the new ones)."""
-    by_name = {size.name: size for size in offered}
-    nearest = _Nearest(offered, rules, judge)
-    found: list[Size | None] = []
-    for plan in plans:
-        size = by_name.get(plan.wish)
-        if size is not None:
-            plan.reasons.append(f"the rules name the instancetype {size.name}")
-        elif plan.wish:
-            plan.reasons.append(f"the rules name the instancetype {plan.wish}, which the catalog lacks")
-        found.append(size or nearest.of(plan))
-    due = [plan for plan, size in zip(plans, found) if size is None]
-    new = _new(due, rules)
+    found = [_existing(plan, catalog, rules) for plan in plans]
+    new = _new([plan for plan, size in zip(plans, found) if size is None], rules)
     chosen = [size or _smallest(new[_group(plan)], _rounded(plan)) for plan, size in zip(plans, found)]
-    added = {size.name: size for group in new.values() for size in group}
     taken = {size.name for size in chosen}
-    return chosen, [size for name, size in added.items() if name in taken]
+    return chosen, [size for group in new.values() for size in group if size.name in taken]
 
 
-class _Nearest:
-    """The instancetype of a catalog for a machine: the one with the least waste, if that is under the bound."""
-
-    def __init__(self, offered: Sequence[Size], rules: Rules, judge: _Judge) -> None:
-        self._offered, self._rules, self._judge = offered, rules, judge
-        self._known: dict[Any, Size | None] = {}
-
-    def of(self, plan: _Plan) -> Size | None:
-        """None if there is none."""
-        reserved = plan.machine["reserved"].get("memory") or 0
-        overcommit = self._rules.overcommit and not reserved
-        key = (plan.vcpus, plan.memory, plan.kind, plan.choice.name, overcommit)
-        if key not in self._known:
-            self._known[key] = self._searched(plan, overcommit)
-        return self._known[key]
-
-    def _searched(self, plan: _Plan, overcommit: bool) -> Size | None:
-        fitting = [
-            (waste_of(size, plan.vcpus, plan.memory), not size.overcommitted, size.name, size)
-            for size in self._offered
-            if size.vcpus >= plan.vcpus
-            and size.memory >= plan.memory
-            and size.kind == plan.kind
-            and not size.special
-            and (overcommit or not size.overcommitted)
-        ]
-        for waste, _ordinary, _name, size in sorted(fitting, key=lambda entry: entry[:3]):
-            if waste > self._rules.waste:
-                break
-            if not self._judge.rejection(size, plan.choice.name):
-                return size
-        return None
+def _existing(plan: _Plan, catalog: _Catalog, rules: Rules) -> Size | None:
+    """The instancetype that the rules or the source name, or the nearest one; None for a new one. Adds reasons."""
+    machine = plan.machine
+    if plan.wish in catalog.sizes:
+        plan.reasons.append(f"the rules name the instancetype {plan.wish}")
+        return catalog.sizes[plan.wish]
+    if plan.wish:
+        plan.reasons.append(f"the rules name the instancetype {plan.wish}, which the catalog lacks")
+    overcommit = rules.overcommit and not machine["reserved"].get("memory")
+    name = machine.get("instancetype")
+    if not name:
+        return catalog.nearest(plan, overcommit, rules.waste, (MOST_VCPUS, MOST_MEMORY))
+    # A VM of KubeVirt: what its manifest does not show, such as devices, comes from its instancetype.
+    most = machine["vcpus"], machine["memory"]
+    current = catalog.sizes.get(name, Size(name, *most, plan.size_class, manifest={}))
+    unknown = machine.get("preference", plan.choice.name) != plan.choice.name
+    if not rules.rightsize or unknown or current.special or machine["passthrough"]:
+        plan.reasons.append(f"it keeps the instancetype {name}")
+        return current
+    bound = rules.waste if rules.new_sizes else None
+    nearest = catalog.nearest(plan, overcommit or current.overcommitted, bound, most)
+    if nearest is not None and (nearest.vcpus, nearest.memory) != most:
+        return nearest
+    return None if rules.new_sizes and (plan.vcpus, plan.memory) != most else current
 
 
-def _group(plan: _Plan) -> tuple[Class, int]:
-    return plan.kind, plan.vcpus
+def _group(plan: _Plan) -> tuple[SizeClass, int]:
+    return plan.size_class, plan.vcpus
 
 
 def _rounded(plan: _Plan) -> int:
-    step = parse(plan.kind.hugepages).value if plan.kind.hugepages else 0
+    step = parse(plan.size_class.hugepages).value if plan.size_class.hugepages else 0
     return rounded_up(plan.memory, max(step, _STEP))
 
 
@@ -231,30 +237,24 @@ def _declared(
     chosen: Sequence[Size],
     rules: Rules,
     exceptions: Mapping[str, Mapping[str, Any]],
-    judge: _Judge,
+    catalog: _Catalog,
 ) -> tuple[list[Result], list[Result], Unmapped]:
     """(the result of each machine, the options of its VM, what is not in the maps)."""
-    names, unmapped = Names(), Unmapped()
-    places = {
-        plan.machine["id"]: exceptions[plan.machine["id"]].get("namespace")
-        or rules.namespace_of(plan.machine.get("folder") or "")
-        for plan in plans
-    }
-    given: dict[str, str] = {}
+    names, unmapped = Names(), Unmapped(Counter(), Counter(), Counter())
+    places, given = [], []
     # The names of the rules come first, so that no other machine has them already.
     for plan in plans:
-        machine = plan.machine
-        wish = exceptions[machine["id"]].get("name")
-        if wish and names.reserve(places[machine["id"]], wish):
-            given[machine["id"]] = wish
+        exception = exceptions[plan.machine["id"]]
+        places.append(exception.get("namespace") or rules.namespace_of(plan.machine.get("folder") or ""))
+        wish = exception.get("name")
+        given.append(wish if wish and names.reserve(places[-1], wish) else "")
     rows, vms = [], []
-    for plan, size in zip(plans, chosen):
+    for plan, size, namespace, own in zip(plans, chosen, places, given):
         machine, choice = plan.machine, plan.choice
-        namespace = places[machine["id"]]
-        name = given.get(machine["id"]) or names.of(namespace, machine["name"])
+        name = own or names.of(namespace, machine["name"])
         reasons = [*choice.reasons, *plan.reasons, _fit(size, plan)]
         preference = choice.name
-        rejection = judge.rejection(size, preference, rules.headroom)
+        rejection = catalog.rejection(size, preference)
         if rejection:
             reasons.append(f"no preference, because KubeVirt rejects {preference} with {size.name}: {rejection}")
             preference = ""
@@ -289,23 +289,20 @@ def _gib(memory: int) -> str:
     return f"{memory / (1 << 30):.4g} GiB"
 
 
-def _rightsizing(machines: Sequence[Machine], rows: Sequence[Mapping[str, Any]]) -> list[Result]:
-    """VMs of a cluster that are to get another instancetype, by namespace and names of both.
+def _rightsizing(machines: Sequence[Machine], rows: Sequence[Mapping[str, Any]], rules: Rules) -> list[Result]:
+    """VMs of a cluster that are to get another instancetype, by team and by the names of both.
 
-    `replace` is what the role revision_refresh takes.
+    `replace` and `names` are what the role revision_refresh takes.
     """
     groups: dict[tuple[str, str, str], Result] = {}
     for machine, row in zip(machines, rows):
-        namespace, _slash, name = machine["id"].rpartition("/")
-        before = machine.get("instancetype")
-        if not before or before == row["instancetype"]:
+        before, after = machine.get("instancetype"), row["instancetype"]
+        if not before or before == after:
             continue
-        key = (namespace, before, row["instancetype"])
-        group = groups.setdefault(
-            key,
-            {"namespace": namespace, "names": [], "replace": {before: row["instancetype"]}, "vcpus": 0, "memory": 0},
-        )
-        group["names"].append(name)
+        team = machine["tags"].get(rules.team_label) or machine.get("folder") or ""
+        empty: Result = {"team": team, "names": [], "replace": {before: after}, "vcpus": 0, "memory": 0}
+        group = groups.setdefault((team, before, after), empty)
+        group["names"].append(machine["id"])
         for resource in ("vcpus", "memory"):
             group[resource] += row["source"][resource] - row["guest"][resource]
     return [groups[key] for key in sorted(groups)]

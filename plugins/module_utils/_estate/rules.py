@@ -1,4 +1,4 @@
-"""What a person decides about an estate: bounds, maps and exceptions, as written in one YAML file."""
+"""The decisions of a person about an estate: bounds, maps and exceptions, in one YAML file."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Rules(NamedTuple):
     each machine under `waste`. storage: datastore → options of a volume. networks: network → `pod`, a
     NetworkAttachmentDefinition, or None to leave out. devices: the source's text → `{gpu: NAME}` or
     `{host_device: NAME}`. preferences: patterns before the built-in table. machines: exceptions by id or name.
-    headroom: how many times as large as at the start a guest may become; 0 for the cluster's default. spare: what is
-    added to measured use, a share.
+    headroom: how many times as large as at the start a guest may become; 0 for the cluster's default. spare: the share
+    that is added to measured use. team_label: the VM label with the team; without it, the namespace is the team.
     """
 
     waste: Fraction = Fraction(15, 100)
@@ -35,6 +35,7 @@ class Rules(NamedTuple):
     headroom: int = 2
     rightsize: str = ""
     spare: Fraction = Fraction(20, 100)
+    team_label: str = "team"
     start: bool = False
     keep_macs: bool = False
     virtio_drivers: bool = False
@@ -109,6 +110,7 @@ _SHAPE: Final[Mapping[str, Any]] = {
     "headroom": amount,
     "rightsize": ("", "p95"),
     "spare": _percent,
+    "team_label": text,
     **dict.fromkeys(("overcommit", "start", "keep_macs", "virtio_drivers"), bool),
     "namespace": label,
     "namespaces": {"*": label},

@@ -7,7 +7,7 @@ the shape of its entries, or a dictionary with the shapes of its keys; `*` is an
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from .._resolver.api import name_rules
@@ -53,9 +53,9 @@ def _of_type(value: Any, kind: Any) -> Any:
     return value
 
 
-def name(value: Any) -> str:
+def name(value: Any, problem_of: Callable[[str], str | None] = name_rules.subdomain) -> str:
     """A check for the name of an object."""
-    problem = name_rules.subdomain(value) if isinstance(value, str) else "is no name"
+    problem = problem_of(value) if isinstance(value, str) else "is no name"
     if problem:
         raise FieldError("", f"{quoted(value)} {problem}")
     return str(value)
@@ -63,17 +63,28 @@ def name(value: Any) -> str:
 
 def label(value: Any) -> str:
     """A check for the name of a namespace or a VM."""
-    problem = name_rules.label(value) if isinstance(value, str) else "is no name"
-    if problem:
-        raise FieldError("", f"{quoted(value)} {problem}")
-    return str(value)
+    return name(value, name_rules.label)
 
 
-def text(value: Any) -> str:
-    """A check for a text that is not empty."""
-    if not isinstance(value, str) or not value:
-        raise FieldError("", f"expected a text, found {quoted(value)}")
-    return value
+def _only(noun: str, is_valid: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A check for a value of a kind."""
+
+    def check(value: Any) -> Any:
+        if isinstance(value, bool) or not is_valid(value):
+            raise FieldError("", f"expected {noun}, found {quoted(value)}")
+        return value
+
+    return check
+
+
+text: Final = _only("a text", lambda value: isinstance(value, str) and value)
+number: Final = _only("a number", lambda value: isinstance(value, (int, float)) and 0 <= value < float("inf"))
+_amount: Final = _only("a whole number", lambda value: re.fullmatch("[0-9]{1,18}", str(value).strip(), re.ASCII))
+
+
+def amount(value: Any) -> int:
+    """A check for a whole number, not negative."""
+    return int(_amount(value))
 
 
 def pattern(value: Any) -> str:
@@ -83,17 +94,3 @@ def pattern(value: Any) -> str:
     except re.error as error:
         raise FieldError("", f"{quoted(value)} is no pattern: {error}") from None
     return str(value)
-
-
-def amount(value: Any) -> int:
-    """A check for a whole number, not negative."""
-    if isinstance(value, bool) or not re.fullmatch("[0-9]{1,18}", str(value).strip(), re.ASCII):
-        raise FieldError("", f"expected a whole number, found {quoted(value)}")
-    return int(value)
-
-
-def number(value: Any) -> Any:
-    """A check for a number, not negative."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
-        raise FieldError("", f"expected a number, found {quoted(value)}")
-    return value

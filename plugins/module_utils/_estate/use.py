@@ -9,13 +9,12 @@ from .._resolver.api.errors import FieldError
 from .._resolver.api.name_rules import quoted
 
 _RESOURCES: Final = ("cpu", "memory")
-_SHARE: Final = 95
 
 
 def use_of(answer: Any) -> dict[str, dict[str, float]]:
     """NAMESPACE/NAME → {cpu, memory}, vCPUs and bytes, of an answer whose series have the label `resource`.
 
-    A series of a range counts with the value that 95 % of its samples do not exceed. Raises FieldError.
+    If a VM has several series, such as one for each node, the largest counts. Raises FieldError.
     """
     data = answer.get("data") if isinstance(answer, Mapping) else None
     series = data.get("result") if isinstance(data, Mapping) else None
@@ -28,14 +27,11 @@ def use_of(answer: Any) -> dict[str, dict[str, float]]:
         if not isinstance(labels, Mapping) or labels.get("resource") not in _RESOURCES:
             raise FieldError(place, "has no label resource with cpu or memory; use the query of the documentation")
         key = f"{labels.get('namespace', '')}/{labels.get('name', '')}"
-        values = [entry[1] for entry in item.get("values") or [item.get("value") or (0, None)]]
+        value = item.get("value")
         try:
-            numbers = sorted(float(value) for value in values)
-        except (TypeError, ValueError):
-            raise FieldError(place, f"{quoted(values[0])} is not a number") from None
-        # The nearest rank, so that a value that was measured is the answer.
-        rank = -(-len(numbers) * _SHARE // 100)
-        amount = numbers[rank - 1]
+            amount = float(value[1])
+        except (TypeError, ValueError, IndexError, KeyError):
+            raise FieldError(f"{place}.value", f"{quoted(value)} has no number; use /api/v1/query") from None
         if not 0 <= amount < float("inf"):
             continue
         by_resource = found.setdefault(key, {})

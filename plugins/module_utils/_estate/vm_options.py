@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
@@ -17,26 +18,21 @@ ID_ANNOTATION: Final = f"{_PREFIX}/source-id"
 FOLDER_LABEL: Final = f"{_PREFIX}/folder"
 
 
-class Unmapped:
+class Unmapped(NamedTuple):
     """Datastores, networks and devices without an entry in the maps, each with the number of its uses."""
 
-    def __init__(self) -> None:
-        self.storage: dict[str, int] = {}
-        self.networks: dict[str, int] = {}
-        self.devices: dict[str, int] = {}
-
-    @staticmethod
-    def count(counts: dict[str, int], name: str) -> None:
-        counts[name] = counts.get(name, 0) + 1
+    storage: Counter[str]
+    networks: Counter[str]
+    devices: Counter[str]
 
     def as_dict(self) -> dict[str, list[dict[str, Any]]]:
         """By map: the names with the number of uses, in order of the names."""
-        maps = (("storage", self.storage), ("networks", self.networks), ("devices", self.devices))
-        return {key: [{"name": name, "uses": count} for name, count in sorted(counts.items())] for key, counts in maps}
+        counted = self._asdict().items()
+        return {key: [{"name": name, "uses": uses[name]} for name in sorted(uses)] for key, uses in counted}
 
 
 class Chosen(NamedTuple):
-    """What is chosen for a machine. firmware: options for firmware and TPM. instancetype: the name."""
+    """The choice for a machine. firmware: options for firmware and TPM. instancetype: its name."""
 
     name: str
     namespace: str
@@ -48,7 +44,6 @@ class Chosen(NamedTuple):
 def options_of(machine: Machine, chosen: Chosen, rules: Rules, unmapped: Unmapped) -> tuple[Options, list[str]]:
     """(the options, what is not brought)."""
     lost: list[str] = []
-    template: Options = {}
     options: Options = {
         "name": chosen.name,
         "namespace": chosen.namespace,
@@ -59,22 +54,19 @@ def options_of(machine: Machine, chosen: Chosen, rules: Rules, unmapped: Unmappe
     if chosen.preference:
         options["preference"] = {"name": chosen.preference}
     options["run_strategy"] = "Always" if rules.start and machine.get("power") == "on" else "Halted"
-    options.update({key: value for key, value in chosen.firmware.items() if key != "template"})
-    if "template" in chosen.firmware:
-        template = chosen.firmware["template"]["spec"]["domain"]
-    volumes = _volumes(machine, rules, unmapped, lost)
-    if volumes:
-        options["volumes"] = volumes
-    networks = _networks(machine, rules, unmapped, lost)
-    if networks:
-        options["networks"] = networks
+    options.update(chosen.firmware)
+    domain = {**options.pop("template", {})}
+    for key, made in (("volumes", _volumes), ("networks", _networks)):
+        entries = made(machine, rules, unmapped, lost)
+        if entries:
+            options[key] = entries
     devices = _devices(machine, rules, unmapped, lost)
     if devices:
-        template = {**template, "devices": devices}
-    if template:
-        options["template"] = {"spec": {"domain": template}}
+        domain["devices"] = {**domain.get("devices", {}), **devices}
+    if domain:
+        options["template"] = {"spec": {"domain": domain}}
     if machine.get("fault_tolerance"):
-        lost.append("fault tolerance: KubeVirt has none")
+        lost.append("fault tolerance, which KubeVirt does not have")
     return options, lost
 
 
@@ -87,17 +79,17 @@ def _labels(machine: Machine) -> dict[str, str]:
     return {key: value for key, value in labels.items() if value}
 
 
-def _volumes(machine: Machine, rules: Rules, unmapped: Unmapped, lost: list[str]) -> list[Options]:
+def _volumes(machine: Machine, rules: Rules, unmapped: Unmapped, losses: list[str]) -> list[Options]:
     volumes: list[Options] = []
     for number, disk in enumerate(machine["disks"], 1):
         name = str(disk.get("name") or f"disk {number}")
-        reason = _unbrought(disk)
+        reason = _disk_refusal(disk)
         if reason:
-            lost.append(f"{name}: {reason}")
+            losses.append(f"{name}: {reason}")
             continue
         datastore = str(disk.get("storage") or "")
         if datastore not in rules.storage:
-            Unmapped.count(unmapped.storage, datastore or "(unknown)")
+            unmapped.storage[datastore or "(unknown)"] += 1
         source: Options = {"blank": True}
         if rules.vddk and disk.get("path") and machine.get("uuid"):
             source = {"vddk": {**rules.vddk, "uuid": machine["uuid"], "backing_file": disk["path"]}}
@@ -106,33 +98,33 @@ def _volumes(machine: Machine, rules: Rules, unmapped: Unmapped, lost: list[str]
     return volumes
 
 
-def _unbrought(disk: Mapping[str, Any]) -> str:
+def _disk_refusal(disk: Mapping[str, Any]) -> str:
     """Why a disk is not brought; "" if it is."""
     if disk.get("raw"):
         return "a raw device mapping"
     if disk.get("shared"):
-        return "it is shared with other machines"
+        return "a disk that is shared with other machines"
     if "independent" in str(disk.get("mode") or "").lower():
         return "an independent disk, which snapshots of the machine leave out"
     if not disk.get("size"):
-        return "the source does not tell its size"
+        return "a disk whose size the source does not tell"
     return ""
 
 
-def _networks(machine: Machine, rules: Rules, unmapped: Unmapped, lost: list[str]) -> list[Options]:
+def _networks(machine: Machine, rules: Rules, unmapped: Unmapped, losses: list[str]) -> list[Options]:
     networks: list[Options] = []
     has_pod = False
     for number, nic in enumerate(machine["nics"], 1):
         source = str(nic.get("network") or "")
         if source not in rules.networks:
-            Unmapped.count(unmapped.networks, source or "(unknown)")
-            lost.append(f"network interface {number}: {source or 'its network'} is not in the map of networks")
+            unmapped.networks[source or "(unknown)"] += 1
+            losses.append(f"network interface {number}: {source or 'its network'} is not in the map of networks")
             continue
         target = rules.networks[source]
         if target is None:
             continue
         if is_pod(target) and has_pod:
-            lost.append(f"network interface {number}: a VM has one interface on the pod network")
+            losses.append(f"network interface {number}: a second interface on the pod network")
             continue
         has_pod = has_pod or is_pod(target)
         network: Options = {"name": f"nic-{number}", **({} if is_pod(target) else {"multus": target})}
@@ -142,13 +134,13 @@ def _networks(machine: Machine, rules: Rules, unmapped: Unmapped, lost: list[str
     return networks
 
 
-def _devices(machine: Machine, rules: Rules, unmapped: Unmapped, lost: list[str]) -> Options:
+def _devices(machine: Machine, rules: Rules, unmapped: Unmapped, losses: list[str]) -> Options:
     devices: Options = {}
     for number, text in enumerate(machine["passthrough"], 1):
         target = rules.devices.get(text)
         if target is None:
-            Unmapped.count(unmapped.devices, text)
-            lost.append(f"device {text}: it is not in the map of devices")
+            unmapped.devices[text] += 1
+            losses.append(f"device {number}: {text} is not in the map of devices")
             continue
         ((kind, name),) = target.items()
         entries = devices.setdefault("gpus" if kind == "gpu" else "hostDevices", [])

@@ -46,6 +46,7 @@ def estate(
     try:
         if use:
             machines = with_use(machines, use_of(plain(use)))
+            options["rightsize"] = "p95"
         proposed = proposal.estate(machines, _catalog(catalog, release), plain(rules) or None, release, options)
     except FieldError as error:
         raise AnsibleFilterError(one_line(error)) from None
@@ -84,9 +85,21 @@ def estate_page(value: Any, title: Any, rows: Any = 1000) -> str:
             [(size["vcpus"], size["memory"], size["machines"], size["name"]) for size in sums["sizes_after"]],
         )
         report = {**defaults, **value}
-        return render("estate", report=report, title=str(title), rows=int(rows), picture=picture)
+        losses = _losses(value["machines"])
+        return render("estate", report=report, title=str(title), rows=int(rows), picture=picture, losses=losses)
     except (UndefinedError, KeyError, TypeError) as error:
         raise AnsibleFilterError(f"not a proposal of the filter estate: {error}") from None
+
+
+def _losses(machines: Iterable[Mapping[str, Any]]) -> list[Result]:
+    """Each kind of loss with the names of its machines, the most frequent first."""
+    groups: dict[str, dict[str, None]] = {}
+    for machine in machines:
+        for line in machine["not_brought"]:
+            # A line may begin with the disk, the network interface or the device of the machine.
+            groups.setdefault(line.partition(": ")[2] or line, {})[machine["name"]] = None
+    rows = [{"loss": loss, "machines": list(names)} for loss, names in groups.items()]
+    return sorted(rows, key=lambda row: -len(row["machines"]))
 
 
 def _picture(*panels: list[tuple[int, int, int, str]]) -> Result:

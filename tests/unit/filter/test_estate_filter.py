@@ -80,10 +80,16 @@ def test_page_shows_and_escapes_all() -> None:
     evil = "<script>alert(1)</script>"
     item = machine(name=evil, folder=evil, nics=[{"network": evil}], guest={"text": evil}, passthrough=[evil])
     proposal = estate([item, machine(2, vcpus=8)], rules={"machines": {"web2": {"skip": True}}})
-    room = {"virtual_machines": [{"namespace": "a", "name": evil, "fits": False, "problem": evil}]}
+    placed = {"namespace": "a", "name": "web1", "fits": True, "problem": "", "placement": {"node": "node-7"}}
+    room = {"virtual_machines": [{"namespace": "a", "name": evil, "fits": False, "problem": evil}, placed]}
     text = page({**proposal, "remarks": [evil], "read_left_out": {"templates": 2}, "room": room}, evil)
     assert "<script" not in text and text.count("&lt;script&gt;") > 8
-    assert "2 templates" in text and "a rule leaves it out" in text and "0 of 1 VMs find room" in text
+    assert (
+        "2 templates" in text
+        and "a rule leaves it out" in text
+        and "1 of 2 VMs find room" in text
+        and "<strong>node-7</strong>" in text
+    )
     assert text == page({**proposal, "remarks": [evil], "read_left_out": {"templates": 2}, "room": room}, evil)
 
 
@@ -95,6 +101,20 @@ def test_page_of_a_made_estate() -> None:
     assert all(0 < float(x) < 480 and 0 < float(y) < 300 for x, y, _radius in circles)
     for words in ("236", "independent disk", "gold-01", "Shop/Production", "12 would be new"):
         assert words in text
+    heads = {head: side for side, head in re.findall(r'<th(?: class="(.)")?>([^<]*)</th>', text)}
+    assert {head for head, side in heads.items() if side == "r"} == {"Machines", "Memory", "Uses", "vCPUs"}
+
+
+def test_page_groups_what_is_lost() -> None:
+    disks = [{"name": "scsi0", "size": GIB, "raw": True}, {"name": "scsi1", "size": GIB, "raw": True}]
+    lost = [{"disks": disks}, {"disks": disks[1:], "fault_tolerance": True}, {"nics": [{"network": "dmz"}]}]
+    machines = [machine(number, **facts) for number, facts in enumerate(lost, 1)]
+    section = page(estate(machines), "Estate").partition("<h2>Not brought</h2>")[2].partition("<h2>")[0]
+    assert re.findall(r">([^<\n]+)</td><td[^>]*>(\d+)</td><td[^>]*>([^<]+)</td>", section) == [
+        ("a raw device mapping", "2", "web1, web2"),
+        ("fault tolerance, which KubeVirt does not have", "1", "web2"),
+        ("dmz is not in the map of networks", "1", "web3"),
+    ]
 
 
 def test_documented_example_is_current() -> None:
@@ -111,9 +131,9 @@ def test_documented_example_is_current() -> None:
 
 def test_page_shows_what_becomes_free() -> None:
     used = {"cpu": 0.5, "memory": GIB}
-    item = machine(id="shop/web", vcpus=8, memory=32 * GIB, instancetype="u1.2xlarge", used=used)
+    item = machine(folder="shop", vcpus=8, memory=32 * GIB, instancetype="u1.2xlarge", used=used)
     text = page(estate([item], rules={"rightsize": "p95"}), "Use")
-    assert "Right-sizing" in text and "7 vCPUs" in text
+    assert "Right-sizing" in text and "<strong>shop</strong>" in text and text.count("7 vCPUs, 30 GiB") == 2
 
 
 @pytest.mark.parametrize("value", ["text", {"summary": {}}, {"summary": {"sizes_before": [], "sizes_after": []}}])

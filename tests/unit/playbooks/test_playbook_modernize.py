@@ -1,13 +1,11 @@
 """The playbook modernize: a table of guests, new manifests as files, and what cannot be converted."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from ansible_environment import ansible
 
 OLD = """\
 kind: List
@@ -38,11 +36,8 @@ metadata: {name: web}
 
 
 def run(folder: Path, *options: str, **variables: object) -> tuple[int, str]:
-    program = str(Path(sys.executable).with_name("ansible-playbook"))
-    command = [program, "virtshape.instancetypes.modernize", "-e", json.dumps(variables), *options]
-    environment = {**os.environ, "PWD": str(folder)}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=environment)
-    return done.returncode, done.stdout + done.stderr
+    arguments = ("virtshape.instancetypes.modernize", "-e", json.dumps(variables), *options)
+    return ansible(folder, "ansible-playbook", *arguments, PWD=str(folder))
 
 
 def test_a_vm_of_a_preset(tmp_path: Path) -> None:

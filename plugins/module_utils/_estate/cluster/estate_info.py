@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..._cluster.client.errors import TaskFailed
+from ..._cluster.modules.module import Module, Params, Result, TaskContext
 from ..._cluster.modules.options import AUTH, REQUESTS
-from ..._cluster.modules.outcome import Module, Outcome, Params, TaskContext
 from ..._resolver.api import release as releases
 from ..machine import without_templates
 from . import files, live
@@ -29,7 +29,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: TaskContext) -> Outcome:
+def _run(params: Params, task: TaskContext) -> Result:
     source = params["source"]
     kind = live.kind_of(source)
     if kind:
@@ -47,7 +47,7 @@ def _run(params: Params, task: TaskContext) -> Outcome:
     if reading.remarks:
         task.warnings.append(f"{len(reading.remarks)} remarks on {source}; the first: {reading.remarks[0]}")
     result = {"machines": reading.machines, "remarks": reading.remarks[:_MOST_REMARKS], "left_out": reading.left_out}
-    return Outcome({"changed": False, "kind": kind, **without_templates(result)})
+    return {"changed": False, "kind": kind, **without_templates(result)}
 
 
 MODULE = Module({**AUTH, **_SPEC, **REQUESTS}, _run)

@@ -90,8 +90,8 @@ def _sheets(path: Path) -> dict[str, Sequence[Sequence[Any]]]:
 
 
 def _openstack(path: Path) -> Reading:
-    """The lists of servers, flavors and images, told apart by their keys."""
-    lists: dict[str, list[Any]] = {"servers": [], "flavors": [], "images": []}
+    """The lists of servers, flavors, images and volumes, told apart by their keys."""
+    lists: dict[str, list[Any]] = {"servers": [], "flavors": [], "images": [], "volumes": []}
     for file in _files(path):
         if file.suffix.lower() == ".json":
             try:
@@ -108,8 +108,9 @@ def _openstack(path: Path) -> Reading:
 
 
 def _list_of(entry: Any) -> str:
-    keys = {str(key).lower() for key in entry} if isinstance(entry, dict) else set()
-    return "flavors" if "vcpus" in keys else "images" if "disk format" in keys or "disk_format" in keys else "servers"
+    keys = {str(key).lower().replace("_", " ") for key in entry} if isinstance(entry, dict) else set()
+    lists = (("flavors", {"vcpus"}), ("images", {"disk format"}), ("volumes", {"attached to", "attachments"}))
+    return next((name for name, own in lists if own & keys), "servers")
 
 
 def _proxmox(path: Path) -> Reading:

@@ -140,10 +140,11 @@ def _openstack(params: Params) -> Reading:
     keystone = import_module("keystoneauth1.exceptions")
     try:
         cloud = library.connect(cloud=params["source"].removeprefix(_CLOUD) or os.environ.get("OS_CLOUD"))
-        lists = [
-            [item.to_dict() for item in items]
-            for items in (cloud.compute.servers(), cloud.compute.flavors(get_extra_specs=True), cloud.image.images())
-        ]
+        listed = [cloud.compute.servers(), cloud.compute.flavors(get_extra_specs=True), cloud.image.images()]
+        if cloud.has_service("block-storage"):
+            listed.append(cloud.block_storage.volumes())
+        # The library has names of its own for some properties of images.
+        lists = [[item.to_dict(original_names=True) for item in items] for items in listed]
     except (errors.SDKException, keystone.ClientException) as error:
         raise _failed(params["source"], error) from None
     return openstack.read(*lists)
@@ -164,6 +165,7 @@ def _proxmox(params: Params) -> Reading:
             if entry.get("type") == "qemu":
                 config = api.nodes(entry["node"]).qemu(entry["vmid"]).config.get()
                 power = {"running": "on", "stopped": "off"}.get(entry.get("status"))
+                config = {"template": entry.get("template"), **config}
                 proxmox.add(reading, f"VM {entry['vmid']}", str(entry["vmid"]), config, power)
     except (library.ResourceException, library.AuthenticationError, requests.RequestException) as error:
         raise _failed(params["source"], error) from None

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ..._resolver.api import release_schema
-from ..._resolver.api.errors import FieldError, QuantityError
+from ..._resolver.api.errors import FieldError, KubeVirtError, QuantityError
 from ..._resolver.api.manifest import (
     OS_ANNOTATION,
     Manifest,
@@ -16,16 +16,16 @@ from ..._resolver.api.manifest import (
     name_of,
     namespace_of,
 )
-from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE
+from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, references
 from ..._resolver.api.quantity import parse
+from ..._resolver.declare import kubevirt_vm
 from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.kubevirt.find import find
 from ..._resolver.kubevirt.vmi import expand
 from ..._resolver.kubevirt.vmi.vmi import vcpus
-from .reading import Reading, without_absent
+from .reading import Reading
 
 _KIND: Final = "VirtualMachine"
-_TASKS: Final = ("kubevirt.core.kubevirt_vm", "kubevirt_vm")
 _BLOCKS: Final = ("tasks", "pre_tasks", "post_tasks", "handlers", "block", "rescue", "always")
 
 
@@ -39,25 +39,18 @@ def vms_in(document: Any) -> Iterator[Manifest]:
             yield dict(document)
         elif str(document.get("kind") or "").endswith("List"):
             yield from vms_in(document.get("items"))
-        for task in _TASKS:
-            if isinstance(document.get(task), Mapping):
-                yield _of_task(document[task])
+        for name in kubevirt_vm.MODULES & set(document):
+            if isinstance(document[name], Mapping):
+                yield kubevirt_vm.manifest_of(document[name], document[name].get("running") is False)
         for block in _BLOCKS:
             yield from vms_in(document.get(block))
 
 
-def _of_task(options: Mapping[str, Any]) -> Manifest:
-    spec: Manifest = {key: options[key] for key in ("instancetype", "preference") if options.get(key)}
-    if options.get("data_volume_templates"):
-        spec["dataVolumeTemplates"] = options["data_volume_templates"]
-    spec["runStrategy"] = options.get("run_strategy") or ("Halted" if options.get("running") is False else "Always")
-    spec["template"] = {"spec": options.get("spec") or {}}
-    metadata = {key: options[key] for key in ("name", "namespace", "labels") if options.get(key)}
-    return {"apiVersion": "kubevirt.io/v1", "kind": _KIND, "metadata": metadata, "spec": spec}
-
-
 def add(reading: Reading, place: str, vm: Manifest, cluster: Cluster) -> None:
-    """Adds a VM with the size that its instancetype or its own fields give it. place: for remarks."""
+    """Adds a VM with the size that its instancetype or its own fields give it.
+
+    place: the file or cluster, for remarks.
+    """
     metadata = vm.get("metadata") if isinstance(vm.get("metadata"), Mapping) else {}
     name = str((metadata or {}).get("name") or "")
     if "{{" in str(vm):
@@ -72,7 +65,14 @@ def add(reading: Reading, place: str, vm: Manifest, cluster: Cluster) -> None:
     except (FieldError, QuantityError) as error:
         reading.refuse(place, name, str(error))
         return
-    reading.machines.append(_machine(vm, spec, cpus, memory))
+    machine = _machine(vm, spec, cpus, memory)
+    own = next((key for key in references(vm) if key.namespace), None)
+    if own is None:
+        machine.update({MATCHER_FIELD_OF_KIND[key.kind].matcher: key.name for key in references(vm)})
+    else:
+        problem = f"{own.kind} {own.label} is of its namespace, so the VM counts as one with a size of its own"
+        reading.remarks.append(f"{place}: {machine['id']}: {problem}")
+    reading.add(place, machine)
 
 
 def _expanded(vm: Manifest, cluster: Cluster) -> Manifest:
@@ -81,11 +81,13 @@ def _expanded(vm: Manifest, cluster: Cluster) -> Manifest:
     template = canonical["spec"]["template"]
     if template is None:
         raise FieldError("spec.template", "is missing")
-    found = [find.spec(canonical, matcher, cluster.objects, cluster.release) for matcher in (INSTANCETYPE, PREFERENCE)]
-    problem = found[0].error or found[1].error
-    problem = problem or expand.fill(template, found[0].spec, found[1].spec, cluster.kubevirt)
-    if problem is not None:
-        raise FieldError("", problem.message)
+    try:
+        instancetype, preference = (
+            find.effective_spec(canonical, field, cluster.objects, cluster.release) for field in MATCHER_FIELDS
+        )
+        expand.fill(template, instancetype, preference, cluster.kubevirt)
+    except KubeVirtError as error:
+        raise FieldError("", error.message) from error
     spec: Manifest = template["spec"]
     return spec
 
@@ -95,38 +97,30 @@ def _machine(vm: Manifest, spec: Manifest, cpus: int, memory: int) -> dict[str, 
     cpu, devices = domain.get("cpu") or {}, domain.get("devices") or {}
     loader = (domain.get("firmware") or {}).get("bootloader") or {}
     namespace, name = namespace_of(vm) or "default", name_of(vm)
-    matchers = {
-        item.matcher: INSTANCETYPE.matcher_of(vm) if item is INSTANCETYPE else PREFERENCE.matcher_of(vm)
-        for item in (INSTANCETYPE, PREFERENCE)
+    tpm = devices.get("tpm")
+    return {
+        "id": f"{namespace}/{name}",
+        "name": name,
+        "folder": namespace,
+        "power": "off" if vm["spec"].get("runStrategy") == "Halted" or vm["spec"].get("running") is False else "on",
+        "vcpus": cpus,
+        "cores_per_socket": cpu.get("cores"),
+        "memory": memory,
+        "firmware": "efi" if "efi" in loader else "bios",
+        "secure_boot": (loader["efi"] or {}).get("secureBoot") is not False if "efi" in loader else None,
+        "tpm": tpm is not None and tpm.get("enabled") is not False,
+        "guest": {"text": str(annotations_of(vm["spec"]["template"]).get(OS_ANNOTATION) or "")},
+        "reserved": {"cpu": True} if cpu.get("dedicatedCpuPlacement") else {},
+        "hugepages": ((domain.get("memory") or {}).get("hugepages") or {}).get("pageSize"),
+        "passthrough": [
+            device.get("deviceName") for kind in ("gpus", "hostDevices") for device in devices.get(kind) or ()
+        ],
+        "disks": _disks(vm, spec),
+        "nics": [
+            {"network": (item.get("multus") or {}).get("networkName") or "pod"} for item in spec.get("networks") or ()
+        ],
+        "tags": dict(labels_of(vm)),
     }
-    efi = "efi" in loader
-    return without_absent(
-        {
-            "id": f"{namespace}/{name}",
-            "name": name,
-            "folder": namespace,
-            "power": "off" if vm["spec"].get("runStrategy") == "Halted" or vm["spec"].get("running") is False else "on",
-            "vcpus": cpus,
-            "cores_per_socket": cpu.get("cores"),
-            "memory": memory,
-            "firmware": "efi" if efi else "bios",
-            "secure_boot": (loader["efi"] or {}).get("secureBoot") is not False if efi else None,
-            "tpm": devices.get("tpm") is not None,
-            "guest": without_absent({"text": str(annotations_of(vm["spec"]["template"]).get(OS_ANNOTATION) or "")}),
-            "reserved": {"cpu": True} if cpu.get("dedicatedCpuPlacement") else {},
-            "hugepages": ((domain.get("memory") or {}).get("hugepages") or {}).get("pageSize"),
-            "passthrough": [
-                device["deviceName"] for kind in ("gpus", "hostDevices") for device in devices.get(kind) or ()
-            ],
-            "disks": _disks(vm, spec),
-            "nics": [
-                without_absent({"network": (item.get("multus") or {}).get("networkName") or "pod"})
-                for item in spec.get("networks") or ()
-            ],
-            "tags": dict(labels_of(vm)),
-            **{key: str((matcher or {}).get("name") or "") for key, matcher in matchers.items()},
-        }
-    )
 
 
 def _disks(vm: Manifest, spec: Manifest) -> list[dict[str, Any]]:
@@ -140,13 +134,6 @@ def _disks(vm: Manifest, spec: Manifest) -> list[dict[str, Any]]:
         source = templates.get(claim, {})
         storage = source.get("storage") or source.get("pvc") or {}
         amount = ((storage.get("resources") or {}).get("requests") or {}).get("storage")
-        disks.append(
-            without_absent(
-                {
-                    "name": volume["name"],
-                    "size": parse(str(amount)).value if amount else None,
-                    "storage": storage.get("storageClassName") or "",
-                }
-            )
-        )
+        size = parse(str(amount)).value if amount else None
+        disks.append({"name": volume["name"], "size": size, "storage": storage.get("storageClassName")})
     return disks

@@ -9,7 +9,7 @@ from typing import Any, Final
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.name_rules import quoted
 from ..machine import GIB, MIB, Machine
-from .reading import Reading, new_reading, text_of, whole_of, without_absent
+from .reading import Reading, new_reading, text_of, whole_of
 
 Entry = Mapping[str, Any]
 
@@ -18,18 +18,21 @@ _PAGES: Final = {"large": "2Mi", "2mb": "2Mi", "2048": "2Mi", "1gb": "1Gi", "104
 _MAC: Final = "OS-EXT-IPS-MAC:mac_addr"
 
 
-def read(servers: Sequence[Entry], flavors: Sequence[Entry], images: Sequence[Entry] = ()) -> Reading:
+def read(
+    servers: Sequence[Entry], flavors: Sequence[Entry], images: Sequence[Entry] = (), volumes: Sequence[Entry] = ()
+) -> Reading:
     """The machines. Keys count without regard to case, as the client and the API write them. Raises FieldError."""
     reading = new_reading()
     by_flavor = _indexed("flavors", flavors)
     by_image = _indexed("images", images)
+    attached = _attached(volumes)
     for index, entry in enumerate(servers):
-        server = _lowered(f"servers[{index}]", entry)
+        server = _lowercase_keys(f"servers[{index}]", entry)
         name = text_of(server.get("name")) or f"servers[{index}]"
         # Newer APIs embed the flavor as it was when the server was created; it may have gone since.
         embedded = server.get("flavor")
-        flavor = _lowered("flavor", embedded) if isinstance(embedded, Mapping) else {}
-        if "vcpus" not in flavor:
+        flavor = _lowercase_keys("flavor", embedded) if isinstance(embedded, Mapping) else {}
+        if not flavor.get("vcpus"):
             wanted = (server.get("flavor id"), flavor.get("id"), embedded, server.get("flavor name"))
             flavor = next((by_flavor[text_of(key)] for key in wanted if text_of(key) in by_flavor), {})
         if not flavor:
@@ -38,16 +41,16 @@ def read(servers: Sequence[Entry], flavors: Sequence[Entry], images: Sequence[En
             continue
         try:
             figures = whole_of(flavor.get("vcpus"), grouped=False), whole_of(flavor.get("ram"))
-            if not all(figures):
-                raise ValueError("vcpus or ram is 0")
         except ValueError as error:
             reading.refuse(f"servers[{index}], flavor", name, str(error))
             continue
-        image = server.get("image")
-        image_key = text_of(server.get("image id") or (image.get("id") if isinstance(image, Mapping) else image))
-        properties = _properties(by_image.get(image_key, {}).get("properties"))
+        found = by_image.get(_image_of(server), {})
+        # openstacksdk has the properties that it knows beside the others.
+        known = {key.replace(" ", "_"): value for key, value in found.items() if isinstance(value, str)}
+        properties = {**known, **_properties(found.get("properties"))}
         try:
-            reading.machines.append(_machine(server, flavor, properties, name, figures))
+            disks = attached.get(text_of(server.get("id")), [])
+            reading.add(f"servers[{index}]", _machine(server, flavor, properties, name, figures, disks))
         except ValueError as error:
             reading.refuse(f"servers[{index}]", name, f"a size of a disk or a number of devices: {error}")
     return reading
@@ -57,14 +60,14 @@ def _indexed(option: str, entries: Sequence[Entry]) -> dict[str, dict[str, Any]]
     """The entries by ID and by name."""
     found: dict[str, dict[str, Any]] = {}
     for index, entry in enumerate(entries):
-        lowered = _lowered(f"{option}[{index}]", entry)
+        lowered = _lowercase_keys(f"{option}[{index}]", entry)
         for key in ("name", "id"):
             if text_of(lowered.get(key)):
                 found[text_of(lowered[key])] = lowered
     return found
 
 
-def _lowered(place: str, entry: Any) -> dict[str, Any]:
+def _lowercase_keys(place: str, entry: Any) -> dict[str, Any]:
     if not isinstance(entry, Mapping):
         raise FieldError(place, f"expected an object, found {quoted(entry)}")
     return {str(key).lower().replace("_", " "): value for key, value in entry.items()}
@@ -77,53 +80,74 @@ def _properties(value: Any) -> dict[str, str]:
     return {match[1]: match[2] for match in re.finditer(r"([\w:.-]+)='([^']*)'", text_of(value))}
 
 
-def _machine(server: Entry, flavor: Entry, image: Mapping[str, str], name: str, figures: tuple[int, int]) -> Machine:
+def _machine(
+    server: Entry,
+    flavor: Entry,
+    image: Mapping[str, str],
+    name: str,
+    figures: tuple[int, int],
+    volumes: Sequence[Entry],
+) -> Machine:
     extra = _properties(flavor.get("properties") or flavor.get("extra specs"))
-    firmware = image.get("hw_firmware_type", "").lower()
     secure = extra.get("os:secure_boot", image.get("os_secure_boot", "")).lower()
     devices = [f"pci_passthrough:{alias}" for alias in filter(None, extra.get("pci_passthrough:alias", "").split(","))]
     devices += ["VGPU"] * whole_of(extra.get("resources:VGPU") or 0)
+    return {
+        "id": text_of(server.get("id")) or name,
+        "name": name,
+        "folder": text_of(server.get("project id") or server.get("project") or server.get("tenant id")),
+        "power": _POWER.get(text_of(server.get("status")).lower()),
+        "vcpus": figures[0],
+        "memory": figures[1] * MIB,
+        "firmware": {"uefi": "efi", "bios": "bios"}.get(image.get("hw_firmware_type", "").lower()),
+        "secure_boot": None if not secure else secure == "required",
+        "tpm": True if extra.get("hw:tpm_version", image.get("hw_tpm_version")) else None,
+        "guest": {
+            "distro": image.get("os_distro"),
+            "version": image.get("os_version"),
+            "text": text_of(server.get("image name")) if not image.get("os_distro") else "",
+            "id": image.get("os_type"),
+        },
+        "reserved": {"cpu": extra.get("hw:cpu_policy") == "dedicated" or None},
+        "hugepages": _PAGES.get(extra.get("hw:mem_page_size", "").lower()),
+        "passthrough": devices,
+        "disks": _disks(server, flavor, volumes),
+        "nics": _nics(server),
+    }
+
+
+def _image_of(server: Entry) -> str:
+    """The ID or the name of the image; the client has words for "none", the API an empty text."""
+    image = server.get("image")
+    own = text_of(server.get("image id")) or text_of(image.get("id") if isinstance(image, Mapping) else image)
+    name = own or text_of(server.get("image name"))
+    return "" if "booted from volume" in name else name
+
+
+def _disks(server: Entry, flavor: Entry, volumes: Sequence[Entry]) -> list[dict[str, Any]]:
+    """The disk of the flavor, if the server boots from an image, and the volumes."""
+    disks = []
     root = whole_of(flavor.get("disk") or 0)
-    volumes = [item for item in server.get("volumes", ()) if isinstance(item, Mapping)]
-    disks: list[dict[str, Any]] = [
-        without_absent(
-            {
-                "name": text_of(item.get("name") or item.get("id")),
-                "size": whole_of(item.get("size") or 0) * GIB,
-                "storage": text_of(item.get("type")),
-            }
-        )
-        for item in volumes
-    ]
-    if root and not volumes:
+    if root and (_image_of(server) or not volumes):
         disks.append({"name": "root", "size": root * GIB, "storage": "ephemeral"})
-    tpm = extra.get("hw:tpm_version", image.get("hw_tpm_version"))
-    return without_absent(
-        {
-            "id": text_of(server.get("id")) or name,
-            "name": name,
-            "folder": text_of(server.get("project id") or server.get("project") or server.get("tenant id")),
-            "power": _POWER.get(text_of(server.get("status")).lower()),
-            "vcpus": figures[0],
-            "memory": figures[1] * MIB,
-            "firmware": {"uefi": "efi", "bios": "bios"}.get(firmware),
-            "secure_boot": None if not secure else secure == "required",
-            "tpm": True if tpm else None,
-            "guest": without_absent(
-                {
-                    "distro": image.get("os_distro", ""),
-                    "version": image.get("os_version", ""),
-                    "text": text_of(server.get("image name")) if not image.get("os_distro") else "",
-                    "id": image.get("os_type", ""),
-                }
-            ),
-            "reserved": {"cpu": True} if extra.get("hw:cpu_policy") == "dedicated" else {},
-            "hugepages": _PAGES.get(extra.get("hw:mem_page_size", "").lower()),
-            "passthrough": devices,
-            "disks": disks,
-            "nics": _nics(server),
-        }
-    )
+    for volume in volumes:
+        name = text_of(volume.get("name")) or text_of(volume.get("id"))
+        kind = text_of(volume.get("type") or volume.get("volume type"))
+        disks.append({"name": name, "size": whole_of(volume.get("size") or 0) * GIB, "storage": kind})
+    return disks
+
+
+def _attached(volumes: Sequence[Entry]) -> dict[str, list[Entry]]:
+    """Volumes by the ID of the server, in the order of their devices."""
+    found: dict[str, list[tuple[str, int, Entry]]] = {}
+    for index, entry in enumerate(volumes):
+        volume = _lowercase_keys(f"volumes[{index}]", entry)
+        places = volume.get("attached to") or volume.get("attachments") or ()
+        for place in places if isinstance(places, (list, tuple)) else ():
+            if isinstance(place, Mapping) and place.get("server_id"):
+                device = text_of(place.get("device"))
+                found.setdefault(text_of(place["server_id"]), []).append((device, index, volume))
+    return {key: [entry[2] for entry in sorted(entries, key=lambda entry: entry[:2])] for key, entries in found.items()}
 
 
 def _nics(server: Entry) -> list[dict[str, Any]]:
@@ -134,8 +158,7 @@ def _nics(server: Entry) -> list[dict[str, Any]]:
         return [{"network": name} for name in names if name]
     nics = []
     for network, addresses in value.items():
-        macs = [item.get(_MAC) for item in addresses if isinstance(item, Mapping)] if addresses else []
-        nics += [
-            without_absent({"network": str(network), "mac": mac}) for mac in dict.fromkeys(filter(None, macs)) or [None]
-        ]
+        listed = addresses if isinstance(addresses, list) else ()
+        macs = [text_of(item.get(_MAC)) for item in listed if isinstance(item, Mapping)]
+        nics += [{"network": str(network), "mac": mac} for mac in dict.fromkeys(filter(None, macs)) or [""]]
     return nics

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ..._resolver.api.name_rules import quoted
 from ..machine import MIB, Machine
-from .reading import Reading, flag_of, text_of, whole_of, without_absent
+from .reading import Reading, flag_of, text_of, whole_of
 
 _UNITS: Final = {"K": 1 << 10, "M": MIB, "G": 1 << 30, "T": 1 << 40}
 _DISK: Final = re.compile(r"(scsi|virtio|sata|ide)[0-9]+")
@@ -33,7 +33,7 @@ def config_of(text: str) -> dict[str, str]:
 
 
 def add(reading: Reading, place: str, machine_id: str, config: Mapping[str, Any], power: str | None = None) -> None:
-    """Adds a machine. place: of its configuration, for remarks. power: on, off or None."""
+    """Adds a machine. place: the place of its configuration, for remarks. power: on, off or None."""
     name = text_of(config.get("name")) or f"vm-{machine_id}"
     if flag_of(config.get("template")):
         reading.leave_out("templates")
@@ -45,8 +45,6 @@ def add(reading: Reading, place: str, machine_id: str, config: Mapping[str, Any]
         vcpus = whole_of(config.get("vcpus") or most, grouped=False)
         # Newer versions write properties: `current=4096`.
         memory = whole_of(_part(config.get("memory"), "current") or _MEMORY, grouped=False)
-        if not vcpus or not memory:
-            raise ValueError("cores, sockets or memory is 0")
     except ValueError as error:
         reading.refuse(place, name, str(error))
         return
@@ -65,7 +63,7 @@ def add(reading: Reading, place: str, machine_id: str, config: Mapping[str, Any]
         "firmware": "efi" if ovmf else "bios",
         "secure_boot": _part(config.get("efidisk0"), "pre-enrolled-keys") == "1" if ovmf else None,
         "tpm": bool(config.get("tpmstate0")),
-        "guest": without_absent({"id": text_of(config.get("ostype"))}),
+        "guest": {"id": text_of(config.get("ostype"))},
         "reserved": {"memory": memory * MIB} if balloon == "0" else {},
         "hot_add": {part: True for part in ("cpu", "memory") if part in hotplug.split(",")},
         "hugepages": _PAGES.get(pages),
@@ -74,7 +72,7 @@ def add(reading: Reading, place: str, machine_id: str, config: Mapping[str, Any]
         "nics": [_nic(text_of(value)) for key, value in sorted(config.items()) if _NIC.fullmatch(key)],
         "tags": {tag: "true" for tag in re.split("[;, ]+", text_of(config.get("tags"))) if tag},
     }
-    reading.machines.append(without_absent(machine))
+    reading.add(place, machine)
 
 
 def _part(value: Any, name: str) -> str:
@@ -102,16 +100,14 @@ def _disks(reading: Reading, place: str, config: Mapping[str, Any]) -> list[dict
         if not amount:
             reading.remarks.append(f"{place}, {key}: size {quoted(size)} is not known; the disk is not brought")
         disks.append(
-            without_absent(
-                {
-                    "name": key,
-                    "size": int(amount[1]) * _UNITS.get(amount[2], 1) if amount else None,
-                    "storage": storage if colon else "",
-                    "controller": "virtio" if match[1] == "virtio" else _controller(match[1], config),
-                    "raw": text.startswith("/dev/") or None,
-                    "shared": _part(value, "shared") == "1" or None,
-                }
-            )
+            {
+                "name": key,
+                "size": int(amount[1]) * _UNITS.get(amount[2], 1) if amount else None,
+                "storage": storage if colon else "",
+                "controller": "virtio" if match[1] == "virtio" else _controller(match[1], config),
+                "raw": text.startswith("/dev/") or None,
+                "shared": _part(value, "shared") == "1" or None,
+            }
         )
     return disks
 
@@ -124,11 +120,9 @@ def _controller(bus: str, config: Mapping[str, Any]) -> str:
 def _nic(text: str) -> dict[str, Any]:
     model = _MODEL.search(text)
     bridge, tag = _part(text, "bridge"), _part(text, "tag")
-    return without_absent(
-        {
-            "network": f"{bridge}.{tag}" if tag else bridge,
-            "mac": model[2].lower() if model else "",
-            "model": model[1] if model else "",
-            "connected": _part(text, "link_down") != "1",
-        }
-    )
+    return {
+        "network": f"{bridge}.{tag}" if tag else bridge,
+        "mac": model[2].lower() if model else "",
+        "model": model[1] if model else "",
+        "connected": _part(text, "link_down") != "1",
+    }

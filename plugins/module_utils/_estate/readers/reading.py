@@ -1,4 +1,4 @@
-"""What a reader returns, and how it reads cells and figures that people and programs write in many ways."""
+"""The result of a reader, and functions for cells and figures that people and programs write in many ways."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import math
 import re
 from typing import Any, Final, NamedTuple
 
+from ..._resolver.api.errors import FieldError
 from ..._resolver.api.name_rules import quoted
-from ..machine import Machine
+from ..machine import Machine, machine_of
 
 # Points and commas between groups of three digits; blanks and apostrophes too.
 _GROUPED: Final = re.compile(r"[0-9]{1,3}(?:([.,'\u2019\u00a0\u202f ])[0-9]{3})(?:\1[0-9]{3})*")
@@ -19,12 +20,28 @@ _FALSE: Final = frozenset(("false", "0", "no", "n", "off", "falsch", "nein", "fa
 class Reading(NamedTuple):
     """The machines of a source. remarks: one line for each thing that could not be read, with its place.
 
-    left_out: how many of the source's entries are no machines, by reason.
+    left_out: how many of the source's entries are no machines, by reason. ids: the machines' ids.
     """
 
     machines: list[Machine]
     remarks: list[str]
     left_out: dict[str, int]
+    ids: set[str]
+
+    def add(self, place: str, machine: Machine) -> None:
+        """Adds a machine, without what the source does not tell. One with a wrong value is left out.
+
+        place: the machine's place in the source, for remarks.
+        """
+        try:
+            told = machine_of(_without_absent(machine))
+            if told["id"] in self.ids:
+                raise FieldError("id", f"another machine has {quoted(told['id'])} too")
+        except FieldError as error:
+            self.refuse(place, text_of(machine.get("name")), str(error))
+            return
+        self.ids.add(told["id"])
+        self.machines.append(told)
 
     def leave_out(self, reason: str) -> None:
         """Counts an entry that is no machine."""
@@ -37,7 +54,7 @@ class Reading(NamedTuple):
 
 
 def new_reading() -> Reading:
-    return Reading([], [], {})
+    return Reading([], [], {}, set())
 
 
 def text_of(cell: Any) -> str:
@@ -83,6 +100,8 @@ def flag_of(cell: Any) -> bool | None:
     return True if text in _TRUE else False if text in _FALSE else None
 
 
-def without_absent(machine: Machine) -> Machine:
-    """The machine without what the source does not tell."""
-    return {key: value for key, value in machine.items() if value not in (None, "", [], {})}
+def _without_absent(value: Any) -> Any:
+    if isinstance(value, dict):
+        told = {key: _without_absent(entry) for key, entry in value.items()}
+        return {key: entry for key, entry in told.items() if entry not in (None, "", [], {})}
+    return [_without_absent(entry) for entry in value] if isinstance(value, list) else value

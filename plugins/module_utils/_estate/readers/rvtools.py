@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.name_rules import quoted
 from ..machine import MIB, MOST_MEMORY, MOST_VCPUS, Machine
-from .reading import Reading, flag_of, new_reading, text_of, whole_of, without_absent
+from .reading import Reading, flag_of, new_reading, text_of, whole_of
 
 Rows = Sequence[Sequence[Any]]
 Row = dict[str, Any]
@@ -56,7 +57,7 @@ _COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "speed": ("speed",),
 }
 _REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {INFO: ("name", "cpus", "memory")}
-# What some cells have instead of a value.
+# The text of some cells instead of a value.
 _PLACEHOLDER: Final = "VM"
 _POWER: Final = {"poweredon": "on", "poweredoff": "off", "suspended": "suspended", "on": "on", "off": "off"}
 
@@ -76,7 +77,8 @@ def read(sheets: Mapping[str, Rows], attributes: Collection[str] = ()) -> Readin
         name: _by_machine(_rows(name, sheets[name], ())) for name in SHEETS[1:] if name != "vHost" and name in sheets
     }
     speeds = {text_of(row.get("host")): row.get("speed") for _line, row in _rows("vHost", sheets.get("vHost", ()), ())}
-    known = _Known(info)
+    keys = Counter(_key(row) for _line, row in info)
+    ids = Counter(own for own, _key in {(text_of(row.get("id")), _key(row)) for _line, row in info})
     for line, row in info:
         name = text_of(row.get("name"))
         place = f"{INFO} row {line}"
@@ -84,11 +86,13 @@ def read(sheets: Mapping[str, Rows], attributes: Collection[str] = ()) -> Readin
             reading.leave_out("placeholders")
         elif flag_of(row.get("template")):
             reading.leave_out("templates")
-        elif known.is_double(row):
+        elif keys[_key(row)] > 1:
             reading.refuse(place, name, "another row has the same VM ID, or no row has one and another the same name")
         else:
             found = {sheet: rows.get(_key(row), rows.get(name, [])) for sheet, rows in details.items()}
-            _add(reading, place, known.id_of(row), row, found, speeds)
+            own = text_of(row.get("id"))
+            # The ID of vSphere, with the vCenter's before it where several have it; the name where the sheet has none.
+            _add(reading, place, own if own and ids[own] == 1 else _key(row), row, found, speeds)
             if attributes and reading.machines and reading.machines[-1]["name"] == name:
                 tags = {column: text_of(row.get(f"tag:{column}")) for column in attributes}
                 reading.machines[-1]["tags"] = {column: value for column, value in tags.items() if value}
@@ -102,9 +106,7 @@ def _rows(sheet: str, rows: Rows, attributes: Collection[str]) -> Iterator[tuple
     headers = [" ".join(text_of(cell).lower().lstrip("#").replace("(mb)", "mib").split()) for cell in rows[0]]
     headers = [header.removesuffix(" mb") + " mib" if header.endswith(" mb") else header for header in headers]
     places = {
-        field: next(headers.index(name) for name in names if name in headers)
-        for field, names in _COLUMNS.items()
-        if any(name in headers for name in names)
+        field: headers.index(name) for field, names in _COLUMNS.items() for name in reversed(names) if name in headers
     }
     for column in attributes:
         if column.lower() not in headers:
@@ -125,7 +127,7 @@ def _shown(header: Sequence[Any]) -> str:
 
 
 def _key(row: Row) -> str:
-    """What the rows of a machine share in all sheets."""
+    """The key that the rows of a machine share in all sheets."""
     return f"{text_of(row.get('vcenter'))}/{text_of(row['id'])}" if text_of(row.get("id")) else text_of(row.get("name"))
 
 
@@ -136,31 +138,12 @@ def _by_machine(rows: Iterator[tuple[int, Row]]) -> dict[str, list[tuple[int, Ro
     return found
 
 
-class _Known:
-    """Which rows are of the same machine, and the IDs of machines."""
-
-    def __init__(self, rows: Sequence[tuple[int, Row]]) -> None:
-        self._keys: dict[str, int] = {}
-        self._ids: dict[str, set[str]] = {}
-        for _line, row in rows:
-            self._keys[_key(row)] = self._keys.get(_key(row), 0) + 1
-            self._ids.setdefault(text_of(row.get("id")), set()).add(_key(row))
-
-    def is_double(self, row: Row) -> bool:
-        return self._keys[_key(row)] > 1
-
-    def id_of(self, row: Row) -> str:
-        """The ID of vSphere, with the vCenter's before it where several have it; the name where the sheet has none."""
-        own = text_of(row.get("id"))
-        return own if own and len(self._ids[own]) == 1 else _key(row)
-
-
 def _add(
     reading: Reading,
     place: str,
     machine_id: str,
     row: Row,
-    found: Mapping[str, Sequence[tuple[int, Row]]],
+    rows_by_sheet: Mapping[str, Sequence[tuple[int, Row]]],
     speeds: Mapping[str, Any],
 ) -> None:
     name = text_of(row["name"])
@@ -173,9 +156,10 @@ def _add(
         except ValueError as error:
             reading.refuse(f"{place}, column {header}", name, str(error))
             return
-    cpu = next((item for _line, item in found.get("vCPU", ())), {})
-    memory = next((item for _line, item in found.get("vMemory", ())), {})
+    cpu = next((item for _line, item in rows_by_sheet.get("vCPU", ())), {})
+    memory = next((item for _line, item in rows_by_sheet.get("vMemory", ())), {})
     reserved_cpu = _optional(reading, f"{place}, vCPU", "reservation", cpu)
+    reserved_memory = _optional(reading, f"{place}, vMemory", "reservation", memory) or 0
     speed = _optional(reading, f"{place}, vHost", "speed", {"speed": speeds.get(text_of(row.get("host")))})
     size = figures["memory"] * MIB
     locked = size if flag_of(memory.get("locked")) else 0
@@ -195,20 +179,14 @@ def _add(
         "firmware": firmware if firmware in ("bios", "efi") else None,
         "secure_boot": flag_of(row.get("secure")),
         "uuid": text_of(row.get("uuid")),
-        "guest": without_absent({"text": "\n".join(dict.fromkeys(filter(None, texts)))}),
-        "reserved": without_absent(
-            {
-                "cpu": full or None,
-                "memory": max(locked, (_optional(reading, f"{place}, vMemory", "reservation", memory) or 0) * MIB)
-                or None,
-            }
-        ),
+        "guest": {"text": "\n".join(dict.fromkeys(filter(None, texts)))},
+        "reserved": {"cpu": full or None, "memory": max(locked, reserved_memory * MIB) or None},
         "hot_add": {part: True for part, item in (("cpu", cpu), ("memory", memory)) if flag_of(item.get("hot_add"))},
         "fault_tolerance": True if fault not in ("", "notconfigured", "disabled", "false") else None,
-        "disks": [_disk(reading, line, item) for line, item in found.get("vDisk", ())],
-        "nics": [_nic(item) for _line, item in found.get("vNetwork", ())],
+        "disks": [_disk(reading, line, item) for line, item in rows_by_sheet.get("vDisk", ())],
+        "nics": [_nic(item) for _line, item in rows_by_sheet.get("vNetwork", ())],
     }
-    reading.machines.append(without_absent(machine))
+    reading.add(place, machine)
 
 
 def _optional(reading: Reading, place: str, field: str, row: Mapping[str, Any]) -> int | None:
@@ -228,27 +206,23 @@ def _disk(reading: Reading, line: int, row: Row) -> dict[str, Any]:
     datastore = path[1:].partition("]")[0] if path.startswith("[") else ""
     sharing = text_of(row.get("sharing")).lower()
     bus = text_of(row.get("bus")).lower()
-    return without_absent(
-        {
-            "name": text_of(row.get("disk")),
-            "size": size * MIB if size else None,
-            "storage": datastore,
-            "path": path,
-            "thin": flag_of(row.get("thin")),
-            "mode": text_of(row.get("mode")),
-            "controller": text_of(row.get("controller")),
-            "shared": sharing == "sharingmultiwriter" or bus in ("physicalsharing", "virtualsharing") or None,
-            "raw": flag_of(row.get("raw")) or None,
-        }
-    )
+    return {
+        "name": text_of(row.get("disk")),
+        "size": size * MIB if size else None,
+        "storage": datastore,
+        "path": path,
+        "thin": flag_of(row.get("thin")),
+        "mode": text_of(row.get("mode")),
+        "controller": text_of(row.get("controller")),
+        "shared": sharing == "sharingmultiwriter" or bus in ("physicalsharing", "virtualsharing") or None,
+        "raw": flag_of(row.get("raw")) or None,
+    }
 
 
 def _nic(row: Row) -> dict[str, Any]:
-    return without_absent(
-        {
-            "network": text_of(row.get("network")),
-            "mac": text_of(row.get("mac")),
-            "model": text_of(row.get("adapter")),
-            "connected": flag_of(row.get("connected")),
-        }
-    )
+    return {
+        "network": text_of(row.get("network")),
+        "mac": text_of(row.get("mac")),
+        "model": text_of(row.get("adapter")),
+        "connected": flag_of(row.get("connected")),
+    }

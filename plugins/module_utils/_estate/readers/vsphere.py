@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ..machine import MIB, Machine
-from .reading import Reading, without_absent
+from .reading import Reading
 
 # The paths of the properties that are read.
 PROPERTIES: Final = (
@@ -68,15 +68,11 @@ def add(reading: Reading, machine_id: str, values: Mapping[str, Any], folder: st
         "secure_boot": values.get("config.bootOptions.efiSecureBootEnabled"),
         "tpm": any(_type(device) == "VirtualTPM" for device in devices),
         "uuid": values.get("config.uuid"),
-        "guest": without_absent(
-            {"id": values.get("config.guestId"), "text": "\n".join(dict.fromkeys(filter(None, texts)))}
-        ),
-        "reserved": without_absent(
-            {
-                "cpu": True if str(values.get("config.latencySensitivity.level")) == "high" else None,
-                "memory": size if locked else reserved or None,
-            }
-        ),
+        "guest": {"id": values.get("config.guestId"), "text": "\n".join(dict.fromkeys(filter(None, texts)))},
+        "reserved": {
+            "cpu": str(values.get("config.latencySensitivity.level")) == "high" or None,
+            "memory": size if locked else reserved or None,
+        },
         "hot_add": {
             part: True
             for part, path in (("cpu", "config.cpuHotAddEnabled"), ("memory", "config.memoryHotAddEnabled"))
@@ -87,7 +83,7 @@ def add(reading: Reading, machine_id: str, values: Mapping[str, Any], folder: st
         "nics": [_nic(device, networks) for device in devices if getattr(device, "macAddress", None)],
         "passthrough": [_label(device) for device in devices if _type(device) == "VirtualPCIPassthrough"],
     }
-    reading.machines.append(without_absent(machine))
+    reading.add(machine_id, machine)
 
 
 def _type(device: Any) -> str:
@@ -106,23 +102,21 @@ def _disk(device: Any, controllers: Mapping[int, Any]) -> dict[str, Any]:
     path = str(getattr(backing, "fileName", "") or "")
     controller = controllers.get(device.controllerKey)
     bus = str(getattr(controller, "sharedBus", "noSharing") or "noSharing")
-    return without_absent(
-        {
-            "name": device.deviceInfo.label,
-            "size": getattr(device, "capacityInBytes", None) or device.capacityInKB * 1024,
-            "storage": path[1:].partition("]")[0] if path.startswith("[") else "",
-            "path": path,
-            "thin": getattr(backing, "thinProvisioned", None),
-            "mode": str(getattr(backing, "diskMode", "") or ""),
-            "controller": _type(controller) if controller is not None else "",
-            "shared": bus != "noSharing" or getattr(backing, "sharing", None) == "sharingMultiWriter" or None,
-            "raw": "RawDisk" in _type(backing) or None,
-        }
-    )
+    return {
+        "name": device.deviceInfo.label,
+        "size": getattr(device, "capacityInBytes", None) or device.capacityInKB * 1024,
+        "storage": path[1:].partition("]")[0] if path.startswith("[") else "",
+        "path": path,
+        "thin": getattr(backing, "thinProvisioned", None),
+        "mode": str(getattr(backing, "diskMode", "") or ""),
+        "controller": _type(controller) if controller is not None else "",
+        "shared": bus != "noSharing" or getattr(backing, "sharing", None) == "sharingMultiWriter" or None,
+        "raw": "RawDisk" in _type(backing) or None,
+    }
 
 
 def _nic(device: Any, networks: Mapping[str, str]) -> dict[str, Any]:
     backing = device.backing
     port = getattr(getattr(backing, "port", None), "portgroupKey", None)
     name = networks.get(str(port)) if port else getattr(backing, "deviceName", None)
-    return without_absent({"network": name, "mac": device.macAddress, "model": _type(device).removeprefix("Virtual")})
+    return {"network": name, "mac": device.macAddress, "model": _type(device).removeprefix("Virtual")}

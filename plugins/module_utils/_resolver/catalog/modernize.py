@@ -59,7 +59,7 @@ class Modernization:
     guest_after: Manifest | None = None
     differences: list[dict[str, Any]] | None = None
 
-    def set(self, path: str, before: Any, new_path: str, after: Any, note: str) -> None:
+    def record(self, path: str, before: Any, new_path: str, after: Any, note: str) -> None:
         self.changes.append(FieldChange(path, copy(before), new_path, copy(after), note))
 
     def drop(self, holder: Manifest, name: str, path: str, note: str) -> None:
@@ -104,7 +104,7 @@ def _topology(draft: Modernization, spec: Manifest) -> None:
         return
     spec["cpu"]["preferredCPUTopology"] = after
     path = "spec.cpu.preferredCPUTopology"
-    draft.set(path, before, path, after, "Deprecated spelling of the same topology.")
+    draft.record(path, before, path, after, "Deprecated spelling of the same topology.")
 
 
 def _spread_ratio(draft: Modernization, spec: Manifest) -> None:
@@ -123,7 +123,7 @@ def _spread_ratio(draft: Modernization, spec: Manifest) -> None:
         del spec[name]
         cpu = spec["cpu"] = spec.get("cpu") or {}
         cpu["spreadOptions"] = {**options, "ratio": ratio}
-        draft.set(f"spec.{name}", ratio, path, ratio, "The options of a spread are in one place now.")
+        draft.record(f"spec.{name}", ratio, path, ratio, "The options of a spread are in one place now.")
 
 
 def _firmware(draft: Modernization, firmware: Manifest) -> None:
@@ -140,7 +140,7 @@ def _firmware(draft: Modernization, firmware: Manifest) -> None:
             secure = firmware.get("preferredUseSecureBoot")
             firmware["preferredEfi"] = {} if secure is None else {"secureBoot": secure}
             del firmware["preferredUseEfi"]
-            draft.set(
+            draft.record(
                 f"{path}.preferredUseEfi", use_efi, f"{path}.preferredEfi", firmware["preferredEfi"], "Deprecated."
             )
         else:
@@ -165,9 +165,9 @@ def _secure_boot(draft: Modernization, firmware: Manifest, path: str) -> None:
         note = "Deprecated. A VM that chooses EFI now also has to set secureBoot."
         del firmware[name]
         if firmware["preferredEfi"].get("secureBoot") == secure_boot:
-            draft.set(f"{path}.{name}", secure_boot, f"{path}.preferredEfi.secureBoot", secure_boot, note)
+            draft.record(f"{path}.{name}", secure_boot, f"{path}.preferredEfi.secureBoot", secure_boot, note)
         else:
-            draft.set(f"{path}.{name}", secure_boot, "", None, note)
+            draft.record(f"{path}.{name}", secure_boot, "", None, note)
     else:
         note = (
             "Deprecated, but preferredEfi does not replace it for VMs that choose EFI without secureBoot."
@@ -207,7 +207,7 @@ def _object(draft: Modernization) -> None:
     api_version, kind = manifest["apiVersion"], manifest["kind"]
     if kind in OLD_KINDS:
         manifest["kind"] = OLD_KINDS[kind]
-        draft.set("kind", kind, "kind", manifest["kind"], "Flavors became instancetypes.")
+        draft.record("kind", kind, "kind", manifest["kind"], "Flavors became instancetypes.")
     matcher_field = MATCHER_FIELD_OF_KIND[manifest["kind"]]
     type_name = (
         matcher_field.spec_type if api_version == API_VERSION else SPEC_TYPES.get((matcher_field.kind, api_version))
@@ -225,7 +225,9 @@ def _object(draft: Modernization) -> None:
     spec = manifest.get("spec") or {}
     if api_version != API_VERSION:
         manifest["apiVersion"] = API_VERSION
-        draft.set("apiVersion", api_version, "apiVersion", API_VERSION, "Newer releases of KubeVirt read only v1beta1.")
+        draft.record(
+            "apiVersion", api_version, "apiVersion", API_VERSION, "Newer releases of KubeVirt read only v1beta1."
+        )
         if matcher_field is INSTANCETYPE:
             _check_complete(spec)
         spec = manifest["spec"] = _alpha_spec(draft, type_name, api_version, spec)
@@ -235,7 +237,7 @@ def _object(draft: Modernization) -> None:
 def _alpha_spec(draft: Modernization, type_name: str, api_version: str, spec: Manifest) -> Manifest:
     """The spec without values that the old API ignored and the current API would apply."""
     for field in release_schema.unknown(type_name, spec, NEWEST):
-        draft.set(
+        draft.record(
             f"spec.{field.path}", field.value, "", None, f"{api_version} did not know this field, so it had no effect."
         )
     result: Manifest = release_schema.without_unknown_fields(type_name, spec, NEWEST)
@@ -267,7 +269,7 @@ def _virtual_machine(draft: Modernization) -> None:
     api_version = manifest.get("apiVersion")
     if api_version in VM_API_VERSIONS:
         manifest["apiVersion"] = VM_API_VERSIONS[api_version]
-        draft.set(
+        draft.record(
             "apiVersion", api_version, "apiVersion", manifest["apiVersion"], "Deprecated name of the same version."
         )
     spec = manifest.get("spec")
@@ -296,7 +298,7 @@ def _flavor(draft: Modernization, spec: Manifest) -> None:
     if flavor.get("kind"):
         matcher["kind"] = _flavor_kind(flavor["kind"])
     _replace(spec, "flavor", INSTANCETYPE.matcher, matcher)
-    draft.set("spec.flavor", flavor, f"spec.{INSTANCETYPE.matcher}", matcher, "Flavors became instancetypes.")
+    draft.record("spec.flavor", flavor, f"spec.{INSTANCETYPE.matcher}", matcher, "Flavors became instancetypes.")
 
 
 def _flavor_kind(kind: Any) -> str:
@@ -320,7 +322,7 @@ def _running(draft: Modernization, spec: Manifest) -> None:
         )
     strategy = "Always" if running else "Halted"
     _replace(spec, "running", "runStrategy", strategy)
-    draft.set("spec.running", running, "spec.runStrategy", strategy, "Deprecated since KubeVirt 1.3.")
+    draft.record("spec.running", running, "spec.runStrategy", strategy, "Deprecated since KubeVirt 1.3.")
 
 
 def _replace(holder: Manifest, name: str, other: str, value: Any) -> None:

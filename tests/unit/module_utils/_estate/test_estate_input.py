@@ -89,13 +89,12 @@ def answer(*result: Any) -> dict[str, Any]:
     return {"status": "success", "data": {"resultType": "vector", "result": list(result)}}
 
 
-def test_use_of_vectors_and_ranges() -> None:
-    samples = [[number, str(number)] for number in range(1, 101)]
+def test_use_of_the_busiest_series() -> None:
     found = use_of(
         answer(
             series("cpu", value=[0, "1.5"]),
             series("cpu", value=[0, "0.5"]),
-            series("memory", values=samples),
+            series("memory", value=[0, "95"]),
             series("memory", "idle", value=[0, "NaN"]),
         )
     )
@@ -111,8 +110,8 @@ def test_use_of_vectors_and_ranges() -> None:
         ({"data": {"result": "text"}}, "use: is no answer of Prometheus; save what /api/v1/query returns"),
         (answer(series("disk")), "use.data.result[0]: has no label resource with cpu or memory; use the query of the "),
         (answer(3), "use.data.result[0]: has no label resource with cpu or memory; use the query of the "),
-        (answer(series("cpu", value=[0, "x"])), "use.data.result[0]: 'x' is not a number"),
-        (answer(series("cpu")), "use.data.result[0]: None is not a number"),
+        (answer(series("cpu", value=[0, "x"])), "use.data.result[0].value: [0, 'x'] has no number"),
+        (answer(series("cpu", values=[[0, "1"]])), "use.data.result[0].value: None has no number; use /api/v1/query"),
     ],
 )
 def test_wrong_answers_of_prometheus(value: Any, message: str) -> None:

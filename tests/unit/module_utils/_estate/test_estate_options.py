@@ -83,7 +83,7 @@ def test_networks_and_their_map() -> None:
         {"name": "nic-3", "multus": "net/dmz"},
     ]
     assert lost == [
-        "network interface 2: a VM has one interface on the pod network",
+        "network interface 2: a second interface on the pod network",
         "network interface 5: else is not in the map of networks",
         "network interface 6: its network is not in the map of networks",
     ]
@@ -102,7 +102,7 @@ def test_devices_and_their_map() -> None:
         "hostDevices": [{"name": "device-2", "deviceName": "example.com/card"}],
     }
     assert domain["firmware"] == {"bootloader": {"bios": {}}}
-    assert lost == ["device other: it is not in the map of devices", "fault tolerance: KubeVirt has none"]
+    assert lost == ["device 3: other is not in the map of devices", "fault tolerance, which KubeVirt does not have"]
     assert unmapped["devices"] == [{"name": "other", "uses": 1}]
 
 

@@ -8,15 +8,22 @@ from estate_samples import BUILTIN, machine
 from plugins.module_utils._estate.catalog import preferences_of
 from plugins.module_utils._estate.machine import machines_of
 from plugins.module_utils._estate.preferences import Choice, choose
-from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.api.release import NEWEST, parse_release
 
 CATALOG = preferences_of(BUILTIN, NEWEST)
-BIOS = {"spec": {"domain": {"firmware": {"bootloader": {"bios": {}}}}}}
+BIOS = {"firmware": {"bootloader": {"bios": {}}}}
 
 
-def chosen(catalog: Any = None, own: Any = (), fixed: str | None = None, virtio: bool = False, **fields: Any) -> Choice:
+def chosen(
+    catalog: Any = None,
+    own: Any = (),
+    fixed: str | None = None,
+    virtio: bool = False,
+    release: str = "1.9.0",
+    **fields: Any,
+) -> Choice:
     (item,) = machines_of([machine(**fields)])
-    return choose(item, CATALOG if catalog is None else catalog, own, fixed, virtio)
+    return choose(item, CATALOG if catalog is None else catalog, own, fixed, virtio, parse_release(release))
 
 
 @pytest.mark.parametrize(
@@ -136,11 +143,29 @@ def test_firmware_stays_that_of_the_source(spec: Any, fields: Any, options: Any)
     assert choice.options == options
 
 
+def test_variant_that_agrees_is_taken() -> None:
+    secure = {"firmware": {"preferredEfi": {"secureBoot": True}}, "features": {"preferredSmm": {}}}
+    catalog = {"linux": {**secure, "devices": {"preferredTPM": {}}}, "linux.bios": {}, "linux.desktop": {"clock": {}}}
+    linux = {"text": "Other Linux"}
+    choice = chosen(catalog, guest=linux, firmware="bios", tpm=False)
+    assert (choice.name, choice.options) == ("linux.bios", {})
+    assert choice.reasons[-1] == "linux.bios has the firmware of the source"
+    assert chosen(catalog, guest=linux, firmware="efi", secure_boot=True, tpm=True).name == "linux"
+    # The rules name a preference, and the VM states what it has otherwise.
+    assert chosen(catalog, fixed="linux", firmware="bios").options == {"template": BIOS}
+
+
 def test_tpm_stays_that_of_the_source() -> None:
     with_tpm = {"own": {"devices": {"preferredTPM": {}}}}
     assert chosen({"own": {}}, fixed="own", tpm=True).options == {"tpm": {"persistent": True}}
     assert chosen(with_tpm, fixed="own", tpm=True).options == {}
-    assert "the preference adds a TPM" in chosen(with_tpm, fixed="own", tpm=False).reasons
+    choice = chosen(with_tpm, fixed="own", tpm=False)
+    assert (choice.name, choice.options) == ("own", {"template": {"devices": {"tpm": {"enabled": False}}}})
+    # Before 1.6 no VM can refuse the TPM of its preference.
+    older = chosen(with_tpm, fixed="own", tpm=False, release="1.5.0")
+    assert (older.name, older.options) == ("", {})
+    assert "the source has no TPM, and KubeVirt 1.5 adds that of own to each VM" in older.reasons
+    assert chosen(with_tpm, fixed="own", release="1.5.0").name == "own"
 
 
 def test_requirements_of_a_preference() -> None:

@@ -189,20 +189,68 @@ def test_use_makes_machines_smaller() -> None:
     assert windows["guest"] == {"vcpus": 2, "memory": 4 * GIB}
 
 
+def fleet_vm(name: str, instancetype: str = "u1.2xlarge", **fields: Any) -> dict[str, Any]:
+    """A VM of a cluster that uses little."""
+    size = {"vcpus": 8, "memory": 32 * GIB, "used": {"cpu": 0.5, "memory": 1.6 * GIB}}
+    return {
+        **machine(),
+        **size,
+        "id": f"shop/{name}",
+        "name": name,
+        "folder": "shop",
+        "instancetype": instancetype,
+        **fields,
+    }
+
+
 def test_rightsizing_is_input_of_a_refresh() -> None:
-    used = {"cpu": 0.5, "memory": 1.6 * GIB}
     machines = [
-        machine(number, id=f"shop/db-{number}", vcpus=8, memory=32 * GIB, instancetype="u1.2xlarge", used=used)
-        for number in (1, 2)
+        fleet_vm("db-1", tags={"team": "data"}),
+        fleet_vm("db-2", id="office/db-2", folder="office", tags={"team": "data"}),
+        fleet_vm("web"),
+        fleet_vm("idle", used={}),
     ]
-    machines.append(machine(3, id="shop/small", instancetype="u1.large"))
-    machines.append(machine(4, id="shop/plain"))
     result = proposed(machines, rules={"rightsize": "p95"})
-    (group,) = result["rightsizing"]
-    assert (group["namespace"], group["names"]) == ("shop", ["db-1", "db-2"])
-    assert group["replace"] == {"u1.2xlarge": "u1.small"}
-    assert (group["vcpus"], group["memory"]) == (14, 60 * GIB)
-    assert proposed(machines)["rightsizing"] == []
+    data, shop = result["rightsizing"]
+    assert (data["team"], data["names"]) == ("data", ["shop/db-1", "office/db-2"])
+    assert data["replace"] == shop["replace"] == {"u1.2xlarge": "u1.small"}
+    assert (data["vcpus"], data["memory"]) == (14, 60 * GIB)
+    assert (shop["team"], shop["names"]) == ("shop", ["shop/web"])
+    # No size is made for a single VM.
+    assert result["catalog"] == {"series": {}}
+    assert result["machines"][3]["instancetype"] == "u1.2xlarge"
+    teams = {"rightsize": "p95", "team_label": "owner"}
+    assert {group["team"] for group in proposed(machines, rules=teams)["rightsizing"]} == {"shop", "office"}
+    unchanged = proposed(machines)
+    assert (
+        unchanged["rightsizing"] == [] and "it keeps the instancetype u1.2xlarge" in unchanged["machines"][0]["reasons"]
+    )
+
+
+def test_rightsizing_keeps_what_it_cannot_judge() -> None:
+    gpu = instancetype("gpu", 8, "32Gi", gpus=[{"name": "g", "deviceName": "d"}])
+    over = [instancetype(f"o.{cpu}", cpu, {"guest": f"{4 * cpu}Gi", "overcommitPercent": 50}) for cpu in (1, 8)]
+    catalog = [gpu, *over, instancetype("u.1", 1, "4Gi"), preference("linux")]
+    machines = [
+        fleet_vm("devices", "gpu"),
+        fleet_vm("passed", passthrough=["t4"]),
+        fleet_vm("other", preference="gone"),
+        fleet_vm("over", "o.8"),
+        fleet_vm("plain", "u.8", preference="linux"),
+        fleet_vm("full", "u.1", vcpus=1, memory=4 * GIB, used={"cpu": 0.1, "memory": GIB}),
+    ]
+    rows = proposed(machines, catalog=catalog, rules={"rightsize": "p95"})["machines"]
+    assert [row["instancetype"] for row in rows] == ["gpu", "u1.2xlarge", "u1.2xlarge", "o.1", "u.1", "u.1"]
+
+
+def test_rightsizing_makes_sizes_if_asked() -> None:
+    rules = {"rightsize": "p95", "new_sizes": 1}
+    result = proposed([fleet_vm("a", "big"), fleet_vm("b", "big", used={})], catalog=[], rules=rules)
+    assert [row["instancetype"] for row in result["machines"]] == ["estate.1c-1968m", "big"]
+    # Those of an earlier run are there for the next VMs.
+    made = [instancetype("estate.1c-2g", 1, "2Gi")]
+    moved = proposed([fleet_vm("a", "big")], catalog=made, rules={"rightsize": "p95"})
+    assert moved["machines"][0]["instancetype"] == "estate.1c-2g"
 
 
 def test_second_proposal_is_the_same() -> None:

@@ -5,6 +5,8 @@ import random
 from collections.abc import Hashable
 from fractions import Fraction
 
+import pytest
+
 from plugins.module_utils._estate import sizes
 from plugins.module_utils._estate.sizes import Need
 
@@ -12,7 +14,7 @@ CHANCE = random.Random(11)
 
 
 def few_needs(largest: int) -> list[Need]:
-    return [Need(CHANCE.randint(1, 3), CHANCE.randint(1, largest)) for _ in range(CHANCE.randint(1, 8))]
+    return [Need(CHANCE.randint(1, 3), CHANCE.randint(1, largest)) for _number in range(CHANCE.randint(1, 8))]
 
 
 def least(needs: list[Need], counts: range, waste: Fraction | None = None) -> tuple[int, int]:
@@ -54,8 +56,11 @@ def test_fewest_sizes_equal_brute_force() -> None:
         assert cost(needs, sizes.fewest(needs, waste)) == least(needs, range(1, 9), waste), (needs, waste)
 
 
-def test_ten_thousand_different_machines() -> None:
-    needs = [Need(1, memory) for memory in CHANCE.sample(range(512, 2_000_000), 10_000)]
+@pytest.mark.parametrize(
+    "count", [1_000, pytest.param(10_000, marks=pytest.mark.nightly("the same, of a large estate"))]
+)
+def test_machines_that_all_differ(count: int) -> None:
+    needs = [Need(1, memory) for memory in CHANCE.sample(range(512, 2_000_000), count)]
     assert len(sizes.best(needs, 30)[1]) == 30
     bound = Fraction(15, 100)
     (found,) = sizes.fewest(needs, bound).values()

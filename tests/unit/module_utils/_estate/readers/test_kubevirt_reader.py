@@ -81,6 +81,26 @@ def test_size_of_requests_and_of_instancetypes() -> None:
     assert (item["vcpus"], item["memory"], item["instancetype"]) == (4, 8 * GIB, "large")
 
 
+def test_objects_of_a_namespace_are_not_named() -> None:
+    own = {**instancetype("small", 1, "1Gi"), "kind": "VirtualMachineInstancetype"}
+    own["metadata"] = {"name": "small", "namespace": "shop"}
+    reading = new_reading()
+    manifest = vm(instancetype={"name": "small", "kind": "VirtualMachineInstancetype"})
+    kubevirt.add(reading, "vm.yml", manifest, Cluster(Objects([own]), KubeVirt(NEWEST)))
+    (item,) = reading.machines
+    assert "instancetype" not in item and (item["vcpus"], item["memory"]) == (1, GIB)
+    assert reading.remarks == [
+        "vm.yml: shop/web: VirtualMachineInstancetype shop/small is of its namespace,"
+        " so the VM counts as one with a size of its own"
+    ]
+
+
+def test_tpm_that_the_vm_refuses() -> None:
+    memory = {"memory": {"guest": "1Gi"}}
+    refused = {"devices": {"tpm": {"enabled": False}}}
+    assert [item["tpm"] for item in added(vm({**memory, **refused})).machines] == [False]
+
+
 def test_unreadable_vms_are_left_out() -> None:
     template = vm({"memory": {"guest": "{{ memory }}"}})
     cases = [
@@ -112,6 +132,9 @@ def test_vms_in_documents() -> None:
     first, second = kubevirt.vms_in(plays)
     assert first["metadata"] == {"name": "db", "namespace": "shop", "labels": {"a": "b"}}
     assert (first["spec"]["runStrategy"], first["spec"]["instancetype"]) == ("Halted", {"name": "large"})
-    assert second["spec"] == {"runStrategy": "Always", "template": {"spec": {}}}
+    assert second["spec"] == {
+        "runStrategy": "Always",
+        "template": {"metadata": {}, "spec": {"domain": {"devices": {}}}},
+    }
     listed = {"kind": "List", "items": [vm(), {"kind": "Pod"}]}
     assert [item["metadata"]["name"] for item in kubevirt.vms_in([listed, vm(), "text"])] == ["web", "web"]

@@ -74,13 +74,12 @@ def test_servers_of_the_api() -> None:
         "flavor": {"id": "f2"},
         "image": {"id": "none"},
         "addresses": {"lan": [address, address]},
-        "volumes": [{"name": "root", "size": 10, "type": "ssd"}, "unknown"],
     }
     (item,) = openstack.read([server], FLAVORS, IMAGES).machines
     assert (item["vcpus"], item["hugepages"], item["reserved"]) == (4, "1Gi", {"cpu": True})
     assert item["passthrough"] == ["pci_passthrough:t4:1", "VGPU", "VGPU"]
     assert (item["secure_boot"], item["tpm"], item["power"]) == (True, True, "off")
-    assert item["disks"] == [{"name": "root", "size": 10 * GIB, "storage": "ssd"}]
+    assert "disks" not in item
     assert item["nics"] == [{"network": "lan", "mac": "fa:16:3e:00:00:01"}]
 
 
@@ -105,12 +104,12 @@ def test_embedded_flavors_and_texts() -> None:
         (
             {"Name": "a", "Flavor Name": "x"},
             [{"Name": "x", "RAM": 0, "VCPUs": 1}],
-            "servers[0], flavor: vcpus or ram is 0",
+            f"servers[0]: memory: 0 is not 1 to {1 << 50}",
         ),
         ({"Name": "a", "Flavor Name": "x"}, [{"Name": "x", "VCPUs": 1}], "servers[0], flavor: is empty"),
         (
-            {"Name": "a", "Flavor Name": "m1.small", "volumes": [{"size": "big"}]},
-            FLAVORS,
+            {"Name": "a", "Flavor Name": "x"},
+            [{"Name": "x", "VCPUs": 1, "RAM": 512, "Disk": "big"}],
             "servers[0]: a size of a disk or a number of devices: 'big' is not a whole number",
         ),
     ],
@@ -123,3 +122,21 @@ def test_unreadable_servers_are_left_out(server: Any, flavors: Any, remark: str)
 def test_what_is_no_list_of_objects() -> None:
     with pytest.raises(FieldError, match=r"^flavors\[0\]: expected an object, found 3$"):
         openstack.read([], [3])  # type: ignore[list-item]
+
+
+def test_volumes_are_disks() -> None:
+    attached = [{"server_id": "s1", "device": device} for device in ("/dev/vdb", "/dev/vda")]
+    volumes = [
+        {"ID": "v1", "Name": "data", "Size": 5, "Type": "ssd", "Attached to": attached[:1]},
+        {"id": "v2", "name": "", "size": 10, "volume_type": "hdd", "attachments": attached[1:]},
+        {"ID": "v3", "Name": "free", "Size": 1, "Attached to": []},
+        {"ID": "v4", "Name": "text", "Size": 1, "Attached to": "on s1"},
+    ]
+    server = {"ID": "s1", "Name": "web", "Flavor Name": "m1.small", "Image Name": "N/A (booted from volume)"}
+    (item,) = openstack.read([server], FLAVORS, IMAGES, volumes).machines
+    assert item["disks"] == [
+        {"name": "v2", "size": 10 * GIB, "storage": "hdd"},
+        {"name": "data", "size": 5 * GIB, "storage": "ssd"},
+    ]
+    (item,) = openstack.read([{**server, "Image Name": "rhel"}], FLAVORS, IMAGES, volumes).machines
+    assert [disk["name"] for disk in item["disks"]] == ["root", "v2", "data"]

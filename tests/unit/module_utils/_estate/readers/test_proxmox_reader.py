@@ -90,7 +90,7 @@ def test_defaults_of_proxmox() -> None:
     ("config", "remark"),
     [
         ({"cores": "many"}, "'many' is not a whole number"),
-        ({"cores": "0"}, "cores, sockets or memory is 0"),
+        ({"cores": "0"}, "vcpus: 0 is not 1 to 4096"),
         ({"memory": "4G"}, "'4G' is not a whole number"),
     ],
 )

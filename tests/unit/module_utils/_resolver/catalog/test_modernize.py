@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._resolver.api.errors import FieldError
+from plugins.module_utils._resolver.api.errors import FieldError, KubeVirtError
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from plugins.module_utils._resolver.catalog import modernize as resolver
@@ -195,8 +195,11 @@ CHOICES = (None, True, False)
 
 
 def applied(template: Manifest, instancetype: Manifest | None, desired: Manifest | None) -> Any:
-    result = applier.apply(template, instancetype, desired)
-    return result.template, list(result.conflicts), result.panic
+    """The template, or the error and the conflicts."""
+    try:
+        return applier.apply(template, instancetype, desired)
+    except KubeVirtError as error:
+        return error.message, list(getattr(error, "conflicts", ()))
 
 
 @pytest.mark.parametrize("bootloader", BOOTLOADERS)
@@ -256,7 +259,7 @@ OLD_INSTANCETYPES: list[Manifest] = [
 def test_old_instancetypes_give_the_same_vmi(spec: Manifest, api_version: str) -> None:
     """What KubeVirt 1.6 makes of the old object is the reference; it only conflicts with more."""
     old = obj("VirtualMachineInstancetype", spec, api_version)
-    read = decode.spec({"data": old}, INSTANCETYPE, parse_release("1.6")).spec
+    read = decode.spec({"data": old}, INSTANCETYPE, parse_release("1.6"))
 
     modern = modernize(old).manifest
 
@@ -272,7 +275,7 @@ def test_values_that_meant_not_set_do_not_conflict() -> None:
     result = modernize(old)
 
     assert changed(result)["spec.cpu.model"] == ("", "", None)
-    assert applied(template, result.manifest["spec"], None)[1] == []
+    assert isinstance(applied(template, result.manifest["spec"], None), dict)
 
 
 @pytest.mark.parametrize(
@@ -288,7 +291,7 @@ def test_values_that_meant_not_set_do_not_conflict() -> None:
 @pytest.mark.parametrize("api_version", ["instancetype.kubevirt.io/v1alpha1", "instancetype.kubevirt.io/v1alpha2"])
 def test_old_preferences_give_the_same_vmi(spec: Manifest, api_version: str) -> None:
     old = preference(spec, api_version)
-    read = decode.spec({"data": old}, PREFERENCE, parse_release("1.6")).spec
+    read = decode.spec({"data": old}, PREFERENCE, parse_release("1.6"))
     template = {
         "spec": {
             "domain": {"devices": {"disks": [{"name": "a"}], "interfaces": [{"name": "n"}]}},
@@ -322,11 +325,12 @@ def test_bare_captured_specs_are_read_through_1_6() -> None:
     revision = {"data": {"apiVersion": "instancetype.kubevirt.io/v1alpha1", "spec": spec}}
 
     for version in ("1.4", "1.6"):
-        assert decode.spec(revision, INSTANCETYPE, parse_release(version)).spec == {
+        assert decode.spec(revision, INSTANCETYPE, parse_release(version)) == {
             "cpu": {"guest": 4, "model": "", "dedicatedCPUPlacement": False, "isolateEmulatorThread": False},
             "memory": {"guest": "1Gi"},
         }
-    assert decode.spec(revision, INSTANCETYPE, parse_release("1.7")).error is not None
+    with pytest.raises(KubeVirtError):
+        decode.spec(revision, INSTANCETYPE, parse_release("1.7"))
 
 
 def test_vm_without_spec_gets_only_new_api_version() -> None:
