@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from .._resolver.api.kinds import KINDS, Kind
 from .._resolver.api.manifest import name_of, namespace_of, namespaced_name
 from .._resolver.choose.suggestions import Lister
-from .._resolver.kubevirt.vm.readiness import HALTED, run_strategy
+from .._resolver.kubevirt.vm.readiness import HALTED, RUNNING, run_strategy
 from .._resolver.preflight.references import claim_names
 from .._resolver.refresh.drift import Drift
 
@@ -26,7 +27,14 @@ STORAGE_CLASS: Final = "StorageClass"
 NODE: Final = "Node"
 EVENT: Final = "Event"
 LEASE: Final = "Lease"
-KINDS_READ: Final = (VMI, MIGRATION, POD, CLAIM, DATA_VOLUME, STORAGE_CLASS, NODE, EVENT, LEASE)
+REVISION: Final = "ControllerRevision"
+KINDS_READ: Final[dict[str, Kind]] = {
+    **{kind: KINDS[kind] for kind in (VMI, CLAIM, DATA_VOLUME, STORAGE_CLASS, NODE)},
+    MIGRATION: Kind(MIGRATION, "kubevirt.io", "v1", "virtualmachineinstancemigrations", True),
+    POD: Kind(POD, "", "v1", "pods", True),
+    EVENT: Kind(EVENT, "", "v1", "events", True),
+    LEASE: Kind(LEASE, "coordination.k8s.io", "v1", "leases", True),
+}
 """The kinds of a case, beside the VM and what it refers to."""
 
 _LAUNCHER: Final = "virt-launcher"
@@ -46,13 +54,12 @@ class Volume(NamedTuple):
 class Case:
     """The objects of one VM; nothing changes them.
 
-    drift: the VM, its VMI and its revisions. vmi: None if there is none. pods: of its guest, the newest first.
-    volumes: its claims. migration: the newest that has not ended. known: the kinds of which all objects are known.
-    lease: that of virt-controller. at: the time of the diagnosis.
+    drift: the VM, its VMI and its revisions. pods: the Pods of its guest, the newest first. volumes: its claims.
+    migration: the newest that has not ended. known: the kinds of which all objects are known. lease: virt-controller's
+    Lease. at: the time of the diagnosis.
     """
 
     drift: Drift
-    vmi: Manifest | None
     pods: Sequence[Manifest]
     volumes: Sequence[Volume]
     migration: Manifest | None
@@ -68,6 +75,10 @@ class Case:
     @property
     def vm(self) -> Manifest:
         return self.drift.vm
+
+    @property
+    def vmi(self) -> Manifest | None:
+        return self.drift.known_vmi
 
     @property
     def is_due(self) -> bool:
@@ -86,6 +97,8 @@ class Case:
     @property
     def starting_pod(self) -> Manifest | None:
         """The pod in which the guest is to start; None if there is none, or the guest is in it already."""
+        if self.vmi is None and self.status in RUNNING:
+            return None
         phase = ((self.vmi or {}).get("status") or {}).get("phase")
         return next(iter(self.pods), None) if phase in ("", None, "Pending", "Scheduling") else None
 
@@ -111,8 +124,10 @@ class Fleet:
         lister: Lister,
         node_reasons: NodeReasons | None = None,
     ) -> None:
-        """objects: by kind, the kinds of KINDS_READ that are known. at: the time of the diagnosis. lister: lists
-        instancetypes and preferences, for suggestions. node_reasons: without it, kube-scheduler's words suffice.
+        """objects: kind → objects, for the kinds of KINDS_READ that are known.
+
+        at: the time of the diagnosis. lister: lists instancetypes and preferences, for suggestions. node_reasons:
+        without it, kube-scheduler's words suffice.
         """
         self._known = frozenset(objects)
         self._at, self._lister = at, lister
@@ -128,7 +143,7 @@ class Fleet:
         self._objects, self._make_reasons = objects, node_reasons
         self._reasons: Callable[[Manifest], list[dict[str, Any]]] | None = None
 
-    def case(self, drift: Drift, vmi: Manifest | None) -> Case:
+    def case(self, drift: Drift) -> Case:
         """The case of a VM."""
         namespace, name = namespaced_name(drift.vm)
         volumes = [
@@ -137,7 +152,6 @@ class Fleet:
         ]
         return Case(
             drift=drift,
-            vmi=vmi,
             pods=self._pods.get((namespace, name), ()),
             volumes=volumes,
             migration=next(iter(self._migrations.get((namespace, name), ())), None),

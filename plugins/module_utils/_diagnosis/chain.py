@@ -34,9 +34,9 @@ _EVIDENT: Final = ("Failure", "Synchronized", "Ready", "PodScheduled")
 def diagnose(case: Case) -> Result:
     """The diagnosis of a VM as plain values.
 
-    state: RUNS or STOPPED as declared, PENDING: on its way, or BROKEN. passed: the links that hold. unchecked: those
-    that hold as far as is known, because a kind of object could not be read. Of BROKEN: link, and the fields of
-    Broken. Of PENDING: waits_for.
+    state: RUNS or STOPPED as declared, PENDING: on its way, or BROKEN. passed: the links that hold. unchecked: the
+    links that hold as far as is known, because a kind of object could not be read. A BROKEN one has link and the
+    fields of Broken, a PENDING one waits_for.
     """
     passed: list[str] = []
     unchecked: list[str] = []
@@ -53,7 +53,9 @@ def diagnose(case: Case) -> Result:
         return {"state": BROKEN, "link": OTHER, **_other(case, reason).as_result(), **rest}
     if progress.done:
         return {"state": RUNS if case.status in RUNNING else STOPPED, **rest}
-    return {"state": PENDING, "waits_for": progress.pending, **rest}
+    restore = (case.vm.get("status") or {}).get("restoreInProgress")
+    awaited = f"the restore {restore}" if restore else storage.awaited_upload(case)
+    return {"state": PENDING, "waits_for": awaited or progress.pending, **rest}
 
 
 def _other(case: Case, reason: str) -> Broken:

@@ -10,8 +10,25 @@ from .._resolver.api.manifest import condition_of, name_of, namespace_of
 from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField
 from .._resolver.api.quantity import from_nanos, parse
 from .._resolver.choose.suggestions import of_kind, similar
-from .case import LEASE, Case
-from .link import OURS, Broken, Evidence, Link, age, object_task, of_condition, of_field, of_status, one_line, task
+from .._resolver.refresh.drift import REVISION_LOST
+from .case import LEASE, REVISION, Case
+from .link import (
+    K8S,
+    OURS,
+    Broken,
+    Evidence,
+    Link,
+    age,
+    object_task,
+    of_condition,
+    of_field,
+    of_status,
+    one_line,
+    resized,
+    task,
+    vm_task,
+)
+from .storage import over_quota
 
 Manifest = dict[str, Any]
 
@@ -21,6 +38,7 @@ _SILENCE: Final = 60.0
 _DELETION: Final = 60.0
 _GRACE: Final = 180
 _REVISIONS: Final = "controllerrevisions.apps"
+_POD_WAITS: Final = "virt-controller keeps trying to create the pod, and the VM stays without a guest"
 _KEEPS_TRYING: Final = "KubeVirt tries again at growing intervals, up to 16 minutes, and the VM stays stopped"
 
 
@@ -99,12 +117,12 @@ def _not_found(case: Case, matcher_field: MatcherField) -> Manifest | None:
 
 def _revision(case: Case) -> Broken | None:
     for matcher_field in (INSTANCETYPE, PREFERENCE):
-        condition = _not_found(case, matcher_field)
-        if condition is None or _REVISIONS not in str(condition.get("message")):
+        evidence = _lost(case, matcher_field)
+        if evidence is None:
             continue
         return Broken(
             f"the captured revision of the {matcher_field.matcher} was deleted",
-            (of_condition(case.vm, condition),),
+            (evidence,),
             "refresh the VM, which captures a new revision of the object as it is now",
             task(
                 f"Capture the {matcher_field.matcher} again",
@@ -119,14 +137,29 @@ def _revision(case: Case) -> Broken | None:
     return None
 
 
+def _lost(case: Case, matcher_field: MatcherField) -> Evidence | None:
+    """The evidence that a revision is lost. KubeVirt gives it only once it has looked at the VM again."""
+    condition = _not_found(case, matcher_field)
+    if condition is not None and _REVISIONS in str(condition.get("message")):
+        return of_condition(case.vm, condition)
+    part = case.drift.parts.get(matcher_field)
+    if part is None or part.state != REVISION_LOST or REVISION not in case.known:
+        return None
+    place = f"spec.{matcher_field.matcher}" if part.pinned else f"status.{matcher_field.reference}"
+    return of_status(case.vm, place, f"there is no ControllerRevision {part.revision}")
+
+
 def _missing_object(case: Case, matcher_field: MatcherField) -> Broken | None:
     condition = _not_found(case, matcher_field)
     if condition is None or _REVISIONS in str(condition.get("message")):
         return None
     matcher = matcher_field.matcher_or_empty(case.vm)
     name, kind = str(matcher.get("name") or ""), matcher_field.kind_of(matcher)
-    existing = [name_of(item) for item in of_kind(kind, case.vm, case.lister)] if kind else []
+    existing = _names(case, kind)
     close = similar(name, existing)
+    for other in (matcher_field.kind, matcher_field.cluster_kind):
+        if name not in existing and name in _names(case, other):
+            kind, close = other, [name]
     noun = matcher_field.matcher
     problem = one_line(condition.get("message"))
     if name in existing:
@@ -134,15 +167,18 @@ def _missing_object(case: Case, matcher_field: MatcherField) -> Broken | None:
     return Broken(
         problem,
         (of_condition(case.vm, condition),),
-        f"use {close[0]}" if close else f"create the {kind or noun} {name}, or name another {noun}",
-        task(
+        f"use the {kind} {close[0]}" if close else f"create the {kind or noun} {name}, or name another {noun}",
+        vm_task(
             f"Give the VM another {noun}",
-            f"{OURS}virtual_machine",
-            **case.place,
-            **{noun: {"name": close[0] if close else "NAME", **({"kind": kind} if kind else {})}},
+            case,
+            {f"/{noun}": {"name": close[0] if close else "NAME", **({"kind": kind} if kind else {})}},
         ),
         _KEEPS_TRYING,
     )
+
+
+def _names(case: Case, kind: str | None) -> list[str]:
+    return [name_of(item) for item in of_kind(kind, case.vm, case.lister)] if kind else []
 
 
 def _instancetype(case: Case) -> Broken | None:
@@ -154,35 +190,51 @@ def _preference(case: Case) -> Broken | None:
 
 
 def _refusals(case: Case) -> Iterator[Evidence]:
-    """The conditions by which KubeVirt says that it could not create a disk, the VMI or the pod."""
-    for item, condition_type, status in ((case.vm, "Failure", "True"), (case.vmi, "Synchronized", "False")):
+    """The conditions by which KubeVirt and CDI say that they could not create a disk, its claim, the VMI or the pod."""
+    # KubeVirt copies the VMI's conditions to the VM, which may have been read at another moment.
+    found = ((case.vm, "Failure", "True"), (case.vmi, "Synchronized", "False"), (case.vm, "Synchronized", "False"))
+    for item, condition_type, status in found:
         condition = condition_of(item or {}, condition_type)
-        if item is not None and condition.get("status") == status and condition.get("reason") == "FailedCreate":
+        if item is not None and condition.get("status") == status and condition.get("reason") in _NOT_CREATED:
             yield of_condition(item, condition)
+    yield from filter(None, (over_quota(case, volume) for volume in case.volumes))
 
 
-_DISKS: Final = "creating DataVolumes"
+_NOT_CREATED: Final = ("FailedCreate", "FailedBackendStorageCreate")
 _CALL: Final = "failed calling webhook"
 _POLICY: Final = re.compile(
     r"ValidatingAdmissionPolicy '(?P<name>[^']+)'|admission webhook \"(?P<hook>[^\"]+)\" denied"
 )
 _HOOK: Final = re.compile(r"failed calling webhook \"(?P<name>[^\"]+)\"")
-_LIMITS: Final = re.compile(r"(minimum|maximum) \S+ usage per (Container|Pod)|limit to request ratio per")
+# A LimitRange gives containers its maximum as their limit.
+_LIMITS: Final = re.compile(
+    r"(minimum|maximum) \S+ usage per (Container|Pod)|limit to request ratio per"
+    r"|must be less than or equal to \S+ limit of"
+)
+_MINIMUM: Final = re.compile(r"minimum \S+ usage per Container")
 _QUOTA: Final = re.compile(
     r"exceeded quota: (?P<name>[^,]+), requested: (?P<requested>\S+), used: (?P<used>\S+), limited: (?P<limited>\S+)"
 )
+_PREREQUISITE: Final = re.compile(
+    r"serviceaccount \"(?P<account>[^\"]+)\" not found|no PriorityClass with name (?P<priority>\S+) was found"
+)
+_STANDARD: Final = re.compile(r"violates PodSecurity \"(?P<level>[^:\"]+)")
 _QUOTAS: Final = ("exceeded quota", "failed quota")
 _SOURCE: Final = re.compile(r"datasources\.cdi\.kubevirt\.io \"(?P<name>[^\"]+)\" not found")
 
 
 def _kind_of(message: str) -> str:
     """The link that a refusal breaks."""
-    if _DISKS in message:
+    if _SOURCE.search(message):
         return "data_source"
     if _CALL in message:
         return "webhook"
+    if _STANDARD.search(message):
+        return "policy"
     if found := _POLICY.search(message):
         return "admission" if (found["hook"] or "").endswith(".kubevirt.io") else "policy"
+    if _PREREQUISITE.search(message):
+        return "prerequisite"
     if any(words in message for words in _QUOTAS):
         return "quota"
     return "limits" if _LIMITS.search(message) else "admission"
@@ -194,19 +246,26 @@ def _refusal(case: Case, link: str) -> Evidence | None:
 
 def _data_source(case: Case) -> Broken | None:
     evidence = _refusal(case, "data_source")
-    if evidence is None:
+    found = _SOURCE.search(evidence.message) if evidence else None
+    if evidence is None or found is None:
         return None
-    found = _SOURCE.search(evidence.message)
-    name, namespace = (found["name"] if found else "NAME"), namespace_of(case.vm)
+    name, namespace = found["name"], namespace_of(case.vm)
     for template in case.vm["spec"].get("dataVolumeTemplates") or ():
         reference = (template.get("spec") or {}).get("sourceRef") or {}
         if reference.get("name") == name:
             namespace = reference.get("namespace") or namespace
     return Broken(
-        f"the DataSource {namespace}/{name} does not exist" if found else evidence.message,
+        f"the DataSource {namespace}/{name} does not exist",
         (evidence,),
         "create the boot source, or declare the VM with another",
-        task(f"Create the boot source {name}", f"{OURS}boot_source", name=name, namespace=namespace, image="IMAGE"),
+        task(
+            f"Create the boot source {name}",
+            f"{OURS}boot_source",
+            name=name,
+            namespace=namespace,
+            image="IMAGE",
+            size="SIZE",
+        ),
         _KEEPS_TRYING,
     )
 
@@ -215,9 +274,11 @@ def _policy(case: Case) -> Broken | None:
     evidence = _refusal(case, "policy")
     if evidence is None:
         return None
+    if standard := _STANDARD.search(evidence.message):
+        return _pod_standard(case, evidence, standard["level"])
     found = _POLICY.search(evidence.message)
     name = (found["name"] or found["hook"]) if found else ""
-    words = evidence.message.partition("denied request: ")[2] or evidence.message
+    words = re.split(r"denied (?:the )?request: ", evidence.message)[-1]
     kind = "ValidatingAdmissionPolicy" if found and found["name"] else "ValidatingWebhookConfiguration"
     return Broken(
         f"{name} denies the guest: {words}",
@@ -234,6 +295,21 @@ def _policy(case: Case) -> Broken | None:
     )
 
 
+def _pod_standard(case: Case, evidence: Evidence, level: str) -> Broken:
+    name, label = namespace_of(case.vm), "pod-security.kubernetes.io/enforce"
+    return Broken(
+        f"the Pod Security Standard {level} of the namespace denies the pod",
+        (evidence,),
+        "let the namespace have privileged pods, as the guests' are, or move the VM to one that does",
+        object_task(
+            "Permit the pods of guests",
+            "patched",
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": {label: "privileged"}}},
+        ),
+        _POD_WAITS,
+    )
+
+
 def _webhook(case: Case) -> Broken | None:
     evidence = _refusal(case, "webhook")
     if evidence is None:
@@ -244,7 +320,7 @@ def _webhook(case: Case) -> Broken | None:
     return Broken(
         f"the webhook {name} does not answer: {words}",
         (evidence,),
-        "start the service of the webhook again; if it is no longer in use, delete its configuration",
+        "start the service of the webhook again; if nobody uses it, delete its validating or mutating configuration",
         task(
             "Find the configuration of the webhook",
             "kubernetes.core.k8s_info",
@@ -278,12 +354,32 @@ def _limit_range(case: Case) -> Broken | None:
     evidence = _refusal(case, "limits")
     if evidence is None:
         return None
+    words = evidence.message.rpartition("is forbidden: ")[2]
+    remedy = "give the VM another size (capacity_info with checks=quota says which fit), or have the LimitRange changed"
+    cure = resized("Give the VM another size", case)
+    if _MINIMUM.search(words):
+        remedy = "have the LimitRange changed; KubeVirt's own containers in the pod are smaller than that, too"
+        listed = {"api_version": "v1", "kind": "LimitRange", "namespace": namespace_of(case.vm)}
+        cure = task("Read the LimitRanges", f"{K8S}k8s_info", **listed)
+    return Broken(f"a LimitRange of the namespace forbids the pod: {words}", (evidence,), remedy, cure, _POD_WAITS)
+
+
+def _prerequisite(case: Case) -> Broken | None:
+    evidence = _refusal(case, "prerequisite")
+    found = _PREREQUISITE.search(evidence.message) if evidence else None
+    if evidence is None or found is None:
+        return None
+    account = found["account"]
+    kind, name = ("ServiceAccount", account) if account else ("PriorityClass", found["priority"])
+    head = {"apiVersion": "v1" if account else "scheduling.k8s.io/v1", "kind": kind}
+    place = {"namespace": namespace_of(case.vm)} if account else {}
+    manifest = {**head, "metadata": {"name": name, **place}, **({} if account else {"value": 0})}
     return Broken(
-        f"a LimitRange of the namespace forbids the pod: {evidence.message.rpartition('is forbidden: ')[2]}",
+        f"the {kind} {name} of the guest does not exist",
         (evidence,),
-        "give the VM another size, or have the LimitRange changed",
-        task("Which sizes fit?", f"{OURS}capacity_info", **_checked(case), checks=["quota"]),
-        "virt-controller keeps trying to create the pod, and the VM stays without a guest",
+        f"create the {kind}, or name another one in the VM",
+        object_task(f"Create the {kind} {name}", "present", manifest),
+        _POD_WAITS,
     )
 
 
@@ -296,10 +392,14 @@ def _quota(case: Case) -> Broken | None:
     if evidence is None:
         return None
     found = _QUOTA.search(evidence.message)
+    of_disk = any(
+        f'persistentvolumeclaims "{volume.name}"' in evidence.message for volume in case.volumes if volume.data_volume
+    )
     if found is None:
         remedy = task("What do the quotas leave?", f"{OURS}capacity_info", **_checked(case), checks=["quota"])
     else:
-        hard = dict(_needed(found["requested"].split(","), found["used"].split(",")))
+        # CDI fills a disk in a second claim of its size.
+        hard = dict(_needed(found["requested"].split(","), found["used"].split(","), 2 if of_disk else 1))
         metadata = {"name": found["name"], "namespace": namespace_of(case.vm)}
         remedy = object_task(
             f"Raise the quota {found['name']}",
@@ -309,18 +409,20 @@ def _quota(case: Case) -> Broken | None:
     return Broken(
         evidence.message.rpartition("is forbidden: ")[2],
         (evidence,),
-        "free or raise the quota, or give the VM a smaller instancetype",
+        "free or raise the quota, also for the second claim in which CDI fills the disk"
+        if of_disk
+        else "free or raise the quota, or give the VM a smaller instancetype",
         remedy,
-        "virt-controller keeps trying to create the pod, and the VM stays without a guest",
+        _POD_WAITS,
     )
 
 
-def _needed(requested: Iterable[str], used: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The hard limits that just permit the pod. requested, used: `NAME=QUANTITY`, in the same order."""
+def _needed(requested: Iterable[str], used: Iterable[str], count: int) -> Iterator[tuple[str, str]]:
+    """The hard limits that just permit so many equal objects. requested, used: `NAME=QUANTITY`, in the same order."""
     for one, other in zip(requested, used):
         name, _equals, amount = one.partition("=")
         total = parse(amount)
-        yield name, from_nanos(total.nanos + parse(other.partition("=")[2]).nanos, total.format).text
+        yield name, from_nanos(count * total.nanos + parse(other.partition("=")[2]).nanos, total.format).text
 
 
 LINKS: Final = (
@@ -335,6 +437,7 @@ REFUSALS: Final = (
     Link("policy", _policy),
     Link("webhook", _webhook),
     Link("admission", _admission),
+    Link("prerequisite", _prerequisite),
     Link("limits", _limit_range),
     Link("quota", _quota),
 )

@@ -11,7 +11,21 @@ from .._resolver.guest.effect import RESTART
 from .._resolver.kubevirt.vm.readiness import restart_required
 from .._resolver.preflight.guest_size import too_little_memory
 from .case import EVENT, MIGRATION, POD, VMI, Case
-from .link import OURS, Broken, Evidence, Link, age, object_task, of_condition, of_event, of_field, of_status, task
+from .link import (
+    OURS,
+    Broken,
+    Evidence,
+    Link,
+    age,
+    object_task,
+    of_condition,
+    of_event,
+    of_field,
+    of_status,
+    resized,
+    task,
+    vm_task,
+)
 from .pods import waits_for_node
 
 Manifest = dict[str, Any]
@@ -20,6 +34,7 @@ Manifest = dict[str, Any]
 _BOOT: Final = 300.0
 # Longer than most migrations take.
 _MIGRATION: Final = 1800.0
+_AGENT: Final = "#cloud-config\npackages: [qemu-guest-agent]\n"
 _RUNS_ON: Final = "the guest runs on as it is"
 
 
@@ -30,7 +45,7 @@ def _running(case: Case) -> Manifest | None:
 
 
 def _guest(case: Case) -> Manifest:
-    """The spec of the guest: of the VMI, or else as the VM has it."""
+    """The spec of the guest: the VMI's spec, or else the VM's."""
     spec: Manifest = (case.vmi or {}).get("spec") or case.vm["spec"]["template"].get("spec") or {}
     return spec
 
@@ -43,12 +58,11 @@ def _memory(case: Case) -> Broken | None:
         return None
     field, _colon, words = text.partition(": ")
     problem, _semicolon, remedy = words.partition("; ")
-    options = {"instancetype": {"name": "NAME"}} if case.vm["spec"].get("instancetype") else {"memory": "MEMORY"}
     return Broken(
         f"memory of {problem}",
         (of_field(case.vmi or case.vm, field.removeprefix("spec.template.") if case.vmi else field, words),),
         remedy,
-        task("Give the guest more memory", f"{OURS}virtual_machine", **case.place, **options, restart="if_required"),
+        resized("Give the guest more memory", case),
         "the guest does not boot, and KubeVirt reports it as running",
     )
 
@@ -67,7 +81,7 @@ def _crash(case: Case) -> Broken | None:
             *([of_event(event)] if event else []),
         ),
         "start it once, so that VMI and pod stay with their logs: kubectl logs -c compute",
-        task("Start the VM once", f"{OURS}virtual_machine", **case.place, run_strategy="Once"),
+        vm_task("Start the VM once", case, {"/runStrategy": "Once", "/running": None}, restart=False),
         "KubeVirt tries again at growing intervals, up to 5 minutes",
     )
 
@@ -100,14 +114,20 @@ def _agent(case: Case) -> Broken | None:
         f"the guest agent does not answer, which {fields[0]} needs",
         (of_field(vmi, f"spec.{fields[0]}", "needs the guest agent"),),
         "install and start qemu-guest-agent in the guest, for example by cloud-init",
-        task(
-            "Install the agent at the first boot",
-            f"{OURS}virtual_machine",
-            **case.place,
-            cloud_init={"user_data": {"packages": ["qemu-guest-agent"]}},
-        ),
+        None if _has_cloud_init(case) else vm_task("Install the agent at the first boot", case, _with_agent(case)),
         "the VM is never ready, and credentials do not reach the guest",
     )
+
+
+def _with_agent(case: Case) -> dict[str, Any]:
+    """The change that gives the VM a script for its first boot, by which it installs the agent."""
+    volumes = case.vm["spec"]["template"]["spec"].get("volumes") or ()
+    return {"/template/spec/volumes": [*volumes, {"name": "cloudinit", "cloudInitNoCloud": {"userData": _AGENT}}]}
+
+
+def _has_cloud_init(case: Case) -> bool:
+    """Whether the VM has a script for the first boot, which a task would replace."""
+    return any(key.startswith("cloudInit") for volume in _guest(case).get("volumes") or () for key in volume)
 
 
 def _booting(case: Case, vmi: Manifest) -> bool:
@@ -127,18 +147,16 @@ def _port(case: Case) -> Broken | None:
             continue
         field = f"spec.domain.devices.interfaces[{index}].ports"
         named = ", ".join(str(item.get("port")) for item in ports)
-        opened = {"name": interface["name"], "ports": [*ports, {"port": port}]}
+        declared = case.vm["spec"]["template"]["spec"]["domain"].get("devices", {}).get("interfaces") or ()
+        opened = [
+            {**item, "ports": [*ports, {"port": port}]} if item["name"] == interface["name"] else item
+            for item in declared
+        ]
         return Broken(
             f"the readiness probe asks port {port}, and the interface {interface['name']} forwards only {named}",
             (of_field(vmi, field, named), of_condition(vmi, condition_of(vmi, "Ready"))),
             "add the port to those of the interface, or remove the list: then all are forwarded",
-            task(
-                "Forward the port",
-                f"{OURS}virtual_machine",
-                **case.place,
-                interfaces=[opened],
-                restart="if_required",
-            ),
+            vm_task("Forward the port", case, {"/template/spec/domain/devices/interfaces": opened}),
             "the guest runs, and neither probe nor Services reach it; the VM is never ready",
         )
     return None
@@ -169,15 +187,15 @@ def _power(case: Case) -> dict[str, Any]:
 
 
 def _paused(case: Case) -> Broken | None:
-    vmi = _running(case)
-    condition = condition_of(vmi or {}, "Paused")
-    if vmi is None or condition.get("status") != "True":
+    guest = case.vm if case.vmi is None else _running(case)
+    condition = condition_of(guest or {}, "Paused")
+    if guest is None or condition.get("status") != "True":
         return None
     by_user = condition.get("reason") == "PausedByUser"
     words = condition.get("message") or condition.get("reason")
     return Broken(
         "the guest is paused" if by_user else f"the guest is paused: {words}",
-        (of_condition(vmi, condition),),
+        (of_condition(guest, condition),),
         "let it run on" if by_user else "mend the storage of the guest, then let it run on",
         task("Let the guest run on", f"{OURS}virtual_machine_power", **_power(case), state="unpaused"),
         "the guest stays paused: KubeVirt does not let it run on by itself",
@@ -254,10 +272,11 @@ def _obsolete(case: Case) -> Broken | None:
 LINKS: Final = (
     Link("memory", _memory),
     Link("crash", _crash),
+    # A guest that is paused answers nobody.
+    Link("paused", _paused, (VMI,)),
     Link("agent", _agent, (VMI,)),
     Link("port", _port, (VMI,)),
     Link("probe", _probe, (VMI, EVENT)),
-    Link("paused", _paused, (VMI,)),
     Link("migration", _migration, (MIGRATION, POD)),
     Link("restart", _restart, (VMI,)),
     Link("obsolete", _obsolete),

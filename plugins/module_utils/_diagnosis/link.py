@@ -13,14 +13,16 @@ Result = dict[str, Any]
 
 OURS: Final = "virtshape.instancetypes."
 K8S: Final = "kubernetes.core."
+OVER_QUOTA: Final = "ErrExceededQuota"
+"""The reason by which CDI says that a quota does not permit a claim."""
 
 
 class Evidence(NamedTuple):
-    """What shows that a link is broken.
+    """The evidence that a link is broken.
 
     kind, namespace, name: the object. source: `condition`, `event`, `status` or `field`. reason: the type and reason of
-    the condition, the reason of the event, or the path of the field. message: its words. time: as the API server wrote
-    it, "" if unknown.
+    the condition, the reason of the event, or the path of the field. message: its text. time: the time in the
+    API server's form, "" if unknown.
     """
 
     kind: str
@@ -66,6 +68,31 @@ class Link(NamedTuple):
 def task(text: str, module: str, **options: Any) -> Manifest:
     """A task of Ansible."""
     return {"name": text, module: options}
+
+
+def vm_task(text: str, case: Case, changes: Mapping[str, Any], *, restart: bool = True) -> Manifest:
+    """A task that changes fields of the VM, whoever owns them, and restarts its guest, if there is one.
+
+    changes: JSON pointer below the VM's spec → value. Lists are complete: others have no names for their items.
+    """
+    patch = [{"op": "add", "path": f"/spec{path}", "value": value} for path, value in changes.items()]
+    head = {"api_version": "kubevirt.io/v1", "kind": "VirtualMachine"}
+    changed = task(text, f"{K8S}k8s_json_patch", **head, **case.place, patch=patch)
+    if case.vmi is None or not restart:
+        return changed
+    place = {"namespace": case.place["namespace"], "names": [case.place["name"]]}
+    restarted = task("Restart the guest", f"{OURS}virtual_machine_power", **place, state="restarted")
+    return {"name": text, "block": [changed, restarted]}
+
+
+def resized(text: str, case: Case) -> Manifest:
+    """A task that gives the VM another size, which the user has to choose."""
+    instancetype = case.vm["spec"].get("instancetype")
+    if instancetype:
+        kind = {"kind": instancetype["kind"]} if instancetype.get("kind") else {}
+        return vm_task(text, case, {"/instancetype": {"name": "NAME", **kind}})
+    memory = case.vm["spec"]["template"]["spec"]["domain"].get("memory") or {}
+    return vm_task(text, case, {"/template/spec/domain/memory": {**memory, "guest": "MEMORY"}})
 
 
 def object_task(text: str, state: str, manifest: Manifest) -> Manifest:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from .._resolver.api.kinds import KINDS
-from .._resolver.api.manifest import Manifest, namespace_of, namespaced_name
+from .._resolver.api.manifest import Manifest, list_items, metadata_of, name_of, namespace_of, namespaced_name
 from .._resolver.guest.effect import ASSUMED
 from .._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from .._resolver.kubevirt.find.lookup import Objects
@@ -18,47 +18,76 @@ from .chain import diagnose
 
 Result = dict[str, Any]
 
-_VM = "VirtualMachine"
+_VM: Final = "VirtualMachine"
+_KINDS: Final = {**KINDS, **KINDS_READ}
+_NEW_EVENTS: Final = "events.k8s.io"
 
 
 def flattened(manifests: Iterable[Manifest]) -> Iterator[Manifest]:
     """The objects, those of lists among them."""
     for manifest in manifests:
-        items = manifest.get("items")
-        if isinstance(items, list) and str(manifest.get("kind", "")).endswith("List"):
-            kind = str(manifest["kind"])[: -len("List")]
-            yield from flattened({"kind": kind, **item} if kind else item for item in items)
-        elif isinstance(manifest.get("metadata"), dict) and manifest["metadata"].get("name"):
+        items = list_items(manifest)
+        if items is None:
             yield manifest
+        else:
+            yield from flattened(item for item in items if isinstance(item, dict))
 
 
 def diagnoses(
-    manifests: Iterable[Manifest], kubevirt: KubeVirt, at: str = "", node_reasons: NodeReasons | None = None
+    objects: Iterable[Manifest], kubevirt: KubeVirt, at: str = "", node_reasons: NodeReasons | None = None
 ) -> list[Result]:
     """{namespace, name, diagnosis} of each VM among the objects of a cluster, in order; see `chain.diagnose`.
 
-    manifests: as `kubectl get -o yaml` prints them, lists too. A kind of which there is none counts as unread. at: the
-    time when they were read; by default the newest time in them.
+    objects: the objects of `kubectl get -o yaml`, without lists; of an object that is there twice, the newer one
+    counts. A kind of which there is none counts as unread. at: the time when they were read; by default the newest
+    time in them.
     """
-    by_kind: dict[str, list[Manifest]] = defaultdict(list)
-    for item in flattened(manifests):
-        by_kind[str(item.get("kind"))].append(item)
-    objects = {kind: by_kind[kind] for kind in KINDS_READ if by_kind[kind]}
+    by_kind = _by_kind(objects)
+    known = {kind: by_kind[kind] for kind in KINDS_READ if by_kind[kind]}
     vmis = {namespaced_name(item): item for item in by_kind[VMI]}
     cluster = Cluster(Objects(item for items in by_kind.values() for item in items), kubevirt)
 
     def lister(kind: str, namespace: str) -> list[Manifest]:
         return [item for item in by_kind[kind] if not KINDS[kind].namespaced or namespace_of(item) == namespace]
 
-    fleet = Fleet(objects, at or newest(objects), lister, node_reasons)
+    fleet = Fleet(known, at or newest(known), lister, node_reasons)
     results = []
     for vm in sorted(by_kind[_VM], key=namespaced_name):
         vmi = vmis.get(namespaced_name(vm))
-        instance = ASSUMED if vmi is None and VMI not in objects and has_guest(vm) else vmi
+        instance = ASSUMED if vmi is None and VMI not in known and has_guest(vm) else vmi
         namespace, name = namespaced_name(vm)
-        diagnosis = diagnose(fleet.case(drift(vm, instance, cluster), vmi))
+        diagnosis = diagnose(fleet.case(drift(vm, instance, cluster)))
         results.append({"namespace": namespace, "name": name, "diagnosis": diagnosis})
     return results
+
+
+def _by_kind(objects: Iterable[Manifest]) -> dict[str, list[Manifest]]:
+    """The objects with a name, by kind, each once: must-gather writes pods both into a list and by themselves."""
+    newest_of: dict[tuple[str, str, str], Manifest] = {}
+    for item in objects:
+        kind, group = str(item.get("kind")), str(item.get("apiVersion") or "").rpartition("/")[0]
+        if kind == EVENT and group == _NEW_EVENTS:
+            item = _core_event(item)
+        elif item.get("apiVersion") and kind in _KINDS and group != _KINDS[kind].group:
+            continue  # OpenShift has a Node of its own.
+        key = (kind, *namespaced_name(item))
+        if name_of(item) and (key not in newest_of or _version(item) >= _version(newest_of[key])):
+            newest_of[key] = item
+    by_kind: dict[str, list[Manifest]] = defaultdict(list)
+    for (kind, _namespace, _name), item in newest_of.items():
+        by_kind[kind].append(item)
+    return by_kind
+
+
+def _version(manifest: Manifest) -> int:
+    text = str(metadata_of(manifest).get("resourceVersion") or "")
+    return int(text) if text.isdecimal() else 0
+
+
+def _core_event(event: Manifest) -> Manifest:
+    """An event of the newer API group as the older one has it."""
+    times = {"lastTimestamp": event.get("deprecatedLastTimestamp")}
+    return {**event, "involvedObject": event.get("regarding"), "message": event.get("note"), **times}
 
 
 def newest(objects: dict[str, list[Manifest]]) -> str:

@@ -2,26 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from .._resolver.api.manifest import condition_of, name_of, namespace_of
 from .case import EVENT, NODE, POD, Case
-from .link import OURS, Broken, Evidence, Link, object_task, of_condition, of_event, of_status, one_line, task
+from .link import (
+    K8S,
+    OURS,
+    Broken,
+    Evidence,
+    Link,
+    age,
+    object_task,
+    of_condition,
+    of_event,
+    of_field,
+    of_status,
+    one_line,
+    task,
+    vm_task,
+)
 
 Manifest = dict[str, Any]
 
 _UNSCHEDULED: Final = (
     "kube-scheduler places the pod as soon as a node is suitable; until then the VM is ErrorUnschedulable"
 )
-_KUBELET_TRIES: Final = "kubelet keeps trying, and the VM stays Starting"
+_TAINT: Final = re.compile(r"has the taint (?P<key>[^=:]+)(?:=(?P<value>[^:]*))?:(?P<effect>.*)")
+_LABEL: Final = re.compile(r"lacks the label (?P<key>[^= ]+)=(?P<value>\S*)")
+_CORDON: Final = "node.kubernetes.io/unschedulable"
+# Taints that say how a node is, or that it runs the control plane: no guest should tolerate them.
+_NODES_OWN: Final = ("node.kubernetes.io/", "node-role.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+_KUBELET_TRIES: Final = "kubelet keeps trying, and the guest does not start"
 
 
-def _unschedulable(case: Case) -> Evidence | None:
+# The words of kube-scheduler about a pod whose claim has no volume.
+UNBOUND: Final = re.compile(r"unbound immediate PersistentVolumeClaim|available persistent volumes to bind")
+# Longer than a scheduler takes to look at a pod.
+_SCHEDULED: Final = 60.0
+
+
+def unschedulable(case: Case) -> Evidence | None:
     """The condition of the pod that no node is suitable for."""
     pod = case.starting_pod
-    item = pod if POD in case.known else case.vmi
-    return of_condition(item, condition_of(item, "PodScheduled")) if item is not None and waits_for_node(item) else None
+    if pod is not None and pod["spec"].get("nodeName"):
+        return None
+    items = (item for item in (pod, case.vmi, case.vm) if item is not None and waits_for_node(item))
+    return next((of_condition(item, condition_of(item, "PodScheduled")) for item in items), None)
 
 
 def waits_for_node(item: Manifest) -> bool:
@@ -31,7 +60,7 @@ def waits_for_node(item: Manifest) -> bool:
 
 
 def _device(case: Case) -> Broken | None:
-    evidence, pod = _unschedulable(case), case.starting_pod
+    evidence, pod = unschedulable(case), case.starting_pod
     if evidence is None or pod is None or NODE not in case.known:
         return None
     for name in _devices(pod):
@@ -66,43 +95,66 @@ def _devices(pod: Manifest) -> Iterator[str]:
 
 
 def _scheduling(case: Case) -> Broken | None:
-    evidence, pod = _unschedulable(case), case.starting_pod
+    evidence, pod = unschedulable(case), case.starting_pod
     if evidence is None:
-        return None
+        return _ignored(case, pod) if pod is not None else None
     reasons = case.node_reasons(pod) if pod is not None else []
     by_node = tuple(
         Evidence(NODE, "", ", ".join(item["nodes"]), "status", "unsuitable", item["reason"])
         for item in reasons
         if item["reason"]
     )
-    texts = [f"{item.message} ({item.name})" for item in by_node]
+    # Where something else keeps the pod off a node, only kube-scheduler knows what would help.
+    helpful = by_node if len(by_node) == len(reasons) else ()
+    texts = [f"{item.message} ({item.name})" for item in helpful]
     return Broken(
         f"no node is suitable: {'; '.join(texts) or evidence.message}",
         (evidence, *by_node),
-        *_placed(case, [item.message for item in by_node]),
+        *_placed(case, helpful),
         _UNSCHEDULED,
     )
 
 
-def _placed(case: Case, reasons: list[str]) -> tuple[str, Manifest]:
+def _ignored(case: Case, pod: Manifest) -> Broken | None:
+    """A pod at which no scheduler has looked."""
+    spec, since = pod["spec"], pod["metadata"].get("creationTimestamp")
+    if spec.get("nodeName") or condition_of(pod, "PodScheduled") or age(case.at, since) < _SCHEDULED:
+        return None
+    name = spec.get("schedulerName") or "default-scheduler"
+    listed = {"api_version": "v1", "kind": "Pod", "namespace": "kube-system"}
+    return Broken(
+        f"the scheduler {name} has not looked at the pod",
+        (of_field(pod, "spec.schedulerName", str(name)),),
+        "start the scheduler, or name another one in the VM",
+        task("Which schedulers run?", f"{K8S}k8s_info", **listed),
+        "no node is chosen for the pod, and the VM stays Starting",
+    )
+
+
+def _placed(case: Case, reasons: Sequence[Evidence]) -> tuple[str, Manifest]:
     """The remedy for a pod that no node is suitable for: the one that changes the least."""
-    for reason in reasons:
-        if "the taint " in reason:
-            taint, _colon, effect = reason.partition("the taint ")[2].partition(":")
-            key, _equals, value = taint.partition("=")
-            toleration = {"key": key, "effect": effect, **({"value": value} if value else {"operator": "Exists"})}
-            options = {**case.place, "tolerations": [toleration]}
-            return (
-                "let the VM tolerate the taint, if the nodes are for it",
-                task("Tolerate the taint", f"{OURS}virtual_machine", **options),
-            )
-    for reason in reasons:
-        if "the label " in reason:
-            key, _equals, value = reason.partition("the label ")[2].partition("=")
-            head = {"apiVersion": "v1", "kind": NODE, "metadata": {"name": "NODE", "labels": {key: value}}}
-            return "label a node, or correct the node selector", object_task("Label a node", "patched", head)
+    for item, found in ((item, _TAINT.fullmatch(item.message)) for item in reasons):
+        if found is not None and found["key"] == _CORDON:
+            options = {"name": item.name.partition(",")[0], "state": "uncordon"}
+            uncordon = task("Let pods onto the node", f"{K8S}k8s_drain", **options)
+            return "let pods onto the node again, if its maintenance is over", uncordon
+        if found is not None and not found["key"].startswith(_NODES_OWN):
+            toleration = {key: value for key, value in found.groupdict().items() if value}
+            toleration |= {} if found["value"] else {"operator": "Exists"}
+            tolerations = [*(_template(case).get("tolerations") or ()), toleration]
+            tolerate = vm_task("Tolerate the taint", case, {"/template/spec/tolerations": tolerations})
+            return "let the VM tolerate the taint, if the nodes are for it", tolerate
     checked = {"namespace": namespace_of(case.vm), "names": [name_of(case.vm)], "checks": ["placement"]}
-    return "free a node, add one, or make the VM smaller", task("What is missing?", f"{OURS}capacity_info", **checked)
+    missing = task("What is missing?", f"{OURS}capacity_info", **checked)
+    for found in filter(None, (_LABEL.fullmatch(item.message) for item in reasons)):
+        if "kubevirt.io/" in found["key"]:
+            return "give the VM a CPU model, a machine type and features that a node has", missing
+        if "kubernetes.io/" in found["key"]:
+            return "correct the node selector or the architecture, or add such a node", missing
+        metadata = {"name": "NODE", "labels": {found["key"]: found["value"]}}
+        labelled = object_task("Label a node", "patched", {"apiVersion": "v1", "kind": NODE, "metadata": metadata})
+        return "label a node, or correct the node selector", labelled
+    return "free a node, add one, or make the VM smaller", missing
 
 
 def _node(case: Case) -> Broken | None:
@@ -149,54 +201,68 @@ def _waiting(case: Case) -> tuple[Manifest, Manifest] | None:
     return pod, {}
 
 
-def _said(case: Case, pod: Manifest, waits: Manifest, reason: str, words: str) -> Evidence | None:
-    """What kubelet says of a pod: an event, or the state of a container."""
-    event = case.event(pod, reason)
+def _said(case: Case, pod: Manifest, waits: Manifest, words: str, *reasons: str) -> Evidence | None:
+    """Kubelet's report on a pod: an event with one of the reasons, or the state of a container with the words."""
+    event = case.event(pod, *reasons)
     if event is not None:
         return of_event(event)
     message = one_line(waits.get("message"))
     return of_status(pod, str(waits["reason"]), message) if words in message and message else None
 
 
-def _files(case: Case) -> Broken | None:
-    waiting = _waiting(case)
-    evidence = _said(case, *waiting, "FailedMount", "MountVolume") if waiting else None
-    if evidence is None or "not found" not in evidence.message:
+# Longer than storage takes to attach a volume.
+_MOUNTED: Final = 180.0
+_FILE: Final = re.compile(r"(?P<kind>secret|configmap) \"(?P<name>[^\"]+)\" not found")
+_NETWORK: Final = re.compile(r"network-attachment-definition \((?P<name>[^)]+)\) in namespace \((?P<place>[^)]+)\)")
+
+
+def missing_file(case: Case, evidence: Evidence) -> Broken | None:
+    """The Secret or the ConfigMap that a pod lacks, if the evidence names one."""
+    found = _FILE.search(evidence.message)
+    if found is None:
         return None
+    kind, field = ("Secret", "stringData") if found["kind"] == "secret" else ("ConfigMap", "data")
+    metadata = {"name": found["name"], "namespace": namespace_of(case.vm)}
+    manifest = {"apiVersion": "v1", "kind": kind, "metadata": metadata, field: {"KEY": "VALUE"}}
     return Broken(
-        f"the pod cannot mount a volume: {evidence.message}",
+        f"the {kind} {found['name']} of a volume does not exist",
         (evidence,),
-        "create the Secret or ConfigMap that the VM names",
-        object_task(
-            "Create the Secret",
-            "present",
-            {
-                "apiVersion": "v1",
-                "kind": "Secret",
-                "metadata": {"name": "NAME", "namespace": namespace_of(case.vm)},
-                "stringData": {},
-            },
-        ),
+        f"create the {kind}, or name another one in the VM",
+        object_task(f"Create the {kind} {found['name']}", "present", manifest),
         _KUBELET_TRIES,
     )
+
+
+def _files(case: Case) -> Broken | None:
+    waiting = _waiting(case)
+    evidence = _said(case, *waiting, "MountVolume", "FailedMount", "FailedAttachVolume") if waiting else None
+    if waiting is None or evidence is None:
+        return None
+    if (missing := missing_file(case, evidence)) is not None:
+        return missing
+    if age(case.at, waiting[0]["metadata"].get("creationTimestamp")) < _MOUNTED:
+        return None
+    problem = f"the pod cannot mount a volume: {evidence.message}"
+    return Broken(problem, (evidence,), "see the volume, and the driver of its storage", None, _KUBELET_TRIES)
 
 
 def _network(case: Case) -> Broken | None:
     waiting = _waiting(case)
     words = "network-attachment-definition"
-    evidence = _said(case, *waiting, "FailedCreatePodSandBox", words) if waiting else None
+    evidence = _said(case, *waiting, words, "FailedCreatePodSandBox") if waiting else None
     if evidence is None:
         return None
-    name = evidence.message.partition("network-attachment-definition (")[2].partition(")")[0]
+    found = _NETWORK.search(evidence.message)
+    if found is None:
+        problem, remedy = f"the network cannot be set up: {evidence.message}", "see the CNI plugin on the node"
+        return Broken(problem, (evidence,), remedy, None, _KUBELET_TRIES)
     config = '{"cniVersion": "0.3.1", "type": "bridge", "bridge": "BRIDGE"}'
-    metadata = {"name": name or "NAME", "namespace": namespace_of(case.vm)}
+    metadata = {"name": found["name"], "namespace": found["place"]}
     head = {"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition", "metadata": metadata}
     return Broken(
-        f"the network {name} does not exist" if name else f"the network cannot be set up: {evidence.message}",
+        f"the network {found['place']}/{found['name']} does not exist",
         (evidence,),
-        "create the NetworkAttachmentDefinition, or name another one in the VM"
-        if name
-        else "see the CNI plugin of the network on the node",
+        "create the NetworkAttachmentDefinition, or name another one in the VM",
         object_task("Create the network", "present", {**head, "spec": {"config": config}}),
         _KUBELET_TRIES,
     )
@@ -217,19 +283,29 @@ def _image(case: Case) -> Broken | None:
         f"an image cannot be pulled: {words}",
         (*evidence, *([of_event(event)] if event else [])),
         "correct the image, or give the VM a pull secret for its registry",
-        task(
+        vm_task(
             "Give the VM another image",
-            f"{OURS}virtual_machine",
-            **case.place,
-            volumes=[{"name": name, "container_disk": "IMAGE"} for name in _container_disks(case.vm)],
+            case,
+            {"/template/spec/volumes": _with_another_image(case, words)},
         ),
         "kubelet tries again at growing intervals, up to 5 minutes, and the VM does not start",
     )
 
 
-def _container_disks(vm: Manifest) -> list[str]:
-    volumes = (vm["spec"]["template"].get("spec") or {}).get("volumes") or ()
-    return [volume["name"] for volume in volumes if volume.get("containerDisk")]
+def _template(case: Case) -> Manifest:
+    """The spec of the guest as the VM declares it."""
+    spec: Manifest = case.vm["spec"]["template"].get("spec") or {}
+    return spec
+
+
+def _with_another_image(case: Case, words: str) -> list[Manifest]:
+    """The VM's volumes, with another image for the container disks that the words name."""
+    return [
+        {**volume, "containerDisk": {**disk, "image": "IMAGE"}}
+        if (disk := volume.get("containerDisk")) and str(disk.get("image")) in words
+        else volume
+        for volume in _template(case).get("volumes") or ()
+    ]
 
 
 LINKS: Final = (

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from .._resolver.api.manifest import condition_of, name_of, namespace_of
 from .._resolver.preflight.references import storage_class_of, templates_of
-from .case import CLAIM, DATA_VOLUME, EVENT, STORAGE_CLASS, Case, Volume
-from .link import Broken, Evidence, Link, object_task, of_condition, of_event, of_field, one_line
+from .case import CLAIM, DATA_VOLUME, EVENT, POD, STORAGE_CLASS, Case, Volume
+from .link import (
+    K8S,
+    OVER_QUOTA,
+    Broken,
+    Evidence,
+    Link,
+    age,
+    object_task,
+    of_condition,
+    of_event,
+    of_field,
+    one_line,
+    task,
+)
+from .pods import UNBOUND, missing_file, unschedulable
 
 Manifest = dict[str, Any]
 
@@ -16,7 +31,25 @@ _DEFAULTS: Final = (
     "storageclass.kubernetes.io/is-default-class",
 )
 _UNPROVISIONED: Final = ("ProvisioningFailed", "ErrClaimNotValid", "FailedBinding")
-_IMPORT_FAILED: Final = ("Error", "ErrImportFailed", "ErrCloneFailed", "CloneSourceNotFound", "ErrUploadFailed")
+# CDI goes on to say that the clone is in progress.
+_NO_CLONE: Final = "ErrIncompatiblePVC"
+_IMPORT_FAILED: Final = (
+    *("Error", "ErrImportFailed", "ErrCloneFailed", "CloneSourceNotFound", "ErrUploadFailed"),
+    _NO_CLONE,
+)
+_LARGER: Final = "give the disk the size of its source in the VM"
+_REACHED: Final = (
+    "see that the source can be reached, with its credentials and certificate; a wrong source needs a new disk: correct"
+    " it in the VM"
+)
+_TOO_SMALL: Final = re.compile(r"larger than|no space left|smaller than")
+# Longer than CDI takes to create a claim, a provisioner to create a volume, and kubelet to start an importer.
+_PATIENCE: Final = 120.0
+_NOT_STARTED: Final = ("ContainerCreating", "CreateContainerConfigError", "ErrImagePull", "ImagePullBackOff")
+_NO_CLAIM: Final = "FailedPvcNotFound"
+_NO_SECOND_CLAIM: Final = "ErrCreatingPVCPrime"
+_PROVISIONING: Final = "ExternalProvisioning"
+_NO_SOURCE: Final = "CloneWithoutSource"
 _WAITS: Final = "CDI and Kubernetes keep trying, and KubeVirt does not start the guest without its disk"
 
 
@@ -33,7 +66,8 @@ def _storage_class(case: Case) -> Broken | None:
         if named and (said or (unknown and volume != (volume.name, None, None))):
             evidence = of_event(event) if event and said else _named(case, volume, named)
             return _missing_class(case, volume.name, named, evidence)
-        if event and ("no storage class" in words or "no storageClass" in words):
+        undecided = (claim.get("spec") or {}).get("storageClassName") is None
+        if event and undecided and ("no storage class" in words or "no storageClass" in words):
             return _no_default(volume.name, of_event(event), case)
     return None
 
@@ -66,7 +100,7 @@ def _missing_class(case: Case, volume: str, named: str, evidence: Evidence) -> B
 
 
 def _default(case: Case) -> Manifest | None:
-    """The default StorageClass, None without one. That of VMs comes first."""
+    """The default StorageClass, None without one. The class that is the default for VMs comes first."""
     marked = (
         item
         for key in _DEFAULTS
@@ -96,18 +130,40 @@ def _import(case: Case) -> Broken | None:
     for volume in case.volumes:
         item = volume.data_volume
         status = (item or {}).get("status") or {}
+        sourceless = case.event(item, _NO_SOURCE) if item is not None else None
+        if item is not None and sourceless is not None and volume.claim is None:
+            return _failed_import(volume.name, item, one_line(sourceless.get("message")), (of_event(sourceless),))
         if item is None or status.get("phase") in (None, "Succeeded", "WaitForFirstConsumer", "PendingPopulation"):
             continue
         running = condition_of(item, "Running")
+        if (waits := _waiting_import(case, volume, running)) is not None:
+            return missing_file(case, waits) or _failed_import(volume.name, item, waits.message, (waits,))
         events = filter(None, (case.event(about, *_IMPORT_FAILED) for about in (item, volume.claim) if about))
         event = next(events, None)
         failed = running.get("status") == "False" and running.get("reason") == "Error"
-        if failed or status["phase"] == "Failed" or (event and status.get("restartCount")):
+        # Between two tries CDI says only that the pod runs, or ran.
+        tried = status.get("restartCount") and (event or running.get("status") == "False")
+        if failed or tried or status["phase"] == "Failed" or (event or {}).get("reason") == _NO_CLONE:
             evidence = [of_condition(item, running)] if running else []
             evidence += [of_event(event)] if event else []
             words = one_line(running.get("message") if failed else (event or {}).get("message"))
-            return _failed_import(volume.name, item, words or str(status["phase"]), tuple(evidence))
+            words = words or f"{status['phase']}, {status.get('restartCount') or 0} restarts"
+            return _failed_import(volume.name, item, words, tuple(evidence))
     return None
+
+
+def _waiting_import(case: Case, volume: Volume, running: Manifest) -> Evidence | None:
+    """The obstacle that the pod of an import has met for long; None for a pod that does not wait."""
+    waits = running.get("status") == "False" and running.get("reason") in _NOT_STARTED
+    if volume.data_volume is None or not waits or age(case.at, running.get("lastTransitionTime")) < _PATIENCE:
+        return None
+    said = of_condition(volume.data_volume, running)
+    uid = ((volume.claim or {}).get("metadata") or {}).get("uid")
+    pod = {"kind": POD, "metadata": {"name": f"importer-prime-{uid}", "namespace": namespace_of(case.vm)}}
+    event = case.event(pod, "FailedMount", "FailedScheduling", "Failed")
+    if not said.message:
+        return of_event(event) if event is not None else None
+    return said
 
 
 def _failed_import(name: str, item: Manifest, words: str, evidence: tuple[Evidence, ...]) -> Broken:
@@ -116,28 +172,84 @@ def _failed_import(name: str, item: Manifest, words: str, evidence: tuple[Eviden
     return Broken(
         f"the import of the disk {name} fails: {words}",
         evidence,
-        "see that the source can be reached, with its credentials and certificate; a wrong source needs a new disk:"
-        " correct it in the VM, then delete the DataVolume",
+        f"{_LARGER if _TOO_SMALL.search(words) else _REACHED}, then delete the DataVolume",
         object_task(f"Delete the DataVolume {name}", "absent", head),
         "CDI tries again at growing intervals, up to 5 minutes, and the VM stays stopped",
     )
 
 
 def _claim(case: Case) -> Broken | None:
-    synchronized = condition_of(case.vmi or {}, "Synchronized")
-    absent = synchronized if synchronized.get("reason") == "FailedPvcNotFound" else {}
+    absence = _absence(case)
     created = {name_of(item) for item in templates_of(case.vm)}
+    waits = unschedulable(case)
     for volume in case.volumes:
+        if over_quota(case, volume) is not None:
+            continue
         status = (volume.claim or {}).get("status") or {}
         if volume.claim is None and volume.data_volume is None and volume.name not in created:
-            said = f"/{volume.name} does not exist" in str(absent.get("message"))
-            if said or CLAIM in case.known:
-                evidence = of_condition(case.vmi or {}, absent) if said else _used(case, volume.name)
-                return _missing_claim(case, volume.name, evidence)
+            if absence is not None and f"/{volume.name} does not exist" in absence.message:
+                return _missing_claim(case, volume.name, absence)
+            if CLAIM in case.known:
+                return _missing_claim(case, volume.name, _used(case, volume.name))
+        if volume.data_volume is not None and _is_late(case, volume.data_volume, volume.claim):
+            return _late_claim(case, volume.data_volume, volume)
         event = _unprovisioned(case, volume)
         if status.get("phase") == "Lost" or (status.get("phase") == "Pending" and event and not volume.data_volume):
-            return _unbound_claim(volume.claim or {}, str(status["phase"]), event)
+            return _unbound_claim(volume.claim or {}, str(status["phase"]), of_event(event) if event else None)
+        if status.get("phase") == "Pending" and waits is not None and UNBOUND.search(waits.message):
+            event = case.event(volume.claim or {}, _PROVISIONING)
+            return _unbound_claim(volume.claim or {}, "Pending", of_event(event) if event else waits)
     return None
+
+
+def over_quota(case: Case, volume: Volume) -> Evidence | None:
+    """The evidence that a quota does not permit the claim of a disk, or the second claim in which CDI fills it."""
+    bound = condition_of(volume.data_volume or {}, "Bound")
+    if volume.data_volume is not None and bound.get("reason") == OVER_QUOTA:
+        return of_condition(volume.data_volume, bound)
+    if volume.claim is None or (volume.claim.get("status") or {}).get("phase") != "Pending":
+        return None
+    event = case.event(volume.claim, _NO_SECOND_CLAIM)
+    return of_event(event) if event is not None and "exceeded quota" in str(event.get("message")) else None
+
+
+def _is_late(case: Case, data_volume: Manifest, claim: Manifest | None) -> bool:
+    """Whether a disk waits for its claim, or for the volume of that, longer than it should."""
+    phase = (data_volume.get("status") or {}).get("phase")
+    since = (claim or data_volume)["metadata"].get("creationTimestamp")
+    return phase in (None, "", "Pending") and age(case.at, since) > _PATIENCE
+
+
+def _late_claim(case: Case, data_volume: Manifest, volume: Volume) -> Broken:
+    bound = of_condition(data_volume, condition_of(data_volume, "Bound"))
+    if volume.claim is not None:
+        event = case.event(volume.claim, _PROVISIONING)
+        return _unbound_claim(volume.claim, "Pending", of_event(event) if event else bound)
+    log = {"api_version": "apps/v1", "kind": "Deployment", "namespace": "cdi", "name": "cdi-deployment"}
+    return Broken(
+        f"CDI has not created the claim {volume.name}",
+        (bound,),
+        "read in the log of CDI what forbids the claim, such as a LimitRange, a policy or a webhook",
+        task("Read the log of CDI", f"{K8S}k8s_log", **log),
+        _WAITS,
+    )
+
+
+def awaited_upload(case: Case) -> str:
+    """The disk that waits for its upload, for people; "" if there is none."""
+    waiting = (
+        volume.name
+        for volume in case.volumes
+        if ((volume.data_volume or {}).get("status") or {}).get("phase") == "UploadReady"
+    )
+    return next((f"the upload of the disk {name}" for name in waiting), "")
+
+
+def _absence(case: Case) -> Evidence | None:
+    """The condition by which KubeVirt says that a claim does not exist."""
+    found = ((item, condition_of(item, "Synchronized")) for item in (case.vmi, case.vm) if item is not None)
+    reasons = (of_condition(item, condition) for item, condition in found if condition.get("reason") == _NO_CLAIM)
+    return next(reasons, None)
 
 
 def _used(case: Case, name: str) -> Evidence:
@@ -157,18 +269,18 @@ def _missing_claim(case: Case, name: str, evidence: Evidence) -> Broken:
             "present",
             {"apiVersion": "v1", "kind": CLAIM, "metadata": metadata, "spec": spec},
         ),
-        "KubeVirt waits for the claim, and starts the guest as soon as it exists",
+        "KubeVirt waits for the claim, and gives the guest its disk as soon as it exists",
     )
 
 
-def _unbound_claim(claim: Manifest, phase: str, event: Manifest | None) -> Broken:
+def _unbound_claim(claim: Manifest, phase: str, evidence: Evidence | None) -> Broken:
     name = name_of(claim)
-    words = one_line((event or {}).get("message")) or "its volume is gone"
+    words = evidence.message if evidence else "its volume is gone"
     metadata = {"name": name, "namespace": namespace_of(claim)}
     head = {"apiVersion": "v1", "kind": CLAIM, "metadata": metadata}
     return Broken(
         f"the claim {name} is {phase}: {words}",
-        (of_event(event) if event else of_field(claim, "spec.volumeName", phase),),
+        (evidence or of_field(claim, "spec.volumeName", phase),),
         "give the claim a volume; see the storage's provisioner",
         object_task(f"Delete the claim {name}, to create it again", "absent", head),
         "the pod waits for the claim, and the guest does not start",

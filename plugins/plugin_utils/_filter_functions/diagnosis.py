@@ -9,7 +9,6 @@ from ansible.errors import AnsibleFilterError
 
 from ...module_utils._capacity.placement.reasons import node_reasons
 from ...module_utils._diagnosis.offline import diagnoses, flattened
-from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of
 from .._filters import check_option, manifests, one_line, release_option, text
 
@@ -29,7 +28,7 @@ def diagnosis(value: Any, kubevirt_version: Any = None, at: Any = None) -> list[
     release = release_option(kubevirt_version, kubevirt)
     try:
         return diagnosed(objects, KubeVirt(release), time)
-    except (AttributeError, FieldError, KeyError, TypeError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         problem = (
             f"an object does not match its schema ({one_line(error)}); pass them as kubectl get -o yaml prints them"
         )
@@ -37,7 +36,7 @@ def diagnosis(value: Any, kubevirt_version: Any = None, at: Any = None) -> list[
 
 
 def diagnosed(objects: list[Manifest], kubevirt: KubeVirt, at: str = "") -> list[dict[str, Any]]:
-    """The diagnoses of the VMs among objects, by the KubeVirt among them, or else by the given one."""
+    """The diagnoses of the VMs among objects without lists, by the KubeVirt among them, or else by the given one."""
     live = next((item for item in objects if item.get("kind") == "KubeVirt"), None)
     version = ".".join(map(str, kubevirt.release.version))
     return _diagnoses(objects, kubevirt if live is None else kubevirt_of(live, version), at)

@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +12,9 @@ import pytest
 sys.path.append(str(Path(__file__).parents[1] / "modules"))
 
 from plugins.module_utils._cluster.client.session import Session
-from vm_faults import GPU, NODES, Place, clean
+from vm_faults import GPU, NODES, NewPlaces, Place, clean
 
 _MERGE = "application/merge-patch+json"
-
-
-@pytest.fixture
-def place(cluster: Path, namespace: str) -> Iterator[Place]:
-    """A namespace of the test run's cluster."""
-    place = Place(Session({"kubeconfig": str(cluster), "retry_timeout": 30}), namespace)
-    yield place
-    clean(place)
 
 
 @pytest.fixture(scope="session")
@@ -33,24 +26,41 @@ def nodes_kubeconfig(launch: Callable[..., dict[str, Any]], run_cluster: tuple[s
     session = Session({"kubeconfig": kubeconfig, "retry_timeout": 30})
     metadata = session.request("GET", "/apis/kubevirt.io/v1/kubevirts")["items"][0]["metadata"]
     device = {"externalResourceProvider": True, "pciVendorSelector": "10DE:20B0", "resourceName": GPU}
-    configuration = {"permittedHostDevices": {"pciHostDevices": [device]}}
+    # By default two guests leave a node at a time, and other migrations wait without a pod.
+    migrations = {"parallelMigrationsPerCluster": 100, "parallelOutboundMigrationsPerNode": 100}
+    configuration = {"permittedHostDevices": {"pciHostDevices": [device]}, "migrations": migrations}
     path = f"/apis/kubevirt.io/v1/namespaces/{metadata['namespace']}/kubevirts/{metadata['name']}"
     session.request("PATCH", path, body={"spec": {"configuration": configuration}}, content_type=_MERGE)
     return kubeconfig
 
 
 @pytest.fixture
-def new_place(nodes_kubeconfig: str) -> Iterator[Callable[[str], Place]]:
-    """new_place(name): a new namespace of the cluster with nodes."""
-    api = Session({"kubeconfig": nodes_kubeconfig, "retry_timeout": 30})
+def new_places(cluster: Path) -> Iterator[NewPlaces]:
+    """new_places(names): new namespaces of the test run's cluster."""
+    yield from _places(str(cluster))
+
+
+@pytest.fixture
+def new_places_with_nodes(nodes_kubeconfig: str) -> Iterator[NewPlaces]:
+    """new_places_with_nodes(names): new namespaces of the cluster with NODES."""
+    yield from _places(nodes_kubeconfig)
+
+
+def _places(kubeconfig: str) -> Iterator[NewPlaces]:
+    api = Session({"kubeconfig": kubeconfig, "retry_timeout": 30})
     places: list[Place] = []
 
-    def one(name: str) -> Place:
-        api.request("POST", "/api/v1/namespaces", body={"metadata": {"name": name}})
-        places.append(Place(api, name))
-        return places[-1]
+    def new(names: Sequence[str]) -> list[Place]:
+        for name in names:
+            api.request("POST", "/api/v1/namespaces", body={"metadata": {"name": name}})
+        made = [Place(api, name) for name in names]
+        places.extend(made)
+        return made
 
-    yield one
-    for made in places:
-        clean(made)
-        api.request("DELETE", f"/api/v1/namespaces/{made.namespace}")
+    def remove(place: Place) -> None:
+        clean(place)
+        api.request("DELETE", f"/api/v1/namespaces/{place.namespace}")
+
+    yield new
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(remove, places))

@@ -1,78 +1,87 @@
 """Each fault, put into the real control plane, is named as the first broken link, alone and beside another one."""
 
 import itertools
+import json
 import os
+import re
 import signal
-from collections.abc import Callable, Iterator
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_environment import surroundings
+from cluster_dumps import LAYOUTS, written
+from diagnosed_places import ORDER, await_links, first_of, put_all
 
 from local_cluster.processes import started
-from modules_support import execute
-from plugins.module_utils._diagnosis.chain import CHAIN
-from vm_faults import FAULTS, Fault, Place, put, wait_until
+from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._cluster.reads.snapshot import list_if_permitted
+from plugins.module_utils._diagnosis.case import KINDS_READ
+from plugins.module_utils._resolver.api.kinds import KINDS
+from plugins.plugin_utils._check.command import main as check
+from vm_faults import FAULTS, FURTHER, Fault, NewPlaces
 
 Manifest = dict[str, Any]
 
 SHORT = ("missing claim", "missing type", "quota", "wrong network", "image that cannot be pulled", "paused")
 """The faults of each day: they need no scheduler, and take no time."""
-ORDER = [link.name for link in CHAIN]
 BY_NAME = {fault.name: fault for fault in FAULTS}
-SCHEDULED = pytest.mark.nightly("further faults, on a cluster of their own with declared nodes")
+ALONE = [fault for fault in FAULTS if not fault.everywhere]
+_FINDING = re.compile(r"VirtualMachine ([^/]+)/web: (\w+): .*does-not-run")
 
 
-def diagnosed(kubeconfig: str, place: Place) -> Manifest:
-    options = {"kubeconfig": kubeconfig, "namespace": place.namespace, "include": ["diagnosis"]}
-    (vm,) = execute("virtual_machine_info", options)["virtual_machines"]
-    result: Manifest = vm["diagnosis"]
-    return result
+@pytest.fixture
+def common_faults(new_places: NewPlaces, cluster: Path) -> dict[str, str]:
+    """Namespaces of the test run's cluster in which a fault is named → its link."""
+    faults = [BY_NAME[name] for name in SHORT]
+    places = put_all([[fault] for fault in faults], new_places)
+    expected = {place.namespace: fault.link for place, fault in zip(places, faults)}
+    for found in await_links(str(cluster), expected).values():
+        assert found["evidence"] and found["remedy"] and found["otherwise"] and found["task"]
+    return expected
 
 
-def await_link(kubeconfig: str, place: Place, link: str) -> Manifest:
-    """The diagnosis, once it names a link."""
-    last: list[Manifest] = []
-
-    def named() -> bool:
-        last[:] = [diagnosed(kubeconfig, place)]
-        return last[0].get("link") == link
-
-    try:
-        wait_until(named)
-    except AssertionError:
-        raise AssertionError(f"{link} expected: {last}") from None
-    return last[0]
+def test_common_faults_are_named_in_dumps(
+    common_faults: dict[str, str], session: Session, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    objects = list(_objects(session, common_faults))
+    for layout in LAYOUTS:
+        capsys.readouterr()
+        check([str(written(layout, tmp_path / layout, objects))])
+        lines = capsys.readouterr().out.splitlines()
+        found = dict(match.groups() for match in map(_FINDING.search, lines) if match)
+        assert found == common_faults, layout
 
 
-@pytest.mark.parametrize("name", SHORT)
-def test_the_fault_is_named(name: str, place: Place, cluster: Path) -> None:
-    put((BY_NAME[name],), place)
-    found = await_link(str(cluster), place, BY_NAME[name].link)
-    assert found["evidence"] and found["remedy"] and found["otherwise"] and found["task"]
+def _objects(session: Session, namespaces: Iterable[str]) -> Iterator[Manifest]:
+    """What belongs to VMs of the namespaces, and what belongs to none."""
+    wanted = {"", *namespaces}
+    for kind in {**KINDS, **KINDS_READ}.values():
+        found = list_if_permitted(session, kind, []) or ()
+        yield from (item for item in found if (item["metadata"].get("namespace") or "") in wanted)
 
 
-def alone() -> Iterator[Fault]:
-    return (fault for fault in FAULTS if not fault.everywhere)
-
-
-def slug(*faults: Fault) -> str:
-    text = "-and-".join(fault.name.lower() for fault in faults)
-    return "".join(character if character.isalnum() else "-" for character in text)[:63].strip("-")
-
-
-@SCHEDULED
-@pytest.mark.own_cluster
-@pytest.mark.parametrize("fault", list(alone()), ids=lambda fault: fault.name)
-def test_each_fault_is_named(fault: Fault, new_place: Callable[[str], Place], nodes_kubeconfig: str) -> None:
-    place = new_place(slug(fault))
-    put((fault,), place)
-    await_link(nodes_kubeconfig, place, fault.link)
+@pytest.mark.nightly("the same faults as each day")
+def test_the_fleet_report_counts_causes(common_faults: dict[str, str], cluster: Path, tmp_path: Path) -> None:
+    extra = {"namespaces": ",".join(common_faults), "directory": str(tmp_path), "fail_if": "broken"}
+    options = json.dumps({f"fleet_report_{name}": value for name, value in extra.items()})
+    command = [str(Path(sys.executable).with_name("ansible-playbook")), "virtshape.instancetypes.fleet_report"]
+    done = subprocess.run(
+        [*command, "-e", options], env=surroundings(cluster), capture_output=True, text=True, check=False
+    )
+    output = " ".join(done.stdout.split())
+    assert done.returncode == 2 and "broken: 6; see" in output, output
+    assert "6 do not run as declared: claim 1 (" in output
+    report = json.loads((tmp_path / "fleet-report.json").read_text())
+    assert sorted(group["link"] for group in report["broken"]) == sorted(common_faults.values())
 
 
 def pairs() -> Iterator[tuple[Fault, Fault]]:
     """The faults that one VM can have at the same time: it has to run for some, and others do not let it."""
-    for pair in itertools.combinations(alone(), 2):
+    for pair in itertools.combinations(ALONE, 2):
         blocked = any(ORDER.index(fault.link) < ORDER.index("memory") for fault in pair if not fault.running)
         needs_guest = any(fault.running for fault in pair) and (blocked or any(_unready(fault) for fault in pair))
         if not needs_guest and not pair[0].touches & pair[1].touches:
@@ -83,37 +92,21 @@ def _unready(fault: Fault) -> bool:
     return fault.link in ("crash", "port", "paused")
 
 
-@SCHEDULED
+@pytest.mark.nightly("further faults and all pairs, on a cluster of their own with declared nodes")
 @pytest.mark.own_cluster
-@pytest.mark.parametrize("pair", list(pairs()), ids=lambda pair: " and ".join(fault.name for fault in pair))
-def test_the_earlier_of_two_is_named(
-    pair: tuple[Fault, Fault], new_place: Callable[[str], Place], nodes_kubeconfig: str
+def test_each_fault_and_pair_is_named(
+    new_places_with_nodes: NewPlaces, nodes_kubeconfig: str, launch: Any, run_cluster: tuple[str, ...]
 ) -> None:
-    place = new_place(slug(*pair))
-    put(pair, place)
-    await_link(nodes_kubeconfig, place, min((fault.link for fault in pair), key=ORDER.index))
-
-
-@SCHEDULED
-@pytest.mark.own_cluster
-@pytest.mark.parametrize("other", ["", "missing type", "quota", "paused"])
-def test_a_silent_controller_is_named(
-    other: str, new_place: Callable[[str], Place], nodes_kubeconfig: str, launch: Any, run_cluster: tuple[str, ...]
-) -> None:
-    fault = BY_NAME.get(other)
-    place = new_place(slug(*([fault] if fault else []), BY_NAME["controller down"]))
-    if fault is not None:
-        put((fault,), place)
-        await_link(nodes_kubeconfig, place, fault.link)
+    groups: list[Sequence[Fault]] = [*([fault] for fault in (*ALONE, *FURTHER)), *pairs()]
+    places = put_all(groups, new_places_with_nodes)
+    await_links(nodes_kubeconfig, {place.namespace: first_of(group) for place, group in zip(places, groups)})
     *_name, folder = run_cluster
-    processes = launch("status", "--name", "tests", "--dir", f"{folder}-diagnosis")["processes"]
-    pid = processes["virt-controller"]
+    pid = launch("status", "--name", "tests", "--dir", f"{folder}-diagnosis")["processes"]["virt-controller"]
     assert started(pid)
     os.kill(pid, signal.SIGSTOP)
     try:
-        if fault is None:
-            put((), place)
-        found = await_link(nodes_kubeconfig, place, "controller")
-        assert "virt-controller" in found["problem"]
+        places += put_all([[BY_NAME["missing claim"]], []], new_places_with_nodes)
+        found = await_links(nodes_kubeconfig, {place.namespace: "controller" for place in places})
     finally:
         os.kill(pid, signal.SIGCONT)
+    assert all("virt-controller" in diagnosis["problem"] for diagnosis in found.values())

@@ -1,8 +1,9 @@
 """Faults that keep a VM from running as declared: how to break it, and the link of the chain that is broken."""
 
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
+
+from waiting import wait_until
 
 from plugins.module_utils._cluster.client.errors import ApiError
 from plugins.module_utils._cluster.client.session import Session
@@ -11,6 +12,8 @@ from plugins.module_utils._resolver.api.kinds import KINDS
 Manifest = dict[str, Any]
 
 NAME = "web"
+MARK = "virtshape-diagnosis"
+"""The label of the VMs with faults."""
 NODES: list[Manifest] = [
     {"name": "node01"},
     {"name": "node02", "labels": {"tier": "reserved"}, "taints": [{"key": "reserved", "effect": "NoSchedule"}]},
@@ -51,12 +54,8 @@ class Place(NamedTuple):
         return {"matchLabels": {"kubernetes.io/metadata.name": self.namespace}}
 
 
-def wait_until(holds: Callable[[], Any], seconds: float = 150) -> Any:
-    end = time.monotonic() + seconds
-    while not (result := holds()):
-        assert time.monotonic() < end, "it has not come to that"
-        time.sleep(0.2)
-    return result
+NewPlaces = Callable[[Sequence[str]], list[Place]]
+"""Makes namespaces of the names."""
 
 
 class Fault(NamedTuple):
@@ -77,7 +76,7 @@ class Fault(NamedTuple):
     everywhere: bool = False
 
 
-def healthy() -> Manifest:
+def healthy(name: str = NAME) -> Manifest:
     """A VM that runs."""
     devices = {
         "disks": [{"name": "root", "disk": {"bus": "virtio"}}],
@@ -86,7 +85,7 @@ def healthy() -> Manifest:
     return {
         "apiVersion": "kubevirt.io/v1",
         "kind": "VirtualMachine",
-        "metadata": {"name": NAME},
+        "metadata": {"name": name, "labels": {MARK: "fault"}},
         "spec": {
             "runStrategy": "Always",
             "template": {
@@ -214,7 +213,7 @@ def _paused(vm: Manifest, _place: Place) -> None:
 
 
 def _changed(place: Place) -> None:
-    patch = {"spec": {"template": {"spec": {"domain": {"cpu": {"cores": 2}}}}}}
+    patch = {"spec": {"template": {"spec": {"hostname": "renamed"}}}}
     place.api.request("PATCH", place.vm_path, body=patch, content_type="application/merge-patch+json")
 
 
@@ -302,11 +301,12 @@ def _lonely_node(vm: Manifest, place: Place) -> None:
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": name, "labels": labels},
+        "spec": {"taints": [{"key": name, "effect": "NoSchedule"}]},
         "status": {"allocatable": room, "capacity": room, "conditions": conditions},
     }
     place.api.request("POST", "/api/v1/nodes", body=body)
     guest_of(vm)["nodeSelector"] = {"kubernetes.io/hostname": name}
-    # Kubernetes taints nodes without a kubelet.
+    # The taint keeps other VMs off; Kubernetes adds its own to nodes without a kubelet.
     guest_of(vm)["tolerations"] = [{"operator": "Exists"}]
 
 
@@ -319,7 +319,9 @@ def _node_gone(place: Place) -> None:
 
 
 def _migrate(place: Place) -> None:
-    body = {"metadata": {"name": "move"}, "spec": {"vmiName": NAME}}
+    # KubeVirt gives up a migration whose target has no node after 5 minutes, before other faults are named.
+    patience = {"kubevirt.io/migrationUnschedulablePodTimeoutSeconds": "3600"}
+    body = {"metadata": {"name": "move", "annotations": patience}, "spec": {"vmiName": NAME}}
     plural = "virtualmachineinstancemigrations"
     place.create("kubevirt.io/v1", plural, "VirtualMachineInstanceMigration", body)
 
@@ -351,7 +353,7 @@ FAULTS = (
     Fault("port of masquerade", "port", _closed_port, touches=_of("guest")),
     Fault("image that cannot be pulled", "image", _missing_image),
     Fault("paused", "paused", _paused),
-    Fault("RestartRequired", "restart", follow=_changed, running=True, touches=_of("cpu")),
+    Fault("RestartRequired", "restart", follow=_changed, running=True),
     Fault("crash loop", "crash", _crashing, touches=_of("guest")),
     Fault("finalizer that hangs", "deletion", _held, _delete),
     Fault("webhook down", "webhook", _webhook_down),
@@ -361,6 +363,110 @@ FAULTS = (
     Fault("obsolete type", "obsolete", _obsolete_type, touches=_of("size")),
     Fault("policy that denies", "policy", _policy),
 )
+
+
+def _secret(vm: Manifest, _place: Place) -> None:
+    _disk(vm, "init", {"cloudInitNoCloud": {"secretRef": {"name": "nowhere"}}})
+
+
+def _config_map(vm: Manifest, _place: Place) -> None:
+    _disk(vm, "settings", {"configMap": {"name": "nowhere"}})
+
+
+def _service_account(vm: Manifest, _place: Place) -> None:
+    _disk(vm, "account", {"serviceAccount": {"serviceAccountName": "nowhere"}})
+
+
+def _priority(vm: Manifest, _place: Place) -> None:
+    guest_of(vm)["priorityClassName"] = "nowhere"
+
+
+def _missing_disk(vm: Manifest, _place: Place) -> None:
+    _disk(vm, "data", {"dataVolume": {"name": "nowhere"}})
+
+
+def _missing_copy(vm: Manifest, _place: Place) -> None:
+    _data_volume(vm, "copy", {"source": {"pvc": {"name": "nowhere", "namespace": _place.namespace}}})
+
+
+def _hard(place: Place, **hard: str) -> None:
+    place.create("v1", "resourcequotas", "ResourceQuota", {"metadata": {"name": "team"}, "spec": {"hard": hard}})
+    quota = place.path("v1", "resourcequotas", "team")
+    wait_until(lambda: (place.api.request("GET", quota).get("status") or {}).get("used"))
+
+
+def _pods_quota(_vm: Manifest, place: Place) -> None:
+    _hard(place, pods="0")
+
+
+def _guests_quota(_vm: Manifest, place: Place) -> None:
+    _hard(place, **{"count/virtualmachineinstances.kubevirt.io": "0"})
+
+
+def _storage_quota(vm: Manifest, place: Place) -> None:
+    _data_volume(vm, "big", {"source": {"blank": {}}})
+    _hard(place, **{"requests.storage": "500Mi"})
+
+
+def _minimum(_vm: Manifest, place: Place) -> None:
+    limit = {"type": "Container", "min": {"memory": "8Gi"}}
+    place.create("v1", "limitranges", "LimitRange", {"metadata": {"name": "team"}, "spec": {"limits": [limit]}})
+
+
+def _huge(vm: Manifest, _place: Place) -> None:
+    guest_of(vm)["domain"]["memory"]["guest"] = "4Ti"
+
+
+def _pages(vm: Manifest, _place: Place) -> None:
+    guest_of(vm)["domain"]["memory"]["hugepages"] = {"pageSize": "1Gi"}
+
+
+def _pinned_cores(vm: Manifest, _place: Place) -> None:
+    guest_of(vm)["domain"]["cpu"] = {"cores": 2, "dedicatedCpuPlacement": True}
+
+
+def _affinity(vm: Manifest, _place: Place) -> None:
+    term = {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["nowhere"]}]}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+    guest_of(vm)["affinity"] = {"nodeAffinity": required}
+
+
+def _agent_probe(vm: Manifest, _place: Place) -> None:
+    guest_of(vm)["readinessProbe"] = {"guestAgentPing": {}}
+    vm["spec"]["template"]["metadata"]["annotations"][_BEHAVIOUR] = "silent"
+
+
+def _halt(place: Place) -> None:
+    patch = {"spec": {"runStrategy": "Halted"}}
+    place.api.request("PATCH", place.vm_path, body=patch, content_type="application/merge-patch+json")
+
+
+def _hold_guest(place: Place) -> None:
+    guest = place.path("kubevirt.io/v1", "virtualmachineinstances", NAME)
+    patch = {"metadata": {"finalizers": ["example.com/hold"]}}
+    place.api.request("PATCH", guest, body=patch, content_type="application/merge-patch+json")
+    _halt(place)
+
+
+FURTHER = (
+    Fault("missing Secret", "files", _secret),
+    Fault("missing ConfigMap", "files", _config_map),
+    Fault("missing ServiceAccount", "prerequisite", _service_account),
+    Fault("missing PriorityClass", "prerequisite", _priority),
+    Fault("missing DataVolume", "claim", _missing_disk),
+    Fault("missing source of a copy", "import", _missing_copy),
+    Fault("quota of pods", "quota", _pods_quota),
+    Fault("quota of guests", "quota", _guests_quota),
+    Fault("quota of storage", "quota", _storage_quota),
+    Fault("smallest container", "limits", _minimum),
+    Fault("4Ti", "scheduling", _huge, nodes=True),
+    Fault("hugepages", "scheduling", _pages, nodes=True),
+    Fault("dedicated CPUs", "scheduling", _pinned_cores, nodes=True),
+    Fault("affinity", "scheduling", _affinity, nodes=True),
+    Fault("silent agent", "agent", _agent_probe),
+    Fault("finalizer of a guest", "deletion", follow=_hold_guest, running=True),
+)
+"""Other faults of the same kinds."""
 
 
 def clean(place: Place) -> None:
@@ -377,13 +483,16 @@ def clean(place: Place) -> None:
         except ApiError as error:
             if error.code != 404:
                 raise
-    vm = place.api.get(KINDS["VirtualMachine"], place.namespace, NAME)
-    if vm is not None and vm["metadata"].get("finalizers"):
-        patch = {"metadata": {"finalizers": None}}
-        place.api.request("PATCH", place.vm_path, body=patch, content_type="application/merge-patch+json")
+    for kind in ("VirtualMachine", "VirtualMachineInstance"):
+        item = place.api.get(KINDS[kind], place.namespace, NAME)
+        if item is not None and "example.com/hold" in (item["metadata"].get("finalizers") or ()):
+            kept = [name for name in item["metadata"]["finalizers"] if name != "example.com/hold"]
+            path = KINDS[kind].path(place.namespace, NAME)
+            patch = {"metadata": {"finalizers": kept}}
+            place.api.request("PATCH", path, body=patch, content_type="application/merge-patch+json")
 
 
-def put(faults: tuple[Fault, ...], place: Place) -> None:
+def put(faults: Sequence[Fault], place: Place) -> None:
     """Creates the VM of a namespace with the faults."""
     vm = healthy()
     for fault in faults:

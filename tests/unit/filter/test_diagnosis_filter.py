@@ -1,5 +1,7 @@
 """The filter diagnosis: from what kubectl prints to the first broken link."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,6 +9,7 @@ from ansible.errors import AnsibleFilterError
 from loaded_filters import FILTERS
 
 diagnosis = FILTERS["diagnosis"]
+RECORDED = Path(__file__).parents[1] / "module_utils" / "_diagnosis" / "recorded_faults.json"
 MISSING = 'virtualmachineclusterinstancetypes.instancetype.kubevirt.io "large" not found'
 FAILURE = {"type": "Failure", "status": "True", "reason": "FailedFindInstancetype", "message": MISSING}
 VM: dict[str, Any] = {
@@ -41,3 +44,12 @@ def test_lists_and_single_objects_are_read(value: Any) -> None:
 def test_other_input_is_one_line(value: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(AnsibleFilterError, match=message):
         diagnosis(value, **options)
+
+
+def test_a_bad_quantity_is_one_line() -> None:
+    recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
+    objects = [*recorded["common"], *recorded["faults"]["taint"]]
+    [pod] = (item for item in objects if item["kind"] == "Pod")
+    pod["spec"]["containers"][0]["resources"]["requests"] = {"memory": "much"}
+    with pytest.raises(AnsibleFilterError, match=r"does not match its schema \(quantities must match"):
+        diagnosis(objects)

@@ -63,6 +63,21 @@ def test_a_silent_controller_is_named_for_all(run: Run) -> None:
     assert [item["diagnosis"]["link"] for item in result["virtual_machines"]] == ["controller"] * 2
 
 
+def test_lost_revision_is_named_before_kubevirt_does(run: Run) -> None:
+    made = server(2, [], [])
+    first, second = made.lists["/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"]
+    first["spec"]["instancetype"] = {"name": "small", "kind": "VirtualMachineClusterInstancetype"}
+    first["status"]["instancetypeRef"] = {"controllerRevisionRef": {"name": "gone"}}
+    second["spec"]["instancetype"] = {**first["spec"]["instancetype"], "revisionName": "pinned"}
+    result = run("virtual_machine_info", made, namespace="shop", include=["diagnosis"])
+    found = [item["diagnosis"] for item in result["virtual_machines"]]
+    assert [item["link"] for item in found] == ["revision"] * 2
+    assert [(item["evidence"][0]["reason"], item["evidence"][0]["message"]) for item in found] == [
+        ("status.instancetypeRef", "there is no ControllerRevision gone"),
+        ("spec.instancetype", "there is no ControllerRevision pinned"),
+    ]
+
+
 @pytest.mark.parametrize(("pods", "asked"), [([], 0), ([WAITING], 1)])
 def test_all_pods_are_read_for_one_that_waits(run: Run, pods: list[Manifest], asked: int) -> None:
     made = server(1, pods, [])

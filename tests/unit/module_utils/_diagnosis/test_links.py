@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from remedies import checked
 
 from plugins.module_utils._diagnosis.link import age
 from plugins.module_utils._diagnosis.offline import diagnoses, flattened
@@ -65,6 +66,11 @@ def pod(
     }
 
 
+def old(item: Manifest) -> Manifest:
+    """The object with the time of its creation."""
+    return {**item, "metadata": {**item["metadata"], "creationTimestamp": SECOND}}
+
+
 def event(kind: str, name: str, reason: str, message: str) -> Manifest:
     about = {"kind": kind, "namespace": "shop", "name": name}
     metadata = {"name": f"{name}.{reason}", "namespace": "shop"}
@@ -97,8 +103,7 @@ def storage_class(name: str) -> Manifest:
 
 def of(*objects: Manifest, at: str = HOUR) -> Manifest:
     [found] = diagnoses(objects, KubeVirt(NEWEST), at)
-    result: Manifest = found["diagnosis"]
-    return result
+    return checked(found["diagnosis"])
 
 
 def disk(name: str = "data", kind: str = "dataVolume", field: str = "name") -> list[Manifest]:
@@ -121,6 +126,38 @@ def refused(message: str) -> list[Manifest]:
 def starting(*objects: Manifest, **spec: Any) -> list[Manifest]:
     machine = vm(**spec)
     return [machine, vmi(machine, "Scheduling"), *objects]
+
+
+CLAIM_QUOTA = condition(
+    "Bound",
+    "False",
+    "ErrExceededQuota",
+    'persistentvolumeclaims "data" is forbidden: exceeded quota: team, requested: requests.storage=1Gi, used: '
+    "requests.storage=0, limited: requests.storage=500Mi",
+)
+
+
+UNBOUND = condition("PodScheduled", "False", "Unschedulable", "pod has unbound immediate PersistentVolumeClaims")
+PROVISIONING = event("PersistentVolumeClaim", "data", "ExternalProvisioning", "by the external provisioner 'example'")
+NO_PVC = condition("Bound", "False", "NotFound", "No PVC found")
+MOUNT = condition("Running", "False", "ContainerCreating", 'secret "a" not found')
+
+
+def used_claim(*objects: Manifest, conditions: Sequence[Manifest] = (), **spec: Any) -> list[Manifest]:
+    """A VM whose pod waits for a claim."""
+    volumes = disk("data", "persistentVolumeClaim", "claimName")
+    return [*starting(pod(node="", conditions=conditions), *objects, volumes=volumes), claim("data", "Pending", **spec)]
+
+
+def importing(*conditions: Manifest, phase: str = "Pending") -> list[Manifest]:
+    """A VM that waits for its disk."""
+    return [vm("Provisioning", volumes=disk()), old(data_volume(phase, *conditions))]
+
+
+def of_importer(reason: str, message: str) -> list[Manifest]:
+    pending = claim("data", "Pending")
+    pending["metadata"]["uid"] = "u"
+    return [pending, event("Pod", "importer-prime-u", reason, message)]
 
 
 def finalized(*finalizers: str) -> list[Manifest]:
@@ -163,6 +200,15 @@ OPEN = {"domain": {**PORTS, "memory": {"guest": "1Gi"}}, **PROBE}
         (finalized("foregroundDeletion", "example.com/hold"), "deletion", "example.com/hold"),
         (refused(HOOK.format("limits.example.com")), "policy", "limits.example.com denies the guest"),
         (refused(HOOK.format("vmi-validator.kubevirt.io")), "admission", "vmi-validator"),
+        (refused('error looking up service account shop/ci: serviceaccount "ci" not found'), "prerequisite",
+         "the ServiceAccount ci of the guest does not exist"),
+        (refused('pods "a" is forbidden: no PriorityClass with name high was found'), "prerequisite",
+         "the PriorityClass high of the guest does not exist"),
+        (refused('pods "a" is forbidden: violates PodSecurity "restricted:latest": seccompProfile'), "policy",
+         "the Pod Security Standard restricted of the namespace"),
+        (refused('Invalid value: "1292Mi": must be less than or equal to memory limit of 700Mi'), "limits", "700Mi"),
+        ([vm("Starting", condition("Synchronized", "False", "FailedBackendStorageCreate", "exceeded quota: team"))],
+         "quota", "exceeded quota: team"),
         (refused("failed quota: team: must specify limits.cpu"), "quota", "must specify limits.cpu"),
         (class_of("lost"), "storage_class", "StorageClass lost of the disk data"),
         ([*starting(volumes=disk()), claim("data", "Pending", storageClassName="lost"), storage_class("local"),
@@ -170,7 +216,24 @@ OPEN = {"domain": {**PORTS, "memory": {"guest": "1Gi"}}, **PROBE}
         ([*starting(volumes=disk()), claim("data", "Pending"), NO_CLASS, storage_class("local")],
          "storage_class", "none is the default"),
         ([*starting(volumes=disk()), claim("data", "Pending"), NO_CLASS], "storage_class", "none is the default"),
-        ([*starting(volumes=disk()), data_volume("Failed")], "import", "the disk data fails: Failed"),
+        (used_claim(NO_CLASS, storageClassName=""), "claim", "no storage class is set"),
+        (used_claim(conditions=[UNBOUND]), "claim", "is Pending: pod has unbound immediate"),
+        (used_claim(PROVISIONING, conditions=[UNBOUND]), "claim", "by the external provisioner"),
+        (importing(NO_PVC), "claim", "CDI has not created the claim data"),
+        ([*importing(condition("Bound", "False", "Pending", "PVC data Pending")), old(claim("data", "Pending"))],
+         "claim", "is Pending: PVC data Pending"),
+        ([*importing(), old(claim("data", "Pending")), PROVISIONING], "claim", "by the external provisioner"),
+        ([*importing(MOUNT, phase="ImportScheduled")], "import", "the Secret a of a volume does not exist"),
+        ([*importing(condition("Running", "False", "ErrImagePull"), phase="ImportScheduled"),
+          *of_importer("Failed", "no such host")], "import", "no such host"),
+        ([vm("Provisioning", volumes=disk()), data_volume("Pending", CLAIM_QUOTA)], "quota", "requests.storage=500Mi"),
+        ([vm("Provisioning", volumes=disk()), data_volume("CloneScheduled"),
+          event("DataVolume", "data", "CloneWithoutSource", "The source pvc a doesn't exist")], "import",
+         "The source pvc a doesn't exist"),
+        ([*starting(volumes=disk()), data_volume("Failed")], "import", "the disk data fails: Failed, 0 restarts"),
+        ([*starting(volumes=disk()),
+          data_volume("ImportInProgress", condition("Running", "False", "Pod is running"), restartCount=6)],
+         "import", "ImportInProgress, 6 restarts"),
         ([*starting(volumes=disk()), data_volume("ImportInProgress", restartCount=2),
           event("DataVolume", "data", "Error", "no route")], "import", "no route"),
         ([*starting(volumes=disk()), claim("other", "Bound")], "claim", "the claim data does not exist"),
@@ -180,11 +243,14 @@ OPEN = {"domain": {**PORTS, "memory": {"guest": "1Gi"}}, **PROBE}
         (starting(pod(node="", conditions=[UNSCHEDULABLE], **{"cpu": "1", "example.com/GPU": "1"}),
                   node(**{"example.com/GPU": "2"})), "device", "the device plugin of 1 of them does not answer"),
         (starting(pod(node="", conditions=[UNSCHEDULABLE])), "scheduling", "0/1 nodes are available"),
+        (starting(old(pod(node=""))), "scheduling", "the scheduler default-scheduler has not looked at the pod"),
         ([vm(), vmi(vm(), "Scheduling", UNSCHEDULABLE)], "scheduling", "0/1 nodes are available"),
         ([*running(), node("Unknown")], "node", "node01 does not answer"),
         ([*running(), {**node(), "metadata": {"name": "node02"}}], "node", "node01 does not exist any more"),
         (starting(pod(("ContainerCreating", "")), event("Pod", "launcher", "FailedMount", 'secret "a" not found')),
-         "files", 'secret "a" not found'),
+         "files", "the Secret a of a volume does not exist"),
+        (starting(old(pod(("ContainerCreating", ""))), event("Pod", "launcher", "FailedAttachVolume", "in use")),
+         "files", "cannot mount a volume: in use"),
         (starting(pod(("ContainerCreating", "")), event("Pod", "launcher", "FailedCreatePodSandBox", "no CNI")),
          "network", "the network cannot be set up: no CNI"),
         (starting(pod(("InvalidImageName", ""))), "image", "InvalidImageName"),
@@ -210,6 +276,8 @@ def test_the_link_is_broken(objects: list[Manifest], link: str, problem: str) ->
     [
         (finalized(), "pending"),
         ([vm("Stopped")], "pending"),
+        ([*importing(), claim("data", "Pending"), PROVISIONING], "pending"),
+        (importing(condition("Running", "False", "ContainerCreating"), phase="ImportScheduled"), "pending"),
         (starting(pod(("PodInitializing", "")), node()), "pending"),
         (starting(pod(node="")), "pending"),
         (starting(pod(("ContainerCreating", "pulls")), node()), "pending"),
@@ -224,6 +292,32 @@ def test_the_link_is_broken(objects: list[Manifest], link: str, problem: str) ->
 def test_no_link_is_broken(objects: list[Manifest], state: str) -> None:
     found = of(*objects)
     assert (found["state"], found.get("link")) == (state, None), found
+
+
+@pytest.mark.parametrize("objects", [importing(NO_PVC), starting(old(pod(node=""))), importing(MOUNT)])
+def test_a_new_object_has_time(objects: list[Manifest]) -> None:
+    assert of(*objects, at=SECOND)["state"] == "pending"
+
+
+def test_an_upload_is_waited_for() -> None:
+    assert of(*importing(phase="UploadReady"))["waits_for"] == "the upload of the disk data"
+
+
+def test_the_other_kind_of_a_name_is_said() -> None:
+    machine = vm("Stopped", condition("Failure", "True", "FailedFindInstancetype", '"small" not found'))
+    machine["spec"]["instancetype"] = {"name": "small"}
+    metadata = {"name": "small", "namespace": "shop"}
+    found = of(machine, {"kind": "VirtualMachineInstancetype", "metadata": metadata, "spec": {"cpu": {"guest": 1}}})
+    assert found["remedy"] == "use the VirtualMachineInstancetype small"
+
+
+def test_unknown_reasons_leave_the_schedulers_words() -> None:
+    objects = starting(pod(node="", conditions=[UNSCHEDULABLE]), node())
+    reasons = [
+        {"reason": reason, "node_count": 1, "nodes": ["node01"]} for reason in ("has the taint a:NoSchedule", "")
+    ]
+    [result] = diagnoses(objects, KubeVirt(NEWEST), HOUR, lambda _nodes, _pods: lambda _pod: reasons)
+    assert result["diagnosis"]["problem"] == "no node is suitable: 0/1 nodes are available"
 
 
 def test_a_booting_guest_has_time() -> None:
@@ -252,7 +346,7 @@ def test_a_type_that_exists_now_is_said() -> None:
     machine["spec"]["instancetype"] = {"name": "smal", "kind": "VirtualMachineInstancetype"}
     metadata = {"name": "small", "namespace": "shop"}
     kind = {"kind": "VirtualMachineInstancetype", "metadata": metadata, "spec": {"cpu": {"guest": 1}}}
-    assert of(machine, kind)["remedy"] == "use small"
+    assert of(machine, kind)["remedy"] == "use the VirtualMachineInstancetype small"
     machine["spec"]["instancetype"]["name"] = "small"
     assert "it exists now" in of(machine, kind)["problem"]
 
@@ -274,12 +368,107 @@ def test_an_active_preference_is_no_fault() -> None:
     )
 
 
-def test_full_nodes_ask_for_room() -> None:
-    full = {"reason": "lacks 2Gi of memory", "node_count": 1, "nodes": ["node01"]}
-    objects = starting(pod(node="", conditions=[UNSCHEDULABLE]), node())
-    [found] = diagnoses(objects, KubeVirt(NEWEST), HOUR, lambda _nodes, _pods: lambda _pod: [full])
-    assert found["diagnosis"]["remedy"] == "free a node, add one, or make the VM smaller"
-    assert found["diagnosis"]["problem"] == "no node is suitable: lacks 2Gi of memory (node01)"
+def tolerated(*tolerations: Manifest) -> Manifest:
+    return {"patch": [{"op": "add", "path": "/spec/template/spec/tolerations", "value": list(tolerations)}]}
+
+
+@pytest.mark.parametrize(
+    ("reasons", "remedy", "options"),
+    [
+        (["lacks 2Gi of memory"], "free a node, add one", {"checks": ["placement"]}),
+        (["lacks the label zone of its topology spread"], "free a node, add one", {"checks": ["placement"]}),
+        (["lacks the label cpu-model.node.kubevirt.io/Skylake=true"], "a CPU model", {"checks": ["placement"]}),
+        (["lacks the label tier=web"], "label a node", {"state": "patched"}),
+        (["lacks the label kubernetes.io/arch=arm64"], "correct the node selector", {"checks": ["placement"]}),
+        (["has the taint node-role.kubernetes.io/control-plane:NoSchedule", "lacks 2Gi of memory"],
+         "free a node, add one", {"checks": ["placement"]}),
+        (["lacks the label tier=web", "has the taint node.kubernetes.io/unschedulable:NoSchedule"],
+         "if its maintenance is over", {"name": "node1", "state": "uncordon"}),
+        (["has the taint team=a:NoSchedule"], "tolerate the taint",
+         tolerated({"key": "old"}, {"key": "team", "value": "a", "effect": "NoSchedule"})),
+        (["has the taint team:NoExecute"], "tolerate the taint",
+         tolerated({"key": "old"}, {"key": "team", "operator": "Exists", "effect": "NoExecute"})),
+    ],
+)  # fmt: skip
+def test_the_remedy_suits_the_nodes(reasons: list[str], remedy: str, options: dict[str, Any]) -> None:
+    listed = [
+        {"reason": reason, "node_count": 1, "nodes": [f"node{index}", "more"]} for index, reason in enumerate(reasons)
+    ]
+    objects = starting(pod(node="", conditions=[UNSCHEDULABLE]), node(), tolerations=[{"key": "old"}])
+    [result] = diagnoses(objects, KubeVirt(NEWEST), HOUR, lambda _nodes, _pods: lambda _pod: listed)
+    found = checked(result["diagnosis"])
+    assert found["problem"].startswith(f"no node is suitable: {reasons[0]} (node0, more)")
+    assert remedy in found["remedy"]
+    [step, *_restart] = found["task"].get("block", [found["task"]])
+    assert list(step.values())[1].items() >= options.items()
+
+
+def test_a_restore_in_progress_is_waited_for() -> None:
+    machine = vm("Stopped")
+    machine["status"]["restoreInProgress"] = "monday"
+    assert of(machine)["waits_for"] == "the restore monday"
+
+
+def test_another_size_is_another_instancetype() -> None:
+    objects = refused('Invalid value: "1292Mi": must be less than or equal to memory limit of 700Mi')
+    objects[0]["spec"]["instancetype"] = {"name": "large", "kind": "VirtualMachineInstancetype"}
+    [change] = of(*objects)["task"]["block"][0]["kubernetes.core.k8s_json_patch"]["patch"]
+    assert change["value"] == {"name": "NAME", "kind": "VirtualMachineInstancetype"}
+    objects[0]["spec"]["instancetype"] = {"name": "large"}
+    assert of(*objects)["task"]["block"][0]["kubernetes.core.k8s_json_patch"]["patch"][0]["value"] == {"name": "NAME"}
+
+
+def test_only_a_limit_range_mends_a_minimum() -> None:
+    found = of(*refused('pods "a" is forbidden: minimum memory usage per Container is 8Gi, but request is 1292Mi'))
+    assert found["link"] == "limits" and found["task"]["kubernetes.core.k8s_info"]["kind"] == "LimitRange"
+
+
+def test_quota_of_a_disk_permits_two_claims() -> None:
+    found = of(vm("Provisioning", volumes=disk()), data_volume("Pending", CLAIM_QUOTA))
+    assert "second claim in which CDI fills the disk" in found["remedy"]
+    assert found["task"]["kubernetes.core.k8s"]["definition"]["spec"]["hard"] == {"requests.storage": "2Gi"}
+
+
+def test_clone_into_a_smaller_disk_never_ends() -> None:
+    message = "[tmp-pvc-1] : target resources requests storage size is smaller than the source"
+    objects = [vm("Provisioning", volumes=disk()), data_volume("CloneInProgress"), claim("data", "Pending")]
+    found = of(*objects, event("PersistentVolumeClaim", "data", "ErrIncompatiblePVC", message))
+    assert found["link"] == "import" and found["remedy"].startswith("give the disk the size of its source in the VM")
+
+
+def test_quota_may_forbid_only_the_second_claim() -> None:
+    message = CLAIM_QUOTA["message"].replace('"data"', '"prime-1"').replace("storage=0", "storage=1Gi")
+    objects = [vm("Provisioning", volumes=disk()), data_volume("Pending"), claim("data", "Pending")]
+    found = of(*objects, event("PersistentVolumeClaim", "data", "ErrCreatingPVCPrime", message))
+    assert (found["link"], found["evidence"][0]["kind"]) == ("quota", "PersistentVolumeClaim")
+    assert found["task"]["kubernetes.core.k8s"]["definition"]["spec"]["hard"] == {"requests.storage": "2Gi"}
+
+
+def test_another_image_keeps_other_volumes() -> None:
+    message = "Failed to pull image registry.example.com/disk:1"
+    other = {"name": "data", "containerDisk": {"image": "registry.example.com/data:1"}}
+    task = of(*starting(pod(("ErrImagePull", message)), volumes=[ROOT, other]))["task"]
+    [change] = task["block"][0]["kubernetes.core.k8s_json_patch"]["patch"]
+    assert change["value"] == [{**ROOT, "containerDisk": {"image": "IMAGE"}}, other]
+
+
+def test_the_agent_is_added_to_the_volumes() -> None:
+    [change] = of(*running(**AGENT))["task"]["block"][0]["kubernetes.core.k8s_json_patch"]["patch"]
+    assert change["value"][0] == ROOT and "qemu-guest-agent" in change["value"][1]["cloudInitNoCloud"]["userData"]
+
+
+def test_another_port_keeps_other_interfaces() -> None:
+    interfaces = [*PORTS["devices"]["interfaces"], {"name": "lan", "bridge": {}}]
+    domain = {"devices": {"interfaces": interfaces}, "memory": {"guest": "1Gi"}}
+    task = of(*running(domain=domain, readinessProbe={"tcpSocket": {"port": 22}}))["task"]
+    [change] = task["block"][0]["kubernetes.core.k8s_json_patch"]["patch"]
+    assert change["value"] == [{**interfaces[0], "ports": [{"port": 80}, {"port": 22}]}, interfaces[1]]
+
+
+def test_a_disk_that_is_too_small_grows() -> None:
+    failed = condition("Running", "False", "Error", "image size 5Gi is larger than the available storage 1Gi")
+    found = of(*starting(volumes=disk()), data_volume("ImportInProgress", failed))
+    assert found["remedy"].startswith("give the disk the size of its source")
 
 
 def test_lists_are_taken_apart() -> None:
@@ -288,7 +477,7 @@ def test_lists_are_taken_apart() -> None:
         {"kind": "List", "items": [{"kind": "PodList", "items": items}]},
         {"kind": "Config", "items": items},
     ]
-    assert list(flattened(lists)) == [{"kind": "Pod", "metadata": {"name": "a"}}]
+    assert list(flattened(lists)) == [{"kind": "Pod", "metadata": {"name": "a"}}, lists[1]]
 
 
 def test_an_unreadable_time_has_no_age() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from remedies import checked
 
 from plugins.module_utils._capacity.placement.reasons import node_reasons
 from plugins.module_utils._diagnosis.offline import diagnoses
@@ -47,8 +48,7 @@ def of(name: str, *more: Manifest, at: str = "") -> Manifest:
     """The diagnosis of a recorded VM."""
     objects = [*RECORDED["common"], *RECORDED["faults"][name], *more]
     [found] = diagnoses(objects, KubeVirt(NEWEST), at, node_reasons)
-    result: Manifest = found["diagnosis"]
-    return result
+    return checked(found["diagnosis"])
 
 
 @pytest.mark.parametrize("name", LINKS)
@@ -57,6 +57,19 @@ def test_the_recorded_fault_is_named(name: str) -> None:
     assert found.get("link") == LINKS[name], found
     assert found["evidence"] and all(item["name"] and item["reason"] for item in found["evidence"])
     assert found["remedy"] and found["otherwise"] and len(found["task"]) == 2
+
+
+@pytest.mark.parametrize("name", ["missing claim", "paused"])
+def test_the_vm_alone_names_the_fault(name: str) -> None:
+    objects = [item for item in RECORDED["faults"][name] if item["kind"] == "VirtualMachine"]
+    [found] = diagnoses(objects, KubeVirt(NEWEST))
+    assert checked(found["diagnosis"])["link"] == LINKS[name]
+
+
+def test_a_target_pod_is_not_the_guests() -> None:
+    objects = [item for item in RECORDED["faults"]["migration stuck"] if item["kind"] != "VirtualMachineInstance"]
+    [found] = diagnoses([*RECORDED["common"], *objects], KubeVirt(NEWEST), "", node_reasons)
+    assert found["diagnosis"]["state"] == "runs"
 
 
 def test_a_recorded_healthy_vm_runs() -> None:

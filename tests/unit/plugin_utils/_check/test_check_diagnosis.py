@@ -2,45 +2,47 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from cluster_dumps import LAYOUTS, written
 
 from plugins.plugin_utils._check.command import main
 
-RECORDED = Path(__file__).parents[2] / "module_utils/_diagnosis/recorded_faults.json"
+Manifest = dict[str, Any]
+
+RECORDED = json.loads(
+    (Path(__file__).parents[2] / "module_utils/_diagnosis/recorded_faults.json").read_text(encoding="utf-8")
+)
 
 
-def written(folder: Path, fault: str, together: bool) -> None:
-    """The objects of a recorded fault as files: a list, as of kubectl, or one each, as of must-gather."""
-    recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
-    items = [*recorded["common"], *recorded["faults"][fault]]
-    if together:
-        content = {"apiVersion": "v1", "kind": "List", "items": items}
-        (folder / "all.json").write_text(json.dumps(content), encoding="utf-8")
-        return
-    for index, item in enumerate(items):
-        place = folder / "namespaces" / "shop" / item["kind"].lower()
-        place.mkdir(parents=True, exist_ok=True)
-        (place / f"{index}.yaml").write_text(json.dumps(item), encoding="utf-8")
+def recorded(fault: str) -> list[Manifest]:
+    return [*RECORDED["common"], *RECORDED["faults"][fault]]
 
 
-@pytest.mark.parametrize("together", [True, False])
-@pytest.mark.parametrize(("fault", "link"), [("missing claim", "claim"), ("quota", "quota"), ("healthy", "")])
-def test_folder_of_a_cluster_is_diagnosed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], fault: str, link: str, together: bool
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("fault", "link"), [("missing claim", "claim"), ("taint", "scheduling"), ("healthy", "")])
+def test_the_dump_of_a_cluster_is_diagnosed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], fault: str, link: str, layout: str
 ) -> None:
-    written(tmp_path, fault, together)
-    code = main([str(tmp_path)])
+    code = main([str(written(layout, tmp_path, recorded(fault)))])
     lines = [line for line in capsys.readouterr().out.splitlines() if line.endswith("[does-not-run]")]
     assert len(lines) == code == (1 if link else 0)
     assert all(f"VirtualMachine shop/web: {link}: " in line for line in lines)
 
 
-def test_declared_vms_are_not_diagnosed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    written(tmp_path, "missing claim", True)
-    content = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))
-    for item in content["items"]:
-        item.pop("status", None)
-    (tmp_path / "all.json").write_text(json.dumps(content), encoding="utf-8")
+def test_the_newer_of_two_copies_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for index, fault in enumerate(("missing claim", "healthy")):
+        for item in recorded(fault):
+            item = {**item, "metadata": {**item["metadata"], "resourceVersion": str(index)}}
+            path = tmp_path / str(1 - index) / f"{item['kind']}-{item['metadata']['name']}.json"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(json.dumps(item), encoding="utf-8")
     main([str(tmp_path)])
+    assert "does-not-run" not in capsys.readouterr().out
+
+
+def test_declared_vms_are_not_diagnosed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    items = [{key: value for key, value in item.items() if key != "status"} for item in recorded("missing claim")]
+    main([str(written("kubectl_yaml", tmp_path, items))])
     assert "does-not-run" not in capsys.readouterr().out

@@ -1,0 +1,132 @@
+"""The remedies of diagnoses, pasted into a playbook and run on the real control plane: the VMs run then."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible_environment import CHECKOUT, surroundings
+from diagnosed_places import await_links, diagnosed, put_all
+from loopback_registry import LoopbackRegistry
+from peer_collections import fetch_peers
+from waiting import wait_until
+
+from vm_faults import FAULTS, FURTHER, NewPlaces, Place
+
+Manifest = dict[str, Any]
+
+BY_NAME = {fault.name: fault for fault in (*FAULTS, *FURTHER)}
+RUN = (
+    *("missing class", "missing claim", "missing type", "missing preference", "missing revision", "missing DataSource"),
+    *("quota", "limit range", "taint", "selector", "4Mi", "wrong network", "image that cannot be pulled", "paused"),
+    *("RestartRequired", "migration stuck", "obsolete type", "missing Secret", "missing ConfigMap"),
+    *("missing ServiceAccount", "missing PriorityClass", "quota of pods", "quota of guests", "quota of storage"),
+)
+"""The faults after whose remedy the VM runs."""
+OTHERS = {
+    "port of masquerade": "probe",
+    "finalizer that hangs": "",
+    "GPU that no node has": "device",
+    "affinity": "scheduling",
+    "webhook down": "webhook",
+    "policy that denies": "policy",
+    "crash loop": "",
+    "node gone": "node",  # its VM tolerates each taint, that of nodes out of service among them
+    "smallest container": "limits",
+}
+"""Faults whose remedy is one step, or cannot help in a simulated guest → the link that is broken then, "" for any."""
+
+
+def words(registry: LoopbackRegistry) -> dict[str, str]:
+    """What a user writes for words in capitals."""
+    image = f"docker://{registry.address}/disk:1"
+    return {"NAME": "small", "MEMORY": "256Mi", "BRIDGE": "br0", "NODE": "node01", "IMAGE": image, "SIZE": "512Mi"}
+
+
+def written(diagnosis: Manifest, replacements: Mapping[str, str]) -> Manifest:
+    """The task as a user pastes it."""
+    text = yaml.safe_dump(diagnosis["task"])
+    for word, value in replacements.items():
+        text = re.sub(rf"\b{word}\b", value, text)
+    task: Manifest = yaml.safe_load(text)
+    if (source := task.get("virtshape.instancetypes.boot_source")) is not None:
+        source["insecure_registry"] = True  # that of the test speaks HTTP
+    return task
+
+
+def play(tasks: list[Manifest], kubeconfig: str, folder: Path) -> str:
+    """Runs tasks in a playbook, all of them, and returns its output."""
+    playbook = folder / "remedies.yml"
+    playbook.write_text(
+        yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "ignore_errors": True, "tasks": tasks}])
+    )
+    paths = f"{CHECKOUT / '.cache' / 'collections'}:{fetch_peers()}"
+    environment = surroundings(kubeconfig, ANSIBLE_COLLECTIONS_PATH=paths, ANSIBLE_CALLBACK_RESULT_FORMAT="json")
+    command = [str(Path(sys.executable).with_name("ansible-playbook")), str(playbook)]
+    done = subprocess.run(
+        [*command, "-e", json.dumps({"ansible_python_interpreter": sys.executable})],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout + done.stderr
+
+
+def add_choices(place: Place) -> None:
+    """What users choose in the place of NAME."""
+    for kind, spec in (
+        ("VirtualMachineInstancetype", {"cpu": {"guest": 1}, "memory": {"guest": "256Mi"}}),
+        ("VirtualMachinePreference", {}),
+    ):
+        plural = f"{kind.lower()}s"
+        items = place.api.request("GET", place.path("instancetype.kubevirt.io/v1beta1", plural))["items"]
+        if not any(item["metadata"]["name"] == "small" for item in items):
+            place.create(
+                "instancetype.kubevirt.io/v1beta1", plural, kind, {"metadata": {"name": "small"}, "spec": spec}
+            )
+
+
+@pytest.mark.nightly("all remedies, on a cluster of their own with declared nodes")
+@pytest.mark.own_cluster
+def test_remedies_work(
+    new_places_with_nodes: NewPlaces, nodes_kubeconfig: str, registry: LoopbackRegistry, tmp_path: Path
+) -> None:
+    registry.push("disk", "1", {"amd64": []})
+    faults = [BY_NAME[name] for name in (*RUN, *OTHERS)]
+    places = put_all([[fault] for fault in faults], new_places_with_nodes)
+    found = await_links(nodes_kubeconfig, {place.namespace: fault.link for place, fault in zip(places, faults)})
+    for place in places:
+        add_choices(place)
+    replacements = words(registry)
+    tasks = [
+        {**written(found[place.namespace], replacements), "name": fault.name} for place, fault in zip(places, faults)
+    ]
+    output = play(tasks, nodes_kubeconfig, tmp_path)
+    assert "failed=0" in output and "ignored=0" in output, output
+
+    def left() -> dict[str, Any]:
+        now = diagnosed(nodes_kubeconfig, [place.namespace for place in places])
+        result = {}
+        for place, fault in zip(places, faults):
+            diagnosis = now.get(place.namespace, {})
+            wanted = OTHERS.get(fault.name)
+            if diagnosis.get("link") != wanted if wanted else wanted is None and diagnosis.get("state") != "runs":
+                result[fault.name] = diagnosis
+        return result
+
+    last: list[dict[str, Any]] = [{}]
+
+    def all_mended() -> bool:
+        last[0] = left()
+        return not last[0]
+
+    try:
+        wait_until(all_mended)
+    except AssertionError:
+        raise AssertionError(json.dumps(last[0], indent=1)) from None
