@@ -1,4 +1,4 @@
-"""What holds of a VM now, of the states whose beginning is an event.
+"""The facts that hold of a VM now: the states whose beginning is an event.
 
 The core judges: drift, what the guest lacks, what KubeVirt refuses. Here each judgement becomes a fact with the object
 that caused it, so that the same cause is told once.
@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from .._resolver.api import release_schema
-from .._resolver.api.errors import Panic
+from .._resolver.api.errors import KubeVirtError, value_or_none
 from .._resolver.api.manifest import Manifest, condition_of, metadata_of, name_of, namespace_of, template_specs
 from .._resolver.api.matcher import MatcherField
 from .._resolver.api.state import ACTIVE
 from .._resolver.api.tree import copy
-from .._resolver.guest.effect import ASSUMED, RESTART
+from .._resolver.guest.effect import ASSUMED
 from .._resolver.guest.effect import UNKNOWN as UNKNOWN_EFFECT
 from .._resolver.kubevirt.find import find
-from .._resolver.kubevirt.find.lookup import Lookup, Problem
+from .._resolver.kubevirt.find.lookup import Lookup
 from .._resolver.kubevirt.vm.readiness import run_strategy
 from .._resolver.kubevirt.webhooks import validate
 from .._resolver.kubevirt.webhooks.response import invalid
@@ -73,31 +73,31 @@ class Fact(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """held: what holds, by the name of the transition. unknown: transitions that cannot be judged now."""
+    """held: the facts that hold, by the name of the transition. unknown: transitions that cannot be judged now."""
 
     held: dict[str, Fact]
     unknown: frozenset[str]
 
 
 def facts_of(drift: Drift) -> Facts:
-    """What holds of a VM. drift: the VM with its VMI and the cluster's objects."""
+    """The facts of a VM. drift: the VM with its VMI and the cluster's objects."""
     held: dict[str, Fact] = {}
     unknown: set[str] = set()
     _add_revisions(drift, held, unknown)
     _add_judgements(drift, held, unknown)
-    found = _outdated(drift.vm, drift.cluster.objects)
-    if found is None:
+    try:
+        found = _outdated(drift.vm, drift.cluster.objects)
+        held.update({OUTDATED: found} if found.what else {})
+    except KubeVirtError:
         unknown.add(OUTDATED)
-    elif found.what:
-        held[OUTDATED] = found
-    held.update(_of_guest(drift.vm, None if drift.vmi is ASSUMED else drift.vmi))
+    held.update(_of_guest(drift.vm, drift.known_vmi))
     if drift.vmi is ASSUMED:
         unknown |= {RUNNING, UNSCHEDULABLE, QUOTA_BLOCKED, STOPPED} - held.keys()
     return Facts(held, frozenset(unknown))
 
 
 def _add_revisions(drift: Drift, held: dict[str, Fact], unknown: set[str]) -> None:
-    """What the captured revisions and the live objects say."""
+    """Adds facts from the captured revisions and the live objects."""
     parts = drift.parts
     if any(part.state == drifts.UNKNOWN for part in parts.values()):
         unknown |= {DRIFTED, REVISION_LOST, DEPRECATED_IN_USE, REFUSED, RESTART_REQUIRED}
@@ -124,7 +124,7 @@ def _add_revisions(drift: Drift, held: dict[str, Fact], unknown: set[str]) -> No
 
 
 def _live_uid(drift: Drift, matcher_field: MatcherField) -> str:
-    live = find.live(drift.vm, matcher_field, drift.cluster.objects).manifest
+    live = value_or_none(find.live_object, drift.vm, matcher_field, drift.cluster.objects)
     return str(metadata_of(live or {}).get("uid") or "")
 
 
@@ -138,15 +138,15 @@ def _state_text(part: MatcherDrift) -> str:
 
 
 def _add_judgements(drift: Drift, held: dict[str, Fact], unknown: set[str]) -> None:
-    """What the guest lacks, and whether KubeVirt would start the VM."""
+    """Adds facts about what the guest lacks, and whether KubeVirt would start the VM."""
     if drift.cluster.kubevirt.assumption:
         # Its configuration may be unreadable for a moment only.
         unknown |= {REFUSED, RESTART_REQUIRED}
     generation = str(metadata_of(drift.vm).get("generation") or "")
     if RESTART_REQUIRED not in unknown and drift.pending.needs == UNKNOWN_EFFECT:
         unknown.add(RESTART_REQUIRED)
-    if RESTART_REQUIRED not in unknown and drift.pending.needs == RESTART:
-        guest = "" if drift.vmi is ASSUMED or drift.vmi is None else str(metadata_of(drift.vmi).get("uid") or "")
+    if RESTART_REQUIRED not in unknown and drift.restart_required:
+        guest = str(metadata_of(drift.known_vmi or {}).get("uid") or "")
         fields = ", ".join(drift.pending.outstanding)
         held[RESTART_REQUIRED] = Fact(
             f"{guest}:{fields}", drift.pending.reason or f"the guest lacks {fields}", generation
@@ -164,8 +164,8 @@ def _refusal(drift: Drift) -> str:
     applied = copy(vm)
     try:
         response = validate.virtual_machine(applied, cluster)
-    except Panic as panic:
-        return str(panic)
+    except KubeVirtError as error:
+        return error.message
     if not response.allowed:
         return response.message
     causes = start_failures(vm, applied, drift.vm, cluster)
@@ -173,7 +173,7 @@ def _refusal(drift: Drift) -> str:
 
 
 def _of_guest(vm: Manifest, vmi: Manifest | None) -> Iterator[tuple[str, Fact]]:
-    """What a VM and its VMI report."""
+    """The facts that a VM and its VMI report."""
     status = (vmi or {}).get("status") or {}
     uid, phase = str(metadata_of(vmi or {}).get("uid") or ""), status.get("phase")
     if phase == "Running":
@@ -205,9 +205,10 @@ def _failed_guest(vm: Manifest, vmi: Manifest | None, phase: str | None) -> str:
     return str(failure.get("lastFailedVMIUID") or "")
 
 
-def _outdated(vm: Manifest, objects: Lookup) -> Fact | None:
-    """The disks that are older than what their DataSources offer now; without any, a Fact of nothing. None if an object
-    cannot be read.
+def _outdated(vm: Manifest, objects: Lookup) -> Fact:
+    """The disks that are older than what their DataSources offer now; without any, a Fact of nothing.
+
+    Raises KubeVirtError if an object cannot be read.
     """
     whats, texts = [], []
     for name, spec in template_specs(vm).items():
@@ -216,11 +217,8 @@ def _outdated(vm: Manifest, objects: Lookup) -> Fact | None:
             continue
         place = reference.get("namespace") or namespace_of(vm)
         source = objects.get("DataSource", place, str(reference.get("name")))
-        disk, offered = objects.get(_CLAIM, namespace_of(vm), name), source
-        if isinstance(source, dict):
-            offered = _offered(source, place, objects)
-        if isinstance(disk, Problem) or isinstance(offered, Problem):
-            return None
+        disk = objects.get(_CLAIM, namespace_of(vm), name)
+        offered = None if source is None else _offered(source, place, objects)
         # Both times are of the API server, in one format.
         if disk is not None and offered is not None and _created(disk) < _created(offered):
             whats.append(f"{name}:{metadata_of(offered).get('uid') or name_of(offered)}")
@@ -228,7 +226,7 @@ def _outdated(vm: Manifest, objects: Lookup) -> Fact | None:
     return Fact(" ".join(whats), "; ".join(texts))
 
 
-def _offered(source: Manifest, namespace: str, objects: Lookup) -> Manifest | Problem | None:
+def _offered(source: Manifest, namespace: str, objects: Lookup) -> Manifest | None:
     """The claim or snapshot that new disks of a DataSource are cloned from."""
     # The status has the end of a chain of DataSources.
     origin = (source.get("status") or {}).get("source") or (source.get("spec") or {}).get("source") or {}

@@ -38,14 +38,14 @@ _OTHERS: Final = (
     "report_existing",
     "state_folder",
     "state_config_map",
-    # Of ansible-rulebook.
+    # ansible-rulebook passes these.
     "feedback",
     "eda_feedback_queue",
 )
 
 
 class ClusterOptions(NamedTuple):
-    """name: in events, "" for the address of the API server. auth: the options of a Session."""
+    """name: its name in events, "" for the address of the API server. auth: the options of a Session."""
 
     name: str
     auth: dict[str, Any]

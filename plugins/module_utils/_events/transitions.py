@@ -20,7 +20,7 @@ _WHAT: Final = 8
 
 
 class Told(NamedTuple):
-    """A transition that was told last. holds: the state lasts. what: a digest of the Fact's. id: of the event."""
+    """A transition that was told last. holds: the state lasts. what: a digest of the Fact's. id: the event's id."""
 
     holds: bool
     what: str
@@ -28,14 +28,17 @@ class Told(NamedTuple):
 
 
 class KnownVM(NamedTuple):
-    """What is known of a VM. told: by the name of the transition."""
+    """A VM as the source knows it. told: the last told change by the name of the transition."""
 
     uid: str
     told: Mapping[str, Told]
 
 
 class Change(NamedTuple):
-    """A step of what is known. known: afterwards, None for a VM that is gone. event: to tell before, or None."""
+    """A step of what is known.
+
+    known: afterwards, None for a VM that is gone. event: the event to tell before, or None.
+    """
 
     vm: str
     known: KnownVM | None
@@ -45,8 +48,8 @@ class Change(NamedTuple):
 class Reporter(NamedTuple):
     """Makes events.
 
-    cluster: its name in events. transitions: those to tell; others change what is known silently. fields: of the VM
-    that events have, as paths. silent: tell nothing, only learn.
+    cluster: its name in events. transitions: the transitions to tell; others change the known VM silently. fields: the
+    paths of the VM's fields in events. silent: tell nothing, only learn.
     """
 
     cluster: str
@@ -112,7 +115,7 @@ class Reporter(NamedTuple):
 
 
 def projection(vm: Manifest, fields: Iterable[tuple[str, ...]]) -> Manifest:
-    """Those fields of a VM that it has, in their places, without secrets."""
+    """The VM with these fields only, as far as it has them, without secrets."""
     hidden, _same = redact(vm, vm)
     result: Manifest = {}
     for path in fields:
@@ -130,13 +133,13 @@ def _digest(*parts: str) -> str:
 
 
 def line_of(name: str, known: KnownVM | None) -> str:
-    """What is known of a VM as a line of JSON, for a file. name: NAMESPACE/NAME."""
+    """A known VM as a line of JSON, for a file. name: NAMESPACE/NAME."""
     told = {} if known is None else {key: [int(item.holds), item.what, item.id] for key, item in known.told.items()}
     return json.dumps([name, None if known is None else known.uid, told], separators=(",", ":"))
 
 
 def known_of(lines: Iterable[str]) -> dict[str, KnownVM]:
-    """What is known of VMs, by NAMESPACE/NAME. The last line about a VM counts.
+    """The known VMs by NAMESPACE/NAME. The last line about a VM counts.
 
     Raises ValueError for a line that `line_of` did not write.
     """

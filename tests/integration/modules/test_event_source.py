@@ -1,57 +1,21 @@
 """The event source with no more than its rights: it tells each transition once, also after a gap and a restart."""
 
-import asyncio
-import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from loaded_files import load
+from waiting import wait_until
 
-from modules_support import vm, wait_until
+from event_support import Events
+from modules_support import vm
 from plugins.module_utils._cluster.client.errors import ApiError
 from plugins.module_utils._cluster.client.session import Session
-from rights_support import CHECKOUT, atoms, granted
+from rights_support import atoms, granted
 
 RIGHTS = "event_sources/virtual_machines"
-COLLECTION = CHECKOUT / ".cache" / "collections" / "ansible_collections" / "virtshape" / "instancetypes"
-SOURCE = load(COLLECTION / "extensions" / "eda" / "plugins" / "event_source" / "virtual_machines.py")
 Run = Callable[..., dict[str, Any]]
-
-
-class Events:
-    """What a source has sent so far, over all its starts."""
-
-    def __init__(self) -> None:
-        self.sent: list[dict[str, Any]] = []
-
-    @property
-    def told(self) -> list[tuple[str, str]]:
-        return [(event["transition"], event["name"]) for event in self.sent]
-
-    @contextlib.contextmanager
-    def of(self, **arguments: Any) -> Iterator[None]:
-        """Runs the source meanwhile."""
-        loop = asyncio.new_event_loop()
-        queue: asyncio.Queue[Any] = asyncio.Queue(1)
-
-        async def collect() -> None:
-            while True:
-                self.sent.append(await queue.get())
-
-        tasks = [loop.create_task(SOURCE.main(queue, arguments)), loop.create_task(collect())]
-        thread = threading.Thread(target=lambda: loop.run_until_complete(asyncio.wait(tasks)))
-        thread.start()
-        try:
-            yield
-            assert not tasks[0].done(), tasks[0]
-        finally:
-            for task in tasks:
-                loop.call_soon_threadsafe(task.cancel)
-            thread.join()
-            loop.close()
 
 
 @pytest.fixture
@@ -107,3 +71,46 @@ def test_each_transition_is_told_once(cluster: Path, run: Run, expired: threadin
             wait_until(lambda: len(events.sent) >= before + 2)
         assert sorted(events.told[before:]) == [("deleted", "b"), ("drifted", "a")]
         assert len({event["id"] for event in events.sent}) == len(events.sent)
+
+
+@pytest.mark.nightly("many clusters, selectors, projection and feedback")
+def test_clusters_tell_what_is_selected(cluster: Path, run: Run, namespace: str, tmp_path: Path) -> None:
+    """One cluster by two names; nothing is told before the rule engine has taken the event before."""
+    place = {"namespace": namespace}
+
+    def declare(name: str, tier: str) -> None:
+        entry = {key: value for key, value in vm(name).items() if key != "preference"}
+        assert not run("virtual_machine", **place, **entry, labels={"tier": tier}, wait=True).get("failed")
+
+    run("instancetype", **place, name="small", cpu={"guest": 1}, memory={"guest": "1Gi"})
+    for name, tier in (("a", "web"), ("b", "data"), ("c", "web")):
+        declare(name, tier)
+    arguments = {
+        **place,
+        "clusters": [{"name": name, "kubeconfig": str(cluster)} for name in ("east", "west")],
+        "label_selectors": ["tier=web"],
+        "field_selectors": ["metadata.name!=c"],
+        "fields": ["metadata.labels.tier", "spec.runStrategy"],
+        "transitions": ["running", "deleted"],
+        "state_folder": str(tmp_path),
+        "delay": 0.2,
+    }
+    events, taken = Events(), threading.Event()
+    with events.of(taken, **arguments):
+        wait_until(lambda: bool(events.sent))
+        # The other cluster has its event, too, which waits.
+        declare("b", "web")
+        assert len(events.sent) == 1
+        taken.set()
+        wait_until(lambda: len(events.sent) >= 4)
+        declare("a", "data")
+        run("virtual_machine", **place, name="a", state="absent", wait=True)
+        run("virtual_machine", **place, name="b", state="absent", wait=True)
+        wait_until(lambda: len(events.sent) >= 6)
+    told = sorted((event["cluster"], event["transition"], event["name"]) for event in events.sent)
+    assert told == [
+        (name, *what) for name in ("east", "west") for what in (("deleted", "b"), ("running", "a"), ("running", "b"))
+    ]
+    seen = [event["virtual_machine"] for event in events.sent if event["transition"] == "running"]
+    assert seen == [{"metadata": {"labels": {"tier": "web"}}, "spec": {"runStrategy": "Always"}}] * 4
+    assert {path.name for path in tmp_path.glob("*.jsonl")} == {"east.jsonl", "west.jsonl"}

@@ -22,9 +22,9 @@ def counted(action: str, result: Any) -> list[Any]:
     return matches
 
 
-def managed(events: list[Event]) -> dict[str, set[str]]:
-    """The VMs that each module has managed, by the facts that make two records one."""
-    result: dict[str, set[str]] = {}
+def managed(events: list[Event]) -> dict[str, set[tuple[str, str]]]:
+    """The VMs that each module has managed, name and UID, by the facts that make two records one."""
+    result: dict[str, set[tuple[str, str]]] = {}
     for event in events:
         # Lines that belong to no task have no data with ansible-core 2.16.
         data = event.get("event_data") or {}
@@ -35,7 +35,8 @@ def managed(events: list[Event]) -> dict[str, set[str]]:
             facts = record["canonical_facts"]
             assert set(record) == {"name", "canonical_facts", "facts"} and all(facts.values())
             assert record["name"] == f"{facts['namespace']}/{facts['name']}"
-            result.setdefault(action.rpartition(".")[2], set()).add(facts["name"])
+            assert facts["cluster"].startswith("https://")
+            result.setdefault(action.rpartition(".")[2], set()).add((facts["name"], facts["uid"]))
     return result
 
 
@@ -57,8 +58,16 @@ def test_the_vms_of_a_run_are_counted(fleet: Fleet, tmp_path: Path) -> None:
         },
         {"virtual_machine_adopt": {"namespace": fleet.namespace, "names": ["c"]}, "ignore_errors": True},
         {"virtual_machine_info": {"namespace": fleet.namespace}},
+        {"virtual_machine": {"namespace": fleet.namespace, "name": "d", "state": "absent", "wait": True}},
+        {"virtual_machine": {**options, "name": "d", "volumes": volumes}},
+        {"virtual_machine": {**options, "name": "never", "volumes": volumes}, "check_mode": True},
+        {"controller_revision": {"namespace": fleet.namespace, "state": "pruned"}},
     ]
-    named = [{f"virtshape.instancetypes.{key}" if key[0] in "vc" else key: task[key] for key in task} for task in tasks]
+    modules = ("virtual_machine", "controller_revision")
+    named = [
+        {f"virtshape.instancetypes.{key}" if key.startswith(modules) else key: value for key, value in task.items()}
+        for task in tasks
+    ]
     play = [{"hosts": "localhost", "gather_facts": False, "connection": "local", "tasks": named}]
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "play.yml").write_text(json.dumps(play))
@@ -67,9 +76,13 @@ def test_the_vms_of_a_run_are_counted(fleet: Fleet, tmp_path: Path) -> None:
     )
     assert run.rc == 0, run.stdout.read()
     result = managed(list(run.events))
-    assert result["virtual_machine"] == {"a", "b", "c", "d"}
-    assert result["virtual_machine_power"] == {"a"}
-    assert result["controller_revision"] == {"b"}
+    uids = {name: vm["uid"] for name, vm in fleet.vms().items()}
+    made = result["virtual_machine"]
+    # A VM that was made anew is another one, also where its name and namespace are the same.
+    assert sorted(name for name, _uid in made) == ["a", "b", "c", "d", "d"]
+    assert uids.items() <= made
+    assert result["virtual_machine_power"] == {("a", uids["a"])}
+    assert result["controller_revision"] == {("b", uids["b"])}
 
 
 @pytest.fixture
@@ -80,9 +93,17 @@ def fleet(cluster: Path, namespace: str, tmp_path: Path) -> Fleet:
 
 
 @pytest.mark.parametrize("action", QUERIES)
+def test_vms_of_two_clusters_count_twice(action: str) -> None:
+    vm = {"name": "a", "namespace": "shop", "uid": "1"}
+    results = [{"cluster": f"https://{name}", "results": [vm]} for name in ("east", "west", "east")]
+    facts = {json.dumps(record["canonical_facts"]) for result in results for record in counted(action, result)}
+    assert len(facts) == 2
+
+
+@pytest.mark.parametrize("action", QUERIES)
 @pytest.mark.parametrize(
     "result",
-    [{}, None, {"results": None}, {"results": "hidden"}, {"results": [None, "x", {"name": "a"}]}, {"msg": "no"}],
+    [{}, None, "x", {"results": None}, {"cluster": "x", "results": "hidden"}, {"cluster": "x", "results": [None, "x"]}],
 )
 def test_event_without_result_counts_nothing(action: str, result: Any) -> None:
     """An error of one query would leave the whole job uncounted."""

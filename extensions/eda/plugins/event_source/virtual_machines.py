@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable
@@ -38,7 +40,8 @@ options:
     type: raw
   clusters:
     description: Clusters to watch, each with a C(name), which events have as C(cluster), and with arguments of
-      authentication that override those beside this list.
+      authentication that override those beside this list. One that is down, or refuses, is logged and tried again; the
+      others go on.
     type: list
     elements: dict
   namespace:
@@ -66,11 +69,11 @@ options:
     type: bool
     default: true
   state_folder:
-    description: Folder for the last known state, a file for each cluster.
+    description: Folder for the last known state, a file for each cluster. Each source needs its own.
     type: str
   state_config_map:
     description: ConfigMap for the last known state, as C(NAMESPACE/NAME), in each of the clusters. It holds about
-      7,000 VMs with three states each.
+      7,000 VMs with three states each. Each source needs its own.
     type: str
   delay:
     description: Seconds to wait after a change for further changes.
@@ -147,7 +150,14 @@ async def main(queue: asyncio.Queue[Any], args: dict[str, Any]) -> None:
         _in_thread(loop, functools.partial(watch_cluster, options, cluster, put_from_thread, stop))
         for cluster in options.clusters
     ]
+    # A source that returns makes the rule engine end its actions first; the signal by itself would drop them.
+    with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+        loop.add_signal_handler(signal.SIGTERM, stop.set)
     try:
+        await asyncio.wait(runs, return_when=asyncio.FIRST_EXCEPTION)
+        stop.set()
+        # After an error of one cluster, the others save what they have told.
+        await asyncio.wait(runs)
         await asyncio.gather(*runs)
     finally:
         stop.set()

@@ -9,13 +9,13 @@ from typing import Final, NamedTuple
 from ..._cluster.client.errors import ApiError
 from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
-from ..._cluster.reads.revisions import inspect
+from ..._cluster.reads.lookup import ClusterLookup
+from ..._cluster.reads.revisions import inspect_each
 from ..._resolver.api.errors import FieldError
-from ..._resolver.api.kinds import EXISTENCE_ONLY, KINDS
+from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, qualified_name
-from ..._resolver.guest.effect import ASSUMED, Instance
+from ..._resolver.guest.effect import ASSUMED, MaybeVMI
 from ..._resolver.kubevirt.config.cluster import Cluster
-from ..._resolver.kubevirt.find.lookup import Problem
 from ..._resolver.kubevirt.vm.readiness import has_guest
 from ..._resolver.refresh.drift import Drift, drift
 from ..facts import Facts, facts_of
@@ -45,35 +45,12 @@ class Selection(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What a look has found. name: NAMESPACE/NAME. vm: None if it is deleted, or (`left`) no longer selected."""
+    """A VM as a look has found it. name: NAMESPACE/NAME. vm: None if it is deleted, or (`left`) no longer selected."""
 
     name: str
     vm: Manifest | None
     facts: Facts | None = None
     left: bool = False
-
-
-class ReadOnDemand:
-    """A find.Lookup with a GET for each object. What may not be read is a Problem, other errors are raised."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._objects: dict[tuple[str, str, str], Manifest | Problem | None] = {}
-
-    def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
-        """See find.Lookup."""
-        key = kind, namespace, name
-        if key not in self._objects:
-            self._objects[key] = self._read(*key)
-        return self._objects[key]
-
-    def _read(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
-        try:
-            return self._session.get(KINDS[kind], namespace or None, name, kind in EXISTENCE_ONLY)
-        except ApiError as error:
-            if error.code not in (403, 404):
-                raise
-            return None if error.code == 404 else Problem(str(error), error.reason, error.code)
 
 
 def all_vms(session: Session, selection: Selection, known: Mapping[str, KnownVM]) -> Iterator[Seen]:
@@ -85,9 +62,9 @@ def all_vms(session: Session, selection: Selection, known: Mapping[str, KnownVM]
     if selection.namespace is None and len(names) > _AT_ONCE:
         places = list(dict.fromkeys(name.partition("/")[0] for name in names))
     for place in places:
-        for vm in inspect(session, place, None, selection.labels or None) if names else ():
+        for vm in inspect_each(session, place, None, selection.labels or None) if names else ():
             if vm.label in names:
-                yield from _seen(vm.vm, vm.drift)
+                yield from _seen(vm)
     for name in [name for name in known if name not in names]:
         yield from _gone(session, name, known)
 
@@ -110,7 +87,7 @@ def some_vms(
             yield from _gone(session, name, known)
         elif left is False or name in known:
             by_namespace.setdefault(name.partition("/")[0], set()).add(name)
-    lookup = ReadOnDemand(session)
+    lookup = ClusterLookup(session, strict=True, single=True)
     for namespace, names in by_namespace.items():
         if len(names) > _SINGLE:
             yield from _by_list(session, selection, namespace, names, known)
@@ -121,7 +98,7 @@ def some_vms(
                 yield from _gone(session, name, known)
             else:
                 vm = {**vm, "apiVersion": _VM.api_version, "kind": _VM.kind}
-                yield from _seen(vm, _drift(session, vm, lookup))
+                yield from _seen(_drift(session, vm, lookup))
 
 
 def _by_list(
@@ -129,15 +106,15 @@ def _by_list(
 ) -> Iterator[Seen]:
     found: set[str] = set()
     own = [name.partition("/")[2] for name in names]
-    for vm in inspect(session, namespace, own, selection.labels or None) if names else ():
+    for vm in inspect_each(session, namespace, own, selection.labels or None) if names else ():
         found.add(vm.label)
-        yield from _seen(vm.vm, vm.drift)
+        yield from _seen(vm)
     for name in sorted(names - found):
         yield from _gone(session, name, known)
 
 
-def _drift(session: Session, vm: Manifest, lookup: ReadOnDemand) -> Drift:
-    vmi: Instance = None
+def _drift(session: Session, vm: Manifest, lookup: ClusterLookup) -> Drift:
+    vmi: MaybeVMI = None
     if has_guest(vm):
         try:
             vmi = session.get(_VMI, vm["metadata"]["namespace"], vm["metadata"]["name"])
@@ -148,12 +125,12 @@ def _drift(session: Session, vm: Manifest, lookup: ReadOnDemand) -> Drift:
     return drift(vm, vmi, Cluster(lookup, kubevirt(session)))
 
 
-def _seen(vm: Manifest, judged: Drift) -> Iterator[Seen]:
+def _seen(drift: Drift) -> Iterator[Seen]:
     try:
-        yield Seen(qualified_name(vm), vm, facts_of(judged))
+        yield Seen(qualified_name(drift.vm), drift.vm, facts_of(drift))
     except (AttributeError, FieldError, KeyError, TypeError, ValueError) as error:
         # A VM that this collection cannot judge must not hide the others.
-        log.warning("%s: cannot be judged: %s", qualified_name(vm), " ".join(str(error).split()))
+        log.warning("%s: cannot be judged: %s", qualified_name(drift.vm), " ".join(str(error).split()))
 
 
 def _gone(session: Session, name: str, known: Mapping[str, KnownVM]) -> Iterator[Seen]:

@@ -7,11 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from contextvars import copy_context
+from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 
-from ..._cluster.client.errors import ApiError, RequestFailed, TaskFailed
-from ..._cluster.client.pool import Backoff, Stopped, stoppable
+from ..._cluster.client.concurrency import Backoff, Stopped, stoppable
+from ..._cluster.client.errors import RequestFailed, TaskFailed
 from ..._cluster.client.session import Session
 from ..._cluster.client.transport import MISSING
 from ..options import ClusterOptions, SourceOptions
@@ -22,71 +24,119 @@ from .triggers import Batch, Triggers
 
 log = logging.getLogger(__name__)
 
+_REFUSALS: Final = (401, 403, 404)
+# How the number of attempts begins, which differs each time.
+_TRIED: Final = " (tried "
+
 Put = Callable[[dict[str, Any]], None]
 """Hands an event to the rule engine, and returns once that has it."""
 
 
 def watch_cluster(options: SourceOptions, cluster: ClusterOptions, put: Put, stop: threading.Event) -> None:
-    """Tells the transitions of a cluster's VMs until `stop` is set.
+    """Tells the transitions of a cluster's VMs until `stop` is set. The one that is being told is told, and saved.
 
-    A cluster that cannot be reached at first, or that denies the user what it must read, raises TaskFailed,
-    RequestFailed or FieldError; later failures are logged, and tried again without an end.
+    A failed request is logged, and tried again without an end. Only if the cluster is the only one, its wrong options,
+    and a first look that it refuses, raise RequestFailed. A state that cannot be kept raises TaskFailed. `stop` is set
+    in the end, also after an error.
     """
     if MISSING is not None:
         raise TaskFailed("the Python package kubernetes is missing; install it beside ansible-rulebook")
-    stoppable(stop)
-    with suppress(Stopped):
-        _ClusterSource(options, cluster, put, stop).run()
+    source = _ClusterSource(options, cluster, put, stop)
+
+    def run() -> None:
+        stoppable(stop)
+        with suppress(Stopped):
+            source.run()
+
+    try:
+        copy_context().run(run)
+        # The last saving must not be stopped.
+        source.store.flush()
+    finally:
+        # After an error the watches would go on.
+        stop.set()
+        source.store.close()
 
 
 class _ClusterSource:
     def __init__(self, options: SourceOptions, cluster: ClusterOptions, put: Put, stop: threading.Event) -> None:
         self._options, self._auth, self._put, self._stop = options, cluster.auth, put, stop
-        self._session = Session(self._auth)
-        name = cluster.name or self._session.host
-        self._reporter = Reporter(name, options.transitions, options.fields)
+        self._session: Session | None = None
+        self._reporter = Reporter(cluster.name, options.transitions, options.fields)
         self._selection = Selection(options.namespace, options.label_selector, options.field_selector)
-        self._store = self._new_store(name)
+        self.store: Store = Nowhere()
         self._known: dict[str, KnownVM] = {}
-        self._name = name
-
-    def _new_store(self, name: str) -> Store:
-        if self._options.state_folder:
-            return StateFile(self._options.state_folder, name)
-        if self._options.state_config_map is not None:
-            return StateConfigMap(self._session, *self._options.state_config_map)
-        return Nowhere()
+        # Others are not to end with this one.
+        self._may_raise = len(options.clusters) == 1
+        # When to look at all VMs without a reason.
+        self._due = time.monotonic()
 
     def run(self) -> None:
-        loaded = self._store.load()
-        self._known = loaded or {}
-        silent = loaded is None and not self._options.report_existing
-        triggers = Triggers(self._session, self._options.namespace, self._selection.query, self._stop)
-        triggers.start()
-        pauses, first, due, told = Backoff(), True, time.monotonic(), ""
+        self._until_done(self._begin)
+        triggers = Triggers(self._current, self._options.namespace, self._selection.query, self._stop)
+        if not self._stop.is_set():
+            triggers.start()
         while not self._stop.is_set():
-            batch = triggers.take(max(0.0, due - time.monotonic()), self._options.delay)
-            if self._stop.is_set():
-                return
+            self._until_done(partial(self._turn, triggers))
+            self._may_raise, self._reporter = False, self._reporter._replace(silent=False)
+
+    def _turn(self, triggers: Triggers) -> None:
+        """Waits for something to look at, and looks. After a failure, it is to look at once more, with what is new."""
+        batch = triggers.take(max(0.0, self._due - time.monotonic()), self._options.delay)
+        try:
+            if batch.everything:
+                # A new session reads the configuration of the cluster's KubeVirt again.
+                self._session = None
+                self._due = time.monotonic() + self._options.resync
+            self._look(batch)
+        except RequestFailed:
+            triggers.add(batch)
+            raise
+
+    def _current(self) -> Session:
+        """The session; after failures a new one, which reads the credentials again."""
+        session = self._session
+        if session is None:
+            session = self._session = Session(self._auth)
+        return session
+
+    def _begin(self) -> None:
+        """Takes up what is known."""
+        host = self._current().host
+        self._reporter = self._reporter._replace(cluster=self._reporter.cluster or host)
+        store = self._new_store(host)
+        loaded, self.store = store.load(), store
+        self._known = loaded or {}
+        self._reporter = self._reporter._replace(silent=loaded is None and not self._options.report_existing)
+
+    def _new_store(self, host: str) -> Store:
+        if self._options.state_folder:
+            return StateFile(self._options.state_folder, self._reporter.cluster, host)
+        if self._options.state_config_map is not None:
+            return StateConfigMap(self._current, *self._options.state_config_map)
+        return Nowhere()
+
+    def _until_done(self, step: Callable[[], None]) -> None:
+        """Takes a step, again and again after failures, of which equal ones are logged once."""
+        pauses, told = Backoff(), ""
+        while not self._stop.is_set():
             try:
-                if batch.everything:
-                    # A new session reads the configuration of the cluster's KubeVirt again.
-                    self._session = Session(self._auth)
-                    due = time.monotonic() + self._options.resync
-                self._look(batch, self._reporter._replace(silent=silent))
-                first, silent, pauses, told = False, False, Backoff(), ""
+                step()
+                return
             except RequestFailed as error:
-                if first and isinstance(error, ApiError) and error.code in (401, 403, 404):
+                if self._may_raise and (self._session is None or error.code in _REFUSALS):
                     raise
-                if str(error) != told:
-                    log.warning("%s: %s", self._name, error)
-                    told = str(error)
-                triggers.add(batch)
+                problem = str(error).partition(_TRIED)[0]
+                if problem != told:
+                    log.warning("%s: %s", self._reporter.cluster, problem)
+                told, self._session = problem, None
                 self._stop.wait(pauses.next())
 
-    def _look(self, batch: Batch, reporter: Reporter) -> None:
+    def _look(self, batch: Batch) -> None:
         for seen in self._seen(batch):
-            for change in self._changes(seen, reporter):
+            for change in self._changes(seen):
+                if self._stop.is_set():
+                    return
                 if change.event is not None:
                     self._put(change.event)
                 # Not before: what is known is not told again. In this process it is known even if it cannot be saved.
@@ -94,21 +144,21 @@ class _ClusterSource:
                     self._known.pop(change.vm, None)
                 else:
                     self._known[change.vm] = change.known
-                self._store.save(change.vm, change.known)
-        self._store.flush()
+                self.store.save(change.vm, change.known)
+        self.store.flush()
 
     def _seen(self, batch: Batch) -> Iterator[Seen]:
+        session = self._current()
         if batch.everything:
-            return all_vms(self._session, self._selection, self._known)
+            return all_vms(session, self._selection, self._known)
         parts = [
-            namespace_vms(self._session, self._selection, namespace, self._known)
-            for namespace in sorted(batch.namespaces)
+            namespace_vms(session, self._selection, namespace, self._known) for namespace in sorted(batch.namespaces)
         ]
-        return chain(*parts, some_vms(self._session, self._selection, batch.vms, self._known))
+        return chain(*parts, some_vms(session, self._selection, batch.vms, self._known))
 
-    def _changes(self, seen: Seen, reporter: Reporter) -> Iterator[Change]:
+    def _changes(self, seen: Seen) -> Iterator[Change]:
         known = self._known.get(seen.name)
         if seen.vm is not None and seen.facts is not None:
-            yield from reporter.changes(seen.vm, seen.facts, known)
+            yield from self._reporter.changes(seen.vm, seen.facts, known)
         elif known is not None:
-            yield Change(seen.name, None) if seen.left else reporter.deletion(seen.name, known)
+            yield Change(seen.name, None) if seen.left else self._reporter.deletion(seen.name, known)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import base64
+import fcntl
 import os
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final, Protocol
 from urllib.parse import quote
 
-from ..._cluster.client.errors import TaskFailed
+from ..._cluster.client.errors import ApiError, TaskFailed
 from ..._cluster.client.session import Session
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.write import apply
+from ..._resolver.api.write import apply, create
 from ..transitions import KnownVM, known_of, line_of
 
 _HEADER: Final = "# virtshape.instancetypes.virtual_machines 1"
@@ -21,7 +22,7 @@ _HEADER: Final = "# virtshape.instancetypes.virtual_machines 1"
 _SURPLUS: Final = 5000
 _CONFIG_MAP: Final = KINDS["ConfigMap"]
 _KEY: Final = "known"
-# What a ConfigMap holds at most, and the changes of VMs that may be told again if the source is killed.
+# The bytes that a ConfigMap holds at most, and the changes of VMs that may be told again if the source is killed.
 _LARGEST: Final = 1_000_000
 _UNSAVED: Final = 100
 _MANAGER: Final = "virtshape-events"
@@ -31,13 +32,16 @@ class Store(Protocol):
     """Keeps what is known of VMs."""
 
     def load(self) -> dict[str, KnownVM] | None:
-        """What was saved, None if nothing ever was. Raises TaskFailed if it is unreadable, and RequestFailed."""
+        """The saved VMs, None if none were ever saved. Raises TaskFailed if they are unreadable, and RequestFailed."""
 
     def save(self, name: str, known: KnownVM | None) -> None:
         """Saves what is known of a VM now, None if it is gone. Raises TaskFailed and RequestFailed."""
 
     def flush(self) -> None:
         """Called at the end of each look; what was saved before outlives the machine."""
+
+    def close(self) -> None:
+        """Lets another source have it."""
 
 
 class Nowhere:
@@ -52,12 +56,17 @@ class Nowhere:
     def flush(self) -> None:
         pass
 
+    def close(self) -> None:
+        pass
+
 
 class StateFile:
     """A file with a line for each change. A kill at any moment harms nothing: a line that is cut off does not count."""
 
-    def __init__(self, folder: str, cluster: str) -> None:
+    def __init__(self, folder: str, cluster: str, host: str) -> None:
+        """cluster: its name in events. host: its API server."""
         self._path = Path(folder).expanduser() / f"{quote(cluster, safe='')}.jsonl"
+        self._header = f"{_HEADER} {host}"
         self._known: dict[str, KnownVM] = {}
         self._lines = 0
         self._dirty = False
@@ -65,12 +74,16 @@ class StateFile:
     def load(self) -> dict[str, KnownVM] | None:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock()
             text = self._path.read_text(encoding="utf-8") if self._path.exists() else ""
         except (OSError, UnicodeDecodeError) as error:
-            raise TaskFailed(f"state_folder: cannot read {self._path}: {error}") from None
+            raise TaskFailed(f"state_folder: cannot use {self._path}: {error}") from None
         header, *lines = text.split("\n")[:-1] or [""]
-        if text and header != _HEADER:
-            raise TaskFailed(f"state_folder: {self._path} is no state of this event source; delete it")
+        if text and header != self._header:
+            # The VMs of another cluster would all seem to be deleted.
+            of = header.removeprefix(f"{_HEADER} ") if header.startswith(_HEADER) else ""
+            problem = f"is the state of {of}; give this cluster another name" if of else "is no state of this source"
+            raise TaskFailed(f"state_folder: {self._path} {problem}, or delete it")
         try:
             self._known = known_of(lines)
         except ValueError as error:
@@ -87,7 +100,7 @@ class StateFile:
             self._file.write(f"{line_of(name, known)}\n")
             self._file.flush()
         except OSError as error:
-            raise TaskFailed(f"state_folder: cannot write {self._path}: {error.strerror}") from None
+            raise self._unwritable(error) from None
         self._lines, self._dirty = self._lines + 1, True
 
     def flush(self) -> None:
@@ -96,41 +109,62 @@ class StateFile:
         if self._lines > len(self._known) + _SURPLUS:
             self._file.close()
             self._rewrite()
-        os.fsync(self._file.fileno())
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise self._unwritable(error) from None
         self._dirty = False
+
+    def close(self) -> None:
+        self._locked.close()
+
+    def _lock(self) -> None:
+        """Keeps other sources off."""
+        self._locked = self._path.with_suffix(".lock").open("w")
+        try:
+            fcntl.flock(self._locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            problem = f"state_folder: another source uses {self._path}; give each its own folder"
+            raise TaskFailed(problem) from None
+
+    def _unwritable(self, error: OSError) -> TaskFailed:
+        return TaskFailed(f"state_folder: cannot write {self._path}: {error.strerror}")
 
     def _rewrite(self) -> None:
         """Replaces the file by one without outdated lines, and leaves it open."""
         new = self._path.with_suffix(".new")
         try:
             with new.open("w", encoding="utf-8") as file:
-                file.write(f"{_HEADER}\n")
+                file.write(f"{self._header}\n")
                 file.writelines(f"{line_of(name, known)}\n" for name, known in self._known.items())
                 file.flush()
                 os.fsync(file.fileno())
             new.replace(self._path)
             self._file = self._path.open("a", encoding="utf-8")
         except OSError as error:
-            raise TaskFailed(f"state_folder: cannot write {self._path}: {error.strerror}") from None
+            raise self._unwritable(error) from None
         self._lines = len(self._known)
 
 
 class StateConfigMap:
     """A ConfigMap of the cluster that is watched, written after every hundred changes and at the end of a look."""
 
-    def __init__(self, session: Session, namespace: str, name: str) -> None:
+    def __init__(self, session: Callable[[], Session], namespace: str, name: str) -> None:
+        """session: the current one."""
         self._session, self._namespace, self._name = session, namespace, name
         self._known: dict[str, KnownVM] = {}
         self._unsaved = 0
+        # The data of the ConfigMap as far as they are known, None without one, and their resourceVersion.
+        self._data: str | None = None
+        self._version = ""
 
     def load(self) -> dict[str, KnownVM] | None:
-        live = self._session.get(_CONFIG_MAP, self._namespace, self._name)
-        if live is None:
+        self._data, self._version = self._read()
+        if self._data is None:
             return None
         try:
-            packed = (live.get("binaryData") or {})[_KEY]
-            self._known = known_of(zlib.decompress(base64.b64decode(packed)).decode().splitlines())
-        except (KeyError, ValueError, zlib.error):
+            self._known = known_of(zlib.decompress(base64.b64decode(self._data)).decode().splitlines())
+        except (ValueError, zlib.error):
             where = f"{self._namespace}/{self._name}"
             raise TaskFailed(f"state_config_map: {where} is no state of this event source; delete it") from None
         return dict(self._known)
@@ -153,18 +187,43 @@ class StateConfigMap:
                 f"state_config_map: the state of {len(self._known)} VMs is larger than a ConfigMap may be; use"
                 " state_folder, or a source for each part of them"
             )
-        manifest = {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": self._name, "namespace": self._namespace},
-            "binaryData": {_KEY: packed},
-        }
-        path = _CONFIG_MAP.path(self._namespace, self._name)
-        self._session.write(apply(path, manifest, _MANAGER, force=True))
-        self._unsaved = 0
+        try:
+            self._version = self._write(packed)
+        except ApiError as error:
+            if error.code != 409:
+                raise
+            # Somebody labelled or deleted it, or the answer to an earlier attempt was lost; else it is not ours alone.
+            data, self._version = self._read()
+            if data not in (None, self._data, packed):
+                where = f"{self._namespace}/{self._name}"
+                problem = f"state_config_map: another source uses {where}; give each its own ConfigMap"
+                raise TaskFailed(problem) from None
+            self._version = self._write(packed)
+        self._data, self._unsaved = packed, 0
+
+    def close(self) -> None:
+        pass
+
+    def _read(self) -> tuple[str | None, str]:
+        live = self._session().get(_CONFIG_MAP, self._namespace, self._name)
+        if live is None:
+            return None, ""
+        data = str((live.get("binaryData") or {}).get(_KEY) or "")
+        return data, str(live["metadata"].get("resourceVersion") or "")
+
+    def _write(self, packed: str) -> str:
+        """Writes it over the version that is known, or creates it. Returns the new version."""
+        metadata = {"name": self._name, "namespace": self._namespace}
+        manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "binaryData": {_KEY: packed}}
+        if self._version:
+            metadata["resourceVersion"] = self._version
+            write = apply(_CONFIG_MAP.path(self._namespace, self._name), manifest, _MANAGER, force=True)
+        else:
+            write = create(_CONFIG_MAP.path(self._namespace), manifest)
+        return str(self._session().write(write)["metadata"].get("resourceVersion") or "")
 
 
 def packed_state(known: Mapping[str, KnownVM]) -> str:
-    """What is known, compressed, as base64."""
+    """The known VMs, compressed, as base64."""
     lines: Iterable[str] = (line_of(name, item) for name, item in sorted(known.items()))
     return base64.b64encode(zlib.compress("\n".join(lines).encode(), 9)).decode()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ..._cluster.client.errors import ApiError, ConnectionFailed, RequestFailed
-from ..._cluster.client.pool import Backoff, Stopped, stoppable
+from ..._cluster.client.concurrency import Backoff, Stopped, stoppable
+from ..._cluster.client.errors import ConnectionFailed, RequestFailed
 from ..._cluster.client.session import Session
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.matcher import MATCHER_FIELDS
@@ -29,7 +30,7 @@ _UNAVAILABLE: Final = 300.0
 
 @dataclass
 class Batch:
-    """What to look at: all VMs, those of namespaces, or single ones.
+    """The VMs to look at: all, those of namespaces, or single ones.
 
     vms: NAMESPACE/NAME → whether the VM's last event was that it left the selection, or the cluster; None if only
     another object of this name changed, so that the VM may not be selected.
@@ -53,12 +54,15 @@ class Batch:
 class Triggers:
     """Watches of one cluster, each in a thread, and what they have found since the last look."""
 
-    def __init__(self, session: Session, namespace: str | None, query: dict[str, str], stop: threading.Event) -> None:
-        """namespace: None for all. query: the selectors of VMs. stop: ends the threads."""
+    def __init__(
+        self, session: Callable[[], Session], namespace: str | None, query: dict[str, str], stop: threading.Event
+    ) -> None:
+        """session: the current one. namespace: None for all. query: the selectors of VMs. stop: ends the threads."""
         self._session, self._namespace, self._query, self._stop = session, namespace, query, stop
         self._changed = threading.Condition()
         self._batch = Batch()
         self._pending = set(KINDS_WATCHED)
+        self._defect: Exception | None = None
 
     def start(self) -> None:
         """Starts the watches, and returns when each has begun or failed once, so that one look sees all before."""
@@ -74,15 +78,17 @@ class Triggers:
             self._changed.notify_all()
 
     def take(self, seconds: float, delay: float) -> Batch:
-        """What is to look at: all, if nothing happens for so long.
+        """The VMs to look at; all of them if nothing happens for this time. seconds: the time to wait.
 
-        delay: seconds to wait for further changes, since one seldom comes alone.
+        delay: seconds to wait for further changes, since one seldom comes alone. Raises what has ended a watch.
         """
         until = time.monotonic() + seconds
         with self._changed:
             while not self._batch and not self._stop.is_set() and (remaining := until - time.monotonic()) > 0:
                 self._changed.wait(min(1.0, remaining))
             found = bool(self._batch)
+            if self._defect is not None:
+                raise self._defect
         if found:
             self._stop.wait(delay)
         with self._changed:
@@ -106,9 +112,13 @@ class Triggers:
                     # Only a look at all shows what was missed; the next beginning asks for one.
                     version = ""
                     pause = pauses.next()
-                    if isinstance(error, ApiError) and error.code in (401, 403, 404):
-                        pause = _UNAVAILABLE if kind.kind != _VM else pause
-                    if str(error) != told and not _is_gone(error):
+                    if kind.kind == _VM:
+                        # If the cluster is down, or refuses the credentials, the look says so, once for all watches.
+                        self.add(Batch(everything=True))
+                    elif error.code in (403, 404):
+                        pause = _UNAVAILABLE
+                    # Without CDI there are no DataSources.
+                    if str(error) != told and error.code == 403:
                         log.warning("watch of %s: %s", kind.plural, error)
                         told = str(error)
                 finally:
@@ -116,6 +126,10 @@ class Triggers:
                 self._stop.wait(pause)
         except Stopped:
             pass
+        except Exception as error:
+            # A watch that ended unseen would be a source that does not listen.
+            self._defect = error
+            self.add(Batch(everything=True))
 
     def _has_begun(self, kind: Kind) -> None:
         with self._changed:
@@ -127,7 +141,7 @@ class Triggers:
 
     def _begin(self, kind: Kind) -> str:
         """The resourceVersion to watch from. All that was before is to look at."""
-        page: dict[str, Any] = self._session.request("GET", kind.path(self._namespace), query={"limit": "1"})
+        page: dict[str, Any] = self._session().request("GET", kind.path(self._namespace), query={"limit": "1"})
         version = str((page.get("metadata") or {}).get("resourceVersion") or "")
         if not version:
             raise ConnectionFailed(f"the list of {kind.plural} has no resourceVersion")
@@ -137,7 +151,7 @@ class Triggers:
 
     def _follow(self, kind: Kind, version: str) -> str:
         """One watch; the resourceVersion to go on from."""
-        events = self._session.watch(kind, self._namespace, version, _WATCH, True, **self._selectors(kind))
+        events = self._session().watch(kind, self._namespace, version, _WATCH, True, **self._selectors(kind))
         for event in events:
             metadata = event["object"]["metadata"]
             version = metadata.get("resourceVersion") or version
@@ -147,7 +161,7 @@ class Triggers:
 
 
 def concerned(kind: Kind, event_type: str, metadata: dict[str, Any]) -> Batch:
-    """What to look at because of an event of a watch."""
+    """The VMs to look at because of an event of a watch."""
     namespace, name = metadata.get("namespace") or "", metadata.get("name") or ""
     if kind.kind in _SHARED and kind.namespaced:
         return Batch(namespaces={namespace})
@@ -159,7 +173,3 @@ def concerned(kind: Kind, event_type: str, metadata: dict[str, Any]) -> Batch:
         owners = metadata.get("ownerReferences") or []
         return Batch(vms={f"{namespace}/{owner.get('name')}": None for owner in owners if owner.get("kind") == _VM})
     return Batch(vms={f"{namespace}/{name}": None})
-
-
-def _is_gone(error: RequestFailed) -> bool:
-    return error.code == 410

@@ -6,13 +6,13 @@ import pytest
 
 from plugins.module_utils._events import facts
 from plugins.module_utils._events.facts import Facts, facts_of
-from plugins.module_utils._resolver.api.errors import Panic
+from plugins.module_utils._resolver.api.errors import KubeVirtError, Panic
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.api.state import DEPRECATED_LABEL, REPLACEMENT
-from plugins.module_utils._resolver.guest.effect import ASSUMED, RESTART, Instance
+from plugins.module_utils._resolver.guest.effect import ASSUMED, RESTART, MaybeVMI
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.find import revision_store
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects, Problem
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.refresh.drift import Drift, drift
 
 Manifest = dict[str, Any]
@@ -63,15 +63,17 @@ class Unreadable:
     def __init__(self, kind: str, *objects: Manifest) -> None:
         self._kind, self._others = kind, Objects(objects)
 
-    def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
-        return Problem("forbidden", "Forbidden", 403) if kind == self._kind else self._others.get(kind, namespace, name)
+    def get(self, kind: str, namespace: str, name: str) -> Manifest | None:
+        if kind == self._kind:
+            raise KubeVirtError("forbidden", "Forbidden", 403)
+        return self._others.get(kind, namespace, name)
 
 
-def judged(vm: Manifest, *objects: Manifest, vmi: Instance = None, kubevirt: KubeVirt | None = None) -> Drift:
+def judged(vm: Manifest, *objects: Manifest, vmi: MaybeVMI = None, kubevirt: KubeVirt | None = None) -> Drift:
     return drift(vm, vmi, Cluster(Objects(objects), kubevirt or KubeVirt(NEWEST)))
 
 
-def found(vm: Manifest, *objects: Manifest, vmi: Instance = None) -> Facts:
+def found(vm: Manifest, *objects: Manifest, vmi: MaybeVMI = None) -> Facts:
     return facts_of(judged(vm, *objects, vmi=vmi))
 
 
@@ -108,7 +110,7 @@ def test_unreadable_revisions_decide_nothing() -> None:
 
 @pytest.mark.parametrize("reason", ["another CPU model", ""])
 @pytest.mark.parametrize("vmi", [instance(), ASSUMED, None])
-def test_only_the_judgement_requires_a_restart(reason: str, vmi: Instance) -> None:
+def test_only_the_judgement_requires_a_restart(reason: str, vmi: MaybeVMI) -> None:
     calm = judged(CAPTURED, REVISION, instancetype(), vmi=vmi)
     pending = calm.pending._replace(needs=RESTART, reason=reason, outstanding=("domain.cpu.model",))
     fact = facts_of(calm._replace(pending=pending)).held[facts.RESTART_REQUIRED]
