@@ -36,7 +36,7 @@ export PYTHONPATH := $(COLLECTIONS)
 # Tests start thousands of processes, each of which would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo check test nightly test-all test-versions test-releases test-real lint style content workflows sanity sanity-core unit core random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side wheel docs site bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check pictures build publish clean
+.PHONY: help setup demo check test nightly test-all test-versions test-releases test-real lint style content workflows sanity sanity-core unit core random each-request tests conformance virtctl pod_resources boot_sources templates placement quota wild integration coverage control-plane programs side-by-side wheel docs site bench bench-resolver bench-local_cluster bench-peers compare mutants lock release-check environments pictures build publish clean
 
 help: ## this list
 	@sed -n 's/^\([a-z_-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -115,7 +115,7 @@ lint: style content ## style, types, generated files, playbooks and roles, docum
 style: setup
 	@ruff check --output-format concise --quiet .
 	@ruff format --check --quiet .
-	@mypy plugins/module_utils plugins/plugin_utils/_check
+	@mypy plugins/inventory plugins/modules plugins/module_utils plugins/plugin_utils
 	@MYPYPATH=roles/local_cluster/files mypy -p local_cluster -p fault_proxy -p node
 	@antsibull-changelog lint
 	@python tools/generate_docs.py --check
@@ -232,8 +232,12 @@ release-check: setup wheel ## whether this could be released: changelog, tarball
 	@python tools/import_tarball.py
 	@python tools/release_check.py
 
-pictures: setup ## the demo and a fleet report as pictures for the documentation, in docs/images
+environments: setup ## images with this checkout: an execution and a decision environment; without podman or docker, their build files
+	@python tools/build_environments.py
+
+pictures: setup ## the demo and reports as pictures for the documentation, and what modules print
 	@python tools/record_demo.py
+	@python tools/record_outputs.py
 	@python tools/draw_fleet_report.py
 	@python tools/draw_estate.py
 

@@ -1,8 +1,8 @@
-"""Record what the modules of awx.awx accept: `python tools/awx_argument_specs.py ansible-12.3.0-py3-none-any.whl`.
+"""Record what the modules of a collection for AWX accept: `python tools/awx_argument_specs.py FOLDER...`.
 
-The wheel is that of the PyPI package ansible, which has the collection awx.awx: `pip download --no-deps ansible`.
-Writes tests/unit/playbooks/awx_modules.json: names and types of the options of the modules that playbooks/awx_setup.yml
-uses, against which a test holds it. Nothing else of the collection is kept.
+Each folder is a collection: awx/awx of an unpacked PyPI package `ansible`, or ctrliq/ascender as ansible-galaxy
+installs it. Writes their part of tests/unit/playbooks/awx_modules.json: names and types of the options of the modules
+that playbooks/awx_setup.yml uses, against which a test holds it. Nothing else of the collections is kept.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import argparse
 import ast
 import json
 import re
-import zipfile
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 PLAYBOOK = ROOT / "playbooks" / "awx_setup.yml"
 RECORD = ROOT / "tests" / "unit" / "playbooks" / "awx_modules.json"
-COLLECTION = "ansible_collections/awx/awx"
 
 # What of an option's spec is recorded.
 RECORDED = ("type", "elements", "choices", "required", "aliases", "no_log")
@@ -40,18 +40,22 @@ def _spec(node: ast.expr) -> dict[str, Any]:
     }
 
 
-def record(wheel: Path) -> str:
-    """The text of the record."""
-    names = sorted(set(re.findall(r"awx\.awx\.(\w+):", PLAYBOOK.read_text())))
-    with zipfile.ZipFile(wheel) as archive:
-        manifest = json.loads(archive.read(f"{COLLECTION}/MANIFEST.json"))
-        modules = {name: options(archive.read(f"{COLLECTION}/plugins/modules/{name}.py").decode()) for name in names}
-    content = {"version": manifest["collection_info"]["version"], "modules": modules}
-    return json.dumps(content, indent=1, sort_keys=True) + "\n"
+def record(folder: Path) -> dict[str, Any]:
+    """The version of a collection and the options of its modules."""
+    if (folder / "MANIFEST.json").exists():
+        version = json.loads((folder / "MANIFEST.json").read_text())["collection_info"]["version"]
+    else:
+        version = yaml.safe_load((folder / "galaxy.yml").read_text())["version"]
+    names = sorted(set(re.findall(r"awx_setup_collection \}\}\.(\w+)", PLAYBOOK.read_text())))
+    modules = {name: options((folder / "plugins" / "modules" / f"{name}.py").read_text()) for name in names}
+    return {"version": version, "modules": modules}
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("wheel", type=Path, help="such as ansible-12.3.0-py3-none-any.whl")
-    RECORD.write_text(record(parser.parse_args().wheel))
+    parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER", help="such as ansible_collections/awx/awx")
+    content = json.loads(RECORD.read_text())
+    for folder in parser.parse_args().folders:
+        content[f"{folder.parent.name}.{folder.name}"] = record(folder)
+    RECORD.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
     print(RECORD.relative_to(ROOT))

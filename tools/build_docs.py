@@ -24,6 +24,7 @@ import yaml
 CHECKOUT = Path(__file__).resolve().parent.parent
 OUTPUT = CHECKOUT / ".cache" / "docs"
 SETTINGS = CHECKOUT / "tools" / "docsite"
+OUTPUTS = CHECKOUT / "docs" / "outputs"
 GALAXY = yaml.safe_load((CHECKOUT / "galaxy.yml").read_text(encoding="utf-8"))
 COLLECTION = f"{GALAXY['namespace']}.{GALAXY['name']}"
 REFERENCE = "reference"
@@ -103,6 +104,23 @@ def without_contents(text: str) -> str:
     return re.sub(r"^\.\. contents::\n(?: +:.*\n)*", "", text, flags=re.MULTILINE)
 
 
+def with_output(text: str, output: str) -> str:
+    """A module's page with what its task prints, between the examples and what is returned."""
+    block = "".join(f"    {line}\n" if line else "\n" for line in output.splitlines())
+    before, marker, after = text.partition("\n.. Facts\n")
+    assert marker, "a page of antsibull-docs has no comment .. Facts"
+    return f"{before}\nOutput\n------\n\n.. code-block:: text\n\n{block}\n{marker}{after}"
+
+
+def without_internal(index: str) -> tuple[str, list[str]]:
+    """The list of plugins without those that are for the collection itself, and the names of their pages."""
+    entry = re.compile(r"^\* :ansplugin:`(\S+) (\w+) <[^>]*>` -- (.*)\n", re.MULTILINE)
+    internal = [match for match in entry.finditer(index) if match[1].startswith("_") or match[3].startswith("Internal")]
+    for match in internal:
+        index = index.replace(match[0], "")
+    return index, [f"{match[1]}_{match[2]}.rst" for match in internal]
+
+
 def write_reference(folder: Path) -> int:
     """Let antsibull-docs write the reference; the exit status."""
     # It wants a folder that nobody else may write to.
@@ -110,7 +128,16 @@ def write_reference(folder: Path) -> int:
     command = ["antsibull-docs", "--config-file", str(SETTINGS / "antsibull-docs.cfg"), "collection", "--use-current"]
     done = subprocess.run([*command, "--squash-hierarchy", "--dest-dir", str(folder), COLLECTION], check=False)
     for page in folder.glob("*.rst"):
-        page.write_text(without_contents(page.read_text(encoding="utf-8")), encoding="utf-8")
+        text = without_contents(page.read_text(encoding="utf-8"))
+        output = OUTPUTS / f"{page.stem.removesuffix('_module')}.txt"
+        if page.stem.endswith("_module") and output.exists():
+            text = with_output(text, output.read_text(encoding="utf-8"))
+        page.write_text(text, encoding="utf-8")
+    if done.returncode == 0:
+        index, internal = without_internal((folder / "index.rst").read_text(encoding="utf-8"))
+        (folder / "index.rst").write_text(index, encoding="utf-8")
+        for name in internal:
+            (folder / name).unlink()
     return done.returncode
 
 

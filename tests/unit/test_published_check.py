@@ -30,6 +30,12 @@ kind: VirtualMachine
 metadata: {name: web, namespace: shop}
 spec: {runStrategy: Always, instancetype: {name: SIZE}, template: {spec: {domain: {devices: {}}}}}
 """
+OWN = """\
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachineInstancetype
+metadata: {name: own, namespace: shop}
+spec: {cpu: {guest: 1}, memory: {guest: MEMORY}}
+"""
 
 
 def git(folder: Path, command: str) -> str:
@@ -75,6 +81,20 @@ def test_the_action_comments_changed_guests(repository: Path) -> None:
     # The next push changes the comment.
     assert "PATCH repos/a/b/issues/comments/12 " in act(repository, found="12\n13")[2]
     assert git(repository, "worktree list").count("\n") == 0
+
+
+def test_the_action_comments_guests_whose_size_changes(repository: Path) -> None:
+    """The VM stays as it is; its instancetype changes in another file."""
+    text = VM.replace("{name: SIZE}", "{name: own, kind: VirtualMachineInstancetype}")
+    (repository / "manifests" / "vm.yaml").write_text(text)
+    size = repository / "manifests" / "size.yaml"
+    size.write_text(OWN.replace("MEMORY", "2Gi"))
+    for command in ("add .", "commit -q -m second"):
+        git(repository, command)
+    size.write_text(OWN.replace("MEMORY", "4Gi"))
+    code, output, _asked, body = act(repository)
+    assert code == 0, output
+    assert "| VirtualMachine shop/web | 1 vCPU, 2Gi | 1 vCPU, 4Gi | a refresh, then a live update |" in body
 
 
 def test_the_action_fails_with_the_check(repository: Path) -> None:

@@ -76,7 +76,7 @@ class Controller:
         return job
 
     def printout(self, job: Answer) -> str:
-        """What a job, or all jobs of its slices, have printed."""
+        """The output of a job, or of all jobs of its slices."""
         if job["type"] != "workflow_job":
             return self.call("GET", f"{job['url']}stdout/?format=txt")[1]
         nodes = self.get(f"{job['url']}workflow_nodes/?page_size=50")["results"]

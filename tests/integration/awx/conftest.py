@@ -32,7 +32,7 @@ WEBHOOK = {"url": "http://127.0.0.1:9", "http_method": "POST", "headers": {}}
 
 
 class Setup:
-    """What awx_setup makes in an AWX, with a name of its own."""
+    """The objects that awx_setup makes in an AWX, with a name of their own."""
 
     def __init__(self, controller: Controller) -> None:
         self.controller, self.name = controller, f"virtshape test {uuid.uuid4().hex[:6]}"

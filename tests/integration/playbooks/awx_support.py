@@ -49,14 +49,16 @@ def credential(kubeconfig: Path, folder: Path) -> Iterator[dict[str, str]]:
         settings = connection.configuration
         authority = folder / "ca.crt"
         authority.write_bytes(Path(settings.ssl_ca_cert).read_bytes())
-        yield {
-            "K8S_AUTH_HOST": settings.host,
-            "K8S_AUTH_API_KEY": token,
-            "K8S_AUTH_SSL_CA_CERT": str(authority),
-            "K8S_AUTH_VERIFY_SSL": "True",
-        }
-        rbac.delete_cluster_role_binding(name)
-        core.delete_namespace(name)
+        try:
+            yield {
+                "K8S_AUTH_HOST": settings.host,
+                "K8S_AUTH_API_KEY": token,
+                "K8S_AUTH_SSL_CA_CERT": str(authority),
+                "K8S_AUTH_VERIFY_SSL": "True",
+            }
+        finally:
+            rbac.delete_cluster_role_binding(name)
+            core.delete_namespace(name)
 
 
 @dataclass

@@ -12,7 +12,7 @@ from fleet_support import Fleet
 @pytest.fixture
 def environment(cluster: Path, tmp_path: Path) -> Iterator[dict[str, str]]:
     # pytest ends the generator, and with it the context.
-    with credential(cluster, tmp_path) as made:  # pylint: disable=contextmanager-generator-missing-cleanup
+    with credential(cluster, tmp_path) as made:
         yield made
 
 

@@ -1,4 +1,4 @@
-"""What AWX 24.6.1 makes of a survey, of the variables that are sent to it, and of what a job gets.
+"""The rules of AWX 24.6.1 for a survey, the variables sent to it, and those that a job gets.
 
 Held to recordings of the real one by test_awx_rules.py.
 """
@@ -11,7 +11,7 @@ Values = dict[str, Any]
 
 
 class Refused(Exception):
-    """What AWX answers with status 400."""
+    """An answer of AWX with status 400."""
 
     @property
     def answer(self) -> Any:

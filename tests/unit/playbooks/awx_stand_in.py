@@ -1,4 +1,4 @@
-"""Stand-ins for the modules of awx.awx, which check and note their options, and refuse what AWX would refuse."""
+"""Stand-ins for the modules of awx.awx and ctrliq.ascender: check and note options, refuse what AWX would refuse."""
 
 import json
 import os
@@ -40,11 +40,12 @@ class Awx:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.log = folder, folder / "log.jsonl"
-        modules = folder / "ansible_collections" / "awx" / "awx" / "plugins" / "modules"
-        modules.mkdir(parents=True)
-        for name, spec in RECORD["modules"].items():
-            text = MODULE.format(spec=json.dumps(spec), log=str(self.log), name=name, rules=str(HERE))
-            (modules / f"{name}.py").write_text(text)
+        for collection, record in RECORD.items():
+            modules = folder.joinpath("ansible_collections", *collection.split("."), "plugins", "modules")
+            modules.mkdir(parents=True)
+            for name, spec in record["modules"].items():
+                text = MODULE.format(spec=json.dumps(spec), log=str(self.log), name=name, rules=str(HERE))
+                (modules / f"{name}.py").write_text(text)
 
     def run(self, *arguments: str, settings: dict[str, str] | None = None, **variables: Any) -> tuple[int, str]:
         """Exit code and output. settings: how the cluster is reached, in place of a token."""

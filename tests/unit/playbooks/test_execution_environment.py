@@ -5,7 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
+from loaded_files import load
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 BUILDER = Path(sys.executable).with_name("ansible-builder")
@@ -32,6 +34,30 @@ def test_a_definition_with_the_collection(tmp_path: Path) -> None:
     assert result["images"]["base_image"]["name"] in steps
     galaxy = yaml.safe_load((tmp_path / "context" / "_build" / "requirements.yml").read_text())
     assert "virtshape.instancetypes" in [item["name"] for item in galaxy["collections"]]
+
+
+def test_images_get_the_collection_of_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both definitions, each with the tarball, which the step that installs collections finds."""
+    monkeypatch.syspath_prepend(CHECKOUT / "tools")
+    environments = load(CHECKOUT / "tools" / "build_environments.py")
+    tarball = tmp_path / "c.tar.gz"
+    tarball.write_text("")
+    found = environments.definitions()
+    assert set(found) == set(environments.COMMANDS) == {"execution", "decision"}
+    for name, released in found.items():
+        place = tmp_path / name
+        place.mkdir()
+        definition = environments.with_tarball(released, tarball)
+        (place / "execution-environment.yml").write_text(yaml.safe_dump(definition))
+        create = [str(BUILDER), "create", "--output-filename", "Containerfile"]
+        done = subprocess.run(create, cwd=place, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        build = place / "context" / "_build"
+        asked = yaml.safe_load((build / "requirements.yml").read_text())["collections"]
+        assert asked == [{"name": "/collections/c.tar.gz", "type": "file"}]
+        assert (build / "collections" / "c.tar.gz").is_file()
+        steps = (place / "context" / "Containerfile").read_text()
+        assert steps.index("COPY _build/collections /collections") < steps.index("collection install")
 
 
 def test_the_collection_itself_as_a_definition(tmp_path: Path) -> None:
