@@ -26,7 +26,7 @@ def default_directory() -> Path | None:
 class Bundles:
     """Objects by kind and name, read when the first is asked for.
 
-    directory: of the published YAML bundles; None takes the collection's built-in catalog.
+    directory: the directory of the published YAML bundles; None takes the collection's built-in catalog.
     """
 
     def __init__(self, directory: Path | None = None) -> None:

@@ -5,63 +5,61 @@ volume; then it patches the references. Releases before 1.5 write the revision's
 server's responses are predicted from the given objects.
 """
 
+from collections.abc import Generator, Iterator
 from typing import Any, NamedTuple
 
 import checkout  # noqa: F401  # pylint: disable=unused-import
 
 from _resolver.api import release_schema, schema
+from _resolver.api.errors import KubeVirtError
 from _resolver.api.manifest import name_of, namespace_of
 from _resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, MatcherField
 from _resolver.api.release import Release
 from _resolver.kubevirt.apply import applier
-from _resolver.kubevirt.apply.conflict import webhook_message
-from _resolver.kubevirt.find import decode
-from _resolver.kubevirt.find import revision_store as revision
-from _resolver.kubevirt.find.find import live, unexpected_kind
-from _resolver.kubevirt.find.lookup import PANIC, Lookup, Problem
+from _resolver.kubevirt.find import decode, revision_store
+from _resolver.kubevirt.find.find import named_object, template_of, unexpected_kind
+from _resolver.kubevirt.find.lookup import Lookup
 from _resolver.kubevirt.find.revision_names import recapture_fields
-from _resolver.kubevirt.revision.migrate import Action, Create, CreatedRevisions, PatchSpec, PatchStatus, Writes
+from _resolver.kubevirt.vm.migrate_revisions import Action, Create, CreatedRevisions, PatchSpec, PatchStatus
 
 Json = dict[str, Any]
 
 
-class _Failed(Exception):
-    """virt-controller's error."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.message)
-        self.problem = problem
+Creation = Generator[Action, None, str]
+"""The creation of a revision; the result is its name."""
 
 
 class _Capture(NamedTuple):
-    """The state of a VM's capture; actions grows."""
+    """The state of a VM's capture."""
 
     vm: Json
     lookup: Lookup
     created: CreatedRevisions
-    actions: list[Action]
     release: Release
 
 
-def capture(vm: Json, lookup: Lookup, release: Release) -> Writes:
-    """The writes of virt-controller for a VM (plain manifest) and the objects in the cluster."""
+def capture(vm: Json, lookup: Lookup, release: Release) -> Iterator[Action]:
+    """The writes of virt-controller for a VM (plain manifest) and the objects in the cluster.
+
+    Raises KubeVirtError after the write that fails.
+    """
     vm = release_schema.canonical("VirtualMachine", vm, release)
-    state = _Capture(vm, lookup, CreatedRevisions(lookup), [], release)
-    try:
-        patch = [line for matcher_field in MATCHER_FIELDS for line in _patch(state, matcher_field)]
-    except _Failed as failed:
-        return Writes(tuple(state.actions), failed.problem)
+    state = _Capture(vm, lookup, CreatedRevisions(lookup), release)
+    patch: list[Json] = []
+    for matcher_field in MATCHER_FIELDS:
+        patch += yield from _patch(state, matcher_field)
     kind = PatchStatus if release.captures_in_status else PatchSpec
-    return Writes((*state.actions, *([kind(namespace_of(vm), name_of(vm), patch)] if patch else ())))
+    if patch:
+        yield kind(namespace_of(vm), name_of(vm), patch)
 
 
-def _patch(state: _Capture, matcher_field: MatcherField) -> list[Json]:
+def _patch(state: _Capture, matcher_field: MatcherField) -> Generator[Action, None, list[Json]]:
     """The JSON patch for one matcher, after creating its revision if needed. A matcher that names one keeps it."""
     matcher = matcher_field.matcher_of(state.vm)
     if matcher is None:
         return []
     if state.release.captures_in_status:
-        reference = _reference(state, matcher_field, matcher)
+        reference = yield from _reference(state, matcher_field, matcher)
         path = f"/status/{matcher_field.reference}"
         return (
             []
@@ -71,11 +69,11 @@ def _patch(state: _Capture, matcher_field: MatcherField) -> list[Json]:
     if "revisionName" in matcher:
         return []
     path = f"/spec/{matcher_field.matcher}/revisionName"
-    name = _create(state, matcher_field, matcher)
+    name = yield from _create(state, matcher_field, matcher)
     return [{"op": "test", "path": path, "value": None}, {"op": "add", "path": path, "value": name}]
 
 
-def _reference(state: _Capture, matcher_field: MatcherField, matcher: Json) -> Json:
+def _reference(state: _Capture, matcher_field: MatcherField, matcher: Json) -> Generator[Action, None, Json]:
     reference = dict(matcher_field.reference_of(state.vm) or {})
     for field in recapture_fields(matcher, reference):
         reference[field] = matcher[field]
@@ -85,53 +83,39 @@ def _reference(state: _Capture, matcher_field: MatcherField, matcher: Json) -> J
     if "revisionName" in matcher:
         reference["controllerRevisionRef"] = {"name": matcher["revisionName"]}
     if "controllerRevisionRef" not in reference:
-        reference["controllerRevisionRef"] = {"name": _create(state, matcher_field, matcher)}
+        name = yield from _create(state, matcher_field, matcher)
+        reference["controllerRevisionRef"] = {"name": name}
     return reference
 
 
-def _create(state: _Capture, matcher_field: MatcherField, matcher: Json) -> str:
+def _create(state: _Capture, matcher_field: MatcherField, matcher: Json) -> Creation:
     """Creates the revision of the live object, or reuses an existing one with the same spec. Returns its name."""
     if state.release.storing_needs_kind and "kind" not in matcher:
-        raise _Failed(unexpected_kind(matcher_field, matcher))
-    result = live(state.vm, matcher_field, state.lookup)
-    if result.manifest is None:
-        raise _Failed(result.error or Problem(f"the VirtualMachine has no {matcher_field.matcher}"))
-    manifest = revision.controller_revision(state.vm, result.manifest, state.release)
+        raise unexpected_kind(matcher_field, matcher)
+    live = named_object(matcher_field, matcher, namespace_of(state.vm), state.lookup)
+    manifest = revision_store.controller_revision(state.vm, live, state.release)
     if matcher_field is INSTANCETYPE:
-        _check_conflicts(state, result.manifest["spec"])
+        # The instancetype may have changed after admission. Without a preference KubeVirt does not panic here.
+        applier.apply(template_of(state.vm), live["spec"], None, state.release)
     name: str = name_of(manifest)
-    state.actions.append(Create(namespace_of(state.vm), manifest))
+    yield Create(namespace_of(state.vm), manifest)
     existing = state.created.add(manifest)
-    if isinstance(existing, dict):
-        equal = same_content(manifest, existing, state.release, matcher_field)
-        if isinstance(equal, Problem):
-            raise _Failed(equal)
-        if not equal:
-            raise _Failed(Problem(f"found existing ControllerRevision with unexpected data: {name}"))
+    if existing is not None and not same_content(manifest, existing, state.release):
+        raise KubeVirtError(f"found existing ControllerRevision with unexpected data: {name}")
     return name
 
 
-def _check_conflicts(state: _Capture, instancetype: Json) -> None:
-    """The instancetype may have changed after admission."""
-    template = state.vm["spec"]["template"]
-    if template is None:
-        raise _Failed(Problem("the VirtualMachine has no template", PANIC))
-    # Without a preference KubeVirt does not panic here.
-    conflicts = applier.apply(template, instancetype, None, state.release).conflicts
-    if conflicts:
-        raise _Failed(Problem(webhook_message(conflicts, state.release)))
+def same_content(first: Json, second: Json, release: Release) -> bool:
+    """Whether two ControllerRevisions contain specs with the same meaning; metadata and scope do not count.
 
-
-def same_content(
-    first: Json, second: Json, release: Release, matcher_field: MatcherField | None = None
-) -> bool | Problem:
-    """Whether two ControllerRevisions contain specs with the same meaning; metadata and scope do not count."""
+    Raises KubeVirtError.
+    """
     manifests = []
     for entry in (first, second):
-        decoded = decode.decode(entry, release)
-        if decoded.manifest is None:
-            return Problem(decoded.error or "unexpected type: <nil>")
-        manifests.append(decoded.manifest)
+        manifest = decode.decode(entry, release)
+        if manifest is None:
+            raise KubeVirtError("unexpected type: <nil>")
+        manifests.append(manifest)
     first_role, second_role = (MATCHER_FIELD_OF_KIND[manifest["kind"]] for manifest in manifests)
     specs = [manifest["spec"] for manifest in manifests]
     return first_role is second_role and schema.equal(first_role.spec_type, *specs)

@@ -10,9 +10,8 @@ from typing import Any, Final, NamedTuple
 import checkout  # noqa: F401  # pylint: disable=unused-import
 
 from _resolver.api import release_schema
-from _resolver.api.errors import FieldError, go_reason
+from _resolver.api.errors import FieldError, KubeVirtError, Panic, go_reason
 from _resolver.kubevirt.config.cluster import Cluster
-from _resolver.kubevirt.find.lookup import PANIC
 from _resolver.kubevirt.vmi.expand import expand
 from crd_schemas import schema_of
 
@@ -47,12 +46,12 @@ def expand_vm_spec(body: Any, namespace: str, cluster: Cluster) -> Response:
         return _bad_request(f"VM namespace must be empty or {namespace}")
     vm["metadata"]["namespace"] = namespace
     vm.update(apiVersion="kubevirt.io/v1", kind="VirtualMachine")
-    expanded = expand(vm, cluster)
-    if expanded.error is not None:
-        if expanded.error.reason == PANIC:
-            return Response(500, _status(500, "InternalError", expanded.error.message))
-        return _bad_request(expanded.error.message)
-    return Response(200, expanded.vm or {})
+    try:
+        return Response(200, expand(vm, cluster))
+    except Panic as panic:
+        return Response(500, _status(500, "InternalError", panic.message))
+    except KubeVirtError as error:
+        return _bad_request(error.message)
 
 
 def _found(manifest: Json) -> Iterator[str]:

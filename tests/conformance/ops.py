@@ -1,4 +1,4 @@
-"""What each op of the vectors calls in ``_resolver``: one function per op, input to the form of `expect`."""
+"""The functions of ``_resolver`` for the ops of the vectors: one function per op, input to the form of `expect`."""
 
 import re
 from collections.abc import Iterator
@@ -10,16 +10,14 @@ import expand_endpoint
 import wire_types
 
 from _resolver.api import errors, quantity, release_schema, schema
-from _resolver.api.errors import Panic
+from _resolver.api.errors import KubeVirtError, Panic
 from _resolver.api.fields.domain import ENUMS
 from _resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, PREFERENCE
 from _resolver.api.release import NEWEST, Release
 from _resolver.kubevirt.apply import applier, conflict, requirements, topology
 from _resolver.kubevirt.config.cluster import DEFAULT_ARCHITECTURE, Cluster, KubeVirt
-from _resolver.kubevirt.find import decode, infer, lookup
-from _resolver.kubevirt.find import revision_names as naming
-from _resolver.kubevirt.find import revision_store as revision
-from _resolver.kubevirt.revision.migrate import Action, Create, Delete, PatchStatus, Writes, upgrade
+from _resolver.kubevirt.find import decode, infer, lookup, revision_names, revision_store
+from _resolver.kubevirt.vm.migrate_revisions import Action, Create, Delete, PatchStatus, upgrade
 from _resolver.kubevirt.vmi import expand, vmi
 from _resolver.kubevirt.webhooks import mutate, validate
 from _resolver.kubevirt.webhooks import response as admission
@@ -30,12 +28,12 @@ VM = "VirtualMachine"
 _INDEX = re.compile(r"\[\d+\]")
 
 
-def _panic(reason: object) -> Json:
-    return {"panic": True, "panicText": str(reason)}
+def _panic(reason: str) -> Json:
+    return {"panic": True, "panicText": reason}
 
 
-def _error(problem: lookup.Problem) -> Json:
-    return _panic(problem.message) if problem.reason == lookup.PANIC else {"error": problem.message}
+def _error(error: KubeVirtError) -> Json:
+    return _panic(error.message) if isinstance(error, Panic) else {"error": error.message}
 
 
 def _objects(given: Json) -> lookup.Objects:
@@ -79,40 +77,40 @@ def _type(given: Json) -> Json:
 
 def _apply(given: Json, version: Release = NEWEST) -> Json:
     template = given["vm"]["spec"].get("template") or {}
-    applied = applier.apply(template, given["instancetype"], given["preference"], version)
-    if applied.panic is not None:
-        return _panic(applied.panic)
-    if applied.conflicts:
-        return {
-            "conflicts": conflict.paths(applied.conflicts),
-            "error": conflict.webhook_message(applied.conflicts, version),
-        }
-    assert applied.template is not None
-    return applied.template
+    try:
+        return applier.apply(template, given["instancetype"], given["preference"], version)
+    except conflict.ConflictError as error:
+        return {"conflicts": conflict.paths(error.conflicts), "error": error.message}
+    except Panic as panic:
+        return _panic(panic.message)
 
 
 def _requirements(given: Json, version: Release = NEWEST) -> Json:
     spec = release_schema.canonical("VirtualMachineInstanceSpec", given["vmiSpec"], version)
     try:
-        unmet = requirements.unmet(*_specs(given, version), spec, version)
+        requirements.check(*_specs(given, version), spec, version)
+    except requirements.UnmetRequirement as error:
+        return {"ok": False, "conflicts": list(error.fields), "error": error.message}
     except Panic as panic:
-        return _panic(panic)
-    return {"ok": True} if unmet is None else {"ok": False, "conflicts": list(unmet.conflicts), "error": unmet.message}
+        return _panic(panic.message)
+    return {"ok": True}
 
 
 def _spread(given: Json, version: Release = NEWEST) -> Json:
     try:
-        error = topology.spread_indivisible(*_specs(given, version))
+        topology.check_spread(*_specs(given, version))
+    except topology.SpreadError as error:
+        return {"ok": False, "field": error.field, "error": error.message}
     except Panic as panic:
-        return _panic(panic)
-    return {"ok": True} if error is None else {"ok": False, "field": error.field, "error": error.message}
+        return _panic(panic.message)
+    return {"ok": True}
 
 
 def _expand(given: Json, version: Release = NEWEST) -> Json:
-    expanded = expand.expand(given["vm"], _cluster(given, version))
-    if expanded.error is None:
-        return {"vm": expanded.vm}
-    return _error(expanded.error)
+    try:
+        return {"vm": expand.expand(given["vm"], _cluster(given, version))}
+    except KubeVirtError as error:
+        return _error(error)
 
 
 def _expand_endpoint(given: Json) -> Json:
@@ -120,23 +118,26 @@ def _expand_endpoint(given: Json) -> Json:
 
 
 def _vmi(given: Json) -> Json:
-    built = vmi.build(given["vm"], _cluster(given))
-    return {"metadata": built.metadata, "spec": built.spec} if built.error is None else _error(built.error)
+    try:
+        return vmi.build(given["vm"], _cluster(given))._asdict()
+    except KubeVirtError as error:
+        return _error(error)
 
 
 def _infer(given: Json) -> Json:
-    inferred = infer.infer(given["vm"], _objects(given))
-    if isinstance(inferred, infer.NotInferred):
-        return {**_error(inferred.problem), "ignorable": inferred.ignorable}
+    try:
+        inferred = infer.infer(given["vm"], _objects(given))
+    except KubeVirtError as error:
+        return {**_error(error), "ignorable": isinstance(error, infer.MissingLabels)}
     spec = inferred["spec"]
     return {"instancetype": spec.get("instancetype"), "preference": spec.get("preference"), "vm": inferred}
 
 
 def _mutate(given: Json) -> Json:
-    mutated = mutate.mutate(given["vm"], _objects(given), given.get("oldVM"), given.get("operation", "CREATE"))
-    if mutated.refusal is None:
-        return {"vm": mutated.vm}
-    return _panic(mutated.refusal.message) if mutated.refusal.code == 500 else mutated.refusal.as_json()
+    try:
+        return {"vm": mutate.mutate(given["vm"], _objects(given), given.get("oldVM"), given.get("operation", "CREATE"))}
+    except admission.Refused as error:
+        return _panic(error.message) if error.code == 500 else error.response.as_json()
 
 
 def _validate(given: Json) -> Json:
@@ -163,49 +164,66 @@ def _matrix(given: Json) -> Json:
 
 
 def _revision(given: Json, version: Release = NEWEST) -> Json:
-    return {"revision": revision.controller_revision(given["vm"], given["object"], version)}
+    return {"revision": revision_store.controller_revision(given["vm"], given["object"], version)}
 
 
 def _revision_name(given: Json, _version: Release = NEWEST) -> Json:
-    name = naming.name(*(given[key] for key in ("vmName", "resourceName", "resourceUID", "generation")))
+    name = revision_names.name(*(given[key] for key in ("vmName", "resourceName", "resourceUID", "generation")))
     # Only the current version is written.
-    return {"name": name.replace(f"-{naming.VERSION}", f"-{given['resourceVersion']}")}
+    return {"name": name.replace(f"-{revision_names.VERSION}", f"-{given['resourceVersion']}")}
 
 
 def _compare(given: Json) -> Json:
-    equal = capture.same_content(given["revision"], given["revisionB"], NEWEST)
-    return _error(equal) if isinstance(equal, lookup.Problem) else {"equal": equal}
+    try:
+        return {"equal": capture.same_content(given["revision"], given["revisionB"], NEWEST)}
+    except KubeVirtError as error:
+        return _error(error)
 
 
 def _decode(given: Json) -> Json:
-    result: Json = {"isLatest": naming.is_latest(given["revision"])}
+    result: Json = {"isLatest": revision_names.is_latest(given["revision"])}
     for matcher_field in (INSTANCETYPE, PREFERENCE):
-        decoded = decode.spec(given["revision"], matcher_field)
-        name, value = ("Spec", decoded.spec) if decoded.error is None else ("Error", decoded.error)
-        result[f"{matcher_field.matcher}{name}"] = value
+        try:
+            result[f"{matcher_field.matcher}Spec"] = decode.spec(given["revision"], matcher_field)
+        except KubeVirtError as error:
+            result[f"{matcher_field.matcher}Error"] = error.message
     return result
 
 
 def _decode_as(given: Json, version: Release) -> Json:
-    """What a VM reads that refers to the revision as one of the two."""
+    """The lookup of a VM that refers to the revision as one of the two."""
     matcher_field = INSTANCETYPE if given["role"] == INSTANCETYPE.matcher else PREFERENCE
-    read = decode.spec(given["revision"], matcher_field, version)
-    if read.error is not None:
-        return {"error": read.error}
-    held = decode.decode(given["revision"], version).manifest
-    assert held is not None and read.spec is not None
-    return {"kind": held["kind"], "spec": revision.as_written(read.spec)}
+    try:
+        spec = decode.spec(given["revision"], matcher_field, version)
+    except KubeVirtError as error:
+        return {"error": error.message}
+    held = decode.decode(given["revision"], version)
+    assert held is not None
+    return {"kind": held["kind"], "spec": revision_store.as_written(spec)}
 
 
-def _writes(given: Json, writes: Writes, version: Release = NEWEST) -> Json:
-    """The writes, and the references in the VM's status afterwards, if the release has them."""
+def _writes(given: Json, writes: Iterator[Action], version: Release = NEWEST, matchers: bool = False) -> Json:
+    """The writes up to the one that fails, and the references in the VM's status afterwards, if the release has them.
+
+    matchers: with the matchers in the VM's spec.
+    """
+    done: list[Action] = []
+    failure: Json = {}
+    try:
+        done.extend(writes)
+    except KubeVirtError as error:
+        failure = _error(error)
     # The vectors have the writes of revisions first, whatever their real order.
-    actions = sorted(map(_action, writes.actions), key=lambda action: action["resource"])
-    if writes.error is not None:
-        return {"actions": actions, **_error(writes.error)}
-    status = _patched(given, writes, version)["status"]
-    references = {matcher_field.reference: status.get(matcher_field.reference) for matcher_field in MATCHER_FIELDS}
-    return {"actions": actions, **(references if version.captures_in_status else {})}
+    result = {"actions": sorted(map(_action, done), key=lambda action: action["resource"]), **failure}
+    if failure:
+        return result
+    vm = _patched(given, done, version)
+    for matcher_field in MATCHER_FIELDS:
+        if version.captures_in_status:
+            result[matcher_field.reference] = vm["status"].get(matcher_field.reference)
+        if matchers:
+            result[matcher_field.matcher] = vm["spec"].get(matcher_field.matcher)
+    return result
 
 
 def _action(action: Action) -> Json:
@@ -219,10 +237,10 @@ def _action(action: Action) -> Json:
     return {**vms, "verb": "patch", "name": action.name, "patch": action.patch}
 
 
-def _patched(given: Json, writes: Writes, version: Release) -> Json:
+def _patched(given: Json, actions: list[Action], version: Release) -> Json:
     """The VM after the writes; their patches name fields of objects only."""
     vm = release_schema.canonical(VM, given["vm"], version)
-    for action in writes.actions:
+    for action in actions:
         for line in () if isinstance(action, (Create, Delete)) else action.patch:
             *parents, field = line["path"].strip("/").split("/")
             target = vm
@@ -244,20 +262,11 @@ def _upgrade(given: Json) -> Json:
 
 
 def _release_store(given: Json, version: Release) -> Json:
-    return _release_writes(given, capture.capture(given["vm"], _objects(given), version), version)
+    return _writes(given, capture.capture(given["vm"], _objects(given), version), version, matchers=True)
 
 
 def _release_upgrade(given: Json, version: Release) -> Json:
-    return _release_writes(given, upgrade(given["vm"], _objects(given), version), version)
-
-
-def _release_writes(given: Json, writes: Writes, version: Release) -> Json:
-    """These vectors tell the matchers too."""
-    result = _writes(given, writes, version)
-    if writes.error is None:
-        spec = _patched(given, writes, version)["spec"]
-        result.update({matcher_field.matcher: spec.get(matcher_field.matcher) for matcher_field in MATCHER_FIELDS})
-    return result
+    return _writes(given, upgrade(given["vm"], _objects(given), version), version, matchers=True)
 
 
 def _release_expand(given: Json, version: Release) -> Json:

@@ -1,7 +1,7 @@
 """Cases of older KubeVirt releases, in the groups ``decode/TAG``, ``revision/TAG``, ``apply/TAG`` and ``expand/TAG``.
 
 decode and revision hold whole cases. apply and expand hold only what differs from the main set, whose inputs and
-results count for all other cases. Of the random cases only the first that differ are listed; so what the last listed
+results count for all other cases. Only the first different random cases are listed; so what the last listed
 one leaves out before it is as in the main set, and what comes after it is not known.
 """
 

@@ -1,10 +1,12 @@
-"""Errors in objects and catalogs, panics of KubeVirt, and the message for bugs."""
+"""Errors in objects and catalogs, failures of KubeVirt, and the message for bugs."""
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, NamedTuple, TypeVar
+
+T = TypeVar("T")
 
 # The number of errors that a message names.
 _SHOWN: Final = 5
@@ -19,8 +21,8 @@ def first_of(problems: Sequence[str]) -> str:
 class FieldError(ValueError):
     """A value that its field does not accept.
 
-    path: the field, such as ``spec.template.spec.domain.cpu.cores``; complete in the outermost caller. reason: what is
-    wrong, without the path. more: the other errors of the same object, if they are known.
+    path: the field, such as ``spec.template.spec.domain.cpu.cores``; complete in the outermost caller. reason: the
+    problem, without the path. more: the other errors of the same object, if they are known.
     """
 
     def __init__(self, path: str, reason: str, more: Iterable[FieldError] = ()) -> None:
@@ -58,15 +60,33 @@ class QuantityError(ValueError):
     """A text is not a quantity; the message is apimachinery's."""
 
 
-class Panic(Exception):
-    """KubeVirt panics on this input (its servers recover and reject the request).
+class KubeVirtError(Exception):
+    """KubeVirt, or the API server for it, rejects an object or fails at it.
 
-    Raised where Go would panic; public functions turn it into a value. The text says why.
+    Everything that mirrors KubeVirt raises this error or a subclass; no function returns failures.
+    message: the words of the server. reason, code: fields of the Status that the server returns. An error of KubeVirt
+    that is no API error has the reason InternalError.
     """
+
+    def __init__(self, message: str, reason: str = "InternalError", code: int = 500) -> None:
+        super().__init__(message)
+        self.message, self.reason, self.code = message, reason, code
+
+
+class Panic(KubeVirtError):
+    """KubeVirt panics on this input; its servers recover, and reject the request."""
+
+
+def value_or_none(compute: Callable[..., T | None], *arguments: Any, **options: Any) -> T | None:
+    """The result of a function, or None if it raises KubeVirtError."""
+    try:
+        return compute(*arguments, **options)
+    except KubeVirtError:
+        return None
 
 
 def go_reason(error: FieldError) -> str:
-    """A field error in KubeVirt's words: for a quantity only apimachinery's text, without field and value."""
+    """A field error in KubeVirt's words; a quantity has only apimachinery's text, without field and value."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, QuantityError):
@@ -78,7 +98,7 @@ def go_reason(error: FieldError) -> str:
 class CatalogError(ValueError):
     """An invalid catalog; one line with the entry, the field, the value and the remedy.
 
-    place: of the document, such as ``acme.yml, line 3``, "" if unknown. reason: the line without the place.
+    place: the document's place, such as ``acme.yml, line 3``, "" if unknown. reason: the line without the place.
     """
 
     def __init__(self, reason: str, place: str = "") -> None:

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 ERROR: Final = "error"
 WARNING: Final = "warning"
 NOTE: Final = "note"
+SEVERITIES: Final = (ERROR, WARNING, NOTE)
 
 # Rules of the check, which has more of its own.
 REFUSED: Final = "refused"
@@ -19,11 +20,11 @@ CANNOT_BOOT: Final = "cannot-boot"
 
 
 class Finding(NamedTuple):
-    """What is wrong with an object, or may be.
+    """A certain or possible problem of an object.
 
     severity: ERROR if the cluster rejects the object or cannot run it, WARNING for a doubt, NOTE for a remark.
     field: its path in the object, several joined by ", ", or "" for the whole object. remedy: what to do, unless the
-    text says it. missing: another object does not exist. rule: what kind of finding it is.
+    text says it. missing: another object does not exist. rule: the kind of the finding.
     """
 
     text: str

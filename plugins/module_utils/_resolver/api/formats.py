@@ -39,8 +39,8 @@ _ANNOTATIONS: Final = 256 * 1024
 
 
 def checked(type_name: str, value: dict[str, Any], accept_unknown: bool = False) -> dict[str, Any]:
-    """Like schema.as_declared, for user input: also raises FieldError for values that no cluster accepts and, unless
-    accept_unknown is set, for unknown fields.
+    """The result of `schema.as_declared` for user input. Raises FieldError for values that no cluster accepts, too, and
+    for unknown fields unless accept_unknown is set.
     """
     try:
         return schema.checked(type_name, value, _LENIENT if accept_unknown else _STRICT)
@@ -51,7 +51,7 @@ def checked(type_name: str, value: dict[str, Any], accept_unknown: bool = False)
 
 
 def size(text: str) -> str:
-    """What is wrong with a canonical quantity as a size, or ""."""
+    """Says what is wrong with a canonical quantity as a size; "" if nothing is."""
     return _amount(text, 1)
 
 
@@ -62,10 +62,10 @@ def _guest_memory(text: str) -> str:
     return reason
 
 
-def _amount(text: str, least: int) -> str:
+def _amount(text: str, minimum: int) -> str:
     nanos = quantity.parse(text).nanos
-    if nanos < least:
-        return "is too small; write more than 0" if least else "is negative; write 0 or more"
+    if nanos < minimum:
+        return "is too small; write more than 0" if minimum else "is negative; write 0 or more"
     return "is too large; write 8Ei at most" if nanos > _LARGEST * _NANO else ""
 
 

@@ -10,7 +10,8 @@ from urllib.parse import quote
 class Kind(NamedTuple):
     """A kind of the Kubernetes API.
 
-    kind: as in manifests. group, version: of its API ("" for the core group). plural: as in paths and RBAC rules.
+    kind: its spelling in manifests. group, version: the API of the kind ("" for the core group). plural: the spelling
+    of paths and RBAC rules.
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""Kubernetes' label selectors: as objects, and in the text form of `kubectl get --selector`."""
+"""Kubernetes' label selectors, both objects and the text form of `kubectl get --selector`."""
 
 from __future__ import annotations
 

@@ -18,19 +18,19 @@ _IDENTITY = {(), ("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", 
 
 
 def leaf_fields(manifest: dict[str, Any]) -> dict[Field, Any]:
-    """The fields that a manifest declares: its leaves without those that identify the object."""
+    """The fields that a manifest declares: its leaves, except the identity of the object."""
     fields = leaves(manifest)
     for path in _IDENTITY:
         fields.pop(path, None)
     return fields
 
 
-def owned(live: dict[str, Any], manager: str) -> set[Field] | None:
+def applied_fields(live: dict[str, Any], manager: str) -> set[Field] | None:
     """The fields that the manager owns by server-side apply; None if it never applied the object."""
     return _managed(live, manager, "Apply")
 
 
-def updated(live: dict[str, Any], manager: str) -> set[Field]:
+def updated_fields(live: dict[str, Any], manager: str) -> set[Field]:
     """The fields outside the status that a manager owns by requests other than server-side apply."""
     return _managed(live, manager, "Update") or set()
 
@@ -45,7 +45,7 @@ def changed_at(live: dict[str, Any]) -> str:
     return max([*times, str(metadata.get("creationTimestamp") or "")])
 
 
-def others(live: dict[str, Any], manager: str) -> list[tuple[str, set[Field]]]:
+def fields_of_others(live: dict[str, Any], manager: str) -> list[tuple[str, set[Field]]]:
     """The fields outside the status that other managers own: (manager, fields)."""
     return [
         (str(entry.get("manager")), _fields(entry.get("fieldsV1") or {}))
@@ -54,7 +54,7 @@ def others(live: dict[str, Any], manager: str) -> list[tuple[str, set[Field]]]:
     ]
 
 
-def applying(live: dict[str, Any], manager: str) -> list[str]:
+def applying_managers(live: dict[str, Any], manager: str) -> list[str]:
     """The other managers that declare fields of an object by server-side apply."""
     return [
         str(entry.get("manager"))
@@ -64,7 +64,7 @@ def applying(live: dict[str, Any], manager: str) -> list[str]:
 
 
 def owners(managers: Iterable[tuple[str, set[Field]]], field: Field) -> tuple[str, ...]:
-    """Those of the managers (see `others`) that own a field, a part of it, or a parent of it."""
+    """The managers (see `fields_of_others`) that own a field, a part of it, or a parent of it."""
     return tuple(
         sorted({name for name, fields in managers if any(own[: len(field)] == field[: len(own)] for own in fields)})
     )
@@ -102,7 +102,7 @@ def undeclared(owned_fields: set[Field], desired: dict[Field, Any]) -> set[Field
     }
 
 
-def unclaimed(owned_fields: set[Field], desired: dict[Field, Any]) -> set[Field]:
+def unowned_fields(owned_fields: set[Field], desired: dict[Field, Any]) -> set[Field]:
     """Declared fields that the manager does not own yet."""
     # The owner of an atomic object owns the declared parts too.
     return {

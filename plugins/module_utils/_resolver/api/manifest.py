@@ -1,4 +1,4 @@
-"""What is read from manifests: names, labels, conditions, volumes; and how far an object is."""
+"""Reads names, labels, conditions and volumes from manifests, and says how far an object is."""
 
 from __future__ import annotations
 
@@ -12,6 +12,16 @@ Options = dict[str, Any]
 
 OS_ANNOTATION: Final = "vm.kubevirt.io/os"
 """The annotation of a guest that names its operating system, as common templates and preferences write it."""
+
+
+def list_items(manifest: Mapping[str, Any]) -> list[Any] | None:
+    """The items of a list of objects, with the kind and version that `kubectl` leaves to the list; None for no list."""
+    kind, items = str(manifest.get("kind") or ""), manifest.get("items")
+    if not kind.endswith("List") or not isinstance(items, list):
+        return None
+    shared = {"kind": kind.removesuffix("List"), "apiVersion": manifest.get("apiVersion")} if kind != "List" else {}
+    given = {name: value for name, value in shared.items() if value}
+    return [{**given, **item} if isinstance(item, dict) else item for item in items]
 
 
 def metadata_of(manifest: Mapping[str, Any]) -> Manifest:
@@ -104,8 +114,8 @@ def template_specs(vm: Manifest) -> dict[str, Manifest]:
     return {name_of(template): template.get("spec") or {} for template in templates}
 
 
-def image_source(vm: Manifest, volume: str, existing: Mapping[str, Manifest] = {}) -> Manifest:
-    """What names the registry image of a VM's volume: its containerDisk, or the registry source of its DataVolume.
+def image_source(vm: Manifest, volume: str, existing: Mapping[str, Manifest] | None = None) -> Manifest:
+    """The containerDisk of a VM's volume, or the registry source of its DataVolume; either names the image.
 
     existing: the cluster's DataVolumes by name. Returns {} for a volume from another source.
     """
@@ -114,6 +124,6 @@ def image_source(vm: Manifest, volume: str, existing: Mapping[str, Manifest] = {
     if container_disk.get("image"):
         return container_disk
     name = data_volume_of(found)
-    spec = template_specs(vm).get(name) or (existing.get(name) or {}).get("spec") or {}
+    spec = template_specs(vm).get(name) or ((existing or {}).get(name) or {}).get("spec") or {}
     registry: Manifest = (spec.get("source") or {}).get("registry") or {}
     return registry if registry.get("url") else {}

@@ -94,12 +94,12 @@ MATCHER_FIELD_OF_KIND: Final = {
     kind: matcher_field for matcher_field in MATCHER_FIELDS for kind in (matcher_field.kind, matcher_field.cluster_kind)
 }
 
-# Of a volume, with the name and the kind for each field.
+# The labels of a volume that name the object and its kind, for each field.
 VOLUME_LABELS: Final = tuple(
     label for matcher_field in MATCHER_FIELDS for label in (matcher_field.volume_label, matcher_field.volume_kind_label)
 )
 
-# Of instancetypes and preferences, as the current KubeVirt stores them.
+# The current KubeVirt stores instancetypes and preferences in this version.
 API_VERSION: Final = "instancetype.kubevirt.io/v1beta1"
 
 

@@ -24,9 +24,9 @@ _LONGEST_PORT: Final = 15
 # A message shows only the beginning of a value, which suffices to find it.
 _MAX_SHOWN: Final = 60
 _MAX_CHOICES: Final = 20
-# By difflib: "serie" and "size", or "hostname" and "name", have 0.67.
+# difflib gives 0.67 for "serie" and "size", and for "hostname" and "name".
 _SIMILAR: Final = 0.75
-# The least length of what counts as the beginning or the end of a name.
+# The least number of characters that count as the beginning or the end of a name.
 _PART: Final = 3
 # Thousands of entries share namespaces, keys and values.
 _CACHE_SIZE: Final = 4096
@@ -54,15 +54,14 @@ def _text(value: Any) -> str:
         return f"a number of {value.bit_length()} bits"
 
 
-def did_you_mean(name: Any, known_names: Iterable[Any], prefix: str = "", aside: Collection[Any] = ()) -> str:
+def did_you_mean(name: Any, known_names: Iterable[Any], prefix: str = "", less_likely: Collection[Any] = ()) -> str:
     """The end of a message about an unknown name: similar known names, or all known names if they are few.
 
-    Options and fields count as similar (`dedicated_cpu_placement`, `dedicatedCPUPlacement`).
-    prefix: what all names begin with, which says nothing about their similarity. aside: names that count only if no
-    other is similar.
+    Options and fields count as similar (`dedicated_cpu_placement`, `dedicatedCPUPlacement`). prefix: the common
+    beginning of all names, which does not make them similar. less_likely: names that count only if no other is similar.
     """
-    known = [entry for entry in known_names if entry not in aside]
-    if close := similar(name, known, prefix) or similar(name, aside, prefix):
+    known = [entry for entry in known_names if entry not in less_likely]
+    if close := similar(name, known, prefix) or similar(name, less_likely, prefix):
         return f"; did you mean {' or '.join(close)}?"
     if 0 < len(known) <= _MAX_CHOICES:
         return f"; choose from {', '.join(map(str, known))}"
@@ -90,7 +89,7 @@ def _plain(name: Any) -> str:
 @lru_cache(maxsize=_CACHE_SIZE)
 def label(text: str) -> str:
     """Checks an RFC 1123 label, such as the name of a namespace or volume."""
-    return _long(text, LONGEST_LABEL) or (
+    return _length_error(text, LONGEST_LABEL) or (
         "" if re.fullmatch(LABEL, text) else "must consist of a-z, 0-9 and '-', with a letter or digit at both ends"
     )
 
@@ -98,7 +97,7 @@ def label(text: str) -> str:
 @lru_cache(maxsize=_CACHE_SIZE)
 def subdomain(text: str) -> str:
     """Checks an RFC 1123 subdomain, such as the name of most objects."""
-    return _long(text, LONGEST_SUBDOMAIN) or (
+    return _length_error(text, LONGEST_SUBDOMAIN) or (
         ""
         if re.fullmatch(SUBDOMAIN, text)
         else "must consist of a-z, 0-9, '-' and '.', with a letter or digit at both ends and around each dot"
@@ -132,12 +131,12 @@ def port_name(text: str) -> str:
 
 
 def _qualified(text: str) -> str:
-    return _long(text, LONGEST_LABEL) or (
+    return _length_error(text, LONGEST_LABEL) or (
         ""
         if re.fullmatch(QUALIFIED, text)
         else "must consist of letters, digits, '-', '_' and '.', with a letter or digit at both ends"
     )
 
 
-def _long(text: str, most: int) -> str:
-    return f"is longer than {most} characters" if len(text) > most else ""
+def _length_error(text: str, maximum: int) -> str:
+    return f"is longer than {maximum} characters" if len(text) > maximum else ""

@@ -97,7 +97,7 @@ def parse(text: str) -> Quantity:
     if capped:
         value = nanos // _NANO
     else:
-        value = _fast_value(nanos, mantissa, power) if fast else _slow_value(nanos)
+        value = _int64_value(nanos, mantissa, power) if fast else _big_value(nanos)
     return Quantity(nanos, form, text if keeps_text else _print(nanos, form), value)
 
 
@@ -111,11 +111,11 @@ def identical(first: str, second: str) -> bool:
 
     Raises QuantityError.
     """
-    held = _held(first)
-    return held is not None and held == _held(second)
+    held = _parts_of(first)
+    return held is not None and held == _parts_of(second)
 
 
-def _held(text: str) -> tuple[int, int, str, str] | None:
+def _parts_of(text: str) -> tuple[int, int, str, str] | None:
     """The digits, their power of ten, the text if Go keeps it, and the format; None for a pointer to a number."""
     quantity = parse(text)
     if text == "0":
@@ -171,7 +171,7 @@ def _hundredths(nanos: int, unit: int) -> int:
     return (200 * nanos + unit) // (2 * unit)
 
 
-def _fast_value(nanos: int, mantissa: int, power: int) -> int:
+def _int64_value(nanos: int, mantissa: int, power: int) -> int:
     """Go's ``Value()`` of an amount that it holds as an int64 and a power of ten."""
     rounded = -(-abs(nanos) // _NANO)
     if rounded <= _MAX_INT64:
@@ -180,7 +180,7 @@ def _fast_value(nanos: int, mantissa: int, power: int) -> int:
     return _as_int64(mantissa * 10**power) if power in (1, 2, 3, 6, 9) else 0
 
 
-def _slow_value(nanos: int) -> int:
+def _big_value(nanos: int) -> int:
     """Go's ``Value()`` of an amount that it holds as arbitrary-precision nano units."""
     if nanos < _MAX_INT64:
         # Go divides int64s here; far below zero only the overflow remains.

@@ -10,7 +10,7 @@ from .secret_texts import LAST_APPLIED, QUERY, SECRET, USER_INFO, is_value, logi
 
 HIDDEN: Final = "(hidden)"
 _FILL_IN: Final = "(hidden: write the value here, as kubectl get vm -o yaml shows it)"
-# As Ansible writes it.
+# Ansible writes the same mask.
 _MASK: Final = "********"
 _CHANGED: Final = "(hidden, another value)"
 # Annotations that the cluster or kubectl sets on a VM.
@@ -90,7 +90,7 @@ def _hide(value: Any, text: str, old_secrets: frozenset[str] = frozenset(), name
 
 
 def without_logins(text: str, name: str = "") -> str:
-    """A text, such as a message, with users and passwords of URLs hidden. name: of the option or field that has it."""
+    """A text without the users and passwords of its URLs. name: the option or field that has the value."""
     for login in logins(text, name) if "@" in text else ():
         text = text.replace(login, HIDDEN)
     return text

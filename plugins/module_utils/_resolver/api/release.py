@@ -188,7 +188,7 @@ def parse_release(version: str) -> Release:
 
 
 def parse_known_release(version: str, newest: Release = NEWEST) -> Release:
-    """Like `parse_release`, for a release that a user names: raises UnknownRelease also for one after `newest`."""
+    """Parses a release that a user names. Raises UnknownRelease like `parse_release`, and for one after `newest`."""
     release = parse_release(version)
     if _version(version)[:2] > newest.version[:2]:
         known = f"{OLDEST.minor_version} to {newest.minor_version}"

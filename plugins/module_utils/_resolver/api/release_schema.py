@@ -17,7 +17,7 @@ from .release import NEWEST, Release
 
 
 def canonical(type_name: str, value: dict[str, Any] | None, release: Release = NEWEST) -> dict[str, Any]:
-    """Like schema.canonical, without fields that the release does not know, and written as it writes them."""
+    """The canonical value (`schema.canonical`) with only the fields and spellings that the release knows."""
     if release is NEWEST:
         return schema.canonical(type_name, value)
     declared = without_unknown_fields(type_name, value, release)
@@ -29,7 +29,7 @@ def canonical(type_name: str, value: dict[str, Any] | None, release: Release = N
 class Field(NamedTuple):
     """A field that an object sets, or an entry of a list, whose name is its index (``[0]``).
 
-    type_name: of the object around it. expression: its type; "" for a field that a release does not know.
+    type_name: the type of the object around it. expression: its type; "" for a field that a release does not know.
     """
 
     path: str
@@ -121,18 +121,18 @@ def _without_unknown(expression: str, value: Any, release: Release) -> Any:
     return value
 
 
-def missing_fields(expression: str, value: Any, release: Release, path: str, scalars: bool) -> Iterator[str]:
-    """The paths of required fields that an object of the type, or a list of such objects, lacks.
+def missing_fields(expression: str, spec: Any, release: Release, scalars: bool) -> list[str]:
+    """The paths of required fields that a spec of the type lacks.
 
-    A null is missing, too, and so is an entry that is null. path: of the value. scalars: whether texts, numbers and
-    truth values are required: by KubeVirt's CustomResourceDefinitions, but not by virt-api, whose OpenAPI has defaults
-    for them.
+    A null is missing, too, and so is an entry that is null. scalars: whether texts, numbers and truth values are
+    required: by KubeVirt's CustomResourceDefinitions, but not by virt-api, whose OpenAPI
+    has defaults for them.
     """
-    yield from _missing(schema.bare(expression), value, release, path, scalars)
+    return _missing(schema.bare(expression), spec, release, "spec", scalars)
 
 
 def _missing(expression: str, value: Any, release: Release, path: str, scalars: bool) -> list[str]:
-    """See `missing_fields`. expression: without marks."""
+    """See `missing_fields`. expression: a type without marks. path: the position of the value."""
     found: list[str] = []
     if isinstance(value, dict) and expression in schema.TYPES:
         for name, scalar in _required(expression, release):

@@ -6,7 +6,7 @@ unknown fields, no empty optional fields, quantities in canonical text, and all 
 
 The empty value of a field with the note `empty: undeclared` stays in the canonical form, but declares nothing, because
 admission drops it or fills it in: an empty ``nodeSelector``, which Go would not write, conflicts with an instancetype,
-unlike an absent one; `apply.scheduling` removes it.
+unlike an absent one; `apply.applier` removes it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def check_value(expression: str, value: Any) -> None:
 
 
 def as_declared(type_name: str, value: dict[str, Any]) -> dict[str, Any]:
-    """Like canonical, but adds nothing and keeps unknown fields: what a manifest declares, in the API's spelling.
+    """A declared value in the API's spelling. Unlike `canonical`, it adds nothing and keeps unknown fields.
 
     Removes nulls and empty optional fields, which declare nothing. Raises FieldError like canonical.
     """
@@ -63,7 +63,8 @@ def as_declared(type_name: str, value: dict[str, Any]) -> dict[str, Any]:
 class Checks:
     """Checks beyond the types; each returns None, or (path below the field, what is wrong).
 
-    fields: by type and field. types: of whole objects, by type. unknown_fields: reject unknown fields.
+    fields: the checks by type and field. types: the checks of whole objects, by type. unknown_fields: reject unknown
+    fields.
     """
 
     fields: Mapping[tuple[str, str], Check]
@@ -72,7 +73,7 @@ class Checks:
 
 
 def checked(type_name: str, value: dict[str, Any], checks: Checks) -> dict[str, Any]:
-    """Like as_declared, but also raises FieldError for the findings of checks. See `formats.checked`."""
+    """The result of `as_declared`. Raises FieldError for the findings of checks, too (see `formats.checked`)."""
     mode = _Mode(fill=False, unknown="refuse" if checks.unknown_fields else "keep", checks=checks)
     result: dict[str, Any] = _converter(type_name, mode)(value)
     return result
@@ -129,7 +130,7 @@ _KEEP: Final[_Reader] = (None, lambda value: value)
 class _Readers:
     """The readers of a type's fields by name, each made on first use, because most of an API is never used.
 
-    cache: those made so far; a plain dict, which Python reads faster than a class derived from it.
+    cache: the functions made so far; a plain dict, which Python reads faster than a class derived from it.
     """
 
     def __init__(self, type_name: str, mode: _Mode) -> None:
@@ -233,7 +234,7 @@ def _always_written(declarations: dict[str, Any]) -> tuple[dict[str, Value], dic
         if expression in TYPES:
             structs[name] = expression
         elif required or _is_struct(expression):
-            zeros[name] = _zero(expression)
+            zeros[name] = _zero_value(expression)
     return zeros, structs
 
 
@@ -259,7 +260,7 @@ _ZEROS: Final[dict[str, Value]] = {
 }
 
 
-def _zero(expression: str) -> Value:
+def _zero_value(expression: str) -> Value:
     """Go's zero value; nil for pointers, lists and maps."""
     if expression.startswith(("*", "[]", "map[")):
         return None
@@ -290,7 +291,7 @@ def _without_zero(read: Convert) -> Convert:
 
 def _null(expression: str) -> Value:
     """The meaning of a null in a list or a map."""
-    return {} if expression in TYPES else _zero(expression)
+    return {} if expression in TYPES else _zero_value(expression)
 
 
 def _list(reader: _Reader, null: Value, keeps_empty: bool) -> Convert:

@@ -56,7 +56,7 @@ _SHORTEST_VARIABLE: Final = 8
 _PATHS: Final = ("/", "~", "./")
 # The lists and dictionaries of a walk, by their ID and the key above them.
 _Seen = dict[tuple[int, str], Any]
-# In place of the key, for values of which all texts are secret. No key of an option contains a space.
+# Replaces the key of values whose texts are all secret. No key of an option contains a space.
 _ALL: Final = "all texts"
 _REFERENCE: Final = re.compile(r"(^|_)(file|path|dir|name|id|url|uri|socket|sock)$", re.IGNORECASE)
 
@@ -99,7 +99,7 @@ def _texts_inside(value: Any, name: str, seen: _Seen) -> Iterator[str]:
     for key, entry in value.items():
         if key in SECRET or is_value(value, name, key):
             yield from _scalars(entry, seen)
-        # Beside it, because data that are secret may have logins and keys, which messages quote alone.
+        # Secret data may hold logins and keys, which messages quote alone.
         yield from _texts(entry, str(key), seen)
 
 
@@ -115,7 +115,7 @@ def _is_new(value: Any, name: str, seen: _Seen) -> bool:
 
 
 def logins(text: str, name: str) -> list[str]:
-    """The users with passwords of URLs in a text. name: of the field or option that has it."""
+    """The users with passwords of URLs in a text. name: the field or option that has it."""
     found = USER_INFO.findall(text)
     if not found and _ADDRESS.search(name) and ("://" not in text or _SPACE.search(text)):
         found = _BARE_USER_INFO.findall(text)
@@ -190,7 +190,7 @@ def _credentials(value: Any, name: str) -> Iterator[str]:
 
 
 def environment_secrets(environment: Mapping[str, str]) -> frozenset[str]:
-    """The secrets in the variables of a process: those with names of secrets, and passwords in URLs."""
+    """The secrets in the variables of a process: values with names of secrets, and passwords in URLs."""
     values = {
         name: value
         for name, value in environment.items()

@@ -80,7 +80,7 @@ def _add_leaves(result: dict[tuple[str, ...], Any], node: dict[str, Any], path: 
             result[below] = entry
 
 
-def put(target: dict[str, Any], path: Sequence[str], value: Any) -> None:
+def set_at(target: dict[str, Any], path: Sequence[str], value: Any) -> None:
     """Sets the value at a path, and creates its parents."""
     for key in path[:-1]:
         if not isinstance(target.get(key), dict):

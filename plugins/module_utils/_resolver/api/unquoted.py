@@ -1,4 +1,4 @@
-"""What YAML makes of text without quotes: `010` is 8, `12:30:45` is 45045, and `no` is false."""
+"""Finds text without quotes that YAML reads as another value: `010` is 8, `12:30:45` is 45045, and `no` is false."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ QUOTES: Final = "; put it in quotes"
 
 
 class UnquotedKey(str):
-    """A key of a mapping that YAML does not read as text, as it is written. means: what YAML reads."""
+    """A key of a mapping that YAML does not read as text, as it is written. means: the value that YAML reads."""
 
     means: Any
 
@@ -34,14 +34,14 @@ class UnquotedNumber(int):
 
 
 def key_problem(key: Any) -> str:
-    """What is wrong with a key that is not text, as written (`UnquotedKey`) or as YAML read it; "" for text."""
+    """Says what is wrong with a key that is no text, as written (`UnquotedKey`) or as YAML read it; "" for text."""
     if isinstance(key, UnquotedKey):
         return f"the key {key} is {_kind(key.means)} in YAML{QUOTES}"
     return "" if isinstance(key, str) else f"YAML read a key as {_kind(key)}{QUOTES}"
 
 
 def number_problem(value: Any) -> str:
-    """What is wrong with an `UnquotedNumber`; "" for other values."""
+    """Says what is wrong with an `UnquotedNumber`; "" for other values."""
     if not isinstance(value, UnquotedNumber):
         return ""
     return f'{value.written} is {quoted(int(value))} in YAML; write {quoted(int(value))} or "{value.written}"'

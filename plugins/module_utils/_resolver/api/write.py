@@ -29,7 +29,7 @@ class RetrySafety(Enum):
 
 
 class Write(NamedTuple):
-    """A request that changes something. query: its parameters as pairs."""
+    """A request that changes something. query: the parameters of the URL as pairs."""
 
     method: str
     path: str

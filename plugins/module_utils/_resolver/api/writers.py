@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from .managed_fields import Field, others, owners
+from .managed_fields import Field, fields_of_others, owners
 from .manifest import Manifest, annotations_of, labels_of, name_of
 from .tree import copy
 
@@ -32,7 +32,7 @@ TOOLS: Final = (
 REVERTED: Final = "reverts the change, unless {source} has it"
 REJECTED: Final = "is rejected by KubeVirt's webhook until {source} has the instancetype"
 CREATED: Final = "creates the object again, unless {source} no longer has it"
-"""What the next write of a continuous writer does to a change, or has done to it."""
+"""Predicates that say how the next write of a continuous writer treats a change, or has treated it."""
 
 FORCE: Final = "force_conflicts: true"
 """The remedy of all modules that change declared fields; adoption has no other."""
@@ -72,8 +72,8 @@ WRITERS: Final = (
 )
 
 
-class Beside(NamedTuple):
-    """A continuous writer that declares fields of a change. fields: their names."""
+class WriterClaim(NamedTuple):
+    """A continuous writer that declares fields of a change. fields: the names of the fields."""
 
     writer: Writer
     fields: tuple[str, ...] = ()
@@ -86,26 +86,26 @@ class Beside(NamedTuple):
         return f"{writer.name} declares {named} too: its next {writer.write} {effect.format(source=writer.source)}"
 
 
-def beside(live: Manifest, fields: Iterable[Field], own: str) -> Beside | None:
+def writer_claim(live: Manifest, fields: Iterable[Field], own: str) -> WriterClaim | None:
     """The continuous writer that declares some of the fields of a live object, or None.
 
     own: our field manager. If a writer's field managers are known, their fields count; if only its labels or
     annotations are there, those of all other managers but KubeVirt's.
     """
-    managers = others(live, own)
+    managers = fields_of_others(live, own)
     fields = list(fields)
     for writer in WRITERS:
         entries = [entry for entry in managers if entry[0].startswith(writer.managers)]
         if not entries and _is_marked(live, writer):
             entries = [entry for entry in managers if not entry[0].startswith("virt-")]
         if named := [".".join(field) for field in fields if owners(entries, field)]:
-            return Beside(writer, tuple(sorted(named)))
+            return WriterClaim(writer, tuple(sorted(named)))
     return None
 
 
 def writer_of(live: Manifest) -> Writer | None:
     """The continuous writer of an object, or None."""
-    managers = [name for name, _fields in others(live, "")]
+    managers = [name for name, _fields in fields_of_others(live, "")]
     return next(
         (
             writer
@@ -139,10 +139,10 @@ def _is_marked(live: Manifest, writer: Writer) -> bool:
 def field_conflict(fields: Mapping[str, Iterable[str]]) -> str:
     """One line about declared fields that other managers own, by manager, with the remedy."""
     remedy = f"remove the fields from the task, or set {remedies(fields)}"
-    return f"another field manager owns declared fields: {owned(fields)}; {remedy}{_by_managers(fields)}"
+    return f"another field manager owns declared fields: {ownership_text(fields)}; {remedy}{_by_managers(fields)}"
 
 
-def owned(fields: Mapping[str, Iterable[str]]) -> str:
+def ownership_text(fields: Mapping[str, Iterable[str]]) -> str:
     """`"kubectl" owns a, b; "helm" owns c`."""
     return "; ".join(f'"{owner}" owns {", ".join(sorted(names))}' for owner, names in sorted(fields.items()))
 
@@ -155,6 +155,6 @@ def remedies(managers: Iterable[str]) -> str:
 
 
 def _by_managers(managers: Iterable[str]) -> str:
-    """What the continuous writers among field managers do next."""
+    """Says what the continuous writers among field managers do next."""
     named = [writer for writer in WRITERS if any(name.startswith(writer.managers) for name in managers)]
-    return "".join(f". {Beside(writer).text(REVERTED)}" for writer in named)
+    return "".join(f". {WriterClaim(writer).text(REVERTED)}" for writer in named)

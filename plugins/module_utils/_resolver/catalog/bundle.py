@@ -44,9 +44,9 @@ def bundle(
     """The objects of a bundle: definitions of a catalog, manifests, and lists of manifests, without empty documents.
 
     Objects of an older API version are converted. other_kinds: `fail` or `skip` for manifests of other kinds. version:
-    of a catalog with versions, "" for the newest. places: of each document, such as ``acme.yml, line 3``, for messages.
-    Raises CatalogError for an invalid document, with its place, and for a bundle without objects, which is probably
-    truncated.
+    the one to take of a catalog with versions, "" for the newest. places: the position of each document, such as
+    ``acme.yml, line 3``, for messages. Raises CatalogError for an invalid document, with its place, and for a bundle
+    without objects, which is probably truncated.
     """
     sources, notes, origins = [], [], []
     for document, where in _flatten(_placed(list(documents), places)):

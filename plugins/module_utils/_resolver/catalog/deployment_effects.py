@@ -7,32 +7,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from ..api import managed_fields as ownership
-from ..api import release_schema, schema
+from ..api import managed_fields, release_schema, schema
 from ..api.manifest import Manifest, labels_of
 from ..api.matcher import MATCHER_FIELD_OF_KIND, ObjectKey, references
 from ..api.release import Release
 from ..api.schema import equal
-from ..api.tree import copy, differences, leaves, put, remove_at
-from ..guest.effect import Instance
+from ..api.tree import copy, differences, leaves, remove_at, set_at
+from ..guest.effect import MaybeVMI
 from ..kubevirt.config.cluster import Cluster
-from ..kubevirt.find.lookup import Lookup, Problem
+from ..kubevirt.find.lookup import Lookup
 from ..refresh.drift import Drift, drift
 from .labels import CATALOG_LABEL
 from .lost_fields import vmi_spec
 
 
-def predicted(manifest: Manifest, live: Manifest | None, owned_fields: set[ownership.Field] | None) -> Manifest:
+def predicted(manifest: Manifest, live: Manifest | None, owned_fields: set[managed_fields.Field] | None) -> Manifest:
     """The canonical spec after the manifest is applied to the live object.
 
-    owned_fields: of the live object, those that our field manager owns; what is no longer declared goes, others stay.
+    owned_fields: the fields of the live object that our field manager owns; what is no longer declared goes, others
+    stay.
     """
     matcher_field = MATCHER_FIELD_OF_KIND[manifest["kind"]]
     result = {"spec": copy((live or {}).get("spec") or {})}
-    for field in ownership.undeclared(owned_fields or set(), ownership.leaf_fields(manifest)):
+    for field in managed_fields.undeclared(owned_fields or set(), managed_fields.leaf_fields(manifest)):
         remove_at(result, field)
     for field, value in leaves({"spec": manifest.get("spec") or {}}).items():
-        put(result, field, value)
+        set_at(result, field, value)
     return schema.canonical(matcher_field.spec_type, result["spec"])
 
 
@@ -62,18 +62,18 @@ class PlannedLookup:
         self._after = after
         self._current = current
 
-    def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
+    def get(self, kind: str, namespace: str, name: str) -> Manifest | None:
         """See find.Lookup."""
         object_key = ObjectKey(kind, namespace, name)
         return self._after[object_key] if object_key in self._after else self._current.get(kind, namespace, name)
 
 
 def affected(
-    vms: Iterable[tuple[Manifest, Instance]], after: Mapping[ObjectKey, Manifest | None], current: Cluster
+    vms: Iterable[tuple[Manifest, MaybeVMI]], after: Mapping[ObjectKey, Manifest | None], current: Cluster
 ) -> list[tuple[Manifest, list[ObjectKey], Drift]]:
     """The VMs that refer to objects in `after`: each VM, these objects, and its drift after the deployment.
 
-    vms: with their VMIs, see `guest.effect`.
+    vms: VMs and their VMIs, see `guest.effect`.
     """
     planned = Cluster(PlannedLookup(after, current.objects), current.kubevirt)
     result = []
@@ -93,8 +93,9 @@ REMOVED: Final = "gone"
 class ObjectChange(NamedTuple):
     """A change of an object of the cluster, or of the new catalog, by an upgrade.
 
-    status: UNCHANGED, NEW, CHANGED or REMOVED. changes: of its spec. lost: its fields that the new API drops.
-    effects: what of a plain VM with it is different by the release alone. Both lists have {field, before, after}.
+    status: UNCHANGED, NEW, CHANGED or REMOVED. changes: the changed fields of its spec. lost: its fields that the new
+    API drops.
+    effects: the fields of a plain VM with it that differ by the release alone. Both lists have {field, before, after}.
     """
 
     object_key: ObjectKey
@@ -110,9 +111,9 @@ class ObjectChange(NamedTuple):
 
 
 def deployed(live: Iterable[Manifest], catalog: Iterable[Manifest]) -> dict[ObjectKey, Manifest | None]:
-    """What the new catalog has in the place of objects; None for those that it no longer has.
+    """Maps each object to its successor in the new catalog, or to None if the catalog no longer has it.
 
-    Objects are removed if their catalog label is that of an object which the new version replaces.
+    The deployment removes objects with the catalog label of any object that the new version replaces.
     """
     live = list(live)
     after: dict[ObjectKey, Manifest | None] = {ObjectKey.of(manifest): manifest for manifest in catalog}
@@ -125,7 +126,7 @@ def deployed(live: Iterable[Manifest], catalog: Iterable[Manifest]) -> dict[Obje
 def objects(
     live: Iterable[Manifest], replaced: Mapping[ObjectKey, Manifest | None], before: Release, after: Release
 ) -> list[ObjectChange]:
-    """All objects in order. live: those of the cluster. after: see `deployed`."""
+    """All objects in order. live: the objects of the cluster. after: see `deployed`."""
     live_by_key = {ObjectKey.of(manifest): manifest for manifest in live}
     return [
         _object_change(

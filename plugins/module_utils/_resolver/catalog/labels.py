@@ -45,7 +45,7 @@ def architecture_of(manifest: Manifest) -> str:
 
 
 def shown_of(manifest: Manifest) -> dict[str, Any]:
-    """What consoles show of an object: icon, docs_url, support_url ("" for none), and tags, a list."""
+    """The icon, docs_url and support_url that consoles show of an object ("" for none), and its tags, a list."""
     annotations = metadata_of(manifest).get("annotations") or {}
     # Some versions of common-instancetypes have quotes and a line end in the addresses.
     urls = {
@@ -75,10 +75,10 @@ def check_name(catalog: str) -> None:
     check_label("catalog", catalog)
 
 
-def check_label(what: str, value: str) -> None:
+def check_label(noun: str, value: str) -> None:
     reason = names.label_value(value) if value else "is empty"
     if reason:
-        raise CatalogError(f"{what}: {quoted(value)} {reason}; the value becomes a label of the objects")
+        raise CatalogError(f"{noun}: {quoted(value)} {reason}; the value becomes a label of the objects")
 
 
 # The prefix of the labels by which common-instancetypes describes its objects, and the fields that these describe.

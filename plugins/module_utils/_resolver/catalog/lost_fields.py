@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api import release, release_schema, schema
-from ..api.errors import FieldError, Panic
+from ..api.errors import FieldError, KubeVirtError
 from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MatcherField
 from ..api.quantity import parse
@@ -34,8 +34,8 @@ _MEMORY: Final = "8Gi"
 class LostFields(NamedTuple):
     """The fields of an object that a cluster would drop, and what VMs lose by that.
 
-    lost: their paths (``spec.firmware.preferredEfi``). manifest: without them.
-    effects: on a VM's VMI spec, [{field, before, after}]; before is what the object intends.
+    lost: their paths (``spec.firmware.preferredEfi``). manifest: the rest.
+    effects: the differences of a VM's VMI spec, [{field, before, after}]; before is what the object intends.
     """
 
     lost: tuple[str, ...]
@@ -67,7 +67,7 @@ def spec_schema(definition: Manifest, version: str) -> Manifest | None:
 def release_of(schemas: Mapping[MatcherField, Manifest]) -> Release:
     """The newest release whose fields are all in the schemas.
 
-    schemas: by matcher field; with a single one the result is less precise. 1.5 has the same fields as 1.4.
+    schemas: matcher field → schema; with a single one the result is less precise. 1.5 has the same fields as 1.4.
     """
     introduced: dict[str, bool] = {}
     for matcher_field, openapi in schemas.items():
@@ -84,7 +84,7 @@ def release_of(schemas: Mapping[MatcherField, Manifest]) -> Release:
 def find_lost_fields(manifest: Manifest, openapi: Manifest) -> LostFields | None:
     """Compares an object with a cluster's schema; None if the cluster has all its fields.
 
-    manifest: as it would be sent. openapi: the schema of its spec (spec_schema).
+    manifest: the one to send. openapi: the schema of its spec (spec_schema).
     """
     matcher_field = MATCHER_FIELD_OF_KIND[manifest["kind"]]
     spec, lost = without_unknown(manifest["spec"], openapi, "spec")
@@ -118,7 +118,7 @@ def without_unknown(value: Any, openapi: Manifest, path: str) -> tuple[Any, list
 
 
 def _versioned_fields(expression: str, openapi: Manifest, parents: frozenset[str]) -> Iterator[tuple[str, bool]]:
-    """For each field with a note: the release that introduced it, and whether the schema has it."""
+    """Maps each field with a note to the release that introduced it, and to whether the schema has it."""
     bare = schema.bare(expression)
     while bare.startswith("[]"):
         bare, openapi = schema.bare(bare[2:]), openapi.get("items") or {}
@@ -144,7 +144,7 @@ def vmi_spec(matcher_field: MatcherField, spec: Manifest, cluster_release: Relea
         preference = None if matcher_field is INSTANCETYPE else canonical
         # The VM sets nothing that could conflict with an instancetype.
         applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, cluster_release)
-    except (Panic, FieldError):
+    except (KubeVirtError, FieldError):
         return None
     vmi_spec: Manifest = template["spec"]
     return vmi_spec

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api import schema
-from ..api.errors import Panic
+from ..api.errors import KubeVirtError
 from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
 from ..api.quantity import parse
@@ -66,7 +66,7 @@ PREFERENCE_FEATURES: Final = {
 def facts(manifest: Manifest) -> dict[str, Any]:
     """The facts about an instancetype or preference, with memory as a quantity and in bytes.
 
-    vcpus, memory: what an instancetype gives, or what a preference requires (0 for none).
+    vcpus, memory: the size that an instancetype gives or a preference requires (0 for none).
     Raises FieldError for a spec that does not match the schema.
     """
     matcher_field = MATCHER_FIELD_OF_KIND[manifest["kind"]]
@@ -133,7 +133,7 @@ LEGEND: Final = {
 class Cell(NamedTuple):
     """The compatibility of an instancetype and a preference.
 
-    sign: a key of LEGEND, "" if the pair fits. reasons: in KubeVirt's words.
+    sign: a key of LEGEND, "" if the pair fits. reasons: the words of KubeVirt.
     """
 
     sign: str = ""
@@ -249,13 +249,14 @@ def _cell(instancetype: Manifest, preference: Manifest) -> Cell:
     missing: dict[str, str] = {}
     for part in ("cpu", "memory"):
         if part in required:
-            unmet = requirements.unmet(instancetype, {**preference, "requirements": {part: required[part]}}, {})
-            if unmet is not None:
-                missing[part] = unmet.message
+            try:
+                requirements.check(instancetype, {**preference, "requirements": {part: required[part]}}, {})
+            except KubeVirtError as error:
+                missing[part] = error.message
     if missing:
         return Cell("b" if len(missing) > 1 else min(missing)[0], tuple(missing.values()))
     try:
-        uneven = topology.spread_indivisible(instancetype, preference)
-    except Panic as panic:
-        return Cell("s", (str(panic),))
-    return Cell() if uneven is None else Cell("s", (uneven.message,))
+        topology.check_spread(instancetype, preference)
+    except KubeVirtError as error:
+        return Cell("s", (error.message,))
+    return Cell()

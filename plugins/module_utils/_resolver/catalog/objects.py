@@ -57,7 +57,7 @@ class _DefinitionPart(NamedTuple):
 
 _OS: Final = ("annotations", "vm.kubevirt.io/os")
 _TAGS: Final = "tags"
-# What shops and consoles show of an object.
+# Shops and consoles show these annotations and labels of an object.
 _SHOWN: Final = {
     "docs_url": ("annotations", DOCS_ANNOTATION),
     "support_url": ("annotations", SUPPORT_ANNOTATION),
@@ -102,54 +102,54 @@ def _from_definition(definition: dict[str, Any]) -> Iterator[tuple[Manifest, str
     """
     _check_keys(definition, ("labels", "annotations", _SERIES.groups, _FAMILIES.groups), "the catalog")
     common = {key: _object(definition, key, "the catalog") for key in ("labels", "annotations")}
-    for sort in (_SERIES, _FAMILIES):
-        groups = _entries(definition, sort.groups, "the catalog")
+    for part in (_SERIES, _FAMILIES):
+        groups = _entries(definition, part.groups, "the catalog")
         for group, content in groups.items():
-            where = f"{sort.groups}.{group}"
-            shared = _layered(common, sort, groups, content, where, (group,))
-            for member, entry in _entries(content, sort.members, where).items():
-                place = f"{where}.{sort.members}.{member}"
-                item = _layered(shared, sort, groups, entry, place, ())
-                name, derived = member, _derived_labels(sort.matcher_field, item["spec"])
-                if sort is _SERIES:
+            where = f"{part.groups}.{group}"
+            shared = _extended_entry(common, part, groups, content, where, (group,))
+            for member, entry in _entries(content, part.members, where).items():
+                place = f"{where}.{part.members}.{member}"
+                item = _extended_entry(shared, part, groups, entry, place, ())
+                name, derived = member, _derived_labels(part.matcher_field, item["spec"])
+                if part is _SERIES:
                     name, derived[f"{DESCRIPTIVE}size"] = f"{group}.{member}", member
                 try:
-                    _check(sort.matcher_field.spec_type, item["spec"])
+                    _check(part.matcher_field.spec_type, item["spec"])
                 except FieldError as error:
-                    raise CatalogError(f"{sort.matcher_field.matcher} {name}: {error}") from error
+                    raise CatalogError(f"{part.matcher_field.matcher} {name}: {error}") from error
                 labels, annotations = _without_nulls({**derived, **item["labels"]}), _without_nulls(item["annotations"])
-                yield _manifest(sort.matcher_field, name, labels, annotations, item["spec"]), place
+                yield _manifest(part.matcher_field, name, labels, annotations, item["spec"]), place
 
 
-def _layered(
-    base: Entry, sort: _DefinitionPart, groups: dict[str, Entry], entry: Entry, where: str, above: tuple[str, ...]
+def _extended_entry(
+    base: Entry, part: _DefinitionPart, groups: dict[str, Entry], entry: Entry, where: str, above: tuple[str, ...]
 ) -> Entry:
     """The base with an entry on top, after the groups that the entry extends: labels, annotations and spec.
 
     above: the chain of `extends` so far, to find circles; empty for a size or preference.
     """
-    _check_keys(entry, (*_keys(sort), sort.members) if above else _keys(sort), where)
+    _check_keys(entry, (*_keys(part), part.members) if above else _keys(part), where)
     extends = entry.get("extends") or []
     for parent in extends if isinstance(extends, list) else [extends]:
         if not isinstance(parent, str) or parent not in groups:
             raise CatalogError(
-                f"{where}: extends: {quoted(parent)} is not in {sort.groups}{did_you_mean(parent, groups)}"
+                f"{where}: extends: {quoted(parent)} is not in {part.groups}{did_you_mean(parent, groups)}"
             )
         if parent in above:
             circle = " > ".join((*above, parent))
             raise CatalogError(f"{where}: extends: {circle} is a cycle; remove one of these references")
-        base = _layered(base, sort, groups, groups[parent], f"{sort.groups}.{parent}", (*above, parent))
-    own = _own_content(sort, entry, where)
+        base = _extended_entry(base, part, groups, groups[parent], f"{part.groups}.{parent}", (*above, parent))
+    own = _own_content(part, entry, where)
     # Keep null labels until the derived labels are known, because they remove these too.
     return {**apply_merge_patch(base, own), "labels": {**base["labels"], **own["labels"]}}
 
 
-def _own_content(sort: _DefinitionPart, entry: Entry, where: str) -> Entry:
+def _own_content(part: _DefinitionPart, entry: Entry, where: str) -> Entry:
     """An entry's own labels, annotations and spec, including its short keys."""
     result = {key: copy(_object(entry, key, where)) for key in ("labels", "annotations", "spec")}
     keys = {**entry, **{f"requires.{key}": value for key, value in _object(entry, "requires", where).items()}}
-    _check_keys({key: None for key in keys if key.startswith("requires.")}, tuple(sort.columns), where)
-    for column, path in sort.columns.items():
+    _check_keys({key: None for key in keys if key.startswith("requires.")}, tuple(part.columns), where)
+    for column, path in part.columns.items():
         if column in keys:
             value = _tags(keys[column], where) if column == _TAGS else keys[column]
             for key in reversed(path):
@@ -188,8 +188,8 @@ def _without_nulls(entries: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in entries.items() if value is not None}
 
 
-def _keys(sort: _DefinitionPart) -> tuple[str, ...]:
-    short = dict.fromkeys(column.partition(".")[0] for column in sort.columns)
+def _keys(part: _DefinitionPart) -> tuple[str, ...]:
+    short = dict.fromkeys(column.partition(".")[0] for column in part.columns)
     return (*short, DEPRECATED, OBSOLETE, "labels", "annotations", "spec", "extends")
 
 
@@ -220,9 +220,10 @@ def expand_catalog(*sources: dict[str, Any], version: str = "") -> list[Manifest
     """The manifests of the sources, in order, of the cluster-wide kinds and in canonical spelling.
 
     sources: definitions, or manifests of instancetypes and preferences of either kind (dicts with a `kind`), of which
-    name, labels, annotations and spec count. version: of a catalog with versions (see `versions`), "" for the newest.
-    Raises CatalogError for the errors of `versions.at_version`; for keys, fields and values that a definition may not
-    have, for unknown parents and circles; for specs that do not match the schema, for invalid and for duplicate names.
+    name, labels, annotations and spec count. version: the one to take of a catalog with versions (see `versions`), ""
+    for the newest. Raises CatalogError for the errors of `versions.at_version`; for keys, fields and values that a
+    definition may not have, for unknown parents and circles; for specs that do not match the schema, for invalid and
+    for duplicate names.
     """
     return [manifest for manifest, _place in expand_with_places(sources, (), version)]
 
@@ -235,7 +236,9 @@ class Placed(NamedTuple):
 
 
 def expand_with_places(sources: Sequence[Any], places: Sequence[str], version: str = "") -> list[Placed]:
-    """See `expand_catalog`. places: of each source, such as ``acme.yml, line 3``, for messages; empty if unknown."""
+    """See `expand_catalog`. places: the position of each source, such as ``acme.yml, line 3``, for messages; empty if
+    unknown.
+    """
     objects: dict[tuple[MatcherField, str], tuple[Placed, str]] = {}
     for number, source in at_version(sources, version):
         place = places[number] if places else ""

@@ -1,4 +1,4 @@
-"""Checks the replacements of deprecated and obsolete objects: what is wrong with them, and what they change."""
+"""Checks the replacements of deprecated and obsolete objects: their problems, and the changes that they bring."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _NAMED = 5
 class Replacement(NamedTuple):
     """A deprecated or obsolete object and its replacement.
 
-    object: its manifest. state: of the object. problems: what is wrong with the replacement, one line each. changes: of
-    the VMI spec of a VM that moves to it, [{field, before, after}].
+    object: its manifest. state: the state of the object. problems: errors of the replacement, one line each.
+    changes: the changed fields of the VMI spec of a VM that moves to it, [{field, before, after}].
     """
 
     object: Manifest

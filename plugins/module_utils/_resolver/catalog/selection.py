@@ -86,7 +86,7 @@ def select(
 ) -> list[Manifest]:
     """The objects that match every given option, in order.
 
-    matcher_field: only instancetypes, or only preferences.
+    matcher_field: limits the selection to instancetypes or to preferences; None for both.
     series, sizes: patterns for the parts of an instancetype's name before and after its last dot; preferences match.
     names: patterns for the whole name.
     Each list needs one matching shell pattern; an empty list matches everything. Raises CatalogError for a pattern
@@ -104,7 +104,7 @@ def _part_of(manifest: Manifest, index: int) -> str | None:
 
 
 def _matching(
-    what: str, patterns: Sequence[str], objects: list[Manifest], value_of: Callable[[Manifest], str | None]
+    noun: str, patterns: Sequence[str], objects: list[Manifest], value_of: Callable[[Manifest], str | None]
 ) -> list[Manifest]:
     """The objects whose value matches one of the patterns, or is None."""
     if not patterns:
@@ -114,7 +114,7 @@ def _matching(
     for pattern in patterns:
         if not any(fnmatchcase(value, pattern) for value in distinct):
             raise CatalogError(
-                f"{what}: nothing in the catalog matches {quoted(pattern)}{did_you_mean(pattern, distinct)}"
+                f"{noun}: nothing in the catalog matches {quoted(pattern)}{did_you_mean(pattern, distinct)}"
             )
     return [
         manifest

@@ -1,7 +1,7 @@
 """Finds the instancetype and preference that leave the VMI of a VM with its own CPU, memory and devices unchanged.
 
-Of all pairs, those whose VMI has no differences (or only accepted ones) fit. Of these, the pair wins that removes most
-from the VM's manifest, then the best instancetype by the order of `fitting`, then the name.
+A pair fits if its VMI has no differences, or only accepted ones. The best pair removes most from the VM's manifest; the
+order of `fitting`, then the name decide between equal ones.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from ..api import managed_fields as ownership
-from ..api import release_schema
-from ..api.errors import FieldError
-from ..api.managed_fields import Field, applying
+from ..api import managed_fields, release_schema
+from ..api.errors import FieldError, KubeVirtError, Panic, value_or_none
+from ..api.managed_fields import Field, applying_managers
 from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
 from ..api.quantity import BINARY_SI, Quantity, parse
 from ..api.state import is_active
 from ..api.tree import copy, differences
-from ..api.writers import FORCE, REJECTED, beside, owned
+from ..api.writers import FORCE, REJECTED, ownership_text, writer_claim
 from ..kubevirt.apply import applier
+from ..kubevirt.apply.conflict import ConflictError
 from ..kubevirt.apply.topology import CORES, NAMES, SOCKETS, THREADS
 from ..kubevirt.config.cluster import Cluster, KubeVirt
 from ..kubevirt.find import find
 from ..kubevirt.vmi import defaults, vmi
-from ..kubevirt.vmi.vmi import guest
+from ..kubevirt.vmi.vmi import guest_figures
 from ..kubevirt.webhooks import mutate, validate
 from . import guest_class
 from .fitting import Constraints, fitting
@@ -40,10 +40,10 @@ _REQUIRED: Final = frozenset({"domain", "devices"})
 _DISK_TYPES: Final = frozenset({"disk", "cdrom", "lun"})
 
 
-def without(template: Manifest, path: str) -> tuple[Manifest, Any]:
+def without_field(template: Manifest, path: str) -> tuple[Manifest, Any]:
     """A copy of a template without a field, and without the objects that become empty; and the value of the field.
 
-    path: as in conflicts, relative to the template's spec; ``annotations.KEY`` is in its metadata.
+    path: the spelling of conflicts, relative to the template's spec; ``annotations.KEY`` is in its metadata.
     """
     result = copy(template)
     if path.startswith("annotations."):
@@ -116,7 +116,7 @@ class Candidate(NamedTuple):
 
     instancetype, preference: matchers; None for none. vm: rewritten.
     removed: the fields removed from its template, path → value.
-    differences: of the VMI, [{field, before, after}], including accepted ones.
+    differences: the changed fields of the VMI, [{field, before, after}], including accepted ones.
     refusal: why KubeVirt would reject the VM, in its words, or None. gap: how the guest's class would change, or "".
     """
 
@@ -166,9 +166,10 @@ def adopt(
     that has a preference keeps it. cluster: must know these manifests too.
     accept: fields of the VMI that may differ, with everything inside them.
     """
-    before = effective(vm, cluster)
-    if isinstance(before, str):
-        return Adoption(problem=before)
+    try:
+        before = effective(vm, cluster)
+    except KubeVirtError as error:
+        return Adoption(problem=error.message)
     ranked = [
         _choice(manifest, INSTANCETYPE, cluster)
         for manifest in fitting(filter(is_active, instancetypes), Constraints(), cluster.release)
@@ -221,21 +222,21 @@ def conflict(vm: Manifest, candidate: Candidate, own: str, force: bool) -> tuple
     own: our field manager. force: take the fields. A tool that declared the VM once is no obstacle.
     """
     fields = fields_of(candidate)
-    writer = beside(vm, fields, own)
+    writer = writer_claim(vm, fields, own)
     if writer is not None:
         text = f"{writer.text(REJECTED)}; results[].manifest is the manifest for {writer.writer.source}"
         return (None, text) if force else (f"{text}; put it there first, or set {FORCE}", None)
     owners = {
-        name: [".".join(field) for field in fields if ownership.owners([(name, owned_fields)], field)]
-        for name in applying(vm, own)
-        if (owned_fields := ownership.owned(vm, name))
+        name: [".".join(field) for field in fields if managed_fields.owners([(name, owned_fields)], field)]
+        for name in applying_managers(vm, own)
+        if (owned_fields := managed_fields.applied_fields(vm, name))
     }
     declared = {name: names for name, names in owners.items() if names}
     if not declared or force:
         return None, None
     return (
-        f"another field manager declares fields that the instancetype replaces: {owned(declared)}; its next apply is"
-        f" rejected until it declares results[].manifest; change it first, or set {FORCE}"
+        f"another field manager declares fields that the instancetype replaces: {ownership_text(declared)}; its next"
+        f" apply is rejected until it declares results[].manifest; change it first, or set {FORCE}"
     ), None
 
 
@@ -261,7 +262,7 @@ class _AdoptedVM(NamedTuple):
     def nearest(
         self, choices: Sequence[_Choice], preferred: Sequence[_Choice]
     ) -> tuple[tuple[Candidate, ...], Candidate | None]:
-        """The nearest pairs: in the class of the guest, then by size, then with the fewest differences; those that
+        """The nearest pairs, ordered by the class of the guest, by size, then by the number of differences; those that
         KubeVirt rejects come last. If no instancetype leaves the guest in its class: the pair nearest in size.
         """
         # The class depends on the preference so seldom that the first one decides.
@@ -281,7 +282,7 @@ class _AdoptedVM(NamedTuple):
             return (), tried[0][1]
         pairs = [(distance, self._with_best_preference(choice, preferred)) for distance, choice in same_class]
         pairs.sort(key=lambda pair: (pair[1].refusal is not None, pair[0]))
-        return tuple(candidate for _, candidate in pairs), None
+        return tuple(candidate for _distance, candidate in pairs), None
 
     def _with_best_preference(self, choice: _Choice, preferred: Sequence[_Choice]) -> Candidate:
         candidates = [self.attempt(choice, preference) for preference in preferred]
@@ -294,13 +295,15 @@ class _AdoptedVM(NamedTuple):
 
     def reduce(self, candidate: Candidate, instancetype: _Choice) -> Candidate:
         """The candidate without the fields to which the preference or the instancetype gives the same value."""
-        preference = find.spec(candidate.vm, PREFERENCE, self.cluster.objects, self.cluster.release).spec
+        preference = value_or_none(
+            find.effective_spec, candidate.vm, PREFERENCE, self.cluster.objects, self.cluster.release
+        )
 
         def applied(template: Manifest) -> Manifest | None:
-            return applier.apply(template, instancetype.spec, preference, self.cluster.release).template
+            return value_or_none(applier.apply, template, instancetype.spec, preference, self.cluster.release)
 
         def plain(template: Manifest) -> Manifest | None:
-            return applier.apply(template, None, None, self.cluster.release).template
+            return value_or_none(applier.apply, template, None, None, self.cluster.release)
 
         template, removed = reduced(candidate.vm["spec"]["template"], plain, applied)
         vm = {**candidate.vm, "spec": {**candidate.vm["spec"], "template": template}}
@@ -312,26 +315,27 @@ class _AdoptedVM(NamedTuple):
         candidate = Candidate(
             INSTANCETYPE.matcher_or_empty(rewritten), PREFERENCE.matcher_of(rewritten), rewritten, {}, ()
         )
-        admitted = mutate.mutate(rewritten, cluster.objects, self.vm, "UPDATE", cluster.release)
-        if admitted.vm is None:
-            return candidate._replace(refusal=admitted.refusal.message if admitted.refusal is not None else "")
-        after = effective(admitted.vm, cluster)
-        if isinstance(after, str):
-            return candidate._replace(refusal=after)
-        gap = guest_class.gap(guest_class.of(self.before), guest_class.of(after), self._accepted)
+        try:
+            admitted = mutate.mutate(rewritten, cluster.objects, self.vm, "UPDATE", cluster.release)
+            after = effective(admitted, cluster)
+        except KubeVirtError as error:
+            return candidate._replace(refusal=error.message)
+        gap = guest_class.class_difference(
+            guest_class.demands_of(self.before), guest_class.demands_of(after), self._accepted
+        )
         return candidate._replace(removed=removed, differences=tuple(differences(self.before, after)), gap=gap)
 
     def with_refusal(self, candidate: Candidate) -> Candidate:
         """The candidate with the refusal of KubeVirt's webhook, if any."""
         cluster = self.cluster
-        admitted = mutate.mutate(candidate.vm, cluster.objects, self.vm, "UPDATE", cluster.release).vm
+        admitted = value_or_none(mutate.mutate, candidate.vm, cluster.objects, self.vm, "UPDATE", cluster.release)
         if candidate.refusal is not None or admitted is None:
             return candidate
         response = validate.virtual_machine(admitted, cluster)
         return candidate if response.allowed else candidate._replace(refusal=response.message)
 
     def remedy(self, candidate: Candidate) -> str:
-        """What lets a pair of the VM's size fit: accepted differences, or a preference that keeps the topology."""
+        """Says how a pair of the VM's size would fit: by accepted differences, or a preference with its topology."""
         fields = [entry["field"] for entry in candidate.differences if not self._accepted(entry["field"])]
         if not {f"{_CPU}.{CORES}", f"{_CPU}.{THREADS}"} & set(fields):
             return f"set {self._accepting(fields)}"
@@ -359,13 +363,19 @@ class _AdoptedVM(NamedTuple):
         # After one conflict is removed, KubeVirt may report another.
         while new := [path for path in self._conflicts(template, instancetype, preference) if path not in removed]:
             for path in new:
-                template, removed[path] = without(template, path)
+                template, removed[path] = without_field(template, path)
         rewritten["spec"]["template"] = template
         return removed
 
     def _conflicts(self, template: Manifest, instancetype: _Choice, preference: _Choice) -> tuple[str, ...]:
         """The paths that conflict in a template; none if KubeVirt would panic, as building the VMI reports that."""
-        return applier.apply(template, instancetype.spec, preference.spec, self.cluster.release).conflicts
+        try:
+            applier.apply(template, instancetype.spec, preference.spec, self.cluster.release)
+        except ConflictError as error:
+            return error.conflicts
+        except Panic:
+            pass
+        return ()
 
 
 def _choice(manifest: Manifest, matcher_field: MatcherField, cluster: Cluster) -> _Choice | None:
@@ -380,7 +390,7 @@ def _choice(manifest: Manifest, matcher_field: MatcherField, cluster: Cluster) -
 def _preferences(vm: Manifest, preferences: Iterable[Manifest] | None, cluster: Cluster) -> list[_Choice]:
     """The candidates: first none, then the given preferences. For a VM with a preference, only that."""
     if PREFERENCE.matcher_of(vm) is not None:
-        return [_Choice(None, find.spec(vm, PREFERENCE, cluster.objects, cluster.release).spec)]
+        return [_Choice(None, value_or_none(find.effective_spec, vm, PREFERENCE, cluster.objects, cluster.release))]
     offered = filter(is_active, preferences or ())
     named = sorted(offered, key=lambda manifest: (str(manifest["metadata"]["name"]), manifest["kind"]))
     choices = [_choice(manifest, PREFERENCE, cluster) for manifest in named]
@@ -392,13 +402,10 @@ def _preferences(vm: Manifest, preferences: Iterable[Manifest] | None, cluster: 
     return [_Choice(), *different.values()]
 
 
-def effective(vm: Manifest, cluster: Cluster) -> Manifest | str:
-    """The parts of a VM that determine its guest and pod, normalized for comparison; or KubeVirt's error."""
+def effective(vm: Manifest, cluster: Cluster) -> Manifest:
+    """The parts of a VM that determine its guest and pod, normalized for comparison. Raises KubeVirtError."""
     built = vmi.build(vm, cluster)
-    if built.spec is None or built.metadata is None:
-        return built.error.message if built.error is not None else "the VM cannot be expanded"
     spec = built.spec
-    # Only the network could cause an error here, and it has been set above.
     defaults.set_spec_defaults(spec, cluster.kubevirt)
     _equalize(spec["domain"], cluster.kubevirt)
     annotations = built.metadata.get("annotations") or {}
@@ -437,7 +444,7 @@ def _size(instancetype: Manifest | None) -> tuple[int, int]:
 
 
 def _size_of_guest(effective: Manifest) -> tuple[int, int]:
-    size = guest(effective)
+    size = guest_figures(effective)
     return int(size["vcpus"]), parse(size.get("memory", "0")).value
 
 

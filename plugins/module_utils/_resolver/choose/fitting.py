@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple, Optional
 
 from ..api import release_schema
-from ..api.errors import FieldError, Panic, QuantityError
+from ..api.errors import FieldError, KubeVirtError, QuantityError
 from ..api.manifest import Manifest, labels_of, name_of
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE
 from ..api.name_rules import quoted
@@ -88,16 +88,15 @@ def _misfit(instancetype: Manifest, preference: Spec, spec: Spec, release: Relea
     if spec is None:
         spec = {"architecture": (preference or {}).get("requirements", {}).get("architecture", "")}
     try:
-        misfit = topology.spread_indivisible(instancetype, preference) or requirements.unmet(
-            instancetype, preference, spec, release
-        )
-    except Panic as panic:
-        return str(panic)
-    return misfit.message if misfit is not None else ""
+        topology.check_spread(instancetype, preference)
+        requirements.check(instancetype, preference, spec, release)
+    except KubeVirtError as error:
+        return error.message
+    return ""
 
 
 def rank(manifest: Manifest, release: Release) -> tuple[Any, ...]:
-    """What decides between two instancetypes before their names do. Raises FieldError."""
+    """The key that orders instancetypes; names decide between equal ones. Raises FieldError."""
     return _rank(release_schema.canonical(INSTANCETYPE.spec_type, manifest.get("spec"), release))
 
 

@@ -1,4 +1,4 @@
-"""The class of a guest: what its pod demands of a node besides vCPUs and memory.
+"""The class of a guest: the demands of its pod on a node besides vCPUs and memory.
 
 A guest of another class may never start on the nodes that its VM has had: dedicated CPUs need a CPU manager, huge pages
 reserved memory. Or it lacks what its VM was made for, such as a GPU.
@@ -33,7 +33,7 @@ _DEMANDS: Final[Mapping[str, str]] = {
 _ANY_MODEL: Final = ("host-model", "host-passthrough")
 
 
-def of(spec: Manifest) -> dict[str, str]:
+def demands_of(spec: Manifest) -> dict[str, str]:
     """The demands of a VMI (its spec with defaults): path → words. An empty object is a demand too."""
     demands: dict[str, str] = {}
     for path, words in _DEMANDS.items():
@@ -44,7 +44,7 @@ def of(spec: Manifest) -> dict[str, str]:
     return demands
 
 
-def gap(before: Mapping[str, str], after: Mapping[str, str], accepted: Callable[[str], bool]) -> str:
+def class_difference(before: Mapping[str, str], after: Mapping[str, str], accepted: Callable[[str], bool]) -> str:
     """How a class differs from another, in words; "" if it does not. accepted: whether a path may differ."""
     paths = [path for path in _DEMANDS if not accepted(path) and before.get(path) != after.get(path)]
     lost, added = ([side[path] for path in paths if path in side] for side in (before, after))

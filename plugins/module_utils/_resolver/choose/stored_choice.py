@@ -1,6 +1,6 @@
-"""What was chosen for the workload of a VM. An annotation of the VM keeps it.
+"""Keeps the choice for the workload of a VM in an annotation.
 
-The same options mean the same for as long as the VM exists, whatever becomes of the catalog and the boot sources.
+The same options give the same choice as long as the VM exists, even if the catalog or the boot sources change.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from ..api.manifest import Manifest, Options
 from ..api.matcher import MATCHER_FIELDS
 
 ANNOTATION: Final = "instancetypes.virtshape.io/workload"
-CHOSEN: Final = ("boot", *(matcher_field.matcher for matcher_field in MATCHER_FIELDS))
+CHOSEN_OPTIONS: Final = ("boot", *(matcher_field.matcher for matcher_field in MATCHER_FIELDS))
 """The options that are chosen."""
-_WHY: Final = ("reasons", "others")
+_EXPLANATIONS: Final = ("reasons", "others")
 
 
 class StoredChoice(NamedTuple):
-    """What a VM's annotation keeps. size: the option, without what was not set. choice: see `Choice.as_data`."""
+    """The content of the annotation. size: the keys of the option that were set. choice: see `Choice.as_data`."""
 
     workload: str
     size: Options
@@ -27,13 +27,13 @@ class StoredChoice(NamedTuple):
 
 
 def stored_choice(live: Manifest) -> StoredChoice | None:
-    """What the VM keeps; None if no workload was declared for it. Raises FieldError for an unreadable annotation."""
+    """The choice that the VM keeps; None if it was declared without workload. Raises FieldError if it is unreadable."""
     text = (live["metadata"].get("annotations") or {}).get(ANNOTATION)
     if text is None:
         return None
     try:
         content = json.loads(text)
-        choice = {name: content[name] for name in (*CHOSEN, *_WHY) if name in content}
+        choice = {name: content[name] for name in (*CHOSEN_OPTIONS, *_EXPLANATIONS) if name in content}
         choice.update(reasons=list(choice["reasons"]), others=dict(choice["others"]))
         result = StoredChoice(str(content["workload"]), dict(content["size"]), choice)
         if all(isinstance(choice[matcher_field.matcher]["name"], str) for matcher_field in MATCHER_FIELDS):

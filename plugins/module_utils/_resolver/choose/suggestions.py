@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from ..api import release_schema
-from ..api.errors import FieldError, Panic
+from ..api.errors import FieldError, KubeVirtError, Panic, value_or_none
 from ..api.kinds import KINDS
 from ..api.manifest import Manifest, data_volume_of, image_source, namespace_of, template_specs, volume_of
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
@@ -51,9 +51,9 @@ def matcher_remedy(matcher_field: MatcherField, vm: Manifest, cluster: Cluster, 
 def inference_blocker(matcher_field: MatcherField, vm: Manifest, cluster: Cluster) -> str:
     """Why KubeVirt cannot infer from a volume, whatever its labels, and the remedy; else ""."""
     failure = _failure(release_schema.canonical("VirtualMachine", vm, cluster.release), matcher_field, cluster)
-    if failure is None or not failure.unsupported:
+    if not isinstance(failure, infer.MissingLabels) or not failure.unsupported:
         return ""
-    return f"{failure.problem.message}; add {matcher_field.matcher}.name{_alternative(matcher_field, vm)}"
+    return f"{failure.message}; add {matcher_field.matcher}.name{_alternative(matcher_field, vm)}"
 
 
 def _alternative(matcher_field: MatcherField, vm: Manifest) -> str:
@@ -81,7 +81,7 @@ def of_kind(kind: str, vm: Manifest, lister: Lister) -> Iterable[Manifest]:
 def missing_source(matcher_field: MatcherField, vm: Manifest, cluster: Cluster) -> tuple[str, str, str] | None:
     """Kind, namespace and name of the missing source of the volume to infer from, or None."""
     failure = _failure(release_schema.canonical("VirtualMachine", vm, cluster.release), matcher_field, cluster)
-    return failure.missing if failure is not None else None
+    return failure.source if isinstance(failure, infer.MissingSource) else None
 
 
 def _another_source(kind: str, namespace: str, name: str, lister: Lister) -> str:
@@ -91,10 +91,17 @@ def _another_source(kind: str, namespace: str, name: str, lister: Lister) -> str
     return f"create the {kind} {name} in the namespace {namespace} first, or name another {kind}{example}"
 
 
-def _failure(vm: Manifest, matcher_field: MatcherField, cluster: Cluster) -> infer.NotInferred | None:
+def _failure(vm: Manifest, matcher_field: MatcherField, cluster: Cluster) -> KubeVirtError | None:
+    """Why KubeVirt cannot infer from a canonical VM's volume; None if it can, or need not. Raises Panic."""
     volume = _volume(matcher_field, vm)
-    inferred = infer.from_volume(vm, volume, matcher_field, cluster.objects, cluster.release) if volume else None
-    return inferred if isinstance(inferred, infer.NotInferred) else None
+    try:
+        if volume:
+            infer.from_volume(vm, volume, matcher_field, cluster.objects, cluster.release)
+    except Panic:
+        raise
+    except KubeVirtError as error:
+        return error
+    return None
 
 
 def _volume(matcher_field: MatcherField, vm: Manifest) -> str:
@@ -126,17 +133,19 @@ def _instancetypes(vm: Manifest, cluster: Cluster, lister: Lister) -> list[str]:
     """The best instancetypes of either kind that meet the requirements of the VM's preference, if any."""
     without = copy(vm)
     without["spec"].pop(INSTANCETYPE.matcher, None)
-    inferred = infer.infer(without, cluster.objects, cluster.release)
+    inferred = value_or_none(infer.infer, without, cluster.objects, cluster.release)
     preference = None
-    if not isinstance(inferred, infer.NotInferred):
-        preference = find.spec(inferred, PREFERENCE, cluster.objects, cluster.release).spec
-    best = best_instancetypes(_all(INSTANCETYPE, vm, lister), vm, preference, cluster, without=("cpu", "memory"))
+    if inferred is not None:
+        preference = value_or_none(find.effective_spec, inferred, PREFERENCE, cluster.objects, cluster.release)
+    best = best_instancetypes(
+        _objects_of_field(INSTANCETYPE, vm, lister), vm, preference, cluster, without=("cpu", "memory")
+    )
     return [display_name(manifest, INSTANCETYPE) for manifest in best]
 
 
 def _preferences(vm: Manifest, lister: Lister) -> list[str]:
     """Preferences whose name resembles that of the disk without labels, else the first preferences."""
-    active = filter(is_active, _all(PREFERENCE, vm, lister))
+    active = filter(is_active, _objects_of_field(PREFERENCE, vm, lister))
     existing = {str(manifest["metadata"]["name"]): manifest for manifest in active}
     close = [name for disk in _disks(vm) for name in similar(disk, existing)]
     return [display_name(existing[name], PREFERENCE) for name in (close or sorted(existing))[:_SUGGESTED]]
@@ -150,7 +159,7 @@ def _disks(vm: Manifest) -> list[str]:
     return [name for name in (claim, source.get("name")) if name]
 
 
-def _all(matcher_field: MatcherField, vm: Manifest, lister: Lister) -> list[Manifest]:
+def _objects_of_field(matcher_field: MatcherField, vm: Manifest, lister: Lister) -> list[Manifest]:
     return [
         manifest for kind in (matcher_field.cluster_kind, matcher_field.kind) for manifest in of_kind(kind, vm, lister)
     ]

@@ -41,7 +41,7 @@ _PLAIN: Final = {
 class Field(NamedTuple):
     """A field of a type, and its option.
 
-    name: in the API. option: in the module. type: the type expression, without `*` and `!`.
+    name: the field of the API. option: the name of the option. type: the type expression, without `*` and `!`.
     required: the API requires the field wherever the type is used.
     since: the first KubeVirt release that knows it (older ones drop it silently), or "" for 1.4 and earlier.
     Descriptions are in `tools/descriptions`, because no module needs them at run time.
@@ -82,8 +82,8 @@ def options(type_name: str, *, required: bool = True) -> dict[str, dict[str, Any
 def to_manifest(type_name: str, params: dict[str, Any]) -> dict[str, Any]:
     """A new object with the values of the options, in the spelling of the API.
 
-    params: from Ansible. None means not given, at every depth; other values stay, also empty objects. Names that are no
-    option of the type are ignored, so a module can pass all its parameters.
+    params: the parameters that Ansible passes. None means not given, at every depth; other values stay, also empty
+    objects. Names that are no option of the type are ignored, so a module can pass all its parameters.
     """
     return {
         field.name: _value(field.type, params[field.option])
@@ -164,8 +164,8 @@ def _with_kind(options: Options, kinds: Iterable[str]) -> Options:
 def merge_options(below: Options, above: Options, spec: Spec, exclusive: Iterable[Iterable[str]] = ()) -> Options:
     """Options on top of others: objects are merged, null removes the value below, other values replace it.
 
-    spec: the argument spec of both. exclusive: its mutually exclusive groups; an option above removes the others of its
-    group below.
+    spec: the argument spec of both. exclusive: groups of options that exclude each other; an option above removes the
+    others of its group below.
     """
     result = dict(below)
     overrides = {own_name(key, spec): value for key, value in above.items()}

@@ -1,4 +1,4 @@
-"""Which fields of manifests in Git differ on the cluster without being wrong: Argo CD's `ignoreDifferences`."""
+"""Lists the fields that may differ between Git and the cluster, as Argo CD's `ignoreDifferences`."""
 
 from __future__ import annotations
 

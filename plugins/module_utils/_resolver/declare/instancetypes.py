@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from ..api import formats, quantity, state
 from ..api import name_rules as names
+from ..api.all_errors import all_errors
 from ..api.errors import FieldError, QuantityError
-from ..api.every_error import every_error
 from ..api.manifest import Manifest, Options
 from ..api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, MatcherField
 from ..api.name_rules import quoted
@@ -19,7 +19,7 @@ from .argument_spec import to_manifest
 
 
 def canonical_quantity(path: str, text: Any) -> str:
-    """The canonical text of a quantity. path: of the option. Raises FieldError, caused by QuantityError."""
+    """The canonical text of a quantity. path: the position of the option. Raises FieldError."""
     try:
         return quantity.canonical(str(text))
     except QuantityError as error:
@@ -53,7 +53,7 @@ def validated(type_name: str, manifest: Manifest, options: Options) -> Manifest:
     try:
         return check(manifest)
     except FieldError as error:
-        errors = [FieldError(_option_path(each.path, options), each.reason) for each in every_error(check, manifest)]
+        errors = [FieldError(_option_path(each.path, options), each.reason) for each in all_errors(check, manifest)]
         raise FieldError.joined(errors) from error
 
 
@@ -94,10 +94,10 @@ def argument_spec(matcher_field: MatcherField) -> dict[str, dict[str, Any]]:
 def instancetype(options: Options) -> dict[str, Any]:
     """The manifest of an instancetype, as `instancetypes.validated` returns it.
 
-    options: of the module; None if not given. `spec` is merged with the typed options. With a namespace or the
-    namespaced kind it is a VirtualMachineInstancetype, else a VirtualMachineClusterInstancetype.
-    Raises FieldError for values that do not match the schema, for missing vCPUs or memory, and for devices
-    without a name or a resource name.
+    options: the checked options of the module; None if not given. `spec` is merged with the typed options. With a
+    namespace or the namespaced kind it is a VirtualMachineInstancetype, else a VirtualMachineClusterInstancetype.
+    Raises FieldError for values that do not match the schema, for missing vCPUs or memory, and for devices without a
+    name or a resource name.
     """
     memory = (options.get("memory") or {}).get("guest")
     if memory is not None:
@@ -123,7 +123,7 @@ def preference(options: Options) -> dict[str, Any]:
 
 
 def is_namespaced(options: Options) -> bool:
-    """Whether the options declare a namespaced object: by kind, else by a given namespace."""
+    """Whether the options declare a namespaced object: their kind decides, else a given namespace."""
     kind = options.get("kind")
     return bool(options.get("namespace")) if kind is None else "Cluster" not in kind
 

@@ -18,7 +18,7 @@ from ..api.unquoted import QUOTES
 
 
 class Bounds(NamedTuple):
-    """The bounds of an integer. unit: in the plural."""
+    """The bounds of an integer. unit: a noun in the plural."""
 
     least: int
     most: int
@@ -86,11 +86,11 @@ def _texts(value: Any) -> list[str]:
     return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []
 
 
-def oversized(value: Any, most: int = 500_000) -> str | None:
+def oversized(value: Any, maximum: int = 500_000) -> str | None:
     """The part of a value that is too large, or None.
 
-    The value may contain itself or repeated parts, because of YAML's aliases. Only what these repeat counts. most: the
-    repeated values; in all, ten times as many are permitted, for Ansible may copy what an alias repeats.
+    The value may contain itself or repeated parts, because of YAML's aliases. Only what these repeat counts. maximum:
+    the repeated values; in all, ten times as many are permitted, for Ansible may copy what an alias repeats.
     """
     remaining = [(value, 0, False)]
     count = repeated = 0
@@ -104,10 +104,10 @@ def oversized(value: Any, most: int = 500_000) -> str | None:
         repeated += again
         if depth > DEEPEST:
             return f"is nested more than {DEEPEST} levels deep or contains itself"
-        if repeated > most:
-            return f"repeats more than {most:,} values by aliases"
-        if count > 10 * most:
-            return f"contains more than {10 * most:,} values"
+        if repeated > maximum:
+            return f"repeats more than {maximum:,} values by aliases"
+        if count > 10 * maximum:
+            return f"contains more than {10 * maximum:,} values"
         if inside:
             seen[id(part)] = part
             remaining += [(entry, depth + 1, again) for entry in inside]
@@ -117,14 +117,14 @@ def oversized(value: Any, most: int = 500_000) -> str | None:
 Spec = dict[str, Any]
 
 
-def shape_problem(options: Options, spec: Spec, aside: Collection[str] = ()) -> str | None:
-    """All of `shape_problems` on one line, or None. aside: options that come
+def shape_problem(options: Options, spec: Spec, less_likely: Collection[str] = ()) -> str | None:
+    """All of `shape_problems` on one line, or None. less_likely: options that come
     after all others in suggestions."""
-    return first_of(list(shape_problems(options, spec, aside=aside))) or None
+    return first_of(list(shape_problems(options, spec, less_likely=less_likely))) or None
 
 
-def shape_problems(options: Options, spec: Spec, path: str = "", aside: Collection[str] = ()) -> Iterator[str]:
-    """What is wrong with the names of options, and with the shape of their values, each with its path.
+def shape_problems(options: Options, spec: Spec, path: str = "", less_likely: Collection[str] = ()) -> Iterator[str]:
+    """The errors in the names of options and in the shapes of their values, each with its path.
 
     A dictionary without suboptions may be nested DEEPEST levels deep. Ansible rejects such values too, but without the
     path of the nested option, or with a traceback; of the truth value that YAML makes of `no` it makes `False`; and a
@@ -136,7 +136,7 @@ def shape_problems(options: Options, spec: Spec, path: str = "", aside: Collecti
         if option is None:
             # Ansible passes its own settings together with the options.
             if not str(key).startswith("_ansible_"):
-                yield f"{place}: unknown option{names.did_you_mean(key, spec, aside=aside)}"
+                yield f"{place}: unknown option{names.did_you_mean(key, spec, less_likely=less_likely)}"
         elif option.get("type") == "dict":
             yield from _dictionary_problems(place, key, value, option)
         elif option.get("elements") == "dict":

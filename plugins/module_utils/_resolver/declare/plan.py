@@ -1,4 +1,4 @@
-"""Compares the desired with the live state: what to write, and what it changes."""
+"""Compares the desired with the live state, and says what to write and what it changes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from ..api import managed_fields as ownership
-from ..api import schema
+from ..api import managed_fields, schema
 from ..api.managed_fields import Field
-from ..api.tree import copy, leaves, put, remove_at, value_at
+from ..api.tree import copy, leaves, remove_at, set_at, value_at
 from ..api.writers import field_conflict
 from . import rewrites
-from .take_over import TakeOver, managers_to_take, take_nothing
+from .take_over import TakeOver, keep_managers, managers_to_take
 
 NONE = "none"
 CREATE = "create"
@@ -29,7 +28,7 @@ WRITES = (CREATE, APPLY, DELETE)
 class Plan(NamedTuple):
     """The planned write of an object.
 
-    action: NONE, CREATE, APPLY or DELETE. manifest: to apply, or the name of the object to delete.
+    action: NONE, CREATE, APPLY or DELETE. manifest: the one to apply, or the name of the object to delete.
     before, after: the changed part of the object; {} if there is none.
     merge_patch: values to set by a merge patch before the apply; None removes the field.
     retained: fields that are no longer declared but stay, with the other managers that own them.
@@ -57,18 +56,19 @@ def present(
     owned_fields: set[Field] | None,
     manager: str = "",
     force: bool = False,
-    take_over: TakeOver = take_nothing,
+    take_over: TakeOver = keep_managers,
 ) -> Plan:
     """The plan that brings an object to its declared state.
 
-    manifest: from schema.as_declared. live: as the API server returned it, or None. owned_fields: those that our field
-    manager owns (`managed_fields.owned`), or None if it never applied the object. manager: our field manager.
+    manifest: the result of schema.as_declared. live: as the API server returned it, or None. owned_fields: the fields
+    that our field manager owns (`managed_fields.applied_fields`), or None if it never applied the object. manager: our
+    field manager.
     force: remove undeclared fields even if other managers own them. take_over: whether to take over a manager's share.
     An object is unchanged if every declared field has its value and our manager owns exactly these fields.
     """
     if live is None:
         return Plan(CREATE, manifest, {}, _visible_parts(manifest))
-    desired_fields = ownership.leaf_fields(manifest)
+    desired_fields = managed_fields.leaf_fields(manifest)
     # Most objects of a large task are unchanged, and equal as they are.
     changed = {field for field, value in desired_fields.items() if value_at(live, field) != value}
     current, canonical = live, manifest
@@ -76,27 +76,33 @@ def present(
         type_name = schema.type_of(manifest)
         canonical, current = (schema.canonical(type_name, _parts(source, changed)) for source in (manifest, live))
         changed = {field for field in changed if not _same(field, desired_fields[field], canonical, current, live)}
-    dropped = ownership.undeclared(owned_fields or set(), desired_fields)
+    dropped = managed_fields.undeclared(owned_fields or set(), desired_fields)
     fields = {**desired_fields, **dict.fromkeys(dropped)}
     taken_from = managers_to_take(live, fields, manager, take_over)
     if not (
-        changed or dropped or taken_from or owned_fields is None or ownership.unclaimed(owned_fields, desired_fields)
+        changed
+        or dropped
+        or taken_from
+        or owned_fields is None
+        or managed_fields.unowned_fields(owned_fields, desired_fields)
     ):
         return Plan(NONE, manifest, {}, {})
-    others = [entry for entry in ownership.others(live, manager) if entry[0] not in taken_from]
-    shared = {field: names for field in dropped if (names := ownership.owners(others, field))}
+    others = [entry for entry in managed_fields.fields_of_others(live, manager) if entry[0] not in taken_from]
+    shared = {field: names for field in dropped if (names := managed_fields.owners(others, field))}
     # An apply does not remove what another type of request has written.
     updated_by_us = {
-        field for field in dropped if ownership.owners([(manager, ownership.updated(live, manager))], field)
+        field
+        for field in dropped
+        if managed_fields.owners([(manager, managed_fields.updated_fields(live, manager))], field)
     }
     before: dict[str, Any] = {}
     after: dict[str, Any] = {}
     removed = dropped if force else dropped - set(shared)
     for field in (*sorted(changed), *sorted(removed)):
         if (value := _current(current, live, field)) is not None:
-            put(before, field, value)
+            set_at(before, field, value)
     for field in sorted(changed):
-        put(after, field, _shown(canonical, field, desired_fields[field]))
+        set_at(after, field, _shown(canonical, field, desired_fields[field]))
     patched_parents = {
         largest_removed(field, removed, desired_fields, live)
         for field in (*(updated_by_us & removed), *(shared if force else ()))
@@ -153,7 +159,7 @@ def _conflict(changed: Iterable[Field], others: Iterable[tuple[str, set[Field]]]
 
 def changed_fields(plan: Plan) -> set[Field]:
     """The fields of a live object that a plan changes, removes or takes over."""
-    return {*ownership.leaf_fields(plan.before), *ownership.leaf_fields(plan.after), *plan.fields}
+    return {*managed_fields.leaf_fields(plan.before), *managed_fields.leaf_fields(plan.after), *plan.fields}
 
 
 def absent(manifest: dict[str, Any], live: dict[str, Any] | None) -> Plan:
@@ -250,7 +256,7 @@ def merged(plan: Plan, live: dict[str, Any] | None) -> dict[str, Any]:
     """The object after the plan, before admission; without managed fields. It may share parts with the live object."""
     if live is None:
         return plan.manifest
-    removed = ownership.leaf_fields(plan.before)
+    removed = managed_fields.leaf_fields(plan.before)
     parts = {field[0] for field in (*removed, *plan.merge_patch)} | plan.after.keys()
     result = {**live, "metadata": {key: value for key, value in live["metadata"].items() if key != "managedFields"}}
     for part in parts & result.keys():
@@ -261,8 +267,8 @@ def merged(plan: Plan, live: dict[str, Any] | None) -> dict[str, Any]:
         if value is None:
             remove_at(result, field)
         else:
-            put(result, field, value)
-    for field, value in ownership.leaf_fields(plan.manifest).items() if parts else ():
+            set_at(result, field, value)
+    for field, value in managed_fields.leaf_fields(plan.manifest).items() if parts else ():
         if field[0] in parts:
-            put(result, field, value)
+            set_at(result, field, value)
     return result

@@ -41,7 +41,8 @@ class PowerRequest(NamedTuple):
 class SubresourceRequest(NamedTuple):
     """A request to a subresource of KubeVirt's API.
 
-    plural, subresource: the path of the request. body: its options. supports_dry_run: it supports a dry run.
+    plural, subresource: the path of the request. body: the options of the request. supports_dry_run: it supports a dry
+    run.
     """
 
     plural: str
@@ -107,7 +108,7 @@ def decide(power: PowerRequest, vm: Manifest, vmi: Manifest | None) -> Decision:
         return _stop(state, power)
     if power.state == RESTARTED:
         # A restart that is pending or in progress is as good as a new one.
-        return _NOTHING if state.restarting or state.returning else _SEND
+        return _NOTHING if state.restarting or state.is_restarting else _SEND
     if state.starting:
         return _STILL_STARTING
     reached = {PAUSED: state.paused, UNPAUSED: not state.paused, MIGRATED: state.migrating}.get(power.state, False)
@@ -144,14 +145,14 @@ class _PowerState:
         return self.stop_requested and self.start_requested
 
     @property
-    def returning(self) -> bool:
+    def is_restarting(self) -> bool:
         """Whether the guest is gone, or is stopping, and a new one will start."""
         if self.ending:
             return self.start_requested or self.strategy == "Always"
         return not self.live and self.starting
 
     @property
-    def leaving(self) -> bool:
+    def is_stopping(self) -> bool:
         """Whether the guest is stopping and nothing will start it again."""
         if not self.live or self.start_requested:
             return False
@@ -161,7 +162,7 @@ class _PowerState:
     def starting(self) -> bool:
         """Whether the guest is starting; requests that need a guest have to wait."""
         if self.live:
-            return self.restarting or not (self.running or self.leaving)
+            return self.restarting or not (self.running or self.is_stopping)
         return self.start_requested or (self.strategy == "Always" and trouble(self.vm) is None)
 
     @property
@@ -174,7 +175,7 @@ class _PowerState:
 
 def _start(state: _PowerState) -> Decision:
     if state.live:
-        return _STILL_STOPPING if state.leaving else _NOTHING
+        return _STILL_STOPPING if state.is_stopping else _NOTHING
     if state.start_requested:
         return _NOTHING
     if not state.restarts_itself:
@@ -187,7 +188,7 @@ def _start(state: _PowerState) -> Decision:
 def _stop(state: _PowerState, power: PowerRequest) -> Decision:
     if not state.live:
         return _SEND if state.restarts_itself or state.start_requested else _NOTHING
-    if not state.leaving:
+    if not state.is_stopping:
         return _SEND
     # A shorter grace period speeds up the stop.
     grace_period = (state.vmi.get("spec") or {}).get("terminationGracePeriodSeconds")

@@ -1,4 +1,4 @@
-"""Manifests that are stored instead of sent: what they must not contain, and the names of their files."""
+"""Manifests that are stored instead of sent: forbidden contents, and the names of their files."""
 
 from __future__ import annotations
 

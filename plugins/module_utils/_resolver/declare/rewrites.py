@@ -1,6 +1,6 @@
-"""What KubeVirt itself writes to the spec of a declared VM, and what the next declaration makes of it.
+"""Reconciles a declared VM with the fields that KubeVirt itself has written to its spec.
 
-Values that a task does not declare always stay. `REWRITES` says what becomes of declared ones.
+Undeclared values always stay. `REWRITES` says which declared ones stay or return.
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
-from ..api import managed_fields as ownership
+from ..api import managed_fields
 from ..api.managed_fields import Field
 from ..api.manifest import Manifest
-from ..api.tree import copy, put, value_at
+from ..api.tree import copy, set_at, value_at
 from ..api.writers import FORCE
 
 _TEMPLATE: Final[Field] = ("spec", "template")
@@ -45,11 +45,11 @@ ALWAYS: Final = "always"
 class Rewrite(NamedTuple):
     """A part of the spec of VMs that KubeVirt writes by itself.
 
-    cause: what makes KubeVirt write. fields: what it writes, or what that is in. managers: the field managers that own
-    the fields then; none if admission writes them, since the declaring manager keeps its share.
-    second_run: what the same declaration makes of it. taken_back: whether a changed declaration takes the fields
+    cause: the event that makes KubeVirt write. fields: the written fields, or their parents. managers: the field
+    managers that own the fields then; none if admission writes them, since the declaring manager keeps its share.
+    second_run: the effect of the same declaration on them. taken_back: whether a changed declaration takes the fields
     back without force_conflicts: IF_SEEN if the plan saw the owner, so that a concurrent change is not lost.
-    annotation: of the VMs that the rewrite concerns; "" for all. remedy: the addition to the error of a conflict.
+    annotation: marks the VMs that the rewrite concerns; "" for all. remedy: the addition to the error of a conflict.
     """
 
     cause: str
@@ -127,7 +127,7 @@ REWRITES: Final = (
 )
 
 WITHOUT_EXPANSION: Final = frozenset({RUN_STRATEGY, RUNNING, VOLUMES, _PCI_TOPOLOGY, _UUID})
-"""What virt-controller also writes to VMs that it does not expand. An expansion may write only disks or interfaces."""
+"""The fields that virt-controller writes to VMs even without expansion, which may write only disks or interfaces."""
 
 
 def taken_back(manager: str, field: Field, live: Manifest) -> bool:
@@ -138,15 +138,17 @@ def taken_back(manager: str, field: Field, live: Manifest) -> bool:
     rewrite = _rewrite(manager, field, live)
     if rewrite is None or rewrite.taken_back == NEVER:
         return False
-    return rewrite.taken_back == ALWAYS or manager in ownership.owners(ownership.others(live, ""), field)
+    return rewrite.taken_back == ALWAYS or manager in managed_fields.owners(
+        managed_fields.fields_of_others(live, ""), field
+    )
 
 
 def remedies(managers: Iterable[str], live: Manifest) -> str:
-    """What to add to the error of a conflict with these managers; "" for nothing."""
+    """The remedies to add to the error of a conflict with these managers; "" for none."""
     texts = (
         rewrite.remedy
         for rewrite in REWRITES
-        if rewrite.remedy and rewrite.managers & {*managers} and _concerns(rewrite, live)
+        if rewrite.remedy and rewrite.managers & {*managers} and _applies_to(rewrite, live)
     )
     return "".join(f"; {text}" for text in texts)
 
@@ -158,21 +160,21 @@ def _rewrite(manager: str, field: Field, live: Manifest) -> Rewrite | None:
             for rewrite in REWRITES
             if manager in rewrite.managers
             and any(field[: len(written)] == written for written in rewrite.fields)
-            and _concerns(rewrite, live)
+            and _applies_to(rewrite, live)
         ),
         None,
     )
 
 
-def _concerns(rewrite: Rewrite, live: Manifest) -> bool:
+def _applies_to(rewrite: Rewrite, live: Manifest) -> bool:
     return not rewrite.annotation or rewrite.annotation in (live.get("metadata", {}).get("annotations") or {})
 
 
 class Adapted(NamedTuple):
     """A declared VM, adapted to what KubeVirt has written to the live one.
 
-    owned_fields: with the fields that KubeVirt took from us, which count as ours. plugged: the plugged volumes that
-    the task does not declare and that stay, as the API has them.
+    owned_fields: our fields, including those that KubeVirt took from us. plugged: the plugged volumes that the task
+    does not declare and that stay, as the API has them.
     """
 
     manifest: Manifest
@@ -197,9 +199,11 @@ def adapted(
             for field in rewrite.fields
             if field not in owned_fields and value_at(manifest, field) is not None
         }
-        others = ownership.others(live, manager) if lost else []
+        others = managed_fields.fields_of_others(live, manager) if lost else []
         owned_fields = owned_fields | {
-            field for field in lost if any(taken_back(owner, field, live) for owner in ownership.owners(others, field))
+            field
+            for field in lost
+            if any(taken_back(owner, field, live) for owner in managed_fields.owners(others, field))
         }
     return Adapted(manifest, owned_fields, plugged)
 
@@ -235,15 +239,15 @@ def _with_plugged(desired: Manifest, live: Manifest, manager: str, force: bool) 
     kept = [] if force else _kept(hotpluggable, declared, marked, live, manager)
     result = _copied(desired)
     merged = [_live_entry(volume, hotpluggable) for volume in volumes] + copy(kept)
-    put(result, VOLUMES, merged)
+    set_at(result, VOLUMES, merged)
     kept_names = {str(volume["name"]) for volume in kept}
     disks = value_at(desired, DISKS)
     if disks:
-        # Of the declared volumes those without declared disk options, too.
+        # A declared volume without declared disk options keeps its live disk, too.
         named = {disk.get("name") for disk in disks}
         plugged = {disk["name"]: disk for disk in value_at(live, DISKS) or () if disk.get("name") in hotpluggable}
         added = [disk for name, disk in plugged.items() if name in (declared | kept_names) - named]
-        put(result, DISKS, [_live_entry(disk, plugged) for disk in disks] + copy(added))
+        set_at(result, DISKS, [_live_entry(disk, plugged) for disk in disks] + copy(added))
     names = kept_names
     if merged == live_volumes and not force:
         # Nothing is written because of a name alone.
@@ -259,7 +263,7 @@ def _kept(
 ) -> list[Manifest]:
     """The plugged volumes of a VM that are not declared."""
     undeclared = {name: volume for name, volume in hotpluggable.items() if name not in declared}
-    owners = ownership.owners(ownership.others(live, manager), VOLUMES) if undeclared else ()
+    owners = managed_fields.owners(managed_fields.fields_of_others(live, manager), VOLUMES) if undeclared else ()
     by_kubevirt = any(taken_back(owner, VOLUMES, live) for owner in owners)
     return [volume for name, volume in undeclared.items() if by_kubevirt or name in marked]
 
@@ -278,7 +282,7 @@ def is_hotpluggable(volume: Manifest) -> bool:
 def _live_entry(entry: Manifest, live: dict[str, Manifest]) -> Manifest:
     """The live entry of the same name if it has all of the declared one: the plug has added to it."""
     current = live.get(str(entry.get("name")))
-    return copy(current) if current is not None and within(entry, current) else entry
+    return copy(current) if current is not None and is_part_of(entry, current) else entry
 
 
 def _copied(manifest: Manifest) -> Manifest:
@@ -294,19 +298,19 @@ def _set_list(manifest: Manifest, field: Field, entries: list[Any]) -> None:
         parent.pop(field[-1], None)
 
 
-def within(part: Any, container: Any) -> bool:
+def is_part_of(part: Any, container: Any) -> bool:
     """Whether `container` contains all of `part`; list items are compared by position."""
     if isinstance(part, dict):
-        return isinstance(container, dict) and all(within(value, container.get(key)) for key, value in part.items())
+        return isinstance(container, dict) and all(is_part_of(value, container.get(key)) for key, value in part.items())
     if isinstance(part, list):
-        return isinstance(container, list) and len(part) <= len(container) and all(map(within, part, container))
+        return isinstance(container, list) and len(part) <= len(container) and all(map(is_part_of, part, container))
     return bool(part == container)
 
 
-def unplugged(manifest: Manifest, live: Manifest) -> dict[Field, Any] | None:
+def unplug_patch(manifest: Manifest, live: Manifest) -> dict[Field, Any] | None:
     """A merge patch that removes plugged volumes with their disks, which KubeVirt accepts only together; else None.
 
-    manifest: to apply. One that declares disks needs no patch.
+    manifest: the one to apply. One that declares disks needs no patch.
     """
     volumes = value_at(manifest, VOLUMES)
     if volumes is None or value_at(manifest, DISKS) is not None:
@@ -322,6 +326,11 @@ def unplugged(manifest: Manifest, live: Manifest) -> dict[Field, Any] | None:
     return None if remaining == disks else {VOLUMES: volumes, DISKS: remaining or None}
 
 
+def _source(volume: Manifest) -> str:
+    """The key of _OPTIONS that a plugged volume has."""
+    return next(source for source in _OPTIONS if source in volume)
+
+
 def plugged_warnings(plugged: Iterable[Manifest], live: Manifest | None) -> Iterator[str]:
     """A warning for each plugged volume that is not declared and stays. live: the VM, with the disks of the volumes."""
     disks = {disk["name"]: disk for disk in value_at(live or {}, DISKS) or ()}
@@ -330,7 +339,7 @@ def plugged_warnings(plugged: Iterable[Manifest], live: Manifest | None) -> Iter
         if "memoryDump" in volume:
             yield f"volumes: {name} holds a memory dump and stays until `virtctl memory-dump remove`"
             continue
-        source = next(source for source in _OPTIONS if source in volume)
+        source = _source(volume)
         option, key = _OPTIONS[source]
         entry = f"name: {name}, {option}: {volume[source].get(key)}, hotpluggable: true{_disk_options(disks.get(name))}"
         yield (

@@ -17,7 +17,7 @@ TakeOver = Callable[[str], bool]
 _CLIENT_SIDE_APPLY: Final = "kubectl-client-side-apply"
 
 
-def take_nothing(_manager: str) -> bool:
+def keep_managers(_manager: str) -> bool:
     """Takes over no manager's fields."""
     return False
 
@@ -29,7 +29,7 @@ def parse_take_over(option: Any) -> TakeOver:
     Raises ValueError for other values.
     """
     if option in (None, False, "", []) or str(option).lower() in ("false", "no"):
-        return take_nothing
+        return keep_managers
     if option is True or str(option).lower() in ("true", "yes"):
         return lambda manager: manager.startswith(TOOLS)
     names = [option] if isinstance(option, str) else option
@@ -41,9 +41,9 @@ def parse_take_over(option: Any) -> TakeOver:
 def managers_to_take(live: Manifest, fields: Mapping[Field, Any], own: str, take_over: TakeOver) -> tuple[str, ...]:
     """The managers to take over that own some of the fields.
 
-    fields: with their declared values; None for fields that are no longer declared.
+    fields: field → its declared value; None for fields that are no longer declared.
     """
-    if take_over is take_nothing:
+    if take_over is keep_managers:
         return ()
     return tuple(
         dict.fromkeys(

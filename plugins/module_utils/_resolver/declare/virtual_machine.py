@@ -3,38 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from ..api import managed_fields as ownership
+from ..api import managed_fields
+from ..api.errors import value_or_none
 from ..api.managed_fields import Field
+from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, MatcherField
-from ..api.tree import copy, merge, put, value_at
+from ..api.tree import copy, merge, set_at, value_at
 from ..api.writers import field_conflict
+from ..kubevirt.config.cluster import Cluster
 from ..kubevirt.find.infer import IGNORE
 from ..kubevirt.vm.readiness import run_strategy
+from ..kubevirt.vmi import vmi
+from ..kubevirt.vmi.vmi import guest_figures
+from ..kubevirt.webhooks import mutate
 from . import rewrites
-from .plan import APPLY, Plan, largest_removed
-from .rewrites import CONTROLLER, RUN_STRATEGY, RUNNING, within
+from .plan import APPLY, Plan, largest_removed, present
+from .rewrites import CONTROLLER, RUN_STRATEGY, RUNNING, is_part_of
+from .take_over import TakeOver, keep_managers
 from .vm.manifest import DEFAULT_MEMORY
 
 DEFAULT_RUN_STRATEGY: Final = "Always"
 _MEMORY: Final[Field] = ("spec", "template", "spec", "domain", "memory", "guest")
 
 
-class Reconciled(NamedTuple):
-    """A VM's manifest, adapted to the live VM.
-
-    manifest: to apply. owned_fields: the fields that count as declared by us before. plugged: the volumes that somebody
-    plugged into the VM and that stay (`rewrites.adapted`).
-    """
-
-    manifest: dict[str, Any]
-    owned_fields: set[Field] | None
-    plugged: Sequence[dict[str, Any]] = ()
-
-
-def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str, force: bool = False) -> Reconciled:
-    """The declared VM, adapted to the live VM so that equivalent values are no difference.
+def reconcile(
+    desired: dict[str, Any], live: dict[str, Any] | None, manager: str, force: bool = False
+) -> tuple[Manifest, set[Field] | None, Sequence[Manifest]]:
+    """The declared VM, adapted to the live VM so that equivalent values are no difference; the fields that count as
+    declared by us before; and the volumes that somebody plugged into the VM and that stay (`rewrites.adapted`).
 
     - An undeclared run strategy or memory stays unchanged; a new VM gets the default.
     - A matcher that admission inferred counts as the declared one. A later apply sends its name, because KubeVirt
@@ -55,15 +53,15 @@ def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str
         if "runStrategy" not in result["spec"] and "running" not in result["spec"]:
             result["spec"]["runStrategy"] = DEFAULT_RUN_STRATEGY
         _keep_memory(result, None, None)
-        return Reconciled(result, None)
-    owned_fields = ownership.owned(live, manager)
+        return result, None, ()
+    owned_fields = managed_fields.applied_fields(live, manager)
     if RUN_STRATEGY in (owned_fields or ()) and "runStrategy" not in result["spec"] and "runStrategy" in live["spec"]:
         result["spec"]["runStrategy"] = live["spec"]["runStrategy"]
     if live["spec"].get("running") is not None and result["spec"].get("runStrategy") == run_strategy(live):
         del result["spec"]["runStrategy"]
     result, with_rewritten, plugged = rewrites.adapted(result, live, owned_fields, manager, force)
     if expanded(result, live):
-        return Reconciled(_without_expanded(result, live), owned_fields, plugged)
+        return _without_expanded(result, live), owned_fields, plugged
     owned_fields = with_rewritten
     for matcher_field in MATCHER_FIELDS:
         owned_fields = _reconcile_matcher(matcher_field, result, live, owned_fields)
@@ -71,10 +69,24 @@ def reconcile(desired: dict[str, Any], live: dict[str, Any] | None, manager: str
     if owned_fields is not None and not _has_memory(live):
         # Admission removes the memory of a VM with an inferred instancetype, but its manager still owns it.
         owned_fields = owned_fields - {_MEMORY}
-    return Reconciled(result, owned_fields, plugged)
+    return result, owned_fields, plugged
 
 
-def with_merge_patch(step: Plan, live: dict[str, Any] | None, manager: str, force: bool) -> Plan:
+def as_created(desired: Manifest) -> Manifest:
+    """The VM that a declaration creates."""
+    return reconcile(desired, None, "")[0]
+
+
+def plan_vm(
+    desired: Manifest, live: Manifest | None, manager: str, force: bool = False, take_over: TakeOver = keep_managers
+) -> tuple[Plan, Sequence[Manifest]]:
+    """The plan for a declared VM, and the plugged volumes that stay, see `reconcile`."""
+    manifest, owned_fields, plugged = reconcile(desired, live, manager, force)
+    step = present(manifest, live, owned_fields, manager, force, take_over)
+    return _with_merge_patch(step, live, manager, force), plugged
+
+
+def _with_merge_patch(step: Plan, live: dict[str, Any] | None, manager: str, force: bool) -> Plan:
     """The plan with changes that KubeVirt accepts only together, and removals that server-side apply leaves out.
 
     force: take fields of other managers.
@@ -86,15 +98,15 @@ def with_merge_patch(step: Plan, live: dict[str, Any] | None, manager: str, forc
 
 def _without_plugged(step: Plan, live: dict[str, Any], force: bool) -> Plan:
     """The plan with the removal of the disks whose plugged volumes it removes."""
-    patch = rewrites.unplugged(step.manifest, live) if force or step.conflict is None else None
+    patch = rewrites.unplug_patch(step.manifest, live) if force or step.conflict is None else None
     if patch is None:
         return step
     disks = patch[rewrites.DISKS]
     before = copy(step.before)
-    put(before, rewrites.DISKS, value_at(live, rewrites.DISKS))
+    set_at(before, rewrites.DISKS, value_at(live, rewrites.DISKS))
     after = copy(step.after)
     if disks:
-        put(after, rewrites.DISKS, disks)
+        set_at(after, rewrites.DISKS, disks)
     return step._replace(before=before, after=after, merge_patch={**step.merge_patch, **patch})
 
 
@@ -111,7 +123,11 @@ def _without_pins(step: Plan, live: dict[str, Any]) -> Plan:
             continue
         if desired is None and matcher_field.matcher in before.get("spec", {}):
             merge_patch.update(
-                {**ownership.leaf_fields(step.after), **_removals(step, live), ("spec", matcher_field.matcher): None}
+                {
+                    **managed_fields.leaf_fields(step.after),
+                    **_removals(step, live),
+                    ("spec", matcher_field.matcher): None,
+                }
             )
         elif desired and (
             desired.get("name") != current.get("name")
@@ -134,8 +150,8 @@ def _without_pins(step: Plan, live: dict[str, Any]) -> Plan:
 
 def _removals(step: Plan, live: dict[str, Any]) -> dict[Field, None]:
     """The fields that a plan removes: with the instancetype that comes instead of them in one request."""
-    desired = ownership.leaf_fields(step.manifest)
-    removed = ownership.leaf_fields(step.before).keys() - desired.keys()
+    desired = managed_fields.leaf_fields(step.manifest)
+    removed = managed_fields.leaf_fields(step.before).keys() - desired.keys()
     return {largest_removed(field, removed, desired, live): None for field in removed}
 
 
@@ -151,7 +167,7 @@ def _without_running(step: Plan, live: dict[str, Any], manager: str, force: bool
         return step
     owners = [
         name
-        for name in ownership.owners(ownership.others(live, manager), RUNNING)
+        for name in managed_fields.owners(managed_fields.fields_of_others(live, manager), RUNNING)
         if not rewrites.taken_back(name, RUNNING, live) and name not in step.taken_from
     ]
     if owners and not force:
@@ -172,7 +188,7 @@ def _keep_memory(desired: dict[str, Any], live: dict[str, Any] | None, owned_fie
     else:
         return
     desired["spec"]["template"] = copy(desired["spec"]["template"])
-    put(desired, _MEMORY, guest)
+    set_at(desired, _MEMORY, guest)
 
 
 def _has_memory(vm: dict[str, Any]) -> bool:
@@ -219,7 +235,7 @@ def expanded(desired: dict[str, Any], live: dict[str, Any]) -> bool:
         matcher_field.matcher_of(live) or matcher_field.reference_of(live) for matcher_field in MATCHER_FIELDS
     ):
         return False
-    controller_fields = ownership.updated(live, CONTROLLER)
+    controller_fields = managed_fields.updated_fields(live, CONTROLLER)
     if INSTANCETYPE in declared:
         # Every instancetype has memory, which virt-controller writes for no other reason.
         return any(field[:-1] == _MEMORY[:-1] for field in controller_fields)
@@ -231,9 +247,32 @@ def _without_expanded(desired: dict[str, Any], live: dict[str, Any]) -> dict[str
     result = copy(desired)
     for matcher_field in MATCHER_FIELDS:
         result["spec"].pop(matcher_field.matcher, None)
-    controller_fields = ownership.updated(live, CONTROLLER)
-    for field, value in ownership.leaf_fields(result).items():
+    controller_fields = managed_fields.updated_fields(live, CONTROLLER)
+    for field, value in managed_fields.leaf_fields(result).items():
         expanded_field = any(field[: len(other)] == other for other in controller_fields)
-        if expanded_field and within(value, value_at(live, field)):
+        if expanded_field and is_part_of(value, value_at(live, field)):
             del value_at(result, field[:-1])[field[-1]]
     return result
+
+
+def size_mismatch(declared: Manifest, live: Manifest, cluster: Cluster) -> str | None:
+    """A note if an expanded VM has another size than its declared matchers give now, or None.
+
+    The cluster's reference policy replaced the matchers, so the VM does not follow them. Whether the play or the
+    instancetype changed is unknown.
+    """
+    admitted = value_or_none(mutate.mutate, declared, cluster.objects, release=cluster.release)
+    intended = value_or_none(vmi.build, admitted, cluster) if admitted else None
+    actual = value_or_none(vmi.build, live, cluster)
+    if intended is None or actual is None or _size(intended.spec) == _size(actual.spec):
+        return None
+    return (
+        f"the cluster's reference policy replaced the instancetype by its values ({_size(actual.spec)}); the"
+        f" instancetype now gives {_size(intended.spec)}, which the VM does not get: declare cpu and memory to change"
+        " the VM"
+    )
+
+
+def _size(spec: Manifest) -> str:
+    figures = guest_figures(spec)
+    return f"{figures['vcpus']} vCPU, {figures.get('memory', 'no memory')}"

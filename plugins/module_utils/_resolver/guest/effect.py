@@ -1,7 +1,7 @@
-"""What a change of a VM does to its guest: one judgement, for every change and whoever asks.
+"""Predicts the effect of any change of a VM on its guest.
 
-A change is a pair of VMs: a new declaration, other revisions, another instancetype. The pair of a VM and itself says
-what the guest lacks of earlier changes.
+A change is a pair of VMs: a new declaration, other revisions, another instancetype. The pair of a VM and itself shows
+the earlier changes that the guest lacks.
 """
 
 from __future__ import annotations
@@ -10,18 +10,19 @@ from contextlib import suppress
 from enum import Enum
 from typing import Final, NamedTuple, Union
 
+from ..api.errors import KubeVirtError, value_or_none
 from ..api.manifest import Manifest
 from ..api.matcher import MATCHER_FIELDS
 from ..api.tree import copy, shown_differences
 from ..kubevirt.config.cluster import Cluster
-from ..kubevirt.find import revision_names as naming
+from ..kubevirt.find import revision_names
 from ..kubevirt.find.find import Specs
 from ..kubevirt.vm.readiness import HALTED, restart_required, run_strategy
 from ..kubevirt.vm.start import is_unchanged_since_start, started_vm
 from ..kubevirt.vmi import defaults, live_update
 from ..kubevirt.vmi.device_hotplug import migrates
 from ..kubevirt.vmi.hotplug import LiveUpdate
-from ..kubevirt.vmi.vmi import build, guest
+from ..kubevirt.vmi.vmi import build, guest_figures
 from ..kubevirt.webhooks.mutate import AdmissionResult
 from .outstanding import outstanding
 
@@ -43,20 +44,20 @@ class Assumed(Enum):
 
 
 ASSUMED: Final = Assumed.VMI
-Instance = Union[Manifest, Assumed, None]
+MaybeVMI = Union[Manifest, Assumed, None]
 """The VMI of a VM; None for a VM without a guest."""
 
 
 class GuestEffect(NamedTuple):
-    """What a change of a VM does to its guest.
+    """The effect of a change of a VM on its guest.
 
-    needs: NOTHING, LIVE, RESTART or UNKNOWN: what it takes for the guest to match the VM, earlier changes included.
-    A VM without a guest needs NOTHING: it gets the change at its next start.
+    needs: NOTHING, LIVE, RESTART or UNKNOWN; the step after which the guest matches the VM, earlier changes included. A
+    VM without a guest needs NOTHING: it gets the change at its next start.
     reason: why the guest needs a restart, or why KubeVirt asks for one, in KubeVirt's words if it asks; "" for neither.
     requested: KubeVirt asks for a restart, or will: it sets the condition RestartRequired.
     refusal: why KubeVirt rejects the VM or cannot start it, in its words; None if it does neither.
-    guest_before, guest_after: figures of the guest (see `vmi.guest`), as it runs or would start before the change, and
-    at the next start after it; {} if unknown.
+    guest_before, guest_after: `vmi.guest_figures` of the guest as it runs or would start before the change, and for its
+    next start after it; {} if unknown.
     changes: the fields of the VMI's spec that differ between the two, [{field, before, after}], without secrets.
     outstanding: the fields that the running guest lacks until KubeVirt changes or restarts it, see `outstanding`.
     """
@@ -89,7 +90,7 @@ class GuestEffect(NamedTuple):
 def guest_effect(
     before: Manifest,
     after: Manifest,
-    vmi: Instance,
+    vmi: MaybeVMI,
     cluster: Cluster,
     specs_before: Specs | None = None,
     specs_after: Specs | None = None,
@@ -104,12 +105,13 @@ def guest_effect(
     compare_all: compare everything that the VM declares with the guest, not only what has changed since its start:
     KubeVirt keeps the revision of an earlier start of the same generation, so it may not be that of this guest.
     """
-    built = build(after, cluster, specs_after)
     running = _running(before, after, vmi, cluster, specs_before)
-    if built.spec is None:
-        return _unknown(before, running, built.error.message if built.error is not None else "")
+    try:
+        built = build(after, cluster, specs_after)
+    except KubeVirtError as error:
+        return _unknown(before, running, error.message)
     if running is None:
-        earlier = built.spec if before is after else build(before, cluster, specs_before).spec
+        earlier = built.spec if before is after else _start_spec(before, cluster, specs_before)
         return _without_guest(earlier, built.spec)
     started = started_vm(before, running, cluster.objects)
     if before is after and not compare_all:
@@ -118,7 +120,7 @@ def guest_effect(
         if is_unchanged_since_start(after, running, started):
             return _unchanged(after, built.spec, running, NOTHING)
     start, specs = (before, specs_before) if started is None else (started, None)
-    at_start = build(start, cluster, specs).spec
+    at_start = _start_spec(start, cluster, specs)
     reconciled = live_update.reconcile(start, after, running, cluster, specs, specs_after)
     # Without the revision of the start, the VM alone does not tell what has changed since.
     known = at_start if (started is not None or vmi is ASSUMED) and not compare_all else None
@@ -131,8 +133,8 @@ def guest_effect(
     current = _as_running(at_start or built.spec, running["spec"], built.spec)
     effect = GuestEffect(
         NOTHING,
-        guest_before=guest(running["spec"]),
-        guest_after=guest(built.spec),
+        guest_before=guest_figures(running["spec"]),
+        guest_after=guest_figures(built.spec),
         changes=_changes(current, built.spec),
         outstanding=lacks,
     )
@@ -142,7 +144,7 @@ def guest_effect(
     return _judged(effect, reconciled.update, remaining, condition, running["status"].get("phase") == "Running")
 
 
-def admitted_effect(vm: Manifest, future: AdmissionResult, vmi: Instance, cluster: Cluster) -> GuestEffect:
+def admitted_effect(vm: Manifest, future: AdmissionResult, vmi: MaybeVMI, cluster: Cluster) -> GuestEffect:
     """The effect of a planned change. vm: the live VM. future: the VM after the change, as admission leaves it."""
     if future.admitted is None:
         return GuestEffect(UNKNOWN, refusal=future.refusal.message if future.refusal is not None else None)
@@ -154,30 +156,36 @@ def _captured(vm: Manifest) -> Manifest:
     vm = copy(vm)
     for matcher_field in MATCHER_FIELDS:
         matcher, reference = matcher_field.matcher_of(vm), matcher_field.reference_of(vm)
-        if matcher and reference and naming.recapture_fields(matcher, reference):
+        if matcher and reference and revision_names.recapture_fields(matcher, reference):
             del vm["status"][matcher_field.reference]
     return vm
 
 
 def _running(
-    before: Manifest, after: Manifest, vmi: Instance, cluster: Cluster, specs: Specs | None
+    before: Manifest, after: Manifest, vmi: MaybeVMI, cluster: Cluster, specs: Specs | None
 ) -> Manifest | None:
     """The VMI that takes up changes of the VM, or None."""
     if run_strategy(after) == HALTED:
         return None
     if vmi is ASSUMED:
-        return assumed_instance(before, cluster, specs)
+        return assumed_vmi(before, cluster, specs)
     return vmi if vmi is not None and live_update.can_apply_live(vmi) else None
 
 
-def assumed_instance(vm: Manifest, cluster: Cluster, specs: Specs | None = None) -> Manifest | None:
+def _start_spec(vm: Manifest, cluster: Cluster, specs: Specs | None) -> Manifest | None:
+    """The spec of the VMI that a VM starts with; None if KubeVirt cannot start it."""
+    built = value_or_none(build, vm, cluster, specs)
+    return None if built is None else built.spec
+
+
+def assumed_vmi(vm: Manifest, cluster: Cluster, specs: Specs | None = None) -> Manifest | None:
     """The VMI of a VM that runs as it declares, with a guest that can migrate unless the VM's status says otherwise.
 
     None for a VM that does not run by its run strategy or its status, or that KubeVirt cannot start.
     """
     status = vm.get("status") or {}
-    built = build(vm, cluster, specs)
-    if run_strategy(vm) == HALTED or (status and not status.get("created")) or built.spec is None:
+    built = value_or_none(build, vm, cluster, specs)
+    if run_strategy(vm) == HALTED or (status and not status.get("created")) or built is None:
         return None
     spec = copy(built.spec)
     with suppress(ValueError):
@@ -206,9 +214,9 @@ def _unknown(vm: Manifest, vmi: Manifest | None, refusal: str) -> GuestEffect:
 def _without_guest(before: Manifest | None, after: Manifest) -> GuestEffect:
     """The effect on the next start. before, after: VMI specs; `before` is None for a VM that could not start."""
     if before is None:
-        return GuestEffect(NOTHING, guest_after=guest(after))
+        return GuestEffect(NOTHING, guest_after=guest_figures(after))
     changes = () if before is after else _changes(before, after)
-    return GuestEffect(NOTHING, guest_before=guest(before), guest_after=guest(after), changes=changes)
+    return GuestEffect(NOTHING, guest_before=guest_figures(before), guest_after=guest_figures(after), changes=changes)
 
 
 def _changes(before: Manifest, after: Manifest) -> tuple[Manifest, ...]:
@@ -221,11 +229,9 @@ def _changes(before: Manifest, after: Manifest) -> tuple[Manifest, ...]:
 
 
 def _unchanged(vm: Manifest, next_start: Manifest, vmi: Manifest, if_requested: str) -> GuestEffect:
-    """The effect of nothing on a guest that was started from the VM as it is. if_requested: what the guest needs if
-    KubeVirt asks for a restart.
-    """
+    """The effect on a guest that matches its VM. if_requested: the need of the guest if KubeVirt asks for a restart."""
     condition = restart_required(vm)
-    effect = GuestEffect(NOTHING, guest_before=guest(vmi["spec"]), guest_after=guest(next_start))
+    effect = GuestEffect(NOTHING, guest_before=guest_figures(vmi["spec"]), guest_after=guest_figures(next_start))
     if condition is None:
         return effect
     return effect._replace(needs=if_requested, reason=_words_of(condition), requested=True)
@@ -236,9 +242,9 @@ def _judged(
 ) -> GuestEffect:
     """The effect with what it needs, and why.
 
-    update: what virt-controller does. remaining: the fields that the guest lacks once it has done so. condition: the
-    condition RestartRequired that the VM has, and keeps. started: the guest runs; one that does not run yet may still
-    get fields for which KubeVirt does not ask for a restart.
+    update: the reaction of virt-controller. remaining: the fields that the guest lacks once it has done so. condition:
+    the condition RestartRequired that the VM has, and keeps. started: the guest runs; one that does not run yet may
+    still get fields for which KubeVirt does not ask for a restart.
     """
     asks = update.restart_required is not None
     requested = condition is not None or (asks and not update.without_condition)
@@ -266,14 +272,14 @@ def _as_running(at_start: Manifest, running: Manifest, next_start: Manifest) -> 
         value = (running["domain"].get(part) or {}).get(field)
         if value is not None and spec["domain"].get(part):
             spec["domain"][part][field] = value
-    _follow(spec, running, next_start, ("networks", "volumes"))
+    _align_lists(spec, running, next_start, ("networks", "volumes"))
     own, live, later = (tree["domain"].get("devices") or {} for tree in (spec, running, next_start))
-    _follow(own, live, later, ("interfaces", "disks"))
+    _align_lists(own, live, later, ("interfaces", "disks"))
     return spec
 
 
-def _follow(spec: Manifest, running: Manifest, next_start: Manifest, fields: tuple[str, ...]) -> None:
-    """Gives lists of a spec the items that the guest has: without those that were unplugged, with those plugged in.
+def _align_lists(spec: Manifest, running: Manifest, next_start: Manifest, fields: tuple[str, ...]) -> None:
+    """Gives lists of a spec the items that the guest has: unplugged ones are gone, plugged ones are there.
 
     Volumes that the VM does not have, and disks, are somebody else's.
     """

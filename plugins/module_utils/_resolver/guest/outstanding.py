@@ -1,4 +1,4 @@
-"""The fields of a VM that its running guest lacks: those that the next start would change.
+"""The fields of a VM that its running guest lacks and its next start would change.
 
 KubeVirt's condition RestartRequired compares the VM with the ControllerRevision of the guest's start, not with the
 guest, and may outlive the restart that it asks for. The guest was started with the spec of the VMI, and virt-controller
@@ -31,7 +31,7 @@ _PLACEMENT: Final = ("nodeSelector", "affinity", "tolerations")
 
 Path = tuple[str, ...]
 
-# What a guest has where the VMI says nothing (converter of virt-launcher, types of ``kubevirt.io/api/core/v1``).
+# Values of the guest where the VMI says nothing (converter of virt-launcher, types of ``kubevirt.io/api/core/v1``).
 _UNSET: Final[dict[Path, Any]] = {
     ("domain", "cpu", "cores"): 1,
     ("domain", "cpu", "sockets"): 1,
@@ -69,9 +69,9 @@ def outstanding(
         lacks = [path for path, value in now.items() if value and not _same(has, now, path)]
     else:
         lacks = [path for path in {**started, **now} if path not in _LIVE and _is_changed(started, now, path)]
-        lacks = [path for path in lacks if not _follows(has, started, now, gets, path)]
+        lacks = [path for path in lacks if not _is_consequence(has, started, now, gets, path)]
     lacks += [path for path in _LIVE if path in now or path in has if not _same(has, gets, path)]
-    lacks += _surplus(running, next_start)
+    lacks += _extra_devices(running, next_start)
     if started is not None:
         # A VMI loses a CD-ROM drive immediately, its guest does not.
         drives = {path[:4] for path in started if path[:3] == _DISKS and path[4:5] == ("cdrom",)}
@@ -79,7 +79,7 @@ def outstanding(
     return tuple(sorted({".".join(path) for path in lacks if path[0] not in _PLACEMENT}))
 
 
-def under_way(vmi: Manifest, fields: Collection[str]) -> str | None:
+def incomplete_update(vmi: Manifest, fields: Collection[str]) -> str | None:
     """The condition of an incomplete live update for which a change of one of these fields has to wait; or None."""
     waiting = (kind for path, kind in _UNDER_WAY.items() if ".".join(path) in fields and has_condition(vmi, kind))
     return next(waiting, None)
@@ -110,7 +110,7 @@ def _is_changed(started: dict[Path, Any], now: dict[Path, Any], path: Path) -> b
     return present[0] != present[1] or not _equal(started[path], now[path])
 
 
-def _follows(
+def _is_consequence(
     has: dict[Path, Any], started: dict[Path, Any], now: dict[Path, Any], gets: dict[Path, Any], path: Path
 ) -> bool:
     """Whether the guest has the current value of a field that has changed since its start."""
@@ -120,7 +120,7 @@ def _follows(
     return _same(has, gets, path) or (path not in gets and not _equal(has.get(path), started[path]))
 
 
-def _surplus(running: Manifest, next_start: Manifest) -> Iterator[Path]:
+def _extra_devices(running: Manifest, next_start: Manifest) -> Iterator[Path]:
     """The interfaces and networks of the guest that the VM no longer has, such as those plugged in after the start."""
     for place in _PLUGGED:
         has, gets = ({path[: len(place) + 1] for path in _items(spec, place)} for spec in (running, next_start))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from ..api.errors import value_or_none
 from ..api.finding import ERROR, WARNING, Finding
 from ..api.manifest import Manifest
 from ..api.matcher import MATCHER_FIELDS
 from ..api.name_rules import LONGEST_LABEL, LONGEST_SUBDOMAIN, quoted
 from ..api.tree import value_at
 from ..kubevirt.config.cluster import Cluster
-from ..kubevirt.find import find
-from ..kubevirt.find import revision_names as naming
+from ..kubevirt.find import find, revision_names
 
 _LAUNCHER: Final = "virt-launcher-"
 _UID: Final = "0" * 36
@@ -25,7 +25,7 @@ _NEVER_STARTS: Final = "so KubeVirt accepts the VM, but cannot start it"
 
 
 def too_long(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Iterator[Finding]:
-    """What KubeVirt makes of the names in a VM, with more characters than Kubernetes permits.
+    """Finds the names that KubeVirt derives from a VM with more characters than Kubernetes permits.
 
     vm: the admitted VM. live: the live VM, whose names are doubts: they may have changed with KubeVirt.
     """
@@ -43,21 +43,21 @@ def too_long(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Iterator[
         new = live is None or matcher_field.matcher_or_empty(live).get("name") != chosen
         field = f"spec.{matcher_field.matcher}.name"
         yield from _line(field, f"{quoted(chosen)} as a label of its revision", len(chosen), LONGEST_LABEL, new)
-        if len(naming.name(name, chosen, _UID, _LARGEST)) <= LONGEST_SUBDOMAIN:
+        if len(revision_names.name(name, chosen, _UID, _LARGEST)) <= LONGEST_SUBDOMAIN:
             # Whatever the generation, so that the object need not be read.
             continue
-        manifest = find.live(vm, matcher_field, cluster.objects).manifest or {}
+        manifest = value_or_none(find.live_object, vm, matcher_field, cluster.objects) or {}
         generation = (manifest.get("metadata") or {}).get("generation") or 1
-        revision = naming.name(name, chosen, _UID, generation)
+        revision = revision_names.name(name, chosen, _UID, generation)
         fields = f"metadata.name, {field}"
         yield from _line(
             fields, f"the name of its {matcher_field.matcher}'s revision", len(revision), LONGEST_SUBDOMAIN, new
         )
 
 
-def _line(field: str, what: str, length: int, most: int, new: bool) -> Iterator[Finding]:
-    over = length - most
+def _line(field: str, noun: str, length: int, maximum: int, is_new: bool) -> Iterator[Finding]:
+    over = length - maximum
     if over > 0:
         characters = "1 character" if over == 1 else f"{over} characters"
-        text = f"{what} would have {length} characters of at most {most}, {_NEVER_STARTS}"
-        yield Finding(text, ERROR if new else WARNING, field, f"drop {characters}")
+        text = f"{noun} would have {length} characters of at most {maximum}, {_NEVER_STARTS}"
+        yield Finding(text, ERROR if is_new else WARNING, field, f"drop {characters}")

@@ -1,6 +1,6 @@
 """Predicts how the cluster will respond to a VM, with the remedy.
 
-What admission rejects, disks that do not exist, guests too small to boot, and what KubeVirt accepts and does not start.
+It finds rejections by admission, missing disks, guests too small to boot, and accepted VMs that KubeVirt cannot start.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from ..api.errors import Panic
+from ..api.errors import KubeVirtError, Panic, value_or_none
 from ..api.finding import CANNOT_BOOT, ERROR, NEVER_STARTS, UNUSED, WARNING, Finding
 from ..api.manifest import Manifest, name_of
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
@@ -43,10 +43,10 @@ def start_failures(vm: Manifest, applied: Manifest, live: Manifest | None, clust
     vm: the admitted VM, canonical. applied: the same with instancetype, preference and defaults in its template.
     live: the live VM.
     """
-    built = vmi.build_in_place(copy(vm), cluster)
-    if built.error is not None:
-        return [Cause(INVALID, built.error.message, "")]
-    metadata, spec = built.metadata or {}, built.spec or {}
+    try:
+        metadata, spec = vmi.build_in_place(copy(vm), cluster)
+    except KubeVirtError as error:
+        return [Cause(INVALID, error.message, "")]
     set_vmi_defaults(spec, cluster.kubevirt, maximums=False)
     before = None if live is None else live["spec"]
     namespace = vm["metadata"].get("namespace", "")
@@ -116,7 +116,7 @@ def state_findings(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Ite
     for matcher_field in MATCHER_FIELDS:
         if live is not None and _identity(matcher_field, vm) == _identity(matcher_field, live):
             continue
-        manifest = find.live(vm, matcher_field, cluster.objects).manifest
+        manifest = value_or_none(find.live_object, vm, matcher_field, cluster.objects)
         state = state_of(manifest or {})
         if state.name == ACTIVE:
             continue
@@ -199,7 +199,7 @@ def _validation_findings(admitted: Manifest, live: Manifest | None, cluster: Clu
     applied = copy(admitted)
     response = validate.virtual_machine(applied, cluster).as_json()
     if response["allowed"]:
-        preference = find.spec(admitted, PREFERENCE, cluster.objects, cluster.release).spec
+        preference = value_or_none(find.effective_spec, admitted, PREFERENCE, cluster.objects, cluster.release)
         boot, idle = too_little_memory(applied, preference), unused_sockets(applied)
         barred = _barred_fields(applied["spec"]["template"]["spec"], cluster)
         warnings = [Finding.of_line(boot, WARNING, rule=CANNOT_BOOT)] if boot else []
@@ -240,7 +240,7 @@ def _start_findings(vm: Manifest, applied: Manifest, live: Manifest | None, clus
 
 
 def _of_response(response: dict[str, Any], remedy: str, suspects: Iterable[str] = ()) -> Finding:
-    """What a webhook says of a VM. suspects: the fields that are meant if the response names none."""
+    """The finding for a rejecting response of a webhook. suspects: its fields if the response names none."""
     causes = response.get("causes") or []
     reported = [cause["field"] for cause in causes if cause.get("field")]
     fields = ", ".join(dict.fromkeys(reported or suspects))
@@ -265,23 +265,31 @@ def _lost_revision(vm: Manifest, matcher_field: MatcherField, live: Manifest | N
 
 def _missing_object(vm: Manifest, matcher_field: MatcherField, cluster: Cluster, lister: Lister) -> list[Finding]:
     """The missing objects of the VM's matchers: KubeVirt accepts such a VM and then does not start it."""
-    match = find.spec(vm, matcher_field, cluster.objects, cluster.release)
-    if match.error is None:
+    try:
+        find.effective_spec(vm, matcher_field, cluster.objects, cluster.release)
         return []
-    if match.error.code not in (404, 500):
-        text = f"could not be checked: {match.error.message}"
-        return [Finding(text, WARNING, f"spec.{matcher_field.matcher}")]
+    except KubeVirtError as error:
+        return [_missing_object_finding(error, vm, matcher_field, cluster, lister)]
+
+
+def _missing_object_finding(
+    error: KubeVirtError, vm: Manifest, matcher_field: MatcherField, cluster: Cluster, lister: Lister
+) -> Finding:
+    """The finding about an object that could not be found. error: why."""
+    if error.code not in (404, 500):
+        text = f"could not be checked: {error.message}"
+        return Finding(text, WARNING, f"spec.{matcher_field.matcher}")
     matcher = matcher_field.matcher_or_empty(vm)
     kind = matcher_field.kind_of(matcher)
     field = f"spec.{matcher_field.matcher}.{'revisionName' if matcher.get('revisionName') else 'name'}"
     if kind is None or matcher.get("revisionName"):
-        # Like an object that does not exist.
-        return [Finding(match.error.message, field=field, missing=not cluster.release.refuses_unknown_objects)]
+        # A matcher of an unknown kind counts as one whose object does not exist.
+        return Finding(error.message, field=field, missing=not cluster.release.refuses_unknown_objects)
     names = [name_of(manifest) for manifest in of_kind(kind, vm, lister)]
     close = similar(str(matcher.get("name")), names)
     elsewhere = _in_other_scope(matcher_field, kind, vm, matcher.get("name"), lister)
     hint = f"did you mean {join_or(close)}?" if close else f"the cluster has {len(names)} {kind}s"
-    return [Finding(match.error.message, field=field, remedy=elsewhere or hint, missing=True)]
+    return Finding(error.message, field=field, remedy=elsewhere or hint, missing=True)
 
 
 def _in_other_scope(matcher_field: MatcherField, kind: str, vm: Manifest, name: Any, lister: Lister) -> str:
@@ -308,7 +316,7 @@ def _fitting_names(vm: Manifest, cluster: Cluster, lister: Lister) -> list[str]:
     """The best instancetypes of the VM's kind that meet the requirements of its preference."""
     # A missing kind has been reported already.
     kind = INSTANCETYPE.kind_of(vm["spec"]["instancetype"]) or INSTANCETYPE.cluster_kind
-    preference = find.spec(vm, PREFERENCE, cluster.objects, cluster.release).spec
+    preference = value_or_none(find.effective_spec, vm, PREFERENCE, cluster.objects, cluster.release)
     series = series_of(str(vm["spec"]["instancetype"].get("name", "")))
     best = suggestions.best_instancetypes(of_kind(kind, vm, lister), vm, preference, cluster, series)
     return [name_of(manifest) for manifest in best]

@@ -1,4 +1,4 @@
-"""What a guest's system makes of its size, which KubeVirt does not check: whether it boots, and uses all its vCPUs."""
+"""Predicts whether a guest's system boots with its size and uses all its vCPUs, which KubeVirt does not check."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _FAMILIES: Final = {
     "ubuntu": "256Mi",
     "windows": "512Mi",
 }
-# For the firmware and any kernel.
+# The firmware and any kernel need this much.
 _ANY_FAMILY: Final = "32Mi"
 
-# As preferences and common templates write them: windows.11.virtio, windows11.
+# Preferences write windows.11.virtio, common templates windows11.
 _WINDOWS_DESKTOP: Final = re.compile(r"windows\.?(10|11)(?:\.|$)")
 # Windows 10 and 11 Pro and Enterprise. Home uses one, Pro for Workstations four; no preference tells the edition.
 _MOST_SOCKETS: Final = 2
@@ -38,8 +38,8 @@ _DOMAIN: Final = "spec.template.spec.domain"
 def too_little_memory(applied: Manifest, preference: Manifest | None) -> str | None:
     """A warning about a guest with too little memory to boot, or None.
 
-    applied: a VM with the values of instancetype, preference and defaults. preference: its spec, or None; KubeVirt
-    checks its requirements.
+    applied: a VM with the values of instancetype, preference and defaults. preference: the spec of the preference, or
+    None; KubeVirt checks its requirements.
     """
     if ((preference or {}).get("requirements") or {}).get("memory"):
         return None

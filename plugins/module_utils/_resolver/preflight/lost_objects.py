@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..api.errors import KubeVirtError
 from ..api.manifest import Manifest
 from ..api.matcher import MATCHER_FIELDS, MatcherField
 from ..api.release import Release
-from ..kubevirt.find import find
-from ..kubevirt.find import revision_names as naming
+from ..kubevirt.find import find, revision_names
 from ..kubevirt.find.lookup import Lookup
 
 _NOT_FOUND: Final = 404
@@ -22,12 +22,15 @@ _REFRESH: Final = "refresh the VM (controller_revision, state: refreshed)"
 def lost_revision(vm: Manifest, matcher_field: MatcherField, lookup: Lookup, release: Release) -> str | None:
     """The line about the revision that a VM in the cluster captured, or names, and that is gone; None if it is not.
 
-    What it names counts as captured too: up to KubeVirt 1.4 it is, and a backup may restore it.
+    A revision that the VM only names counts as captured: up to KubeVirt 1.4 it is, and a backup may restore it.
     """
-    match = find.captured(vm, matcher_field, lookup, release)
-    if match.error is None or match.error.code != _NOT_FOUND:
+    try:
+        find.captured_revision(vm, matcher_field, lookup, release)
         return None
-    name = naming.referenced(vm, matcher_field, release).name
+    except KubeVirtError as error:
+        if error.code != _NOT_FOUND:
+            return None
+    name = revision_names.referenced(vm, matcher_field, release).name
     powerless = "neither start, stop nor restart the VM" if release.captures_in_status else "not start the VM again"
     field = f"spec.{matcher_field.matcher}"
     return f"{field}: the captured revision {name} was deleted, so KubeVirt can {powerless}; {_REFRESH}"
@@ -41,12 +44,10 @@ def power_problem(vm: Manifest, lookup: Lookup, release: Release) -> str | None:
     for matcher_field in MATCHER_FIELDS:
         if text := lost_revision(vm, matcher_field, lookup, release):
             return text
-        match = find.captured(vm, matcher_field, lookup, release)
-        if match.manifest is not None or match.error is not None:
-            continue
-        match = find.live(vm, matcher_field, lookup)
-        if match.error is not None and match.error.code == _NOT_FOUND:
-            return (
-                f"spec.{matcher_field.matcher}.name: {match.error.message}; create it, or declare the VM with another"
-            )
+        try:
+            if find.captured_revision(vm, matcher_field, lookup, release) is None:
+                find.live_object(vm, matcher_field, lookup)
+        except KubeVirtError as error:
+            if error.code == _NOT_FOUND:
+                return f"spec.{matcher_field.matcher}.name: {error.message}; create it, or declare the VM with another"
     return None

@@ -11,8 +11,8 @@ from ..api.kinds import KINDS
 from ..api.manifest import Manifest, data_volume_of, labels_of, namespace_of, template_specs, volume_of
 from ..api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, ObjectKey
 from ..api.release import NEWEST, Release
-from ..guest.effect import Instance
-from ..kubevirt.find import revision_names as naming
+from ..guest.effect import MaybeVMI
+from ..kubevirt.find import revision_names
 
 _SOURCE_KINDS = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot", "dataSource": "DataSource"}
 
@@ -20,8 +20,8 @@ _SOURCE_KINDS = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot", "
 class ObjectToRead(NamedTuple):
     """An object to look up for a VM.
 
-    vm_namespace: of the VM. fallback: for a captured revision, the object that counts if the revision belongs to an
-    object of another name.
+    vm_namespace: the namespace of the VM. fallback: the object that counts if a captured revision belongs to an object
+    of another name.
     """
 
     key: ObjectKey
@@ -53,7 +53,7 @@ def keys_for_expansion(vm: Manifest, release: Release) -> list[ObjectToRead]:
         return []
 
 
-def keys_for_guest(vm: Manifest, vmi: Instance, release: Release) -> list[ObjectToRead]:
+def keys_for_guest(vm: Manifest, vmi: MaybeVMI, release: Release) -> list[ObjectToRead]:
     """The objects to look up to judge a VM's guest: its references, and the revision of the guest's start.
 
     vmi: its VMI, see `guest.effect`.
@@ -86,7 +86,7 @@ def _references(vm: Manifest, release: Release) -> Iterator[ObjectToRead]:
             yield from _volume(vm, str(matcher["inferFromVolume"]), vm_namespace)
             continue
         live = list(_object(str(matcher.get("name") or ""), matcher_field.kind_of(matcher), vm_namespace))
-        reference = naming.referenced(vm, matcher_field, release)
+        reference = revision_names.referenced(vm, matcher_field, release)
         if reference.name:
             fallback = live[0].key if live and not reference.pinned else None
             yield ObjectToRead(ObjectKey("ControllerRevision", vm_namespace, reference.name), vm_namespace, fallback)
@@ -128,9 +128,9 @@ def _origins(source: Manifest, vm_namespace: str) -> Iterator[ObjectToRead]:
 def _further_keys(needed: ObjectToRead, manifest: Manifest | None) -> Iterator[ObjectToRead]:
     key, vm_namespace, fallback = needed
     if key.kind == "ControllerRevision":
-        if manifest is not None and fallback and labels_of(manifest).get(naming.NAME_LABEL) != fallback.name:
+        if manifest is not None and fallback and labels_of(manifest).get(revision_names.NAME_LABEL) != fallback.name:
             yield ObjectToRead(fallback, vm_namespace)
-        elif manifest is not None and key.name.startswith(naming.START):
+        elif manifest is not None and key.name.startswith(revision_names.START):
             # The revision contains the VM's spec at that time, with the revisions of that time.
             yield from _references({"metadata": {"namespace": vm_namespace}, "spec": manifest["data"]["spec"]}, NEWEST)
         return

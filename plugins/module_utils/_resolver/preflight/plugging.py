@@ -10,13 +10,12 @@ from ..api.manifest import Manifest, claim_of, has_condition
 from ..api.write import RetrySafety, Write
 from ..kubevirt.config import gates
 from ..kubevirt.config.cluster import KubeVirt
-from ..kubevirt.vm.readiness import has_guest
+from ..kubevirt.vm.readiness import RUNNING, has_guest
 from ..kubevirt.vmi.device_hotplug import is_plugged
 from ..kubevirt.vmi.plug_admission import can_be_plugged
 
 _COMMANDS: Final = "run `virtctl addvolume` or `virtctl removevolume` before the task"
 _ON_REQUEST: Final = Kind("", "subresources.kubevirt.io", "v1", "virtualmachines", True)
-_RUNNING: Final = ("Running", "Paused")
 
 PlugRequests = dict[str, Manifest]
 """Volume → the options of `addvolume`, or {} for `removevolume`."""
@@ -54,7 +53,7 @@ def plug_requests(vm: Manifest, live: Manifest, kubevirt: KubeVirt) -> PlugReque
 
 
 def plug_write(namespace: str, vm: str, volume: str, options: Manifest, dry_run: bool) -> Write:
-    """The request for a volume, see `PlugRequests`. vm: its name."""
+    """The request for a volume, see `PlugRequests`. vm: the name of the VM."""
     subresource = "addvolume" if options else "removevolume"
     body = {**(options or {"name": volume}), **({"dryRun": ["All"]} if dry_run else {})}
     return Write("PUT", _ON_REQUEST.path(namespace, vm, subresource), body, RetrySafety.CHECK_FIRST)
@@ -98,7 +97,7 @@ def _runs(live: Manifest) -> bool:
     """Whether the VMI has the phase Running, in which virt-api plugs volumes."""
     status = live.get("status") or {}
     # A VM is also Provisioning or Starting while it gets a new volume; a ready one runs.
-    return status.get("printableStatus") in _RUNNING or has_condition(live, "Ready")
+    return status.get("printableStatus") in RUNNING or has_condition(live, "Ready")
 
 
 def _has_right_bus(disk: Manifest, kubevirt: KubeVirt) -> bool:

@@ -1,4 +1,4 @@
-"""The objects beside a VM: its claims, the sources of its disks, and what its guest does not start without.
+"""The other objects of a VM: its claims, the sources of its disks, and all without which its guest does not start.
 
 Secrets are not looked for, because whoever may look for them may read them.
 """
@@ -12,7 +12,7 @@ from ..api.manifest import Manifest, claim_of, name_of, namespace_of
 from ..api.matcher import ObjectKey
 from ..api.tree import value_at
 from ..choose.suggestions import Lister, join_or, similar
-from ..kubevirt.find.lookup import Lookup
+from ..kubevirt.find.lookup import Lookup, is_missing
 from .object_keys import ObjectToRead
 
 
@@ -147,12 +147,12 @@ def keys_for_start(vm: Manifest, live: Manifest | None = None) -> list[ObjectToR
 def missing_references(
     vm: Manifest, objects: Lookup, live: Manifest | None = None, lister: Lister = lambda _kind, _namespace: []
 ) -> Iterator[str]:
-    """One line for each object that does not exist. What the user may not read counts as existing.
+    """One line for each object that does not exist. An object that the user may not read counts as existing.
 
-    live: see `references`. lister: for suggestions.
+    live: see `references`. lister: lists objects for suggestions.
     """
     for reference in references(vm, live):
-        if all(objects.get(kind, reference.namespace, reference.name) is None for kind in reference.kinds):
+        if all(is_missing(objects, kind, reference.namespace, reference.name) for kind in reference.kinds):
             existing = lister(reference.kinds[0], reference.namespace)
             hint = _hint(reference.name, existing, "create it before the VM starts")
             place = f" in the namespace {reference.namespace}" if reference.namespace else ""
@@ -174,7 +174,8 @@ def _named_objects(item: Manifest, sources: _Sources) -> Iterator[tuple[str, tup
 class Source(NamedTuple):
     """A source of a disk.
 
-    path: of the source's name, in the VM. kind, namespace, name: the object to copy."""
+    path: the position of the source's name in the VM. kind, namespace, name: the object to copy.
+    """
 
     path: str
     kind: str
@@ -193,7 +194,7 @@ def missing_sources(vm: Manifest, live: Manifest | None, objects: Lookup, lister
     existing, because KubeVirt itself checks the permission to clone.
     """
     for source in new_sources(vm, live):
-        if objects.get(source.kind, source.namespace, source.name) is None:
+        if is_missing(objects, source.kind, source.namespace, source.name):
             existing = lister(source.kind, source.namespace)
             hint = _hint(source.name, existing, "create the object first, or name an existing object")
             place = f"in the namespace {source.namespace}"
@@ -217,7 +218,7 @@ def storage_class_of(template: Manifest) -> tuple[str, str]:
     return field, str((spec.get(field) or {}).get("storageClassName") or "")
 
 
-def size_of(template: Manifest) -> str:
+def requested_size(template: Manifest) -> str:
     """The size that a DataVolume or a claim requests; "" for none."""
     spec = template.get("spec") or {}
     resources = (spec.get("storage") or spec.get("pvc") or spec).get("resources") or {}

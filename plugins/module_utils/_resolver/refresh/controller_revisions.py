@@ -1,6 +1,4 @@
-"""The ControllerRevisions of a namespace: by name and by owner, which nothing refers to, and which copies of a VM
-lose theirs.
-"""
+"""The ControllerRevisions of a namespace, by name and by owner; unused ones; copies of a VM that lose theirs."""
 
 from __future__ import annotations
 
@@ -10,13 +8,13 @@ from typing import Final
 from ..api.manifest import Manifest, labels_of
 from ..api.matcher import MATCHER_FIELDS, MatcherField
 from ..api.release import Release
-from ..kubevirt.find import revision_names as naming
+from ..kubevirt.find import revision_names
 from ..kubevirt.find.revision_names import recapture_fields
 from ..kubevirt.vm.start import start_revision_prefix
 
 
 class RevisionIndex:
-    """The ControllerRevisions of one namespace, indexed once for all its VMs. Also a find.Lookup of them.
+    """The ControllerRevisions of one namespace, indexed once for all its VMs. It is a find.Lookup, too.
 
     by_name: name → revision. by_owner: UID of an owner, such as a VM → its revisions.
     """
@@ -37,7 +35,7 @@ class RevisionIndex:
 
 
 BACKUP: Final = "backup"
-# Also a clone, which is a snapshot and its restore.
+# A clone counts, too: it is a snapshot and its restore.
 SNAPSHOT: Final = "snapshot"
 
 
@@ -48,7 +46,7 @@ def copies_without_revisions(vm: Manifest, release: Release) -> list[str]:
     which KubeVirt has named the revisions.
     """
     references = (
-        naming.referenced(vm, matcher_field, release)
+        revision_names.referenced(vm, matcher_field, release)
         for matcher_field in MATCHER_FIELDS
         if matcher_field.matcher_of(vm)
     )
@@ -79,11 +77,11 @@ def unreferenced(vms: Iterable[Manifest], revisions: Iterable[Manifest], others:
         (
             revision
             for revision in revisions
-            if naming.NAME_LABEL in labels_of(revision)
+            if revision_names.NAME_LABEL in labels_of(revision)
             and revision["metadata"]["name"] not in used
             and not any(owner.get("uid") in capturing for owner in revision["metadata"].get("ownerReferences") or [])
         ),
-        key=naming.generation_of,
+        key=revision_names.generation_of,
     )
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from typing import Final
 
+from ..api.errors import KubeVirtError, value_or_none
 from ..api.manifest import Manifest, namespace_of
 from ..api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, MatcherField
 from ..api.release import NEWEST, Release
-from ..kubevirt.find import decode
-from ..kubevirt.find import revision_names as naming
-from ..kubevirt.find.lookup import Lookup, Problem
-from ..kubevirt.revision.migrate import Action, Create, Delete, PatchSpec, PatchStatus, Writes, upgrade
+from ..kubevirt.find import decode, revision_names
+from ..kubevirt.find.lookup import Lookup, get_readable
+from ..kubevirt.vm.migrate_revisions import Action, Create, Delete, PatchSpec, PatchStatus, upgrade
 from .drift import READS_ALPHA
 
 _REVISION: Final = "ControllerRevision"
@@ -24,54 +24,58 @@ _REVISION: Final = "ControllerRevision"
 _OPTIONAL: Final = ("model", "dedicatedCPUPlacement", "isolateEmulatorThread")
 
 
-def convert(vm: Manifest, lookup: Lookup, shared: Container[str] = ()) -> Writes:
+def convert(vm: Manifest, lookup: Lookup, shared_names: Container[str] = ()) -> list[Action]:
     """The writes that give a VM its revisions in the current API version, with the same content.
 
-    They continue a conversion that was cut off. lookup: the ControllerRevisions of the VM's namespace. shared: names of
-    revisions to which other VMs refer, which therefore stay. The release does not matter: no cluster has stored fields
-    that the newest does not know.
+    They continue a conversion that was cut off. lookup: the ControllerRevisions of the VM's namespace. shared_names:
+    names of revisions to which other VMs refer, which therefore stay. The release does not matter: no cluster has
+    stored fields that the newest does not know. Raises KubeVirtError.
     """
-    references = {matcher_field: naming.referenced(vm, matcher_field) for matcher_field in MATCHER_FIELDS}
+    references = {matcher_field: revision_names.referenced(vm, matcher_field) for matcher_field in MATCHER_FIELDS}
     names = {reference.name for reference in references.values()}
-    writes = upgrade(_with_status(vm, references), _ReadableRevisions(vm, names, lookup), NEWEST)
-    if writes.error is not None:
-        return Writes(error=writes.error)
+    due = upgrade(_with_status(vm, references), _ReadableRevisions(vm, names, lookup), NEWEST)
     in_spec = {
         f"/status/{matcher_field.reference}/controllerRevisionRef/name": f"/spec/{matcher_field.matcher}/revisionName"
         for matcher_field, reference in references.items()
         if reference.pinned
     }
     actions: list[Action] = []
-    for action in writes.actions:
+    for action in due:
         if isinstance(action, Create):
             existing = lookup.get(_REVISION, action.namespace, action.manifest["metadata"]["name"])
             if existing is None:
                 actions.append(action)
-            elif problem := _difference(existing, action.manifest):
-                return Writes(error=problem)
+            else:
+                _check_same(existing, action.manifest)
         elif isinstance(action, PatchStatus):
             spec = [{**step, "path": in_spec[step["path"]]} for step in action.patch if step["path"] in in_spec]
             status = [step for step in action.patch if step["path"] not in in_spec]
             actions += [PatchSpec(action.namespace, action.name, spec)] if spec else []
             actions += [PatchStatus(action.namespace, action.name, status)] if status else []
-        elif not (isinstance(action, Delete) and action.name in shared):
+        elif not (isinstance(action, Delete) and action.name in shared_names):
             actions.append(action)
-    return Writes(tuple(actions))
+    return actions
 
 
 def has_unreadable_revision(vm: Manifest, lookup: Lookup, release: Release) -> bool:
     """Whether a VM refers to a revision that the release does not read, and that `convert` converts."""
     for matcher_field in MATCHER_FIELDS:
-        name = naming.referenced(vm, matcher_field, release).name
-        revision = lookup.get(_REVISION, namespace_of(vm), name) if name else None
-        if revision is None or isinstance(revision, Problem) or decode.decode(revision, release).error is None:
-            continue
-        if decode.decode(revision, READS_ALPHA).error is None:
+        name = revision_names.referenced(vm, matcher_field, release).name
+        revision = get_readable(lookup, _REVISION, namespace_of(vm), name) if name else None
+        if revision is not None and not _reads(release, revision) and _reads(READS_ALPHA, revision):
             return True
     return False
 
 
-def _with_status(vm: Manifest, references: Mapping[MatcherField, naming.Reference]) -> Manifest:
+def _reads(release: Release, revision: Manifest) -> bool:
+    try:
+        decode.decode(revision, release)
+    except KubeVirtError:
+        return False
+    return True
+
+
+def _with_status(vm: Manifest, references: Mapping[MatcherField, revision_names.Reference]) -> Manifest:
     """The VM as if its status named the revisions that count for it."""
     named = {
         matcher_field.reference: {"controllerRevisionRef": {"name": reference.name}}
@@ -87,15 +91,15 @@ class _ReadableRevisions:
     def __init__(self, vm: Manifest, names: Container[str], lookup: Lookup) -> None:
         self._vm, self._names, self._lookup = vm, names, lookup
 
-    def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
+    def get(self, kind: str, namespace: str, name: str) -> Manifest | None:
         """See find.Lookup."""
         if name not in self._names:
             return None
         revision = self._lookup.get(kind, namespace, name)
-        if revision is None or isinstance(revision, Problem) or decode.decode(revision, NEWEST).error is None:
+        if revision is None or _reads(NEWEST, revision):
             return revision
-        decoded = decode.decode(revision, READS_ALPHA)
-        return revision if decoded.manifest is None else {**revision, "data": self._modern(revision, decoded.manifest)}
+        manifest = value_or_none(decode.decode, revision, READS_ALPHA)
+        return revision if manifest is None else {**revision, "data": self._modern(revision, manifest)}
 
     def _modern(self, revision: Manifest, manifest: Manifest) -> Manifest:
         matcher_field, spec = MATCHER_FIELD_OF_KIND[manifest["kind"]], manifest["spec"]
@@ -110,11 +114,10 @@ class _ReadableRevisions:
         return {**manifest, "kind": kind, "metadata": {"name": matcher.get("name", "")}}
 
 
-def _difference(existing: Manifest | Problem, expected: Manifest) -> Problem | None:
-    """Why a revision that exists already is not the expected one; None if it is."""
-    if isinstance(existing, Problem):
-        return existing
-    if naming.is_latest(existing) and decode.decode(existing, NEWEST) == decode.decode(expected, NEWEST):
-        return None
-    name = expected["metadata"]["name"]
-    return Problem(f'controllerrevisions.apps "{name}" already exists with other content', "AlreadyExists", 409)
+def _check_same(existing: Manifest, expected: Manifest) -> None:
+    """Raises KubeVirtError if a revision that exists already has other content than the expected one."""
+    content = value_or_none(decode.decode, existing, NEWEST)
+    if not revision_names.is_latest(existing) or content != decode.decode(expected, NEWEST):
+        name = expected["metadata"]["name"]
+        message = f'controllerrevisions.apps "{name}" already exists with other content'
+        raise KubeVirtError(message, "AlreadyExists", 409)

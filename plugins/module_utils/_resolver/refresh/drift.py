@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
-from ..api import managed_fields as ownership
-from ..api import release_schema, schema
-from ..api.errors import Panic
+from ..api import managed_fields, release_schema, schema
+from ..api.errors import KubeVirtError, value_or_none
 from ..api.manifest import Manifest, metadata_of
 from ..api.matcher import MATCHER_FIELDS, MatcherField
 from ..api.release import Release, parse_release
 from ..api.state import state_of
 from ..api.tree import differences
+from ..guest.effect import ASSUMED, RESTART, GuestEffect, MaybeVMI, guest_effect
 from ..guest.effect import UNKNOWN as UNKNOWN_EFFECT
-from ..guest.effect import GuestEffect, Instance, guest_effect
-from ..kubevirt.apply.conflict import webhook_message
 from ..kubevirt.config.cluster import Cluster, KubeVirt
-from ..kubevirt.find import decode, find, lookup
-from ..kubevirt.find import revision_names as naming
+from ..kubevirt.find import decode, find, revision_names
 from ..kubevirt.find.find import Specs
 from ..kubevirt.find.lookup import Lookup
-from ..kubevirt.webhooks.validate import verdict
+from ..kubevirt.vm.readiness import has_guest
+from ..kubevirt.webhooks.validate import apply_and_check
+from .controller_revisions import RevisionIndex
 
 CURRENT: Final = "current"
 DRIFTED: Final = "drifted"
@@ -39,17 +38,21 @@ UNKNOWN: Final = "unknown"
 READS_ALPHA: Final = parse_release("1.6")
 
 
+_NO_REVISIONS: Final = RevisionIndex()
+
+
 class MatcherDrift(NamedTuple):
     """The drift of a VM's instancetype or preference.
 
-    state: CURRENT, DRIFTED, GONE, REVISION_LOST, NOT_CAPTURED or UNKNOWN. kind, name: of the object.
+    state: CURRENT, DRIFTED, GONE, REVISION_LOST, NOT_CAPTURED or UNKNOWN. kind, name: the object.
     revision: the revision to which the VM refers, or "". pinned: the user pinned it.
-    generation: of the captured object. current_generation: of the live object.
-    recreated: the live object is a new object of the same name. changes: of the spec, [{field, before, after}].
-    captured_at: when the revision was created. changed_at: when the live object last changed. Both as the API server
-    writes times, "" if unknown.
+    generation: the one of the captured object. current_generation: the one of the live object.
+    recreated: the live object is a new object of the same name. changes: the changed fields of the spec, [{field,
+    before, after}].
+    captured_at: the creation time of the revision. changed_at: the time of the last change of the live object. Both as
+    the API server writes times, "" if unknown.
     problem: why the state is UNKNOWN, else "".
-    object_state, replacement, obsolete_from: of the live object (see `api.state`), "" if there is none.
+    object_state, replacement, obsolete_from: the state of the live object (see `api.state`), "" if there is none.
     """
 
     state: str
@@ -72,31 +75,64 @@ class MatcherDrift(NamedTuple):
 class Drift(NamedTuple):
     """The drift of a VM.
 
-    vm, vmi, cluster: the VM, its VMI, and what it was judged by.
-    parts, captured, current: by the matcher fields that the VM has. captured, current: the canonical specs of the
-    captured revisions, and those that KubeVirt would capture now; None for one that cannot be read.
-    pending: what the guest lacks of earlier changes. effect: of a refresh.
+    vm, vmi, cluster: the VM, its VMI, and what it was judged by. parts, captured, current: values by the matcher fields
+    that the VM has. captured, current: the canonical specs of the captured revisions, and those that KubeVirt would
+    capture now; None for one that cannot be read. pending: earlier changes that the guest lacks. effect: the effect of
+    a refresh. revisions: the ControllerRevisions of its namespace, shared by its VMs.
     """
 
     vm: Manifest
-    vmi: Instance
+    vmi: MaybeVMI
     cluster: Cluster
     parts: dict[MatcherField, MatcherDrift]
     captured: dict[MatcherField, Manifest | None]
     current: dict[MatcherField, Manifest | None]
     pending: GuestEffect
     effect: GuestEffect
+    revisions: RevisionIndex = _NO_REVISIONS
 
     @property
     def drifted(self) -> bool:
         return any(part.state == DRIFTED for part in self.parts.values())
 
+    @property
+    def namespace(self) -> str:
+        return str(self.vm["metadata"]["namespace"])
 
-def drift(vm: Manifest, vmi: Instance, cluster: Cluster) -> Drift:
+    @property
+    def name(self) -> str:
+        return str(self.vm["metadata"]["name"])
+
+    @property
+    def label(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def known_vmi(self) -> Manifest | None:
+        """The VMI; None if there is none or the user may not read it."""
+        return None if self.vmi is ASSUMED else self.vmi
+
+    @property
+    def restart_required(self) -> bool:
+        """Whether the guest needs a restart to match the VM."""
+        return self.pending.needs == RESTART
+
+    @property
+    def restart_reason(self) -> str:
+        """Why the guest needs a restart, or why KubeVirt asks for one; "" for neither."""
+        return self.pending.reason
+
+    @property
+    def guest_current(self) -> bool | None:
+        """Whether the guest has everything that the VM declares; None without a guest, or if it is unknown."""
+        return self.pending.guest_current if self.known_vmi is not None and has_guest(self.vm) else None
+
+
+def drift(vm: Manifest, vmi: MaybeVMI, cluster: Cluster, revisions: RevisionIndex = _NO_REVISIONS) -> Drift:
     """The drift of a VM.
 
-    vmi: its VMI, see `guest.effect`. cluster: its objects include ControllerRevisions, instancetypes and
-    preferences.
+    vmi: its VMI, see `guest.effect`. cluster: the objects in it include ControllerRevisions, instancetypes and
+    preferences. revisions: the ControllerRevisions of its namespace, for `revision_change.pin` and `move.restore`.
     """
     parts, captured, current = {}, {}, {}
     for matcher_field in MATCHER_FIELDS:
@@ -106,7 +142,7 @@ def drift(vm: Manifest, vmi: Instance, cluster: Cluster) -> Drift:
             )
     readable = all(part.state in (CURRENT, DRIFTED, GONE) for part in parts.values())
     pending = guest_effect(vm, vm, vmi, cluster, captured if readable else None)
-    before = Drift(vm, vmi, cluster, parts, captured, current, pending, pending)
+    before = Drift(vm, vmi, cluster, parts, captured, current, pending, pending, revisions)
     return before._replace(effect=refresh_effect(before, tuple(parts)))
 
 
@@ -125,13 +161,13 @@ def refresh_effect(before: Drift, matcher_fields: Iterable[MatcherField]) -> Gue
         matcher_field: before.current[matcher_field] if matcher_field in refreshed else spec
         for matcher_field, spec in before.captured.items()
     }
-    return effect_of(before, naming.without_revisions(before.vm, before.parts), specs)
+    return effect_of(before, revision_names.without_revisions(before.vm, before.parts), specs)
 
 
 def effect_of(before: Drift, after: Manifest, specs: Specs) -> GuestEffect:
     """The effect of a change of a VM and of its revisions; if KubeVirt would reject the VM, that of no change.
 
-    after: the VM afterwards, a plain manifest. specs: those of its revisions afterwards.
+    after: the VM afterwards, a plain manifest. specs: the specs of its revisions afterwards.
     """
     refusal = _refusal(after, specs, before.cluster.kubevirt)
     if refusal is not None:
@@ -142,27 +178,27 @@ def effect_of(before: Drift, after: Manifest, specs: Specs) -> GuestEffect:
 def _matcher_drift(
     vm: Manifest, matcher_field: MatcherField, matcher: Manifest, objects: Lookup, release: Release
 ) -> tuple[MatcherDrift, Manifest | None, Manifest | None]:
-    """The drift, and the canonical specs: as captured, and as KubeVirt would capture them now."""
-    reference = naming.referenced(vm, matcher_field, release)
-    revision = find.captured(vm, matcher_field, objects, release)
-    live = find.live(vm, matcher_field, objects)
-    captured = revision_spec(revision.manifest, matcher_field, release).spec if revision.manifest is not None else None
+    """The drift, and the canonical specs: the captured specs, and those that KubeVirt would capture now."""
+    reference = revision_names.referenced(vm, matcher_field, release)
+    revision, revision_error = _found(find.captured_revision, vm, matcher_field, objects, release)
+    live, live_error = _found(find.live_object, vm, matcher_field, objects)
+    captured = value_or_none(revision_spec, revision, matcher_field, release) if revision is not None else None
     current = None
-    if live.manifest is not None:
-        current = release_schema.canonical(matcher_field.spec_type, live.manifest.get("spec"), release)
+    if live is not None:
+        current = release_schema.canonical(matcher_field.spec_type, live.get("spec"), release)
     same = captured is not None and current is not None and schema.equal(matcher_field.spec_type, captured, current)
     problem = ""
     if not reference.name:
         state = NOT_CAPTURED
     elif captured is None:
-        state, problem = _unread(revision.error, REVISION_LOST)
+        state, problem = _unread(revision_error, REVISION_LOST)
     elif current is None:
-        state, problem = _unread(live.error, GONE)
+        state, problem = _unread(live_error, GONE)
     else:
         state = CURRENT if same else DRIFTED
-    data = (revision.manifest or {}).get("data") or {}
+    data = (revision or {}).get("data") or {}
     metadata = data.get("metadata") or {}
-    live_metadata = (live.manifest or {}).get("metadata") or {}
+    live_metadata = (live or {}).get("metadata") or {}
     part = MatcherDrift(
         state=state,
         kind=matcher_field.kind_of(matcher) or str(matcher.get("kind")),
@@ -173,12 +209,12 @@ def _matcher_drift(
         current_generation=live_metadata.get("generation"),
         recreated=bool(metadata.get("uid") and live_metadata.get("uid") and metadata["uid"] != live_metadata["uid"]),
         changes=tuple(differences(captured, current)) if state == DRIFTED else (),
-        captured_at=str(metadata_of(revision.manifest or {}).get("creationTimestamp") or ""),
-        changed_at=ownership.changed_at(live.manifest or {}),
+        captured_at=str(metadata_of(revision or {}).get("creationTimestamp") or ""),
+        changed_at=managed_fields.changed_at(live or {}),
         problem=problem,
     )
-    if live.manifest is not None:
-        object_state = state_of(live.manifest)
+    if live is not None:
+        object_state = state_of(live)
         part = part._replace(
             object_state=object_state.name,
             replacement=object_state.replacement,
@@ -187,20 +223,30 @@ def _matcher_drift(
     return part, captured if captured is not None else current, current if current is not None else captured
 
 
-def _unread(error: lookup.Problem | None, deleted: str) -> tuple[str, str]:
+def _found(read: Callable[..., Manifest | None], *arguments: Any) -> tuple[Manifest | None, KubeVirtError | None]:
+    """The object that a function of `find` returns, and its error."""
+    try:
+        return read(*arguments), None
+    except KubeVirtError as error:
+        return None, error
+
+
+def _unread(error: KubeVirtError | None, deleted: str) -> tuple[str, str]:
     """The state for a missing or unreadable object, and the reason. deleted: the state for a deleted object."""
     if error is None or error.code == 404:
         return deleted, ""
     return UNKNOWN, error.message
 
 
-def revision_spec(revision: Manifest, matcher_field: MatcherField, release: Release) -> decode.DecodedSpec:
-    """The spec in a revision, also in an API version that only older releases read; else the release's error."""
-    decoded = decode.spec(revision, matcher_field, release)
-    if decoded.error is None:
-        return decoded
-    alpha = decode.spec(revision, matcher_field, READS_ALPHA)
-    return alpha if alpha.error is None else decoded
+def revision_spec(revision: Manifest, matcher_field: MatcherField, release: Release) -> Manifest:
+    """The spec in a revision, also in an API version that only older releases read. Raises KubeVirtError."""
+    try:
+        return decode.spec(revision, matcher_field, release)
+    except KubeVirtError:
+        alpha = value_or_none(decode.spec, revision, matcher_field, READS_ALPHA)
+        if alpha is None:
+            raise
+        return alpha
 
 
 def _refusal(vm: Manifest, specs: Specs, kubevirt: KubeVirt) -> str | None:
@@ -209,10 +255,7 @@ def _refusal(vm: Manifest, specs: Specs, kubevirt: KubeVirt) -> str | None:
     instancetype, preference = (specs.get(matcher_field) for matcher_field in MATCHER_FIELDS)
     template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
     try:
-        found = verdict(template, instancetype, preference, kubevirt)
-    except Panic as panic:
-        return str(panic)
-    if found.conflicts and found.spread is None:
-        return webhook_message(found.conflicts, release)
-    refusal = found.spread or found.unmet
-    return refusal.message if refusal is not None else None
+        apply_and_check(template, instancetype, preference, kubevirt)
+    except KubeVirtError as error:
+        return error.message
+    return None

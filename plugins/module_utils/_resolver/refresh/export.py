@@ -11,16 +11,15 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from ..api.errors import KubeVirtError
 from ..api.kinds import KINDS
 from ..api.manifest import Manifest, labels_of
 from ..api.matcher import API_VERSION, MATCHER_FIELDS, MatcherField
 from ..api.redaction import own_annotations
 from ..api.release import Release
 from ..api.tree import copy
-from ..kubevirt.find import decode, find
-from ..kubevirt.find import revision_names as naming
-from ..kubevirt.find import revision_store as revision
-from ..kubevirt.find.lookup import Lookup, Problem
+from ..kubevirt.find import decode, find, revision_names, revision_store
+from ..kubevirt.find.lookup import Lookup
 from .drift import READS_ALPHA
 
 _IDENTITY: Final = ("name", "namespace", "uid", "generation")
@@ -30,7 +29,7 @@ class VMExport(NamedTuple):
     """The manifests of an exported VM.
 
     vm: the manifest, with its revisions by name. revisions: matcher → manifest.
-    problem: why the VM cannot be exported; then there is no manifest.
+    problem: the reason why the VM cannot be exported; then there is no manifest.
     """
 
     vm: Manifest | None = None
@@ -47,11 +46,13 @@ def export_vm(vm: Manifest, objects: Lookup, release: Release, namespace: str = 
     spec = copy(vm["spec"])
     revisions = {}
     for matcher_field in MATCHER_FIELDS:
-        if not matcher_field.matcher_of(vm):
+        matcher = matcher_field.matcher_of(vm)
+        if not matcher:
             continue
-        captured = _captured_or_new(vm, matcher_field, objects, release)
-        if isinstance(captured, Problem):
-            return VMExport(problem=f"{matcher_field.matcher}: {captured.message}")
+        try:
+            captured = _captured_or_new(vm, matcher_field, matcher, objects, release)
+        except KubeVirtError as error:
+            return VMExport(problem=f"{matcher_field.matcher}: {error.message}")
         revisions[matcher_field.matcher] = _exported_revision(captured, matcher_field, vm, target)
         pinned = {
             part: spec[matcher_field.matcher][part]
@@ -109,32 +110,33 @@ def _metadata(vm: Manifest, namespace: str) -> Manifest:
 
 
 def _captured_or_new(
-    vm: Manifest, matcher_field: MatcherField, objects: Lookup, release: Release
-) -> Manifest | Problem:
-    """The VM's revision, or the one that KubeVirt would create now. Its object has the API version v1beta1."""
-    match = find.captured(vm, matcher_field, objects, release)
-    if match.manifest is not None:
-        return _as_v1beta1(match.manifest, release)
-    if match.error is None:
-        match = find.live(vm, matcher_field, objects)
-    if match.error is not None or match.manifest is None:
-        return match.error or Problem(f"the VirtualMachine has no {matcher_field.matcher}")
-    return revision.controller_revision(vm, match.manifest, release)
+    vm: Manifest, matcher_field: MatcherField, matcher: Manifest, objects: Lookup, release: Release
+) -> Manifest:
+    """The VM's revision, or the one that KubeVirt would create now. Its object has the API version v1beta1.
+
+    Raises KubeVirtError.
+    """
+    captured = find.captured_revision(vm, matcher_field, objects, release)
+    if captured is not None:
+        return _as_v1beta1(captured, release)
+    manifest = find.named_object(matcher_field, matcher, vm["metadata"]["namespace"], objects)
+    return revision_store.controller_revision(vm, manifest, release)
 
 
-def _as_v1beta1(captured: Manifest, release: Release) -> Manifest | Problem:
+def _as_v1beta1(captured: Manifest, release: Release) -> Manifest:
     """A revision that every release reads.
 
-    A revision of v1beta1 stays unchanged, including fields of a newer KubeVirt.
+    A revision of v1beta1 stays unchanged, including fields of a newer KubeVirt. Raises KubeVirtError.
     """
-    decoded = decode.decode(captured, release)
-    if decoded.error is not None:
-        decoded = decode.decode(captured, READS_ALPHA)
-    if decoded.manifest is None:
-        return Problem(decoded.error or f"the revision {captured['metadata']['name']} is empty")
+    try:
+        manifest = decode.decode(captured, release)
+    except KubeVirtError:
+        manifest = decode.decode(captured, READS_ALPHA)
+    if manifest is None:
+        raise KubeVirtError(f"the revision {captured['metadata']['name']} is empty")
     if captured["data"].get("apiVersion") == API_VERSION:
         return captured
-    data = {**decoded.manifest, "spec": revision.as_written(decoded.manifest["spec"])}
+    data = {**manifest, "spec": revision_store.as_written(manifest["spec"])}
     return {**captured, "data": {**data, "apiVersion": API_VERSION}}
 
 
@@ -149,12 +151,12 @@ def _exported_revision(captured: Manifest, matcher_field: MatcherField, vm: Mani
     if "namespace" in identity:
         identity["namespace"] = namespace
     labels = {
-        naming.GENERATION_LABEL: str(metadata.get("generation", 0)),
-        naming.KIND_LABEL: str(data["kind"]),
-        naming.NAME_LABEL: str(matcher_field.matcher_or_empty(vm).get("name") or ""),
-        naming.UID_LABEL: str(metadata.get("uid") or ""),
+        revision_names.GENERATION_LABEL: str(metadata.get("generation", 0)),
+        revision_names.KIND_LABEL: str(data["kind"]),
+        revision_names.NAME_LABEL: str(matcher_field.matcher_or_empty(vm).get("name") or ""),
+        revision_names.UID_LABEL: str(metadata.get("uid") or ""),
         **labels_of(captured),
-        naming.VERSION_LABEL: naming.VERSION,
+        revision_names.VERSION_LABEL: revision_names.VERSION,
     }
     kind = KINDS["ControllerRevision"]
     return {

@@ -6,18 +6,17 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ..api import release_schema, schema
-from ..api.errors import FieldError
+from ..api.errors import FieldError, KubeVirtError, value_or_none
 from ..api.manifest import Manifest
 from ..api.matcher import MATCHER_FIELDS, MatcherField
 from ..api.name_rules import did_you_mean
 from ..api.release import Release
 from ..api.state import OBSOLETE, state_of
 from ..api.tree import apply_merge_patch
-from ..kubevirt.config.cluster import KubeVirt
+from ..kubevirt.config.cluster import Cluster
 from ..kubevirt.find import decode, find
 from ..kubevirt.find.lookup import Lookup
 from . import drift, recapture
-from .controller_revisions import RevisionIndex
 from .drift import Drift
 from .revision_change import RevisionChange
 
@@ -36,19 +35,17 @@ class _Refused(Exception):
 
 
 def move(
-    vm: Manifest,
     before: Drift,
     matcher_fields: Iterable[MatcherField],
     replace: Mapping[str, str] | str | None,
     patch: Manifest | None,
-    objects: Lookup,
-    kubevirt: KubeVirt,
 ) -> RevisionChange:
     """Gives a VM other objects and another template.
 
-    matcher_fields: that may change. replace: name → name of the object instead, of the same kind, or DEPRECATED.
-    patch: a merge patch of the template. objects: looks up instancetypes and preferences.
+    matcher_fields: the matcher fields that may change. replace: name → name of the object instead, of the same kind, or
+    DEPRECATED. patch: a merge patch of the template.
     """
+    vm, cluster = before.vm, before.cluster
     spec: Manifest = {}
     after = dict(before.captured)
     due: list[MatcherField] = []
@@ -56,33 +53,32 @@ def move(
         for matcher_field, part in before.parts.items():
             if not replace or matcher_field not in matcher_fields:
                 continue
-            target = _target(vm, matcher_field, replace, objects)
+            target = _target(vm, matcher_field, replace, cluster.objects)
             if target == part.name:
                 continue
             due.append(matcher_field)
             spec[matcher_field.matcher] = {"name": target, "revisionName": None}
-            after[matcher_field] = _target_spec(vm, matcher_field, target, objects, kubevirt.release)
+            after[matcher_field] = _target_spec(vm, matcher_field, target, cluster)
             if part.state == drift.UNKNOWN:
                 raise _Refused(f"{part.kind} {part.name} cannot be read: {part.problem}")
             if part.state in _UNREADY:
                 raise _Refused(_UNREADY[part.state].format(matcher_field.matcher))
-        if patch and _changes(vm["spec"].get("template") or {}, patch, kubevirt.release):
+        if patch and _changes(vm["spec"].get("template") or {}, patch, cluster.release):
             spec["template"] = patch
     except _Refused as refusal:
         return RevisionChange(tuple(due) or MATCHER_FIELDS, refusal=str(refusal))
     if not spec:
         return RevisionChange()
-    change = RevisionChange(tuple(due), spec, former=recapture.state_before(vm, before, due, spec))
-    return _with_effect(change, vm, before, after)
+    change = RevisionChange(tuple(due), spec, previous=recapture.state_before(before, due, spec))
+    return _with_effect(change, before, after)
 
 
-def restore(
-    vm: Manifest, before: Drift, previous_state: Manifest, revisions: RevisionIndex, kubevirt: KubeVirt
-) -> RevisionChange:
-    """Gives a VM back what it had before a move: its matchers, their revisions and the patched fields.
+def restore(before: Drift, previous_state: Manifest) -> RevisionChange:
+    """Gives a VM back its matchers, their revisions and the patched fields from before a move.
 
-    previous_state: `RevisionChange.former` of the move.
+    previous_state: `RevisionChange.previous` of the move.
     """
+    vm, revisions = before.vm, before.revisions
     names: dict[str, str] = previous_state["revisions"]
     due = tuple(matcher_field for matcher_field in MATCHER_FIELDS if matcher_field.matcher in names)
     same = all(recapture.captured_name(vm, matcher_field) == names[matcher_field.matcher] for matcher_field in due)
@@ -92,20 +88,20 @@ def restore(
     for matcher_field in due:
         name = names[matcher_field.matcher]
         if name not in revisions.by_name:
-            return RevisionChange(due, refusal=f"the former revision {name} does not exist any more")
-        decoded = decode.spec(revisions.by_name[name], matcher_field, kubevirt.release)
-        if decoded.error is not None:
-            return RevisionChange(due, refusal=f"cannot read the revision {name}: {decoded.error}")
-        after[matcher_field] = decoded.spec
+            return RevisionChange(due, refusal=f"the previous revision {name} does not exist any more")
+        try:
+            after[matcher_field] = decode.spec(revisions.by_name[name], matcher_field, before.cluster.release)
+        except KubeVirtError as error:
+            return RevisionChange(due, refusal=f"cannot read the revision {name}: {error.message}")
     spec = recapture.rollback_patch(previous_state)["spec"]
     pins = recapture.pins_to_remove(vm, previous_state)
     afterwards = recapture.unpin_patch(pins) if pins else None
     change = RevisionChange(due, spec, expected=names, afterwards=afterwards)
-    return _with_effect(change, vm, before, after)
+    return _with_effect(change, before, after)
 
 
 def patch_problem(patch: Manifest, release: Release) -> str:
-    """What is wrong with a patch of a template, with its field; "" if nothing is.
+    """Says what is wrong with a patch of a template, and in which field; "" if nothing is.
 
     Nulls remove fields. Volumes are not for a patch, which would replace the whole list in all VMs.
     """
@@ -126,7 +122,7 @@ def _target(vm: Manifest, matcher_field: MatcherField, replace: Mapping[str, str
     while True:
         name = names[-1]
         if replace == DEPRECATED:
-            manifest = find.live(_with_name(vm, matcher_field, name), matcher_field, objects).manifest
+            manifest = value_or_none(find.live_object, _with_name(vm, matcher_field, name), matcher_field, objects)
             target = state_of(manifest or {}).replacement
         else:
             target = replace.get(name, "") if isinstance(replace, Mapping) else ""
@@ -137,16 +133,15 @@ def _target(vm: Manifest, matcher_field: MatcherField, replace: Mapping[str, str
         names.append(target)
 
 
-def _target_spec(
-    vm: Manifest, matcher_field: MatcherField, name: str, objects: Lookup, release: Release
-) -> Manifest | None:
+def _target_spec(vm: Manifest, matcher_field: MatcherField, name: str, cluster: Cluster) -> Manifest | None:
     """The canonical spec of the object instead."""
-    target = find.live(_with_name(vm, matcher_field, name), matcher_field, objects)
-    if target.error is not None:
-        raise _Refused(f"the replacement {name} cannot be read: {target.error.message}")
-    if state_of(target.manifest or {}).name == OBSOLETE:
+    try:
+        target = find.live_object(_with_name(vm, matcher_field, name), matcher_field, cluster.objects) or {}
+    except KubeVirtError as error:
+        raise _Refused(f"the replacement {name} cannot be read: {error.message}") from error
+    if state_of(target).name == OBSOLETE:
         raise _Refused(f"the replacement {name} is obsolete; name another {matcher_field.matcher}")
-    return release_schema.canonical(matcher_field.spec_type, (target.manifest or {}).get("spec"), release)
+    return release_schema.canonical(matcher_field.spec_type, target.get("spec"), cluster.release)
 
 
 def _with_name(vm: Manifest, matcher_field: MatcherField, name: str) -> Manifest:
@@ -166,10 +161,10 @@ def _changes(template: Manifest, patch: Manifest, release: Release) -> bool:
 
 
 def _with_effect(
-    change: RevisionChange, vm: Manifest, before: Drift, after: Mapping[MatcherField, Manifest | None]
+    change: RevisionChange, before: Drift, after: Mapping[MatcherField, Manifest | None]
 ) -> RevisionChange:
     """The change with its effect, or with KubeVirt's refusal."""
-    moved = {**vm, "spec": apply_merge_patch(vm["spec"], change.spec or {})}
+    moved = {**before.vm, "spec": apply_merge_patch(before.vm["spec"], change.spec or {})}
     effect = drift.effect_of(before, moved, after)
     if effect.refusal:
         return RevisionChange(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
 
 from ..api.manifest import Manifest
 from ..api.matcher import MATCHER_FIELDS, MatcherField
@@ -106,47 +106,37 @@ def recapture_patch(matcher_fields: Iterable[MatcherField]) -> Manifest:
     return {"status": {matcher_field.reference: {"controllerRevisionRef": None} for matcher_field in matcher_fields}}
 
 
-class KindAliasPatches(NamedTuple):
-    """Merge patches of a VM's spec.
-
-    respell: to another spelling of the matchers' kinds. restore: to the previous spelling.
+def kind_alias_patches(vm: Manifest, matcher_fields: Iterable[MatcherField]) -> tuple[Manifest, Manifest]:
+    """Merge patches of a VM to another spelling of the matchers' kinds than the status has, which makes virt-controller
+    capture again, and back to the previous spelling.
     """
-
-    respell: Manifest
-    restore: Manifest
-
-
-def kind_alias_patches(vm: Manifest, matcher_fields: Iterable[MatcherField]) -> KindAliasPatches:
-    """Patches to another spelling of the matchers' kinds than the status has, which makes virt-controller capture
-    again.
-    """
-    respell, restore = {}, {}
+    alias, restore = {}, {}
     for matcher_field in matcher_fields:
         matcher = matcher_field.matcher_or_empty(vm)
         kind = matcher_field.kind_of(matcher) or matcher_field.cluster_kind
         used = {matcher.get("kind"), matcher_field.reference_of(vm).get("kind")}
         # KubeVirt ignores case, and accepts plurals.
-        respell[matcher_field.matcher] = {
+        alias[matcher_field.matcher] = {
             "kind": next(text for text in (kind, kind.lower(), f"{kind.lower()}s") if text not in used)
         }
         restore[matcher_field.matcher] = {"kind": matcher.get("kind")}
-    return KindAliasPatches({"spec": respell}, {"spec": restore})
+    return {"spec": alias}, {"spec": restore}
 
 
 def state_before(
-    vm: Manifest, before: Drift, matcher_fields: Iterable[MatcherField], spec: Manifest | None = None
+    before: Drift, matcher_fields: Iterable[MatcherField], spec: Manifest | None = None
 ) -> Manifest | None:
-    """What a VM has before a change, {spec, revisions}; None if one of its revisions is lost.
+    """The state of a VM before a change, {spec, revisions}; None if one of its revisions is lost.
 
     `spec` is the merge patch of the VM's spec that undoes the change, `revisions` has matcher → captured revision.
-    vm, before: the VM and its drift before the change. matcher_fields, spec: of the change.
+    before: the drift before the change. matcher_fields, spec: the changed matchers, and the patch of the spec.
     """
-    undone, revisions = reverse_merge_patch(vm["spec"], spec or {}), {}
+    undone, revisions = reverse_merge_patch(before.vm["spec"], spec or {}), {}
     for matcher_field in matcher_fields:
         part = before.parts.get(matcher_field)
         if part is None or not part.revision or part.state == drift.REVISION_LOST:
             return None
-        matcher = matcher_field.matcher_or_empty(vm)
+        matcher = matcher_field.matcher_or_empty(before.vm)
         undone[matcher_field.matcher] = {key: matcher.get(key) for key in ("kind", "name", "revisionName")}
         revisions[matcher_field.matcher] = part.revision
     return {"spec": undone, "revisions": revisions}

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
+from ..api.errors import KubeVirtError, value_or_none
 from ..api.manifest import Manifest, labels_of
 from ..api.matcher import MATCHER_FIELDS, MatcherField
 from ..api.release import Release
 from ..api.tree import apply_merge_patch
 from ..guest.effect import GuestEffect
-from ..kubevirt.config.cluster import KubeVirt
-from ..kubevirt.find import decode
-from ..kubevirt.find import revision_names as naming
+from ..kubevirt.find import decode, revision_names
 from ..kubevirt.find.revision_names import generation_of
 from . import drift
 from .controller_revisions import RevisionIndex
@@ -30,12 +29,12 @@ CURRENT: Final = "current"
 class RevisionChange(NamedTuple):
     """A change of a VM's revisions.
 
-    matcher_fields: those that change. spec: a merge patch of the VM's spec, or None.
+    matcher_fields: the matchers that change. spec: a merge patch of the VM's spec, or None.
     recapture: whether virt-controller is to capture again what `spec` does not name.
-    effect: on the guest. refusal: why the change is impossible, on one line.
+    effect: the effect on the guest. refusal: one line that says why the change is impossible.
     expected: matcher → the revision name afterwards, if known.
     afterwards: a merge patch of the VM's spec once virt-controller has captured the revisions, or None.
-    former: what the VM had, see `recapture.state_before`; None unless the VM moves.
+    previous: the state before the change, see `recapture.state_before`; None unless the VM moves.
     """
 
     matcher_fields: tuple[MatcherField, ...] = ()
@@ -45,14 +44,14 @@ class RevisionChange(NamedTuple):
     refusal: str | None = None
     expected: dict[str, str] | None = None
     afterwards: Manifest | None = None
-    former: Manifest | None = None
+    previous: Manifest | None = None
 
     @property
     def due(self) -> bool:
         return bool(self.matcher_fields or self.spec) and self.refusal is None
 
 
-def refresh(vm: Manifest, before: Drift, matcher_fields: Iterable[MatcherField]) -> RevisionChange:
+def refresh(before: Drift, matcher_fields: Iterable[MatcherField]) -> RevisionChange:
     """Captures the current generation of drifted objects, and of those whose revision was lost."""
     states = (drift.DRIFTED, drift.REVISION_LOST)
     outdated = {
@@ -67,28 +66,21 @@ def refresh(vm: Manifest, before: Drift, matcher_fields: Iterable[MatcherField])
     if effect.refusal:
         return RevisionChange(due, refusal=f"KubeVirt would reject the VM after a refresh: {effect.refusal}")
     pinned = [matcher_field for matcher_field, part in outdated.items() if part.pinned]
-    if any(matcher_field.reference_of(vm) for matcher_field in pinned):
+    if any(matcher_field.reference_of(before.vm) for matcher_field in pinned):
         return RevisionChange(due, refusal="the VM is pinned by revisionName; unpin it first (state: unpinned)")
     # Without a reference in the status the VM follows KubeVirt up to 1.4.
     spec = {matcher_field.matcher: {"revisionName": None} for matcher_field in pinned}
     return RevisionChange(due, spec or None, recapture=len(pinned) < len(due), effect=effect)
 
 
-def pin(
-    vm: Manifest,
-    before: Drift,
-    matcher_fields: Iterable[MatcherField],
-    requested: str | Mapping[str, str],
-    revisions: RevisionIndex,
-    kubevirt: KubeVirt,
-) -> RevisionChange:
+def pin(before: Drift, matcher_fields: Iterable[MatcherField], requested: str | Mapping[str, str]) -> RevisionChange:
     """Pins a VM to a named revision, to its previous revisions (PREVIOUS), to its present revisions (CURRENT), or to a
     revision for each matcher.
 
     requested: a name, PREVIOUS, CURRENT, or matcher → name; all names of a mapping must be valid.
-    revisions: the ControllerRevisions of the VM's namespace.
     """
-    targets, refusal = _targets(vm, matcher_fields, requested, revisions, kubevirt.release)
+    vm, release = before.vm, before.cluster.release
+    targets, refusal = _targets(vm, matcher_fields, requested, before.revisions, release)
     if refusal is not None:
         return refusal
     names = {matcher_field: target["metadata"]["name"] for matcher_field, target in targets.items()}
@@ -101,10 +93,10 @@ def pin(
         return RevisionChange()
     specs = dict(before.captured)
     for matcher_field in due:
-        decoded = decode.spec(targets[matcher_field], matcher_field, kubevirt.release)
-        if decoded.error is not None:
-            return RevisionChange(due, refusal=f"cannot read the revision {names[matcher_field]}: {decoded.error}")
-        specs[matcher_field] = decoded.spec
+        try:
+            specs[matcher_field] = decode.spec(targets[matcher_field], matcher_field, release)
+        except KubeVirtError as error:
+            return RevisionChange(due, refusal=f"cannot read the revision {names[matcher_field]}: {error.message}")
     spec = {matcher_field.matcher: {"revisionName": names[matcher_field]} for matcher_field in due}
     pinned = {**vm, "spec": apply_merge_patch(vm["spec"], spec)}
     effect = drift.effect_of(before, pinned, specs)
@@ -129,7 +121,7 @@ def _targets(
         if not name or not matcher_field.matcher_of(vm):
             continue
         if name == CURRENT:
-            name = naming.referenced(vm, matcher_field, release).name
+            name = revision_names.referenced(vm, matcher_field, release).name
         target = (
             _previous(vm, matcher_field, revisions)
             if name == PREVIOUS
@@ -179,8 +171,8 @@ def history(vm: Manifest, matcher_field: MatcherField, revisions: RevisionIndex)
     own = [
         revision
         for revision in revisions.by_owner.get(vm["metadata"].get("uid", ""), ())
-        if labels_of(revision).get(naming.NAME_LABEL) == matcher.get("name")
-        and labels_of(revision).get(naming.KIND_LABEL) == matcher_field.kind_of(matcher)
+        if labels_of(revision).get(revision_names.NAME_LABEL) == matcher.get("name")
+        and labels_of(revision).get(revision_names.KIND_LABEL) == matcher_field.kind_of(matcher)
     ]
     return sorted(own, key=generation_of)
 
@@ -192,7 +184,7 @@ def _previous(vm: Manifest, matcher_field: MatcherField, revisions: RevisionInde
     """
     own = history(vm, matcher_field, revisions)
     names = [revision["metadata"]["name"] for revision in own]
-    current = naming.referenced(vm, matcher_field).name
+    current = revision_names.referenced(vm, matcher_field).name
     if len(own) < 2 or current not in names:
         return None
     return own[min(len(own) - 2, names.index(current))]
@@ -200,4 +192,5 @@ def _previous(vm: Manifest, matcher_field: MatcherField, revisions: RevisionInde
 
 def _named(name: str, matcher_field: MatcherField, revisions: RevisionIndex, release: Release) -> Manifest | None:
     revision = revisions.by_name.get(name)
-    return revision if revision is not None and decode.spec(revision, matcher_field, release).error is None else None
+    is_readable = revision is not None and value_or_none(decode.spec, revision, matcher_field, release) is not None
+    return revision if is_readable else None

@@ -35,7 +35,7 @@ _BROKEN_OFF: Final = "its batch was broken off"
 
 
 class Selection(NamedTuple):
-    """What a run changes of VMs, and how.
+    """The part of VMs that a run changes, and the way it does so.
 
     matchers: the matchers whose revisions change. moves: the VMs get other objects or templates instead of a refresh.
     restart: NEVER, `if_required` or ALWAYS. guest_agent: a healthy VM also has a connected guest agent.
@@ -60,13 +60,13 @@ class Limits(NamedTuple):
 class Rollout:
     """The state of a run.
 
-    vms: what to do with each selected VM, see `planned_vm`. batches: the VMs that are due, in order.
-    max_unavailable, max_failures: of VMs. share: what max_unavailable is a share of, in words.
-    started: when the run began, UTC. holder: its name where runs share a Lease.
+    vms: the decision on each selected VM, see `planned_vm`. batches: the VMs that are due, in order.
+    max_unavailable, max_failures: numbers of VMs. share: what max_unavailable is a share of, in words.
+    started: the begin of the run, UTC. holder: the name of the run where runs share a Lease.
     next_batch: the number of the next batch, from 0. begun: when the last one began, "" for none. longest: the seconds
     of the longest batch.
-    outcomes, rollbacks: what became of VMs. stopped, out_of_time, rollback_stopped: why the run, or its rollback, ended
-    early; "" if it did not.
+    outcomes, rollbacks: the outcomes of VMs. stopped, out_of_time, rollback_stopped: why the run, or its rollback,
+    ended early; "" if it did not.
     """
 
     vms: dict[str, Facts]
@@ -106,7 +106,7 @@ class Rollout:
 
 
 def is_down(vm: Facts) -> bool:
-    """Whether a VM should run and is not ready. vm: as virtual_machine_info returns it."""
+    """Whether a VM should run and is not ready. vm: the VM in the form of virtual_machine_info."""
     if vm["ready"] or vm["status"] in ("Paused", "Terminating") or vm["run_strategy"] == "Halted":
         return False
     return bool(vm["status"] != "Stopped" or vm["run_strategy"] == "Always")
@@ -119,15 +119,15 @@ def is_stuck(vm: Facts) -> bool:
 
 
 def planned_vm(refresh: Facts, vm: Facts, selection: Selection) -> Facts:
-    """What to do with a VM, and what it has now.
+    """Decides on a VM, and gathers its present state.
 
-    refresh: the result of controller_revision or virtual_machine_info for the VM. vm: that of virtual_machine_info.
+    refresh: the result of controller_revision or virtual_machine_info. vm: the result of virtual_machine_info.
     Returns `decision` and `complaint`; `disruptive`: its guest may restart; `down`; `broken`: it is down for a reason
     that other revisions do not heal; `touched`: it is down, or may be soon; `expected`: it should be ready afterwards;
     and what the report shows.
     """
     label = f"{refresh['namespace']}/{refresh['name']}"
-    running = "instance" in vm and vm["instance"]["phase"] not in ("Succeeded", "Failed")
+    running = "vmi" in vm and vm["vmi"]["phase"] not in ("Succeeded", "Failed")
     running = running and vm["run_strategy"] != "Halted"
     parts = [refresh[matcher] for matcher in selection.matchers if matcher in refresh]
     outdated = [part for part in parts if part["state"] in (DRIFTED, REVISION_LOST)]
@@ -161,11 +161,11 @@ def planned_vm(refresh: Facts, vm: Facts, selection: Selection) -> Facts:
         "changes": refresh["changes"],
         "guest_after": refresh["guest_after"],
         "spec": refresh.get("spec") or {},
-        "former": refresh.get("former") or {},
+        "previous": refresh.get("previous") or {},
         "state": {
             "status": vm["status"],
             "run_strategy": vm["run_strategy"],
-            "guest": vm["instance"]["guest"] if "instance" in vm else refresh["guest_before"],
+            "guest": vm["vmi"]["guest"] if "vmi" in vm else refresh["guest_before"],
             **{
                 matcher_field.matcher: _revision(refresh[matcher_field.matcher])
                 for matcher_field in MATCHER_FIELDS
@@ -217,7 +217,7 @@ def plan(
 ) -> Rollout:
     """Plans a run.
 
-    vms: by label, see `planned_vm`. stuck: label → status of the VMs that count for max_unavailable and are stuck;
+    vms: label → VM, see `planned_vm`. stuck: label → status of the VMs that count for max_unavailable and are stuck;
     where runs share a limit (`shared`), of all VMs, else of the selected ones. fleet: the number of VMs that count.
     If stuck VMs that this run does not heal leave no room for a restart, it stops before it begins.
     """
@@ -252,9 +252,9 @@ def _chunks(labels: Sequence[str], size: int) -> list[list[str]]:
     return [list(labels[start : start + size]) for start in range(0, len(labels), size)]
 
 
-def _no_room(others: Mapping[str, str], most: int, share: str) -> str:
+def _no_room(others: Mapping[str, str], maximum: int, share: str) -> str:
     named = [f"{label} ({status})" for label, status in others.items()]
-    may = f"at most {most} {'VM' if most == 1 else 'VMs'} may be down{f' ({share})' if share else ''}"
+    may = f"at most {maximum} {'VM' if maximum == 1 else 'VMs'} may be down{f' ({share})' if share else ''}"
     return (
         f"{may}, and {len(others)} {'is' if len(others) == 1 else 'are'} down that no refresh heals: {_first(named)};"
         f" repair or stop them, or set revision_refresh_max_unavailable to more than {len(others)}"
@@ -278,24 +278,26 @@ def begin(rollout: Rollout, now: str) -> list[str]:
     return batch
 
 
-def wave(rollout: Rollout, left: Sequence[str], down: Collection[str]) -> list[str]:
+def next_wave(rollout: Rollout, remaining: Sequence[str], down: Collection[str]) -> list[str]:
     """The VMs of a batch that may be changed now, of those that are left; [] if others have to come up first.
 
     down: all VMs that are down now and count. To restart a VM that is down takes no room.
     """
-    free = [label for label in left if label in down or not rollout.vms[label]["touched"]]
-    others = [label for label in left if label not in free]
+    free = [label for label in remaining if label in down or not rollout.vms[label]["touched"]]
+    others = [label for label in remaining if label not in free]
     return free + others[: max(0, rollout.max_unavailable - len(set(down)))]
 
 
-def changing(rollout: Rollout, labels: Iterable[str]) -> None:
+def mark_in_progress(rollout: Rollout, labels: Iterable[str]) -> None:
     """Notes that VMs are about to be changed: they count as failed until it is known what became of them."""
     for label in labels:
         rollout.outcomes[label] = _outcome({"changed": True, "failed": True}, f"{label}: {_BROKEN_OFF}")
 
 
-def changed(rollout: Rollout, results: Mapping[str, Facts], unhealthy: Mapping[str, str]) -> None:
-    """Notes what became of VMs. results: of controller_revision. unhealthy: label → why a VM is not healthy."""
+def record_results(rollout: Rollout, results: Mapping[str, Facts], unhealthy: Mapping[str, str]) -> None:
+    """Notes what became of VMs. results: the results of controller_revision. unhealthy: label → why a VM is not
+    healthy.
+    """
     rollout.outcomes.update(_judged(results, unhealthy))
 
 
@@ -318,10 +320,10 @@ def _outcome(result: Facts, complaint: str) -> Facts:
     }
 
 
-def no_room_for(rollout: Rollout, left: Sequence[str], down: Collection[str], seconds: float) -> str:
+def room_timeout(rollout: Rollout, remaining: Sequence[str], down: Collection[str], seconds: float) -> str:
     """Why the run stops if the VMs that are left found no room for so long."""
-    others = sorted(set(down) - set(left))
-    touched = [label for label in left if rollout.vms[label]["touched"] and label not in down]
+    others = sorted(set(down) - set(remaining))
+    touched = [label for label in remaining if rollout.vms[label]["touched"] and label not in down]
     return (
         f"{len(others)} others are down for {seconds:g} s, and {len(touched)} more would be; at most"
         f" {rollout.max_unavailable} may: {_first(others)}"
@@ -335,8 +337,8 @@ def stop_if_too_many_failed(rollout: Rollout) -> bool:
     return bool(rollout.stopped)
 
 
-def judge(rollout: Rollout, health_problem: str, seconds: float) -> None:
-    """Ends the last batch: with what the user's health tasks say of it, and how many seconds it took."""
+def end_batch(rollout: Rollout, health_problem: str, seconds: float) -> None:
+    """Ends the last batch: with the complaint of the user's health tasks, and its duration in seconds."""
     if not rollout.begun:
         return
     rollout.begun = ""
@@ -349,7 +351,7 @@ def judge(rollout: Rollout, health_problem: str, seconds: float) -> None:
 
 
 def unhealthy(vm: Facts | None, guest_agent: bool) -> str:
-    """Why a VM that should be ready is not healthy; "" if it is. vm: as virtual_machine_info returns it."""
+    """Why a VM that should be ready is not healthy; "" if it is. vm: the VM in the form of virtual_machine_info."""
     if vm is None:
         return "not ready (gone)"
     conditions = {condition["type"]: condition for condition in vm["conditions"]}
@@ -360,18 +362,19 @@ def unhealthy(vm: Facts | None, guest_agent: bool) -> str:
     return "its guest agent is not connected" if guest_agent and not connected else ""
 
 
-def to_roll_back(rollout: Rollout, now: Mapping[str, Facts], moves: bool) -> dict[str, Facts]:
-    """What each VM that this run has changed had before, the failed ones first: label → matcher → revision, or the
-    `former` of a move. now: as virtual_machine_info returns the VMs with what a refresh changes, by label.
+def previous_revisions(rollout: Rollout, now: Mapping[str, Facts], moves: bool) -> dict[str, Facts]:
+    """The earlier revisions of the VMs that this run has changed, the failed ones first: label → matcher → revision.
+
+    now: label → the result of virtual_machine_info for the VM. moves: a move has its `previous` state instead.
     """
     tried = [label for label in rollout.outcomes if label in now]
     failed = [label for label in tried if rollout.outcomes[label]["failed"]]
-    had = {}
+    previous = {}
     for label in [*failed, *(label for label in tried if label not in failed)]:
         vm = rollout.vms[label]
         if moves:
             # The state now says nothing: the cluster may have changed it again.
-            before = vm["former"] if rollout.outcomes[label]["changed"] else {}
+            before = vm["previous"] if rollout.outcomes[label]["changed"] else {}
         else:
             before = {
                 matcher_field.matcher: vm["state"][matcher_field.matcher]["revision"]
@@ -381,12 +384,12 @@ def to_roll_back(rollout: Rollout, now: Mapping[str, Facts], moves: bool) -> dic
                 and now[label][matcher_field.matcher]["revision"] != vm["state"][matcher_field.matcher]["revision"]
             }
         if before:
-            had[label] = before
-    return had
+            previous[label] = before
+    return previous
 
 
-def rolled_back(rollout: Rollout, results: Mapping[str, Facts], unhealthy: Mapping[str, str]) -> None:
-    """Notes what became of VMs that were rolled back, like `changed`."""
+def record_rollbacks(rollout: Rollout, results: Mapping[str, Facts], unhealthy: Mapping[str, str]) -> None:
+    """Notes what became of VMs that were rolled back, like `record_results`."""
     rollout.rollbacks.update(_judged(results, unhealthy))
 
 
@@ -403,7 +406,7 @@ def summary(rollout: Rollout) -> str:
 
 
 def batch_summary(rollout: Rollout) -> str:
-    """What became of the last batch, in one line."""
+    """The outcome of the last batch, in one line."""
     batch = rollout.batches[rollout.next_batch - 1]
     outcomes = [rollout.outcomes[label] for label in batch if label in rollout.outcomes]
     counts = {

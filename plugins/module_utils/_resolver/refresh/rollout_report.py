@@ -1,4 +1,4 @@
-"""What became of a rollout: a record for each VM, the counts, one line and a table."""
+"""The outcome of a rollout: a record for each VM, the counts, one line and a table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SHOWN: Final = 5
 
 
 def report(rollout: Rollout, after: Mapping[str, Facts], moves: bool, check_mode: bool) -> Facts:
-    """What a run returns: {failed, check_mode, msg, stopped, out_of_time, counts, virtual_machines}.
+    """The result of a run: {failed, check_mode, msg, stopped, out_of_time, counts, virtual_machines}.
 
     after: the selected VMs as they are now, see `rollout.planned_vm`.
     """
@@ -81,10 +81,10 @@ def _record(rollout: Rollout, label: str, now: Facts | None, moves: bool, check_
     }
 
 
-def _outcome(vm: Facts, done: Facts, back: Facts, latest: Facts, moves: bool, check_mode: bool) -> tuple[str, str]:
+def _outcome(vm: Facts, done: Facts, rollback: Facts, latest: Facts, moves: bool, check_mode: bool) -> tuple[str, str]:
     label = f"{vm['namespace']}/{vm['name']}"
-    if back:
-        return ("rollback_failed", back["complaint"]) if back["failed"] else ("rolled_back", done["complaint"])
+    if rollback:
+        return ("rollback_failed", rollback["complaint"]) if rollback["failed"] else ("rolled_back", done["complaint"])
     if done.get("failed"):
         return "failed", done["complaint"]
     if vm["decision"] in (PINNED, REFUSED, UNREADABLE):
@@ -101,7 +101,7 @@ def _outcome(vm: Facts, done: Facts, back: Facts, latest: Facts, moves: bool, ch
 
 
 def _foreseen(vm: Facts, done: Facts, moves: bool) -> Facts:
-    """What a VM would have after the run, as far as it differs."""
+    """The fields of a VM that would differ after the run."""
     if not done.get("changed") or vm["decision"] != REFRESH:
         return {}
     result: Facts = {"guest": vm["guest_after"]}
@@ -141,7 +141,7 @@ def table(result: Facts, restart: str) -> list[str]:
 
 
 def _change(vm: Facts) -> str:
-    """What a VM has captured or gets instead, in words, and why it will not run."""
+    """Names the objects that a VM has captured or gets instead, and says why it will not run."""
     words = []
     for matcher_field in MATCHER_FIELDS:
         before, after = vm["before"].get(matcher_field.matcher), vm["after"].get(matcher_field.matcher)

@@ -31,7 +31,7 @@ class Window(NamedTuple):
         """Begin and end, in UTC. A time that the clock shows twice is the first; where it skips one, what it would be
         without the change."""
         over_midnight = self.end <= self.begin
-        return _moment(day, self.begin, zone), _moment(day + timedelta(over_midnight), self.end, zone)
+        return _utc_time(day, self.begin, zone), _utc_time(day + timedelta(over_midnight), self.end, zone)
 
 
 class MaintenanceSchedule(NamedTuple):
@@ -44,7 +44,7 @@ class MaintenanceSchedule(NamedTuple):
     def refusal(self, start: datetime, now: datetime, seconds: float) -> str:
         """Why work of this many seconds may not begin now, or "". The deadline is the first one after the start.
 
-        start, now: with a time zone.
+        start, now: times with a time zone.
         """
         over = now + timedelta(seconds=seconds)
         too_long = f"and a batch may take {seconds:.0f} s"
@@ -66,7 +66,7 @@ class MaintenanceSchedule(NamedTuple):
     def _first_after(self, start: datetime, minutes: int) -> datetime:
         day = start.astimezone(self.zone).date()
         days = (day + timedelta(number) for number in range(_HORIZON))
-        return next(moment for one in days if (moment := _moment(one, minutes, self.zone)) > start)
+        return next(moment for one in days if (moment := _utc_time(one, minutes, self.zone)) > start)
 
     def _spans(self, now: datetime) -> list[tuple[datetime, datetime]]:
         """The times of all windows from now on, in order; windows that touch are one."""
@@ -95,7 +95,7 @@ def schedule(windows: Any, deadline: Any, zone: tzinfo, zone_name: str) -> Maint
     """The schedule of the variables of a role, without their prefix.
 
     windows: a list of mappings with `from`, `to` and optionally `days`; None for none. deadline: a time or "". zone:
-    the time zone of both. zone_name: its name in messages.
+    the time zone of both. zone_name: the name of the zone in messages.
     Raises WindowError.
     """
     if not isinstance(windows, (list, type(None))):
@@ -153,8 +153,8 @@ def _minutes(place: str, value: Any, last: int = 0) -> int:
     return minutes
 
 
-def _moment(day: date, minutes: int, zone: tzinfo) -> datetime:
-    """What the clock of a zone shows on a day, in UTC."""
+def _utc_time(day: date, minutes: int, zone: tzinfo) -> datetime:
+    """A time of a day in a zone, as UTC. minutes: since midnight, possibly of a later day."""
     day, minutes = day + timedelta(minutes // _MIDNIGHT), minutes % _MIDNIGHT
     local = datetime(day.year, day.month, day.day, minutes // 60, minutes % 60, tzinfo=zone)
     return local.astimezone(timezone.utc)

@@ -60,12 +60,12 @@ def a_fleet() -> dict[str, Any]:
     """VMs in every state that the page tells of: the arguments of the filter."""
     stopped = vm("stopped", size="u1.large", status="Stopped", run_strategy="Halted")
     ended = vm("ended", size="u1.medium", status="Succeeded")
-    ended["instance"]["phase"] = "Succeeded"
-    del stopped["instance"]
+    ended["vmi"]["phase"] = "Succeeded"
+    del stopped["vmi"]
     bare = vm("bare", "office", instancetype=None, preference=None, resources={}, status="")
     pinned = vm("pinned", "office", instancetype=part("VirtualMachineInstancetype", "own", pinned=True))
     pinned["instancetype"].update(generation=3, current_generation=5, captured_at="")
-    old = vm("old", size="m1.8xlarge", state="drifted", instance={"phase": "Running", "guest": {"memory": "much"}})
+    old = vm("old", size="m1.8xlarge", state="drifted", vmi={"phase": "Running", "guest": {"memory": "much"}})
     old["preference"] = part(f"{LABEL}Preference", "fedora", "drifted", changed_at=DAYS[3])
     drifted = {
         name: vm(name, state="drifted") for name in ("web-0", "web-1", "web-2", "web-3", "web-4", "web-5", "web-6")

@@ -124,8 +124,8 @@ TYPES: dict[str, dict[str, Any]] = {
     "MemoryPreferenceRequirement": {"guest": "Quantity!"},
 }
 
-# Of flavor.kubevirt.io/v1alpha1, instancetype.kubevirt.io/v1alpha1 and v1alpha2. Strings and booleans were not pointers
-# yet; KubeVirt converts unset ones to "" and false.
+# flavor.kubevirt.io/v1alpha1, instancetype.kubevirt.io/v1alpha1 and v1alpha2 had no pointers to strings and booleans;
+# KubeVirt converts unset ones to "" and false.
 _LATER_DEVICES = ("preferredInterfaceMasquerade", "preferredPanicDeviceModel", "preferredVideoType")
 
 _V1ALPHA1_PREFERENCE: dict[str, Any] = {

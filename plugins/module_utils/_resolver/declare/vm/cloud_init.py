@@ -43,14 +43,14 @@ def source(options: Options) -> Part:
 def volume(options: Options | None) -> Part | None:
     """The source of the VM's cloud-init volume, or None if there are no data.
 
-    options: of `cloud_init`, with the password read from its file. Missing user data are generated from user, password
-    and keys. A given type creates a volume even without data.
+    options: the value of `cloud_init`, with the password read from its file. Missing user data are generated from user,
+    password and keys. A given type creates a volume even without data.
     """
     if options is None or options.get("type") == NONE:
         return None
     data = copy(options)
     if not (options.get("user_data") or options.get("user_data_base64")):
-        # With `quote: false` the text is what virtctl writes, whatever it is.
+        # `quote: false` gives the text of virtctl, right or wrong.
         if options.get("quote") is not False:
             _check_keys(options.get("ssh_keys") or [])
         text = _user_data(options)

@@ -25,7 +25,8 @@ _SOURCES: Final = ("pvc", "registry", "snapshot")
 def matcher(matcher_field: MatcherField, options: Options, spec: Manifest) -> Manifest | None:
     """The matcher in the field, or None.
 
-    options: of the module. spec: the VM's, with its volumes. Raises FieldError if inference is required and impossible.
+    options: the options of the module. spec: the VM's, with its volumes. Raises FieldError if inference is required and
+    impossible.
     """
     declared = options.get(matcher_field.matcher)
     if declared is None:
@@ -62,7 +63,7 @@ def _boot_disk_decides(options: Options, spec: Manifest, matcher_field: MatcherF
 
 def _volumes(spec: Manifest) -> Manifest:
     volumes = spec["template"]["spec"].get("volumes") or ()
-    # What is no volume is reported with the rest of the manifest.
+    # The check of the manifest reports items that are no volumes.
     return {volume["name"]: volume for volume in volumes if isinstance(volume.get("name"), str)}
 
 

@@ -232,7 +232,7 @@ SPEC: Final[Spec] = {
     "spec": _DICT,
     "accept_unknown_fields": _BOOL,
 }
-# What a template has as lists, whose entries a task cannot name, and what decides on them.
+# A template has these as lists, whose items a task cannot name, or decides on them.
 _OF_TEMPLATE: Final = (
     *("workload", "size", "boot", "volumes", "sysprep", "cloud_init"),
     *("access_credentials", "networks", "data_volume_templates"),

@@ -13,14 +13,16 @@ from typing import Any, Final
 from ...api.errors import FieldError
 from ...api.manifest import Options
 from ...api.name_rules import LABEL, LONGEST_LABEL, LONGEST_SUBDOMAIN, quoted, subdomain
+from ...kubevirt.vmi.plug_admission import BUSES
 from ..argument_spec import fields, to_manifest
 from ..instancetypes import canonical_quantity
-from . import cloud_init, plugging
+from . import cloud_init
 from .options import IMPORT_SOURCES
 
 # The letters of Kubernetes' generated names, which form no words.
 _LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 _SUFFIX: Final = 5
+_PLUGGED_SOURCES: Final = ("persistent_volume_claim", "data_volume", "import")
 
 
 def generated_name(prefix: str, *seed: str) -> str:
@@ -59,8 +61,8 @@ _COPIES: Final = ("pvc", "snapshot", "data_source")
 def _data_volume_spec(path: str, options: Options) -> dict[str, Any]:
     """The spec of the DataVolume for the options of an import.
 
-    path: of the options, for errors. options: exactly one source, size, storage_class, access_modes, volume_mode.
-    Raises FieldError, first for an invalid size, then for options of the source, then for a missing size.
+    path: the position of the options, for errors. options: exactly one source, size, storage_class, access_modes,
+    volume_mode. Raises FieldError, first for an invalid size, then for options of the source, then for a missing size.
     """
     storage = _storage(path, options)
     sources = [name for name in IMPORT_SOURCES if options.get(name) not in (None, False)]
@@ -134,13 +136,13 @@ class Disks:
         if kind == "import":
             # Report errors of the import before those of its name, as virtctl does.
             spec = _data_volume_spec(f"{path}.import", options["import"])
-            self._take(f"{path}.name", name)
+            self._reserve_name(f"{path}.name", name)
             source = self._imported(f"{path}.import", name, options, spec)
         else:
             source = _SOURCES[kind](path, options)
-            self._take(f"{path}.name", name)
+            self._reserve_name(f"{path}.name", name)
         if options.get("hotpluggable"):
-            plugging.make_hotpluggable(path, kind, source)
+            _make_hotpluggable(path, kind, source)
         self.volumes.append({"name": name, **source})
         self._disk(path, name, options)
         return str(name)
@@ -150,13 +152,13 @@ class Disks:
         name = options.get("name")
         if not name:
             raise FieldError(f"{path}.name", "required for an empty CD-ROM drive; the volume for it has the same name")
-        self._take(f"{path}.name", name)
+        self._reserve_name(f"{path}.name", name)
         self._disk(path, name, options)
         return str(name)
 
     def add_named(self, path: str, name: str, source: Part) -> None:
         """Adds a volume that exists at most once. Raises FieldError if its name is taken."""
-        self._take(path, name)
+        self._reserve_name(path, name)
         self.volumes.append({"name": name, **source})
 
     def check_free(self, path: str, name: str) -> None:
@@ -164,8 +166,8 @@ class Disks:
         if name in self._names:
             raise FieldError(path, f"another volume is already named {quoted(name)}; choose another name")
 
-    def _take(self, path: str, name: str) -> None:
-        """Reserves a name; it must be new and a label. path: of the option, for errors."""
+    def _reserve_name(self, path: str, name: str) -> None:
+        """Reserves a name; it must be new and a label. path: the position of the option, for errors."""
         check_label(path, name)
         self.check_free(path, name)
         self._names.add(name)
@@ -198,7 +200,7 @@ class Disks:
         if options.get("hotpluggable"):
             # KubeVirt plugs a volume only with a disk of its name, which gets nothing from the preference then.
             device = device or "disk"
-            bus = plugging.bus_of(path, device, bus)
+            bus = _plugged_bus(path, device, bus)
         elif options.get("boot_order") is None and device is None and bus is None:
             return
         target = {"bus": bus} if bus else {}
@@ -311,3 +313,29 @@ def _download(url: str) -> Options:
         schemes = ", ".join(f"{name}://" for name in _SOURCE_OF_SCHEME)
         raise FieldError("boot.url", f"must begin with one of {schemes}; use volumes[].import for other sources")
     return {_SOURCE_OF_SCHEME[scheme]: {"url": url}}
+
+
+def _make_hotpluggable(path: str, kind: str, source: dict[str, Any]) -> None:
+    """Marks the source of a volume. path: the position of the volume's options. kind: the option of the source. Raises
+    FieldError for a source that only a stopped VM takes.
+    """
+    if kind not in _PLUGGED_SOURCES:
+        raise FieldError(
+            f"{path}.hotpluggable", f"only valid for {', '.join(_PLUGGED_SOURCES)}, not for {kind}; remove it"
+        )
+    for source_fields in source.values():
+        source_fields["hotpluggable"] = True
+
+
+def _plugged_bus(path: str, device: str, bus: str | None) -> str | None:
+    """The bus of a hotpluggable disk (``ValidateHotplugDiskConfiguration``); None for that of the preference, which
+    only a CD-ROM drive gets. Raises FieldError for another bus than KubeVirt plugs.
+    """
+    buses = BUSES.get(device)
+    if buses is None:
+        return bus
+    if bus is not None and bus not in buses:
+        raise FieldError(
+            f"{path}.bus", f"{bus} cannot be plugged into a running guest; write {' or '.join(buses)}, or remove it"
+        )
+    return bus or buses[0]

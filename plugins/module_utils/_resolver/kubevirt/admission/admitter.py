@@ -108,7 +108,7 @@ def virtual_machine_causes(
 def _discontinued(spec: Spec, kubevirt: KubeVirt) -> Iterator[Cause]:
     """Causes if a new VM uses a discontinued feature and its gate is set (featuregate.ValidateFeatureGates)."""
     listed = spec["domain"]["devices"].get("interfaces", ())
-    for gate in kubevirt.developer.get("featureGates") or []:
+    for gate in kubevirt.developer_configuration.get("featureGates") or []:
         binding = interfaces.BINDING_GATES.get(gate)
         if binding is not None and any(binding in interface for interface in listed):
             remedy = "Please refer to Kubevirt user guide for alternatives."

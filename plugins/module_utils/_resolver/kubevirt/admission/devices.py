@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from ...api.fields.domain import ENUMS
 from ..config.cluster import KubeVirt
-from . import names, networks
+from . import name_errors, networks
 from .rule import ARM64, DUPLICATE, INVALID, REQUIRED, S390X, Cause, Spec, rules
 
 _SOUND_MODELS: Final = ENUMS["SoundModel"]
@@ -145,9 +145,10 @@ Request = tuple[str, str]
 
 
 class _Kind(NamedTuple):
-    """field: in `devices`.
+    """field: its name in `devices`.
 
-    name: in messages. gate: for devices through claims. mixes: devices with and without claims may be combined.
+    name: its name in messages. gate: the feature gate of devices through claims. mixes: devices with and without claims
+    may be combined.
     """
 
     field: str
@@ -215,7 +216,7 @@ def _claims(claims: list[Spec], path: str) -> Iterator[Cause]:
         elif name in used:
             yield Cause(DUPLICATE, f'duplicate resourceClaims name "{name}"', f"{field}.name")
         else:
-            errors = ", ".join(names.dns_label(name))
+            errors = ", ".join(name_errors.dns_label(name))
             if errors:
                 message = f"{field}.name does not conform to the kubernetes DNS_LABEL rules: {errors}"
                 yield Cause(INVALID, message, f"{field}.name")
@@ -227,7 +228,7 @@ def _claims(claims: list[Spec], path: str) -> Iterator[Cause]:
         if not sources:
             yield Cause(INVALID, "must specify one of: resourceClaimName, resourceClaimTemplateName", field)
         for source in sources:
-            for error in names.dns_subdomain(claim[source]):
+            for error in name_errors.dns_subdomain(claim[source]):
                 yield Cause(INVALID, error, f"{field}.{source}")
 
 
@@ -312,7 +313,7 @@ def nvidia_grace(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
 
 
 def grace_annotations(spec: Spec, annotations: dict[str, str], path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateGraceIOVirtualizationAnnotations. annotations: the template's. path: of its metadata."""
+    """validateGraceIOVirtualizationAnnotations. annotations: the template's. path: the position of its metadata."""
     nvidia_grace, _ambiguous = _requested(spec, "spec", kubevirt)
     if not nvidia_grace or not rules(kubevirt.release).checks_grace:
         return

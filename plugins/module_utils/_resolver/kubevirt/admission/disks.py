@@ -11,7 +11,7 @@ from typing import Final
 
 from ...api.fields.domain import ENUMS
 from ..config.cluster import KubeVirt
-from . import names
+from . import name_errors
 from .interfaces import PCI_ADDRESS
 from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, rules
 
@@ -40,7 +40,7 @@ def check(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
         yield from _bus(disk, field, doubled_field)
         yield from _serial(disk.get("serial", ""), field)
         yield from _modes(disk, field, path, doubled_field)
-        for message in names.dns_label(disk["name"]):
+        for message in name_errors.dns_label(disk["name"]):
             yield Cause(INVALID, message, f"{doubled_field}.name")
         yield from _block_size(disk, field, kubevirt)
 
@@ -146,12 +146,12 @@ def _block_size(disk: Spec, field: str, kubevirt: KubeVirt) -> Iterator[Cause]:
         yield Cause(INVALID, message, f"{field}.custom.discardGranularity")
     else:
         for kind, size in (("logical", logical), ("physical", physical)):
-            mistake = _block_size_mistake(size)
+            mistake = _block_size_error(size)
             if mistake:
                 yield Cause(INVALID, f"Provided size of {size} is {mistake}", f"{field}.custom.{kind}")
 
 
-def _block_size_mistake(size: int) -> str:
+def _block_size_error(size: int) -> str:
     """validateCustomBlockSize."""
     if size < _SMALLEST_BLOCK:
         return f"less than the supported minimum size of {_SMALLEST_BLOCK}"

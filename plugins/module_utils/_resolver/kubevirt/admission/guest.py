@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..config.cluster import KubeVirt
-from . import names
+from . import name_errors
 from .interfaces import is_ip
 from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
 
@@ -20,7 +20,7 @@ _MAX_SEARCHES_LENGTH: Final = 256
 
 def hostname(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateHostNameNotConformingToDNSLabelRules."""
-    errors = names.dns_label(spec["hostname"]) if "hostname" in spec else []
+    errors = name_errors.dns_label(spec["hostname"]) if "hostname" in spec else []
     if errors:
         field = f"{path}.hostname"
         message = f"{field} does not conform to the kubernetes DNS_LABEL rules : {', '.join(errors)}"
@@ -29,7 +29,7 @@ def hostname(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
 
 def subdomain(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateSubdomainDNSSubdomainRules."""
-    errors = names.dns_subdomain(spec["subdomain"]) if "subdomain" in spec else []
+    errors = name_errors.dns_subdomain(spec["subdomain"]) if "subdomain" in spec else []
     if errors:
         field = f"{path}.subdomain"
         message = f"{field} does not conform to the kubernetes DNS_SUBDOMAIN rules : {', '.join(errors)}"
@@ -41,7 +41,7 @@ def service_account(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Caus
     name, field = spec.get("serviceAccountName", ""), f"{path}.serviceAccountName"
     if not name:
         return
-    errors = names.dns_subdomain(name)
+    errors = name_errors.dns_subdomain(name)
     if errors:
         yield Cause(INVALID, f"{field} is not a valid service account name: {'; '.join(errors)}", field)
     for volume in spec.get("volumes", ()):
@@ -100,7 +100,7 @@ def _dns_config(dns_config: Spec) -> Iterator[Cause]:
         message = f"must not have more than {_MAX_SEARCHES_LENGTH} characters (including spaces) in the search list"
         yield Cause(INVALID, message, "searchDomains")
     for search in searches:
-        for message in names.dns_subdomain(search):
+        for message in name_errors.dns_subdomain(search):
             yield Cause(INVALID, message, "searchDomains")
     for option in dns_config.get("options", ()):
         if not option.get("name"):

@@ -129,14 +129,14 @@ def _own_fields(interface: Spec, field: str) -> Iterator[Cause]:
     if model and model not in ENUMS["InterfaceModel"]:
         message = f"interface {field}.name uses model {model} that is not supported."
         yield Cause(NOT_SUPPORTED, message, f"{field}.model")
-    mistake = _mac_mistake(mac) if mac else ""
+    mistake = _mac_error(mac) if mac else ""
     if mistake:
         yield Cause(INVALID, f"interface {field}.name has {mistake} MAC address ({mac}).", f"{field}.macAddress")
     if pci and not PCI_ADDRESS.fullmatch(pci):
         yield Cause(INVALID, f"interface {field}.name has malformed PCI address ({pci}).", f"{field}.pciAddress")
 
 
-def _mac_mistake(mac: str) -> str:
+def _mac_error(mac: str) -> str:
     """link.ValidateMacAddress."""
     digits = "[0-9a-fA-F]"
     for separator, size in ((":", 2), ("-", 2), (r"\.", 4)):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ...api.quantity import parse
-from . import names
+from . import name_errors
 from .rule import INVALID, Cause, Spec, quoted
 
 _DEVICES: Final = ("gpus", "hostDevices")
@@ -20,11 +20,11 @@ _STANDARD: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 def causes(spec: Spec, path: str) -> Iterator[Cause]:
     """The causes, with the fields of the VMI and the words of Kubernetes (``ValidatePodCreate``).
 
-    spec: of the VMI, canonical. path: of that spec, such as `spec.template.spec`.
+    spec: the canonical spec of the VMI. path: the position of that spec, such as `spec.template.spec`.
     """
     subdomain = spec.get("subdomain")
     if subdomain:
-        yield from _invalid(f"{path}.subdomain", subdomain, *names.dns_label(subdomain))
+        yield from _invalid(f"{path}.subdomain", subdomain, *name_errors.dns_label(subdomain))
     for index, volume in enumerate(spec.get("volumes", ())):
         if "containerDisk" in volume:
             yield from _image(volume["containerDisk"].get("image", ""), f"{path}.volumes[{index}].containerDisk.image")
@@ -56,7 +56,7 @@ def _amounts(amounts: Mapping[str, str], path: str) -> Iterator[Cause]:
 def _resource(name: str, field: str) -> Iterator[Cause]:
     """validateContainerResourceName."""
     if "/" in name:
-        yield from _invalid(field, name, *names.qualified(name))
+        yield from _invalid(field, name, *name_errors.qualified(name))
     elif not _is_standard(name):
         yield from _invalid(field, name, "must be a standard resource for containers")
 

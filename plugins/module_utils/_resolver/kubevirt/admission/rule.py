@@ -1,4 +1,4 @@
-"""What rules share: their type, the differences between releases, causes, amounts of resources, paths of files."""
+"""The common parts of rules: their type, differences of releases, causes, amounts of resources, paths of files."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class AdmissionRules(NamedTuple):
 
     Devices:
     needs_binding: an interface must have a binding. discontinues_bindings: passt and macvtap no longer have gates.
-    refuses_old_gates: their gates make KubeVirt refuse VMs. sets_links: an interface's state may be up or down.
+    refuses_old_gates: old feature gates make KubeVirt refuse VMs. sets_links: an interface's state may be up or down.
     names_port_field: for a missing port, the cause names the port's own field.
     empty_cdroms: a CD-ROM may have no volume. claims_host_devices: host devices may have claims, and all devices of a
     kind have claims or none has.

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..config.cluster import KubeVirt
 from ..vmi.vmi import PREFERRED, REQUIRED
-from . import names
+from . import name_errors
 from .rule import INVALID, Cause, Spec, quoted
 
 _UNSATISFIABLE: Final = ("DoNotSchedule", "ScheduleAnyway")
@@ -52,7 +52,7 @@ def topology_spread(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Caus
         if skew <= 0:
             yield from _invalid(f"{field}.maxSkew", skew, "must be greater than zero")
         if key:
-            yield from _invalid(f"{field}.topologyKey", key, *names.qualified(key))
+            yield from _invalid(f"{field}.topologyKey", key, *name_errors.qualified(key))
         else:
             yield _required(f"{field}.topologyKey", "can not be empty")
         if action not in _UNSATISFIABLE:
@@ -84,7 +84,9 @@ def _node_term(term: Spec, field: str) -> Iterator[Cause]:
                 yield _required(f"{where}.values", "must be specified single value when `operator` is 'Lt' or 'Gt'")
         else:
             yield from _operator(operator, values, where)
-        yield from _invalid(f"{where}.key", requirement.get("key", ""), *names.qualified(requirement.get("key", "")))
+        yield from _invalid(
+            f"{where}.key", requirement.get("key", ""), *name_errors.qualified(requirement.get("key", ""))
+        )
     for index, requirement in enumerate(term.get("matchFields", ())):
         yield from _node_field(requirement, f"{field}.matchFields[{index}]")
 
@@ -101,7 +103,7 @@ def _node_field(requirement: Spec, field: str) -> Iterator[Cause]:
         yield from _invalid(f"{field}.key", key or "", "not a valid field selector key")
         return
     for index, value in enumerate(values or ()):
-        yield from _invalid(f"{field}.values[{index}]", value, *names.dns_subdomain(value))
+        yield from _invalid(f"{field}.values[{index}]", value, *name_errors.dns_subdomain(value))
 
 
 def _pod_term(term: Spec, field: str) -> Iterator[Cause]:
@@ -109,25 +111,27 @@ def _pod_term(term: Spec, field: str) -> Iterator[Cause]:
     for selector in ("labelSelector", "namespaceSelector"):
         yield from _label_selector(term.get(selector), f"{field}.{selector}")
     for namespace in term.get("namespaces", ()):
-        yield from _invalid(f"{field}.namespace", namespace, *names.dns_label(namespace))
+        yield from _invalid(f"{field}.namespace", namespace, *name_errors.dns_label(namespace))
     key = term.get("topologyKey", "")
     if not key:
         yield _required(f"{field}.topologyKey", "can not be empty")
-    yield from _invalid(f"{field}.topologyKey", key, *names.qualified(key))
+    yield from _invalid(f"{field}.topologyKey", key, *name_errors.qualified(key))
 
 
 def _label_selector(selector: Spec | None, field: str) -> Iterator[Cause]:
     """ValidateLabelSelector (k8s.io/apimachinery/pkg/apis/meta/v1/validation)."""
     for key, value in ((selector or {}).get("matchLabels") or {}).items():
-        yield from _invalid(f"{field}.matchLabels", key, *names.qualified(key))
-        yield from _invalid(f"{field}.matchLabels", value, *names.label_value(value))
+        yield from _invalid(f"{field}.matchLabels", key, *name_errors.qualified(key))
+        yield from _invalid(f"{field}.matchLabels", value, *name_errors.label_value(value))
     for index, requirement in enumerate((selector or {}).get("matchExpressions", ())):
         where = f"{field}.matchExpressions[{index}]"
         values = requirement.get("values", ())
         yield from _operator(requirement.get("operator", ""), values, where)
-        yield from _invalid(f"{where}.key", requirement.get("key", ""), *names.qualified(requirement.get("key", "")))
+        yield from _invalid(
+            f"{where}.key", requirement.get("key", ""), *name_errors.qualified(requirement.get("key", ""))
+        )
         for position, value in enumerate(values):
-            yield from _invalid(f"{where}.values[{position}]", value, *names.label_value(value))
+            yield from _invalid(f"{where}.values[{position}]", value, *name_errors.label_value(value))
 
 
 def _operator(operator: str, values: Any, field: str) -> Iterator[Cause]:

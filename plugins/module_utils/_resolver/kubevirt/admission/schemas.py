@@ -59,7 +59,7 @@ def causes(vm: Spec, release: Release) -> list[Cause]:
     """The causes for a VM's spec as it was declared. The canonical form has values where these fields are missing."""
     spec = release_schema.without_unknown_fields(_VM, vm, release)
     forbidden = [field.path for field in release_schema.unknown(_VM, vm, release, "spec") if is_kept(field.path)]
-    missing = release_schema.missing_fields(_VM, spec, release, "spec", scalars=False)
+    missing = release_schema.missing_fields(_VM, spec, release, scalars=False)
     problems = [
         *(Cause(FORBIDDEN, f"{_INDEX.sub('', path)} in body is a forbidden property", path) for path in forbidden),
         *_nulls(vm.get("template"), "spec.template"),
@@ -92,7 +92,7 @@ def is_kept(path: str) -> bool:
 
 def object_causes(spec_type: str, spec: Spec, release: Release) -> list[Cause]:
     """The causes for the spec of an instancetype or preference as it was declared."""
-    missing = release_schema.missing_fields(spec_type, spec, release, "spec", scalars=True)
+    missing = release_schema.missing_fields(spec_type, spec, release, scalars=True)
     return [Cause(REQUIRED, "Required value", path) for path in missing]
 
 

@@ -6,8 +6,9 @@ import itertools
 from collections.abc import Iterator
 from typing import Any, Final
 
+from ...api.errors import KubeVirtError
 from ..config.cluster import KubeVirt
-from ..vmi.hotplug import memory_hotplug_error
+from ..vmi.hotplug import check_memory_hotplug
 from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, rules
 
 RUN_STRATEGIES: Final = ("Halted", "Manual", "Always", "RerunOnFailure", "Once")
@@ -32,7 +33,7 @@ _SIDECARS: Final = "hooks.kubevirt.io/hookSidecars"
 def metadata(meta: dict[str, Any], path: str, kubevirt: KubeVirt, reserved_labels: bool = False) -> Iterator[Cause]:
     """ValidateVirtualMachineInstanceMetadata.
 
-    path: of the metadata. reserved_labels: KubeVirt itself writes the metadata.
+    path: the position of the metadata. reserved_labels: KubeVirt itself writes the metadata.
     """
     annotations, field = meta.get("annotations") or {}, f"{path}.annotations"
     if not reserved_labels and _RESERVED_LABELS & set(meta.get("labels") or {}):
@@ -154,6 +155,7 @@ def live_updates(spec: Spec, path: str) -> Iterator[Cause]:
         message = "Number of sockets in CPU topology is greater than the maximum sockets allowed"
         yield Cause(INVALID, message, f"{path}.domain.cpu.sockets")
     if memory.get("maxGuest") is not None:
-        error = memory_hotplug_error(spec, memory["maxGuest"])
-        if error is not None:
-            yield Cause(INVALID, error, f"{path}.domain.memory.guest")
+        try:
+            check_memory_hotplug(spec, memory["maxGuest"])
+        except KubeVirtError as error:
+            yield Cause(INVALID, error.message, f"{path}.domain.memory.guest")

@@ -5,27 +5,25 @@ A conflict is the field's path in the VMI's spec (``domain.cpu.sockets``); an an
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
 
+from ...api.errors import KubeVirtError
 from ...api.release import NEWEST, Release
-from ...api.tree import copy
 
 TEMPLATE_PREFIX = "spec.template.spec"
 VMI_PREFIX = "spec"
 
 
-def set_or_conflict(source: dict[str, Any], target: dict[str, Any], field: str, parent: str = "") -> list[str]:
-    """Takes over a field of an instancetype if it is set; a conflict if the VM sets it too.
+class ConflictError(KubeVirtError):
+    """A VM sets fields that its instancetype sets, too. The message is that of expand-spec, and of the capture of a
+    revision.
 
-    parent: the path of the target, with a dot at its end.
+    conflicts: the fields, in KubeVirt's order.
     """
-    if field not in source:
-        return []
-    if field in target:
-        return [f"{parent}{field}"]
-    target[field] = copy(source[field])
-    return []
+
+    def __init__(self, conflicts: Sequence[str], release: Release) -> None:
+        super().__init__(release.conflict_list.format(paths=", ".join(paths(conflicts))), "BadRequest", 400)
+        self.conflicts = tuple(conflicts)
 
 
 def full_path(conflict: str, prefix: str = TEMPLATE_PREFIX) -> str:
@@ -41,11 +39,6 @@ def paths(conflicts: Iterable[str], prefix: str = TEMPLATE_PREFIX) -> list[str]:
 def cause_message(conflict: str, release: Release = NEWEST) -> str:
     """virt-api's message for a conflict when it rejects the VM."""
     return release.conflict_cause.format(path=full_path(conflict))
-
-
-def webhook_message(conflicts: Iterable[str], release: Release = NEWEST) -> str:
-    """The message of expand-spec, and of the capture of a revision, for all conflicts."""
-    return release.conflict_list.format(paths=", ".join(paths(conflicts)))
 
 
 def controller_message(conflicts: Iterable[str], kind: str = "VMI") -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
-from ...api.errors import Panic
+from ...api.errors import KubeVirtError, Panic
 from ...api.quantity import parse
 from ...api.release import NEWEST, Release
 from . import topology
@@ -16,61 +16,59 @@ _CPU = f"{_TEMPLATE}.domain.cpu"
 Spec = Optional[dict[str, Any]]
 
 
-class Unmet(NamedTuple):
-    """An unmet requirement. message: KubeVirt's words. conflicts: full paths of the fields with too small values."""
+class UnmetRequirement(KubeVirtError):
+    """A VM does not meet a requirement of its preference. fields: full paths of the fields with too small values."""
 
-    message: str
-    conflicts: tuple[str, ...]
+    def __init__(self, message: str, *fields: str) -> None:
+        super().__init__(message)
+        self.fields = fields
 
 
-def unmet(instancetype: Spec, preference: Spec, spec: dict[str, Any], release: Release = NEWEST) -> Unmet | None:
-    """The first unmet requirement in KubeVirt's order (cpu, memory, architecture), or None.
+def check(instancetype: Spec, preference: Spec, spec: dict[str, Any], release: Release = NEWEST) -> None:
+    """Raises UnmetRequirement for the first unmet requirement in KubeVirt's order: cpu, memory, architecture.
 
     instancetype, preference: canonical specs or None. spec: the canonical VMI spec before or after the instancetype is
     applied; only guest memory, architecture and, without an instancetype, the number of CPUs count.
     """
     required = (preference or {}).get("requirements")
     if not required or preference is None:
-        return None
+        return
     domain = spec.get("domain", {})
-    return (
-        _cpu(required, instancetype, preference, domain)
-        or _memory(required, instancetype, domain, release)
-        or _architecture(required, spec)
-    )
+    _cpu(required, instancetype, preference, domain)
+    _memory(required, instancetype, domain, release)
+    _architecture(required, spec)
 
 
-def _cpu(
-    required: dict[str, Any], instancetype: Spec, preference: dict[str, Any], domain: dict[str, Any]
-) -> Unmet | None:
+def _cpu(required: dict[str, Any], instancetype: Spec, preference: dict[str, Any], domain: dict[str, Any]) -> None:
     if "cpu" not in required:
-        return None
+        return
     need = required["cpu"]["guest"]
     if instancetype is not None:
         have = instancetype["cpu"]["guest"]
         if have >= need:
-            return None
+            return
         message = (
             f"insufficient CPU resources of {have} vCPU provided by instance type, preference requires {need} vCPU"
         )
-        return Unmet(message, (_INSTANCETYPE,))
+        raise UnmetRequirement(message, _INSTANCETYPE)
     if "cpu" not in domain:
-        return Unmet(f"no CPU resources provided by VirtualMachine, preference requires {need} vCPU", (_CPU,))
+        message = f"no CPU resources provided by VirtualMachine, preference requires {need} vCPU"
+        raise UnmetRequirement(message, _CPU)
     counted = _counted_fields(preference)
     if counted is None:
-        return None
+        return
     fields, name = counted
     # Go multiplies in uint32; a missing number is 0.
     have = 1 if fields else 0
     for field in fields:
         have = have * domain["cpu"].get(field, 0) % 2**32
     if have >= need:
-        return None
+        return
     message = (
         f"insufficient CPU resources of {have} vCPU provided by VirtualMachine,"
         f" preference requires {need} vCPU provided as {name}"
     )
-    return Unmet(message, tuple(f"{_CPU}.{field}" for field in fields))
+    raise UnmetRequirement(message, *(f"{_CPU}.{field}" for field in fields))
 
 
 _SPREAD_FIELDS = {
@@ -93,32 +91,30 @@ def _counted_fields(preference: dict[str, Any]) -> tuple[tuple[str, ...], str] |
     return None
 
 
-def _memory(required: dict[str, Any], instancetype: Spec, domain: dict[str, Any], release: Release) -> Unmet | None:
+def _memory(required: dict[str, Any], instancetype: Spec, domain: dict[str, Any], release: Release) -> None:
     if "memory" not in required:
-        return None
+        return
     need = required["memory"]["guest"]
     own = domain.get("memory", {}).get("guest")
     if not release.vm_memory_counts:
         if instancetype is not None:
             own = None
         elif "memory" not in domain:
-            return None
+            return
         elif own is None:
             raise Panic("a VM with a memory object needs guest memory where the preference requires memory")
     have = own if own is not None else "0" if instancetype is None else instancetype["memory"]["guest"]
     if parse(have).nanos >= parse(need).nanos:
-        return None
+        return
     by, path = ("VirtualMachine", f"{_TEMPLATE}.domain.memory")
     if instancetype is not None:
         by, path = ("instance type", _INSTANCETYPE)
-    return Unmet(f"insufficient Memory resources of {have} provided by {by}, preference requires {need}", (path,))
+    message = f"insufficient Memory resources of {have} provided by {by}, preference requires {need}"
+    raise UnmetRequirement(message, path)
 
 
-def _architecture(required: dict[str, Any], spec: dict[str, Any]) -> Unmet | None:
-    if "architecture" not in required:
-        return None
-    need, have = required["architecture"], spec.get("architecture", "")
-    if need == have:
-        return None
-    message = f"preference requires architecture {need} but {have} is being requested"
-    return Unmet(message, (f"{_TEMPLATE}.architecture",))
+def _architecture(required: dict[str, Any], spec: dict[str, Any]) -> None:
+    need, have = required.get("architecture"), spec.get("architecture", "")
+    if need is not None and need != have:
+        message = f"preference requires architecture {need} but {have} is being requested"
+        raise UnmetRequirement(message, f"{_TEMPLATE}.architecture")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from ...api.errors import Panic
+from ...api.errors import KubeVirtError, Panic
 
 SOCKETS: Final = "sockets"
 CORES: Final = "cores"
@@ -49,11 +49,10 @@ class Spread(NamedTuple):
     across: str
 
 
-class SpreadError(NamedTuple):
+class SpreadError(KubeVirtError):
     """The vCPUs of the instancetype cannot be spread as preferred; virt-api rejects the VM."""
 
-    message: str
-    field: str
+    field: Final = "instancetype.spec.cpu.guest"
 
 
 def preferred(preference: dict[str, Any] | None) -> str:
@@ -111,13 +110,13 @@ def _divisor(ratio: int) -> int:
     return ratio
 
 
-def spread_indivisible(instancetype: dict[str, Any] | None, preference: dict[str, Any] | None) -> SpreadError | None:
-    """The error if spreading the vCPUs leaves a remainder, as virt-api checks it (canonical specs or None).
+def check_spread(instancetype: dict[str, Any] | None, preference: dict[str, Any] | None) -> None:
+    """Raises SpreadError if spreading the vCPUs leaves a remainder, as virt-api checks it, and Panic for a ratio of 0.
 
-    Raises Panic for a ratio of 0.
+    instancetype, preference: canonical specs or None.
     """
     if instancetype is None or preference is None or preferred(preference) != SPREAD:
-        return None
+        return
     vcpus = instancetype["cpu"]["guest"]
     ratio, across = spread_of(preference)
     if across == SOCKETS_CORES and vcpus % _divisor(ratio):
@@ -135,6 +134,5 @@ def spread_indivisible(instancetype: dict[str, Any] | None, preference: dict[str
             f" Spec.PreferSpreadSocketToCoreRatio or Spec.CPU.PreferSpreadOptions.Ratio of {ratio}"
         )
     else:
-        return None
-    message = f"{vcpus} vCPUs provided by the instance type are not divisible {by}"
-    return SpreadError(message, "instancetype.spec.cpu.guest")
+        return
+    raise SpreadError(f"{vcpus} vCPUs provided by the instance type are not divisible {by}")

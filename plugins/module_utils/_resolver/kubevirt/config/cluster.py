@@ -27,7 +27,7 @@ _NETWORK_INTERFACES: Final = ("bridge", "masquerade", "slirp")
 
 def _is_valid(spec: Mapping[str, Any]) -> bool:
     """Whether KubeVirt accepts a configuration (`spec.configuration`); otherwise it uses its defaults."""
-    developer = spec.get("developerConfiguration") or {}
+    developer_configuration = spec.get("developerConfiguration") or {}
     try:
         quantity.parse(str(spec.get("cpuRequest") or CPU_REQUEST))
     except errors.QuantityError:
@@ -35,9 +35,9 @@ def _is_valid(spec: Mapping[str, Any]) -> bool:
     return (
         (spec.get("imagePullPolicy") or "Always") in ("Always", "Never", "IfNotPresent")
         and ((spec.get("network") or {}).get("defaultNetworkInterface") or "bridge") in _NETWORK_INTERFACES
-        and (developer.get("memoryOvercommit") or 100) > 0
-        and (developer.get("cpuAllocationRatio") or 10) > 0
-        and 0 <= (developer.get("pvcTolerateLessSpaceUpToPercent") or 0) <= 100
+        and (developer_configuration.get("memoryOvercommit") or 100) > 0
+        and (developer_configuration.get("cpuAllocationRatio") or 10) > 0
+        and 0 <= (developer_configuration.get("pvcTolerateLessSpaceUpToPercent") or 0) <= 100
     )
 
 
@@ -51,10 +51,11 @@ _STAGE: Final = "Stage"
 class KubeVirt:
     """The KubeVirt of a cluster, with its own defaults for what is not set.
 
-    release: its behaviour. settings: `spec.configuration` of its object. architecture: of VMs without one.
-    version: as the cluster reports it, such as ``v1.6.2``, also of a custom build; "" if unknown.
-    annotations: of the object. controller: the user name of virt-controller.
-    assumption: what is assumed because it could not be read, and why, on one line; "" if nothing.
+    release: the behaviour of its release. settings: `spec.configuration` of its object. architecture: the default of
+    VMs.
+    version: the text that the cluster reports, such as ``v1.6.2``, also of a custom build; "" if unknown.
+    annotations: the annotations of the object. controller: the user name of virt-controller.
+    assumption: one line about unreadable settings: the assumed values and the reason; "" if nothing.
     requests_plugs: the task requests that hotpluggable volumes are plugged, as a VM has them.
     """
 
@@ -73,13 +74,13 @@ class KubeVirt:
         return self.settings if _is_valid(self.settings) else _NOTHING
 
     @cached_property
-    def developer(self) -> Mapping[str, Any]:
+    def developer_configuration(self) -> Mapping[str, Any]:
         """The developerConfiguration."""
         return self.configuration.get("developerConfiguration") or _NOTHING
 
     def has_gate(self, gate: str) -> bool:
         """Whether a feature gate is open, or not needed."""
-        return gates.is_open(gate, self.release, self.developer)
+        return gates.is_open(gate, self.release, self.developer_configuration)
 
     @property
     def closed_gates(self) -> frozenset[str]:
@@ -94,7 +95,7 @@ class KubeVirt:
     @property
     def memory_overcommit(self) -> int:
         """The guests' memory in percent of their pods' requests."""
-        return self.developer.get("memoryOvercommit") or 100
+        return self.developer_configuration.get("memoryOvercommit") or 100
 
     @property
     def eviction_strategy(self) -> str:
@@ -123,7 +124,7 @@ class KubeVirt:
 
     @cached_property
     def _machine_types(self) -> Mapping[str, str]:
-        # That of s390x is new in 1.7; the CRD of older releases drops it.
+        # The machine type of s390x is new in 1.7; the CRD of older releases drops it.
         return {name: self._by_architecture(name).get("machineType") or own for name, own in _MACHINE_TYPES.items()}
 
     def emulated_machines(self, architecture: str) -> tuple[str, ...]:
@@ -192,7 +193,7 @@ class KubeVirt:
             raise ValueError(f"malformed ({' '.join(str(error).split())})") from None
 
     def _read_settings(self) -> tuple[object, ...]:
-        """What is read of settings that may be malformed."""
+        """Reads all settings that may be malformed."""
         return (
             self.cpu_request,
             self.machine_type(""),
@@ -208,7 +209,7 @@ class KubeVirt:
 class Cluster(NamedTuple):
     """A cluster with KubeVirt.
 
-    objects: looks up instancetypes, preferences, revisions and volumes. kubevirt: its KubeVirt.
+    objects: looks up instancetypes, preferences, revisions and volumes. kubevirt: the release and the configuration.
     """
 
     objects: Lookup

@@ -28,7 +28,7 @@ PLUG_BY_REQUEST: Final = "HotplugVolumes"
 NETWORKS: Final = "LiveUpdateNADRef"
 
 _ORDINARY: Final = Gate()
-# Those that are not ordinary: closed unless `featureGates` names them, in all releases.
+# An ordinary gate is closed unless `featureGates` names it, in all releases. All others are here.
 _GATES: Final = {
     "AutoResourceLimitsGate": Gate(retired="1.5"),
     "ConfigurableHypervisor": Gate("1.8"),
@@ -60,20 +60,20 @@ _GATES: Final = {
 _GENERAL: Final = (MULTI_ARCHITECTURE, PERSISTENT_STATE, REFERENCE_POLICY)
 
 
-def is_open(name: str, release: Release, developer: Mapping[str, Any]) -> bool:
+def is_open(name: str, release: Release, developer_configuration: Mapping[str, Any]) -> bool:
     """Whether a feature is available; a gate that is both enabled and disabled is open (featuregate.IsEnabled).
 
-    developer: the developerConfiguration of the cluster's KubeVirt.
+    developer_configuration: the developerConfiguration of the cluster's KubeVirt.
     """
     gate = _GATES.get(name, _ORDINARY)
     if gate.known and not release.has(gate.known):
         return False
     if gate.retired and release.has(gate.retired):
         return True
-    if name in (developer.get("featureGates") or ()):
+    if name in (developer_configuration.get("featureGates") or ()):
         return True
     by_default = bool(gate.default) and release.has(gate.default)
-    return by_default and name not in (developer.get("disabledFeatureGates") or ())
+    return by_default and name not in (developer_configuration.get("disabledFeatureGates") or ())
 
 
 def required(release: Release) -> frozenset[str]:

@@ -12,10 +12,10 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ...api import release_schema, schema
-from ...api.errors import FieldError, go_reason
+from ...api.errors import FieldError, KubeVirtError, go_reason
 from ...api.fields.instancetype import SPEC_TYPES
 from ...api.manifest import Manifest
 from ...api.matcher import API_VERSION, INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
@@ -27,32 +27,19 @@ V1ALPHA2: Final = "instancetype.kubevirt.io/v1alpha2"
 API_VERSIONS: Final = (V1ALPHA1, V1ALPHA2)
 
 
-class Decoded(NamedTuple):
-    """The contents of a ControllerRevision.
-
-    manifest: the canonical object with apiVersion and kind; None with an error, or if the revision is empty.
-    """
-
-    manifest: Manifest | None = None
-    error: str | None = None
-
-
-def convert(data: Manifest, release: Release) -> Decoded:
-    """An object of v1alpha1 or v1alpha2, converted to v1beta1 as the release does."""
+def convert(data: Manifest, release: Release) -> Manifest:
+    """An object of v1alpha1 or v1alpha2, converted to v1beta1 as the release does. Raises FieldError."""
     kind, spec = data["kind"], data.get("spec")
     matcher_field = MATCHER_FIELD_OF_KIND[kind]
-    try:
-        metadata = schema.canonical("ObjectMeta", data.get("metadata"))
-        converted = release_schema.canonical(SPEC_TYPES[matcher_field.kind, data["apiVersion"]], spec, release)
-    except FieldError as error:
-        return Decoded(error=go_reason(error))
-    return Decoded(_manifest(kind, metadata, converted))
+    metadata = schema.canonical("ObjectMeta", data.get("metadata"))
+    converted = release_schema.canonical(SPEC_TYPES[matcher_field.kind, data["apiVersion"]], spec, release)
+    return _manifest(kind, metadata, converted)
 
 
-def spec_revision(data: Manifest, release: Release) -> Decoded | None:
-    """The object of which only the spec is stored, if KubeVirt recognizes the data as such.
+def spec_revision(data: Manifest, release: Release) -> Manifest | None:
+    """The object whose spec alone is stored; None if KubeVirt does not take the data for such a spec.
 
-    A preference if all fields belong to a preference, else an instancetype if all belong to one.
+    The object is a preference if all fields belong to a preference, else an instancetype if all belong to one.
     """
     text = _decoded(data.get("spec"))
     if not text or not set(data) <= {"apiVersion", "spec"}:
@@ -69,7 +56,7 @@ def spec_revision(data: Manifest, release: Release) -> Decoded | None:
             spec = release_schema.canonical(type_name, stored, release)
         except FieldError:
             continue
-        return Decoded(_manifest(matcher_field.kind, {"name": _name(matcher_field)}, spec))
+        return _manifest(matcher_field.kind, {"name": _name(matcher_field)}, spec)
     return None
 
 
@@ -86,7 +73,7 @@ def _decoded(spec: Any) -> str | None:
 
 
 def _name(matcher_field: MatcherField) -> str:
-    """KubeVirt's name for an object of which only the spec is known."""
+    """KubeVirt's name for an object whose spec alone is stored."""
     return f"old-version-of-{matcher_field.matcher}-object"
 
 
@@ -97,50 +84,44 @@ def _manifest(kind: str, metadata: Manifest, spec: Manifest) -> Manifest:
 _FAILED: Final = "failed to decode object in ControllerRevision: "
 
 
-class DecodedSpec(NamedTuple):
-    """The spec in a ControllerRevision.
+def decode(revision: Manifest, release: Release = NEWEST) -> Manifest | None:
+    """The canonical object in a ControllerRevision, with apiVersion and kind; None if the revision is empty.
 
-    spec: the canonical spec of the instancetype or preference; None with an error.
+    revision: the manifest of the ControllerRevision. Raises KubeVirtError for data that the release does not read.
     """
-
-    spec: Manifest | None = None
-    error: str | None = None
-
-
-def decode(revision: Manifest, release: Release = NEWEST) -> Decoded:
-    """Reads `data` of a ControllerRevision's manifest."""
     data = revision.get("data")
     if data is None:
-        return Decoded()
+        return None
     if not isinstance(data, dict):
-        return Decoded(error=f"{_FAILED}data: expected an object, found {quoted(data)}")
+        raise KubeVirtError(f"{_FAILED}data: expected an object, found {quoted(data)}")
     if release.reads_old_revisions:
         spec_alone = spec_revision(data, release)
         if spec_alone is not None:
             return spec_alone
     kind, api_version = str(data.get("kind")), str(data.get("apiVersion"))
     is_known = kind in MATCHER_FIELD_OF_KIND
-    if release.reads_old_revisions and is_known and api_version in API_VERSIONS:
-        converted = convert(data, release)
-        return converted if converted.error is None else Decoded(error=_FAILED + converted.error)
-    if api_version != API_VERSION or not is_known:
-        return Decoded(error=f"{_FAILED}it holds a {kind} of {api_version}, which KubeVirt does not read")
+    is_old = release.reads_old_revisions and api_version in API_VERSIONS
+    if not is_known or not (is_old or api_version == API_VERSION):
+        raise KubeVirtError(f"{_FAILED}it holds a {kind} of {api_version}, which KubeVirt does not read")
     try:
+        if is_old:
+            return convert(data, release)
         # Namespaced and cluster-wide kinds differ only in name.
-        manifest = release_schema.canonical(MATCHER_FIELD_OF_KIND[kind].kind, data, release)
+        return release_schema.canonical(MATCHER_FIELD_OF_KIND[kind].kind, data, release)
     except FieldError as error:
-        return Decoded(error=_FAILED + go_reason(error))
-    return Decoded(manifest)
+        raise KubeVirtError(_FAILED + go_reason(error)) from error
 
 
-def spec(revision: Manifest, matcher_field: MatcherField, release: Release = NEWEST) -> DecodedSpec:
-    """The spec in a ControllerRevision, if it contains an object that the field refers to."""
-    decoded = decode(revision, release)
-    if decoded.error is not None:
-        return DecodedSpec(error=decoded.error)
-    if decoded.manifest is None:
-        return DecodedSpec(error="the ControllerRevision is empty")
-    kind = decoded.manifest["kind"]
-    if MATCHER_FIELD_OF_KIND[kind] is not matcher_field:
-        return DecodedSpec(error=f"the ControllerRevision holds a {kind}, not what {matcher_field.matcher} refers to")
-    return DecodedSpec(decoded.manifest["spec"])
+def spec(revision: Manifest, matcher_field: MatcherField, release: Release = NEWEST) -> Manifest:
+    """The canonical spec in a ControllerRevision.
+
+    Raises KubeVirtError like `decode`, and for a revision without an object that the field refers to.
+    """
+    manifest = decode(revision, release)
+    if manifest is None:
+        raise KubeVirtError("the ControllerRevision is empty")
+    if MATCHER_FIELD_OF_KIND[manifest["kind"]] is not matcher_field:
+        held = f"the ControllerRevision holds a {manifest['kind']}"
+        raise KubeVirtError(f"{held}, not what {matcher_field.matcher} refers to")
+    result: Manifest = manifest["spec"]
+    return result

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from ...api import release_schema
-from ...api.errors import FieldError, Panic
+from ...api.errors import KubeVirtError
 from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, MATCHER_FIELDS, MatcherField
 from ...api.release import NEWEST, Release
-from . import revision_store as revision
-from .lookup import PANIC, Lookup, Problem, not_found
+from . import revision_store
+from .find import canonical_vm, template_of
+from .lookup import Lookup, not_found
 
 REJECT: Final = "Reject"
 IGNORE: Final = "Ignore"
@@ -30,69 +30,62 @@ class Matcher(NamedTuple):
     kind: str
 
 
-class NotInferred(NamedTuple):
-    """The reason why nothing could be inferred.
-
-    ignorable: the volume has no labels (the failure policy Ignore accepts that); else an object is missing.
-    unsupported: KubeVirt ignores the labels of such a volume.
-    missing: kind, namespace and name of a required object that does not exist, or None.
+class MissingLabels(KubeVirtError):
+    """A volume has no labels to infer from (KubeVirt ``IgnoreableInferenceError``); the failure policy Ignore accepts
+    that. unsupported: KubeVirt ignores the labels of such a volume.
     """
 
-    problem: Problem
-    ignorable: bool = False
-    missing: tuple[str, str, str] | None = None
-    unsupported: bool = False
+    def __init__(self, message: str, unsupported: bool = False) -> None:
+        super().__init__(message)
+        self.unsupported = unsupported
 
 
-def infer(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Manifest | NotInferred:
+class MissingSource(KubeVirtError):
+    """An object behind a volume does not exist. source: its kind, namespace and name."""
+
+    def __init__(self, kind: str, namespace: str, name: str) -> None:
+        error = not_found(kind, name)
+        super().__init__(error.message, error.reason, error.code)
+        self.source = kind, namespace, name
+
+
+def infer(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Manifest:
     """The canonical VM after inference at admission; without `inferFromVolume` it only becomes canonical.
 
-    vm: a plain manifest. lookup: of PVCs, DataVolumes, DataSources and VolumeSnapshots.
+    vm: a plain manifest. lookup: finds PVCs, DataVolumes, DataSources and VolumeSnapshots. Raises KubeVirtError.
     """
-    try:
-        vm = release_schema.canonical("VirtualMachine", vm, release)
-    except FieldError as error:
-        return NotInferred(Problem(str(error), "BadRequest", 400))
+    vm = canonical_vm(vm, release)
     for matcher_field in MATCHER_FIELDS:
-        try:
-            failed = _infer_in_place(vm, matcher_field, lookup, release)
-        except Panic as panic:
-            return NotInferred(Problem(str(panic), PANIC))
-        if failed is not None:
-            return failed
+        _infer_in_place(vm, matcher_field, lookup, release)
     template = vm["spec"]["template"]
     if template is not None:
-        template["spec"] = revision.as_written(template["spec"])
+        template["spec"] = revision_store.as_written(template["spec"])
     return vm
 
 
-def _infer_in_place(vm: Manifest, matcher_field: MatcherField, lookup: Lookup, release: Release) -> NotInferred | None:
+def _infer_in_place(vm: Manifest, matcher_field: MatcherField, lookup: Lookup, release: Release) -> None:
     """Replaces the canonical VM's matcher if it is to be inferred."""
     matcher = matcher_field.matcher_of(vm)
     volume = (matcher or {}).get("inferFromVolume")
     if matcher is None or not volume:
-        return None
+        return
     ignores = matcher.get("inferFromVolumeFailurePolicy") == IGNORE
-    inferred = from_volume(vm, volume, matcher_field, lookup, release)
-    if isinstance(inferred, NotInferred):
-        if not (ignores and inferred.ignorable):
-            return inferred
+    try:
+        inferred = from_volume(vm, volume, matcher_field, lookup, release)
+    except MissingLabels:
+        if not ignores:
+            raise
         del vm["spec"][matcher_field.matcher]
-        return None
+        return
     if ignores and matcher_field is INSTANCETYPE:
         # The memory was for a volume without labels; now it would conflict.
         vm["spec"]["template"]["spec"]["domain"].pop("memory", None)
     vm["spec"][matcher_field.matcher] = {key: value for key, value in inferred._asdict().items() if value}
-    return None
 
 
-def from_volume(
-    vm: Manifest, volume: str, matcher_field: MatcherField, lookup: Lookup, release: Release = NEWEST
-) -> Matcher | NotInferred:
-    """The matcher in the labels of a canonical VM's volume. Raises Panic for a VM without template."""
-    template = vm["spec"]["template"]
-    if template is None:
-        raise Panic("the VirtualMachine has no template")
+def from_volume(vm: Manifest, volume: str, matcher_field: MatcherField, lookup: Lookup, release: Release) -> Matcher:
+    """The matcher in the labels of a canonical VM's volume. Raises KubeVirtError."""
+    template = template_of(vm)
     tracer = _SourceTracer(matcher_field, lookup, vm["metadata"].get("namespace", ""), release)
     for entry in template["spec"].get("volumes", ()):
         if entry["name"] != volume:
@@ -101,12 +94,13 @@ def from_volume(
             return tracer.labelled("PersistentVolumeClaim", entry["persistentVolumeClaim"]["claimName"])
         if "dataVolume" in entry:
             return tracer.data_volume(entry["dataVolume"]["name"], vm["spec"].get("dataVolumeTemplates", ()))
-        return _unsupported(f"unable to infer defaults from volume {volume} as type is not supported")
-    return NotInferred(Problem(f"unable to find volume {volume} to infer defaults"))
+        message = f"unable to infer defaults from volume {volume} as type is not supported"
+        raise MissingLabels(message, unsupported=True)
+    raise KubeVirtError(f"unable to find volume {volume} to infer defaults")
 
 
 class _SourceTracer:
-    """Follows a volume to the object whose labels count."""
+    """Follows a volume to the object whose labels count. All methods raise KubeVirtError."""
 
     def __init__(self, matcher_field: MatcherField, lookup: Lookup, namespace: str, release: Release) -> None:
         """namespace: the VM's."""
@@ -118,12 +112,16 @@ class _SourceTracer:
         if release.infers_from_snapshots:
             self._origins.append(("snapshot", "VolumeSnapshot"))
 
-    def labelled(self, kind: str, name: str, namespace: str | None = None) -> Matcher | NotInferred:
+    def labelled(self, kind: str, name: str, namespace: str | None = None) -> Matcher:
         """The matcher from an object with labels. An empty namespace does not mean the VM's."""
         manifest = self._get(kind, name, namespace)
-        return manifest if isinstance(manifest, NotInferred) else self._labels(manifest)
+        matcher = self._labels(manifest)
+        if matcher is None:
+            label = self._matcher_field.volume_label
+            raise MissingLabels(f"unable to find required {label} label on the volume")
+        return matcher
 
-    def data_volume(self, name: str, templates: Any) -> Matcher | NotInferred:
+    def data_volume(self, name: str, templates: Any) -> Matcher:
         """The matcher from a template, which has priority over a DataVolume of that name.
 
         A template's own labels do not count.
@@ -131,39 +129,37 @@ class _SourceTracer:
         for template in templates:
             if (template.get("metadata") or {}).get("name") == name:
                 return self._data_volume_spec(template.get("spec") or {})
-        manifest = self._get("DataVolume", name)
-        if isinstance(manifest, NotInferred):
+        try:
+            manifest = self._get("DataVolume", name)
+        except MissingSource:
             # CDI may remove a DataVolume once it has filled the PVC of the same name.
-            return self.labelled("PersistentVolumeClaim", name) if manifest.problem.reason == "NotFound" else manifest
-        matcher = self._labels(manifest)
-        return matcher if isinstance(matcher, Matcher) else self._data_volume_spec(manifest.get("spec") or {})
+            return self.labelled("PersistentVolumeClaim", name)
+        return self._labels(manifest) or self._data_volume_spec(manifest.get("spec") or {})
 
-    def _data_volume_spec(self, spec: Manifest) -> Matcher | NotInferred:
+    def _data_volume_spec(self, spec: Manifest) -> Matcher:
         matcher = self._origin(spec.get("source") or {})
         if matcher is not None:
             return matcher
         reference = spec.get("sourceRef")
         if reference is None:
-            return _unsupported("unable to infer defaults from DataVolumeSpec as DataVolumeSource is not supported")
+            message = "unable to infer defaults from DataVolumeSpec as DataVolumeSource is not supported"
+            raise MissingLabels(message, unsupported=True)
         kind = reference.get("kind") or ""
         if kind != "DataSource":
-            return _unsupported(f"unable to infer defaults from DataVolumeSourceRef as Kind {kind} is not supported")
+            message = f"unable to infer defaults from DataVolumeSourceRef as Kind {kind} is not supported"
+            raise MissingLabels(message, unsupported=True)
         return self._data_source(reference.get("name") or "", reference.get("namespace"))
 
-    def _data_source(self, name: str, namespace: str | None) -> Matcher | NotInferred:
+    def _data_source(self, name: str, namespace: str | None) -> Matcher:
         manifest = self._get("DataSource", name, namespace)
-        if isinstance(manifest, NotInferred):
-            return manifest
-        matcher = self._labels(manifest)
-        if isinstance(matcher, Matcher):
-            return matcher
         source = (manifest.get("spec") or {}).get("source") or {}
-        sources = " or ".join(_SOURCE_TYPES[field] for field, _kind in self._origins)
-        return self._origin(source) or _ignorable(
-            f"unable to infer defaults from DataSource that doesn't provide {sources}"
-        )
+        matcher = self._labels(manifest) or self._origin(source)
+        if matcher is None:
+            sources = " or ".join(_SOURCE_TYPES[field] for field, _kind in self._origins)
+            raise MissingLabels(f"unable to infer defaults from DataSource that doesn't provide {sources}")
+        return matcher
 
-    def _origin(self, source: Manifest) -> Matcher | NotInferred | None:
+    def _origin(self, source: Manifest) -> Matcher | None:
         """The matcher from the copied PVC or, without one, the snapshot; None for other sources."""
         for field, kind in self._origins:
             origin = source.get(field)
@@ -171,25 +167,18 @@ class _SourceTracer:
                 return self.labelled(kind, origin.get("name") or "", origin.get("namespace") or "")
         return None
 
-    def _get(self, kind: str, name: str, namespace: str | None = None) -> Manifest | NotInferred:
+    def _get(self, kind: str, name: str, namespace: str | None = None) -> Manifest:
         if namespace is None:
             namespace = self._namespace
-        result = self._lookup.get(kind, namespace, name)
-        if result is None:
-            return NotInferred(not_found(kind, name), missing=(kind, namespace, name))
-        return NotInferred(result) if isinstance(result, Problem) else result
+        manifest = self._lookup.get(kind, namespace, name)
+        if manifest is None:
+            raise MissingSource(kind, namespace, name)
+        return manifest
 
-    def _labels(self, manifest: Manifest) -> Matcher | NotInferred:
+    def _labels(self, manifest: Manifest) -> Matcher | None:
+        """The matcher in the labels of an object; None if it has none."""
         labels = (manifest.get("metadata") or {}).get("labels") or {}
         label = self._matcher_field.volume_label
         if label not in labels:
-            return _ignorable(f"unable to find required {label} label on the volume")
+            return None
         return Matcher(labels[label], labels.get(self._matcher_field.volume_kind_label, ""))
-
-
-def _ignorable(message: str) -> NotInferred:
-    return NotInferred(Problem(message), ignorable=True)
-
-
-def _unsupported(message: str) -> NotInferred:
-    return NotInferred(Problem(message), ignorable=True, unsupported=True)

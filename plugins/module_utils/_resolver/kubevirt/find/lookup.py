@@ -1,45 +1,44 @@
-"""The lookup of other objects for the resolver, and errors as values."""
+"""The lookup of other objects for the resolver."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple, Protocol
+from typing import Protocol
 
+from ...api.errors import KubeVirtError, value_or_none
 from ...api.kinds import KINDS
 from ...api.manifest import Manifest
 
-# The reason of a Problem that represents a panic of KubeVirt.
-PANIC: Final = "Crash"
 
-
-class Problem(NamedTuple):
-    """An error as a value.
-
-    message: of the API server or of KubeVirt. reason, code: of the API's Status object. KubeVirt's servers return
-    errors other than API errors as InternalError.
-    """
-
-    message: str
-    reason: str = "InternalError"
-    code: int = 500
-
-
-def not_found(kind: str, name: str) -> Problem:
+def not_found(kind: str, name: str) -> KubeVirtError:
     """The API server's error for a missing object. kind: a key of `kinds.KINDS`."""
     info = KINDS[kind]
     qualified = f"{info.plural}.{info.group}" if info.group else info.plural
-    return Problem(f'{qualified} "{name}" not found', "NotFound", 404)
+    return KubeVirtError(f'{qualified} "{name}" not found', "NotFound", 404)
 
 
 class Lookup(Protocol):
     """Looks up objects."""
 
-    def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
-        """The object's manifest, which callers must not change; None if it does not exist; a Problem for other
-        failures.
+    def get(self, kind: str, namespace: str, name: str) -> Manifest | None:
+        """The object's manifest, which callers must not change; None if it does not exist.
 
-        kind: a key of `kinds.KINDS`. namespace: "" for a cluster-wide kind.
+        kind: a key of `kinds.KINDS`. namespace: "" for a cluster-wide kind. Raises KubeVirtError for an object that
+        cannot be read.
         """
+
+
+def get_readable(lookup: Lookup, kind: str, namespace: str, name: str) -> Manifest | None:
+    """The object's manifest; None if it does not exist or cannot be read."""
+    return value_or_none(lookup.get, kind, namespace, name)
+
+
+def is_missing(lookup: Lookup, kind: str, namespace: str, name: str) -> bool:
+    """Whether an object does not exist. An object that cannot be read may exist."""
+    try:
+        return lookup.get(kind, namespace, name) is None
+    except KubeVirtError:
+        return False
 
 
 class Objects:

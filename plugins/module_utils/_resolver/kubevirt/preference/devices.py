@@ -1,4 +1,4 @@
-"""Preferred devices other than disks and interfaces (KubeVirt ``ApplyDevicePreferences``)."""
+"""Preferred devices (KubeVirt ``ApplyDevicePreferences``, ``applyDiskPreferences``, ``applyInterfacePreferences``)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from typing import Any, Final
 
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
-from .disk import disks
-from .interface import interfaces
 
 # Field of the preference, and the VM's field that it sets if absent.
 _FILLED: Final = (
@@ -22,6 +20,13 @@ _FILLED: Final = (
     ("preferredNetworkInterfaceMultiQueue", "networkInterfaceMultiqueue"),
     ("preferredTPM", "tpm"),
 )
+_TARGETS: Final = frozenset({"disk", "cdrom", "lun"})
+_DISK_FIELDS: Final = (
+    ("preferredDiskBlockSize", "blockSize"),
+    ("preferredDiskCache", "cache"),
+    ("preferredDiskIO", "io"),
+)
+_BINDINGS: Final = ("bridge", "slirp", "masquerade", "sriov", "macvtap", "passt", "passtBinding", "binding")
 
 
 def devices(preference: dict[str, Any], spec: dict[str, Any], release: Release = NEWEST) -> None:
@@ -37,8 +42,8 @@ def devices(preference: dict[str, Any], spec: dict[str, Any], release: Release =
     _video(preferred, target)
     _panic_devices(preferred, target, release)
     _inputs(preferred, target)
-    disks(preferred, target)
-    interfaces(preferred, target, spec.get("networks", []))
+    _disks(preferred, target)
+    _interfaces(preferred, target, spec.get("networks", []))
 
 
 def _disable_hotplug(preferred: dict[str, Any], target: dict[str, Any]) -> None:
@@ -80,3 +85,45 @@ def _inputs(preferred: dict[str, Any], target: dict[str, Any]) -> None:
             device.setdefault("bus", preferred["preferredInputBus"])
         # `type` is always written, so "" means unset.
         device["type"] = device["type"] or preferred.get("preferredInputType", "")
+
+
+def _disks(preferred: dict[str, Any], devices: dict[str, Any]) -> None:
+    """A disk without a target becomes a `disk`; of several targets only the first of disk, cdrom, lun counts."""
+    for disk in devices.get("disks", ()):
+        if _TARGETS.isdisjoint(disk):
+            disk["disk"] = {}
+        if "disk" in disk:
+            _disk_target(preferred, disk)
+        elif "cdrom" in disk:
+            _bus(preferred.get("preferredCdromBus"), disk["cdrom"])
+        else:
+            _bus(preferred.get("preferredLunBus"), disk["lun"])
+
+
+def _disk_target(preferred: dict[str, Any], disk: dict[str, Any]) -> None:
+    _bus(preferred.get("preferredDiskBus"), disk["disk"])
+    for source, field in _DISK_FIELDS:
+        if source in preferred:
+            disk.setdefault(field, copy(preferred[source]))
+    threaded = disk["disk"].get("bus") == "virtio"
+    if threaded and "preferredDiskDedicatedIoThread" in preferred:
+        disk.setdefault("dedicatedIOThread", preferred["preferredDiskDedicatedIoThread"])
+
+
+def _bus(bus: Any, target: dict[str, Any]) -> None:
+    if bus:
+        target.setdefault("bus", bus)
+
+
+def _interfaces(preferred: dict[str, Any], devices: dict[str, Any], networks: list[dict[str, Any]]) -> None:
+    """Masquerade applies only to an interface without a binding on the pod network."""
+    for interface in devices.get("interfaces", ()):
+        if preferred.get("preferredInterfaceModel"):
+            interface.setdefault("model", preferred["preferredInterfaceModel"])
+        if "preferredInterfaceMasquerade" not in preferred:
+            continue
+        if any(binding in interface for binding in _BINDINGS):
+            continue
+        network = next((network for network in networks if network["name"] == interface["name"]), {})
+        if "pod" in network:
+            interface["masquerade"] = {}

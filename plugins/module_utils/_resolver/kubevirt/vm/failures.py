@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from ...api.manifest import Manifest, condition_of
 
-# What heals a failure.
+# Remedies of a failure.
 RESTART: Final = "a restart"
 RETRY: Final = "another try"
 RACE: Final = "the next try"
@@ -23,7 +23,7 @@ RETRIED_ANNOTATION: Final = "instancetypes.virtshape.io/retried"
 class Failure(NamedTuple):
     """A reason of the condition, for which it is known what heals it.
 
-    cause: what virt-controller could not do. healed_by: RESTART, because the guest runs on without a change; RETRY,
+    cause: the failed action of virt-controller. healed_by: RESTART, because the guest runs on without a change; RETRY,
     which succeeds once what was missing is there; RACE: the VM changed at the same time.
     messages: parts of the condition's message, of which one must be in it; () for any. remedy: "" if there is none.
     """

@@ -65,7 +65,8 @@ def may_lack_changes(vm: Manifest, unrequested: bool) -> bool:
     """Whether the guest of a VM may lack changes, by the VM alone.
 
     KubeVirt asks for a restart; or a hot-plug of CPUs is under way, during which KubeVirt does not ask for one because
-    of sockets. unrequested: also if the VM was ever changed, since KubeVirt does not ask for a restart for each change.
+    of sockets. unrequested: says so for a VM that was ever changed, too, because KubeVirt does not ask for a restart
+    for each change.
     """
     changed = unrequested and vm["metadata"].get("generation", 1) > 1
     return has_guest(vm) and (restart_required(vm) is not None or has_condition(vm, "HotVCPUChange") or changed)
@@ -102,7 +103,7 @@ _ENDING_STRATEGIES: Final = frozenset({"Once", "RerunOnFailure"})
 
 
 def readiness(vm: Manifest | None) -> Progress:
-    """The progress of a VM. vm: as the API server returned it, or None.
+    """The progress of a VM. vm: the live VM, or None.
 
     Done: the revisions of instancetype and preference are captured, and the VM runs or is stopped as its run strategy
     says. Failed: a condition that KubeVirt does not resolve by itself.
@@ -122,7 +123,7 @@ def readiness(vm: Manifest | None) -> Progress:
 
 
 def trouble(vm: Manifest) -> Progress | None:
-    """What prevents a VM from starting, by its status: failed, or stuck if the VM may recover soon."""
+    """The obstacle to a VM's start, by its status: failed, or stuck if the VM may recover soon."""
     status = vm.get("status") or {}
     conditions = {condition["type"]: condition for condition in status.get("conditions") or []}
     found = failure_of(vm)

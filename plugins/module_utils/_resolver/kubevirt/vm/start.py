@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from ...api.manifest import Manifest
 from ...api.matcher import MATCHER_FIELDS
-from ..find import revision_names as naming
-from ..find.lookup import Lookup
+from ..find import revision_names
+from ..find.lookup import Lookup, get_readable
 
 
 def start_revision_name(vm: Manifest) -> str:
@@ -17,7 +17,7 @@ def start_revision_name(vm: Manifest) -> str:
 
 def start_revision_prefix(vm: Manifest) -> str:
     """The prefix of the names of all start revisions of a VM."""
-    return f"{naming.START}{vm['metadata'].get('uid')}-"
+    return f"{revision_names.START}{vm['metadata'].get('uid')}-"
 
 
 def started_vm(vm: Manifest, vmi: Manifest, objects: Lookup) -> Manifest | None:
@@ -26,8 +26,9 @@ def started_vm(vm: Manifest, vmi: Manifest, objects: Lookup) -> Manifest | None:
     vmi: the VMI, whose status names the start revision.
     """
     name = _start_of(vmi)
-    revision = objects.get("ControllerRevision", vm["metadata"].get("namespace") or "", name) if name else None
-    spec = (revision.get("data") or {}).get("spec") if isinstance(revision, dict) else None
+    namespace = vm["metadata"].get("namespace") or ""
+    revision = get_readable(objects, "ControllerRevision", namespace, name) if name else None
+    spec = ((revision or {}).get("data") or {}).get("spec")
     return None if spec is None else {**vm, "spec": spec, "status": {}}
 
 
@@ -39,7 +40,7 @@ def is_unchanged_since_start(vm: Manifest, vmi: Manifest, started: Manifest | No
     if started is None or _start_of(vmi) != start_revision_name(vm):
         return False
     return all(
-        naming.referenced(vm, matcher_field).name == naming.referenced(started, matcher_field).name
+        revision_names.referenced(vm, matcher_field).name == revision_names.referenced(started, matcher_field).name
         for matcher_field in MATCHER_FIELDS
     )
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...api import errors, quantity
+from ...api.errors import KubeVirtError
 from ..config.cluster import CPU_REQUEST, KubeVirt
-from ..find.lookup import Problem
-from .hotplug import limits, set_maximums
+from .hotplug import live_update_limits, set_maximums
 
 Spec = dict[str, Any]
 
@@ -18,8 +18,8 @@ Spec = dict[str, Any]
 _UINT32: Final = 2**32
 
 
-def set_spec_defaults(spec: Spec, kubevirt: KubeVirt) -> Problem | None:
-    """Sets all defaults of a VMI spec, as virt-api does when it expands or validates a VM."""
+def set_spec_defaults(spec: Spec, kubevirt: KubeVirt) -> None:
+    """Sets all defaults of a VMI spec, as virt-api does when it expands or validates a VM. Raises KubeVirtError."""
     set_architecture(spec, kubevirt)
     set_machine_type(spec, kubevirt)
     _set_cpu_request(spec, kubevirt)
@@ -29,10 +29,8 @@ def set_spec_defaults(spec: Spec, kubevirt: KubeVirt) -> Problem | None:
     _set_topology(spec)
     _set_pull_policies(spec)
     spec.setdefault("evictionStrategy", kubevirt.eviction_strategy)
-    problem = add_network_interface(spec, kubevirt)
-    if problem is None:
-        add_disks_for_volumes(spec)
-    return problem
+    add_network_interface(spec, kubevirt)
+    add_disks_for_volumes(spec)
 
 
 def set_architecture(spec: Spec, kubevirt: KubeVirt) -> None:
@@ -56,18 +54,20 @@ def add_disks_for_volumes(spec: Spec) -> None:
         devices["disks"] = devices.get("disks", []) + added
 
 
-def add_network_interface(spec: Spec, kubevirt: KubeVirt) -> Problem | None:
-    """Adds the pod network with an interface, unless the VM has networks or interfaces or opts out."""
+def add_network_interface(spec: Spec, kubevirt: KubeVirt) -> None:
+    """Adds the pod network with an interface, unless the VM has networks or interfaces or opts out.
+
+    Raises KubeVirtError for a binding that KubeVirt no longer has, or does not permit.
+    """
     devices = spec["domain"]["devices"]
     if devices.get("autoattachPodInterface") is False or spec.get("networks") or devices.get("interfaces"):
-        return None
+        return
     if kubevirt.network_interface == "slirp":
-        return Problem("slirp interface is deprecated as of v1.3")
+        raise KubeVirtError("slirp interface is deprecated as of v1.3")
     if kubevirt.network_interface == "bridge" and not kubevirt.bridge_permitted:
-        return Problem("bridge interface is not enabled in kubevirt-config")
+        raise KubeVirtError("bridge interface is not enabled in kubevirt-config")
     devices["interfaces"] = [{"name": "default", kubevirt.network_interface: {}}]
     spec["networks"] = [{"name": "default", "pod": {}}]
-    return None
 
 
 def _set_cpu_request(spec: Spec, kubevirt: KubeVirt) -> None:
@@ -163,7 +163,7 @@ _S390X: Final = "s390x"
 _SPINLOCKS: Final = 4096
 _PROBE: Final = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
 
-# Which hyperv feature requires which other feature, leaves first.
+# The other hyperv features that a feature requires, leaves first.
 HYPERV_NEEDS: Final = (
     ("evmcs", "vapic"),
     ("ipi", "vpindex"),
@@ -176,8 +176,8 @@ HYPERV_NEEDS: Final = (
 def set_vmi_defaults(spec: Spec, kubevirt: KubeVirt, maximums: bool = True) -> None:
     """Sets all defaults of a new VMI except a random firmware UUID.
 
-    maximums: with those of CPU and memory, if the cluster changes running guests. Raises ValueError for a malformed
-    configuration of them.
+    maximums: sets the maximums of CPU and memory, if the cluster changes running guests. Raises KubeVirtError like
+    `set_spec_defaults`, and ValueError for a malformed configuration of the maximums.
     """
     set_spec_defaults(spec, kubevirt)
     architecture, domain = spec.get("architecture", ""), spec["domain"]
@@ -192,7 +192,7 @@ def set_vmi_defaults(spec: Spec, kubevirt: KubeVirt, maximums: bool = True) -> N
         domain["cpu"].setdefault("model", "host-passthrough")
     domain["cpu"].setdefault("model", kubevirt.configuration.get("cpuModel") or "host-model")
     if maximums and kubevirt.live_updates and architecture != _ARM64:
-        set_maximums(spec, limits(kubevirt.configuration))
+        set_maximums(spec, live_update_limits(kubevirt.configuration))
     for probe in ("readinessProbe", "livenessProbe"):
         if probe in spec:
             spec[probe] = {**_PROBE, **spec[probe]}

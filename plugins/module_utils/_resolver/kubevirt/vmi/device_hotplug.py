@@ -101,7 +101,7 @@ def _stays_without_volume(disk: Manifest, desired: Manifest | None, replaced: bo
     return not replaced or (disk.get("cdrom") is not None and desired.get("cdrom") is not None)
 
 
-def replaced(vm: Manifest, vmi: Manifest) -> LiveUpdate:
+def replacement_update(vm: Manifest, vmi: Manifest) -> LiveUpdate:
     """The update for other volumes of a running VMI in releases that plug none because the VM has them
     (``handleVolumeUpdateRequest``).
 
@@ -119,7 +119,7 @@ def replaced(vm: Manifest, vmi: Manifest) -> LiveUpdate:
     return LiveUpdate() if same else LiveUpdate(restart_required=_REPLACED)
 
 
-def migrated(vm: Manifest, vmi: Manifest) -> LiveUpdate:
+def migration_update(vm: Manifest, vmi: Manifest) -> LiveUpdate:
     """The update that migrates a running VMI to other volumes (``handleVolumeUpdateRequest``).
 
     KubeVirt waits until the new volumes exist. Not considered: DataVolumes of a storage class without populators.
@@ -226,7 +226,7 @@ def interfaces_need_restart(desired: Manifest, running: Manifest, kubevirt: Kube
 def plugged_interfaces(desired: Manifest, vmi: Manifest, kubevirt: KubeVirt) -> Manifest:
     """The spec of a VMI with the VM's interfaces, states and networks, as far as a running guest can have them.
 
-    desired: the VM's VMI spec. vmi: with `spec`; its status names the pod's interfaces.
+    desired: the VM's VMI spec. vmi: has at least `spec`; its status names the pod's interfaces.
     """
     result: Manifest = copy(vmi["spec"])
     devices = result["domain"].setdefault("devices", {})

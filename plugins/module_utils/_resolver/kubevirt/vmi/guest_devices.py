@@ -1,4 +1,4 @@
-"""What a running guest has for disks and interfaces, by the spec and the status of its VMI.
+"""The disks and interfaces of a running guest, by the spec and the status of its VMI.
 
 virt-api has written the buses of the disks into the spec. virt-launcher gives an interface without a model virtio
 (``getInterfaceType``).
@@ -52,8 +52,8 @@ def _disk(disk: Manifest, volume: Manifest, state: Manifest) -> Facts:
 
 
 def claims(vmi: Manifest) -> list[str]:
-    """The names of the claims that a VMI holds, sorted: those of its volumes, and the one with the state of TPM and
-    EFI, which only the status names.
+    """The names of the claims that a VMI holds, sorted: the claims of its volumes, and the claim of TPM and EFI, which
+    only the status names.
     """
     held = {claim_of(volume) for volume in vmi["spec"].get("volumes") or ()}
     for state in (vmi.get("status") or {}).get("volumeStatus") or ():

@@ -1,13 +1,15 @@
-"""Sockets and memory of a running VMI: their maximums, and updates from a changed VM, of scheduling too
-(``setupHotplug`` of ``pkg/defaults``, ``virt-controller/watch/vm``).
+"""Sockets and memory of a running VMI: their maximums, and their updates from a changed VM. Scheduling fields are
+updated here, too (``setupHotplug`` of ``pkg/defaults``, ``virt-controller/watch/vm``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from ...api import quantity
+from ...api.errors import KubeVirtError
 from ...api.manifest import Manifest, has_condition
 from ...api.name_rules import quoted
 
@@ -18,34 +20,34 @@ _LARGE_BLOCK: Final = 2**30  # with huge pages of that size
 _MIN_MEMORY: Final = 2**30
 
 
-def memory_hotplug_error(desired: Manifest, maximum: str) -> str | None:
-    """The reason why memory cannot be hotplugged into a guest, or None (``ValidateLiveUpdateMemory``).
+def check_memory_hotplug(desired: Manifest, maximum: str) -> None:
+    """Raises KubeVirtError if memory cannot be hotplugged into a guest (``ValidateLiveUpdateMemory``).
 
-    desired: a VMI spec with `memory`. maximum: a quantity.
+    desired: a VMI spec with memory. maximum: a quantity.
     """
     domain = desired["domain"]
     cpu = domain.get("cpu") or {}
     if cpu.get("realtime") is not None:
-        return "Memory hotplug is not compatible with realtime VMs"
+        raise KubeVirtError("Memory hotplug is not compatible with realtime VMs")
     if (cpu.get("numa") or {}).get("guestMappingPassthrough") is not None:
-        return "Memory hotplug is not compatible with guest mapping passthrough"
+        raise KubeVirtError("Memory hotplug is not compatible with guest mapping passthrough")
     if domain.get("launchSecurity") is not None:
-        return "Memory hotplug is not compatible with encrypted VMs"
+        raise KubeVirtError("Memory hotplug is not compatible with encrypted VMs")
     if domain["memory"].get("guest") is None:
-        return "Guest memory must be configured when memory hotplug is enabled"
+        raise KubeVirtError("Guest memory must be configured when memory hotplug is enabled")
     guest, limit = quantity.parse(domain["memory"]["guest"]), quantity.parse(maximum)
     large = (domain["memory"].get("hugepages") or {}).get("pageSize") == "1Gi"
     block = _LARGE_BLOCK if large else _BLOCK
     if guest.nanos > limit.nanos:
-        return "Guest memory is greater than the configured maxGuest memory"
+        raise KubeVirtError("Guest memory is greater than the configured maxGuest memory")
     for name, size in (("Guest memory", guest), ("MaxGuest", limit)):
         if size.value % block:
-            return f"{name} must be {quantity.Quantity.from_integer(block, quantity.BINARY_SI).text} aligned"
+            alignment = quantity.Quantity.from_integer(block, quantity.BINARY_SI).text
+            raise KubeVirtError(f"{name} must be {alignment} aligned")
     if desired.get("architecture", "amd64") != "amd64":
-        return "Memory hotplug is only available for x86_64 VMs"
+        raise KubeVirtError("Memory hotplug is only available for x86_64 VMs")
     if guest.value < _MIN_MEMORY:
-        return "Memory hotplug is only available for VMs with at least 1Gi of guest memory"
-    return None
+        raise KubeVirtError("Memory hotplug is only available for VMs with at least 1Gi of guest memory")
 
 
 # The default maximum as a multiple of the start value (maxHotplugRatio).
@@ -65,7 +67,7 @@ class LiveUpdateLimits(NamedTuple):
     ratio: int = RATIO
 
 
-def limits(configuration: Mapping[str, Any]) -> LiveUpdateLimits:
+def live_update_limits(configuration: Mapping[str, Any]) -> LiveUpdateLimits:
     """Reads `spec.configuration` of a KubeVirt object. Raises ValueError for a number that is none."""
     config = configuration.get("liveUpdateConfiguration") or {}
     sockets, ratio = config.get("maxCpuSockets") or 0, config.get("maxHotplugRatio", RATIO)
@@ -105,7 +107,8 @@ def _memory(spec: Spec, allowed: LiveUpdateLimits) -> None:
     maximum = allowed.memory
     if maximum is None:
         maximum = quantity.Quantity.from_integer(quantity.parse(guest).value * allowed.ratio, quantity.BINARY_SI).text
-    if memory_hotplug_error(spec, maximum) is None:
+    with suppress(KubeVirtError):
+        check_memory_hotplug(spec, maximum)
         memory["maxGuest"] = maximum
 
 
@@ -124,10 +127,10 @@ LIVE_FIELDS: Final = ("nodeSelector", "affinity", "tolerations")
 
 
 class LiveUpdate(NamedTuple):
-    """What virt-controller does to a running VMI because of its VM.
+    """The reaction of virt-controller to a VM that differs from its running VMI.
 
     changes: the fields of the VMI's spec that it takes from the VM, such as `domain.cpu.sockets`.
-    restart_required: why the VM needs a restart. without_condition: virt-controller does not ask for it.
+    restart_required: the reason for a restart. without_condition: virt-controller does not ask for it.
     """
 
     changes: tuple[str, ...] = ()
@@ -135,12 +138,12 @@ class LiveUpdate(NamedTuple):
     without_condition: bool = False
 
 
-def scheduling(desired: Manifest, running: Manifest) -> tuple[str, ...]:
+def scheduling_changes(desired: Manifest, running: Manifest) -> tuple[str, ...]:
     """The fields of scheduling that a running VMI gets. desired, running: VMI specs."""
     return tuple(field for field in LIVE_FIELDS if desired.get(field) != running.get(field))
 
 
-def sockets(desired: Manifest, vmi: Manifest) -> LiveUpdate:
+def sockets_update(desired: Manifest, vmi: Manifest) -> LiveUpdate:
     """The update for the sockets of a running VMI (``handleCPUChangeRequest``). desired: a VMI spec.
 
     While a hot-plug is under way, KubeVirt neither plugs more nor asks for a restart. A hot-plug ends with a migration.
@@ -160,10 +163,10 @@ def sockets(desired: Manifest, vmi: Manifest) -> LiveUpdate:
     return LiveUpdate(("domain.cpu.sockets",))
 
 
-def memory(desired: Manifest, vmi: Manifest) -> LiveUpdate:
+def memory_update(desired: Manifest, vmi: Manifest) -> LiveUpdate:
     """The update for the memory of a running VMI (``handleMemoryHotplugRequest``). desired: a VMI spec.
 
-    What is under way is taken as done.
+    An update under way counts as done.
     """
     current = vmi["spec"]["domain"].get("memory") or {}
     reported = (vmi.get("status") or {}).get("memory") or {}
@@ -179,9 +182,10 @@ def memory(desired: Manifest, vmi: Manifest) -> LiveUpdate:
         return LiveUpdate(restart_required=_NOT_MIGRATABLE)
     if maximum is None:
         return LiveUpdate(restart_required=_NO_MEMORY_LIMIT)
-    reason = memory_hotplug_error(desired, current["maxGuest"])
-    if reason is not None:
-        return LiveUpdate(restart_required=_MEMORY_REFUSED.format(reason=reason))
+    try:
+        check_memory_hotplug(desired, current["maxGuest"])
+    except KubeVirtError as error:
+        return LiveUpdate(restart_required=_MEMORY_REFUSED.format(reason=error.message))
     at_boot = _nanos(reported.get("guestAtBoot"))
     if at_boot is not None and guest < at_boot:
         return LiveUpdate(restart_required=_LESS_THAN_AT_BOOT)

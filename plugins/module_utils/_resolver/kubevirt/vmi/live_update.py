@@ -1,65 +1,56 @@
-"""What virt-controller does to a running VMI after a change of its VM: the fields that it changes, and whether it asks
-for a restart.
+"""Predicts which fields of a running VMI virt-controller changes after a change of its VM, and whether it asks for a
+restart.
 
 KubeVirt compares the expanded VM with its state at the guest's start, both expanded with their own revisions. The
 condition RestartRequired says that they differ in fields that cannot change in a running guest (``syncRestartRequired``
-of ``virt-controller/watch/vm``). Of the guest itself only interfaces and firmware UUID count.
+of ``virt-controller/watch/vm``). In the VMI only interfaces and the firmware UUID count.
 """
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from ...api import release_schema, schema
-from ...api.errors import FieldError, Panic
+from ...api import schema
+from ...api.errors import KubeVirtError
 from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, PREFERENCE
 from ...api.release import NEWEST, Release
-from ...api.tree import copy, put, remove_at, value_at
-from ..apply import applier, conflict
+from ...api.tree import copy, remove_at, set_at, value_at
+from ..apply import applier
+from ..apply.conflict import ConflictError, controller_message
 from ..config.cluster import Cluster, KubeVirt
 from ..find import find
-from ..find.find import Specs
-from ..find.lookup import Lookup, Problem
+from ..find.find import Specs, canonical_vm
+from ..find.lookup import Lookup
 from ..vm.readiness import restart_required
 from .device_hotplug import (
     disks_change_live,
     interfaces_need_restart,
-    migrated,
+    migration_update,
     plugged_interfaces,
     plugged_volumes,
-    replaced,
+    replacement_update,
     volumes_change_live,
 )
-from .hotplug import LIVE_FIELDS, LiveUpdate, memory, scheduling, sockets
+from .hotplug import LIVE_FIELDS, LiveUpdate, memory_update, scheduling_changes, sockets_update
 
 OTHER_FIELD: Final = "a non-live-updatable field was changed in the template spec"
 _VMI_SPEC: Final = "VirtualMachineInstanceSpec"
 
 
-def applied(vm: Manifest, lookup: Lookup, release: Release = NEWEST, specs: Specs | None = None) -> Manifest | Problem:
+def applied(vm: Manifest, lookup: Lookup, release: Release = NEWEST, specs: Specs | None = None) -> Manifest:
     """The VM's canonical template with instancetype and preference applied, without defaults (``ApplyToVM``).
 
-    specs: see `vmi.build`.
+    specs: see `vmi.build`. Raises KubeVirtError.
     """
-    try:
-        vm = release_schema.canonical("VirtualMachine", vm, release)
-    except FieldError as error:
-        return Problem(str(error))
+    vm = canonical_vm(vm, release)
     template: Manifest = vm["spec"]["template"]
-    instancetype = find.given_or_found(vm, INSTANCETYPE, specs, lookup, release)
-    preference = find.given_or_found(vm, PREFERENCE, specs, lookup, release)
-    problem = instancetype.error or preference.error
-    if problem is not None:
-        return problem
+    instancetype = find.given_or_effective_spec(vm, INSTANCETYPE, specs, lookup, release)
+    preference = find.given_or_effective_spec(vm, PREFERENCE, specs, lookup, release)
     try:
-        conflicts = applier.apply_in_place(
-            template["metadata"], template["spec"], instancetype.spec, preference.spec, release
-        )
-    except Panic as panic:
-        return Problem(str(panic))
-    if conflicts:
-        return Problem(conflict.controller_message(conflicts, "VM"))
+        applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, release)
+    except ConflictError as error:
+        raise KubeVirtError(controller_message(error.conflicts, "VM")) from error
     return template
 
 
@@ -130,10 +121,10 @@ def remaining_condition(vm: Manifest, release: Release) -> Manifest | None:
     return restart_required(vm) if release.keeps_restart_condition else None
 
 
-class Reconciled(NamedTuple):
+class ReconciledVMI(NamedTuple):
     """A VMI after virt-controller has taken up the changes of its VM.
 
-    spec: of the VMI, canonical. update: what virt-controller does, on the way there.
+    spec: the canonical spec of the VMI. update: the actions of virt-controller that lead there.
     """
 
     spec: Manifest
@@ -147,38 +138,39 @@ def reconcile(
     cluster: Cluster,
     specs_at_start: Specs | None = None,
     specs_now: Specs | None = None,
-) -> Reconciled:
-    """What virt-controller makes of a VMI whose VM has changed since the guest's start (``sync`` of ``watch/vm``).
+) -> ReconciledVMI:
+    """Reconciles a VMI with its VM, which has changed since the guest's start (``sync`` of ``watch/vm``).
 
     at_start, now: the VM at its guest's start, and now. vmi: its VMI. specs_at_start, specs_now: see `vmi.build`.
     """
     kubevirt = cluster.kubevirt
     running = schema.canonical(_VMI_SPEC, vmi["spec"])
-    applied_at_start = applied(at_start, cluster.objects, cluster.release, specs_at_start)
-    template = applied(now, cluster.objects, cluster.release, specs_now)
-    if isinstance(applied_at_start, Problem) or isinstance(template, Problem):
-        return Reconciled(running)
-    started: Manifest = applied_at_start["spec"]
-    desired: Manifest = template["spec"]
+    try:
+        started: Manifest = applied(at_start, cluster.objects, cluster.release, specs_at_start)["spec"]
+        desired: Manifest = applied(now, cluster.objects, cluster.release, specs_now)["spec"]
+    except KubeVirtError:
+        return ReconciledVMI(running)
     vmi = {**vmi, "spec": running}
     spec, changes = _with_devices(_canonical(now), vmi, kubevirt)
     if differs(now, started, desired, running, kubevirt):
-        return Reconciled(spec, LiveUpdate(changes, OTHER_FIELD))
+        return ReconciledVMI(spec, LiveUpdate(changes, OTHER_FIELD))
     # virt-controller compares again when it has plugged in the devices as the VM lists them, without the preference.
     restart = OTHER_FIELD if changes and differs(now, started, desired, spec, kubevirt) else None
     if not kubevirt.live_updates:
-        return Reconciled(spec, LiveUpdate(changes, restart))
-    updates = [sockets(desired, vmi), memory(desired, vmi), migrated(now, vmi)]
+        return ReconciledVMI(spec, LiveUpdate(changes, restart))
+    updates = [sockets_update(desired, vmi), memory_update(desired, vmi), migration_update(now, vmi)]
     if kubevirt.release.replaces_volumes:
         # virt-controller looks at the volumes after it has carried out requests to plug some.
         after_requests = {**vmi, "spec": spec} if kubevirt.requests_plugs else vmi
-        updates.append(replaced(_canonical(now), after_requests))
+        updates.append(replacement_update(_canonical(now), after_requests))
     condition = remaining_condition(now, kubevirt.release)
     if condition is not None:
-        # What only the scheduler needs is held up as well, but does not matter to a running guest.
+        # Updates of scheduling fields are held up as well, but do not matter to a running guest.
         held_up = any(update.changes or update.restart_required for update in updates)
-        return Reconciled(spec, LiveUpdate(changes, (condition.get("message") or OTHER_FIELD) if held_up else restart))
-    taken = scheduling(desired, running)
+        return ReconciledVMI(
+            spec, LiveUpdate(changes, (condition.get("message") or OTHER_FIELD) if held_up else restart)
+        )
+    taken = scheduling_changes(desired, running)
     for update in updates:
         taken += update.changes
         restart = restart or update.restart_required
@@ -188,9 +180,9 @@ def reconcile(
         if value is None:
             remove_at(spec, path)
         else:
-            put(spec, path, value)
+            set_at(spec, path, value)
     # KubeVirt takes the sockets first, and nothing else if it cannot plug them yet.
-    return Reconciled(spec, LiveUpdate((*changes, *taken), restart, updates[0].without_condition))
+    return ReconciledVMI(spec, LiveUpdate((*changes, *taken), restart, updates[0].without_condition))
 
 
 def _canonical(vm: Manifest) -> Manifest:

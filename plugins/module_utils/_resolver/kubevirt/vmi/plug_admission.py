@@ -6,7 +6,8 @@ from typing import Final
 
 from ...api.manifest import Manifest
 
-_BUSES: Final = {"disk": ("scsi", "virtio"), "lun": ("scsi",)}
+BUSES: Final = {"disk": ("scsi", "virtio"), "lun": ("scsi",)}
+"""The buses by which a running guest gets a disk; the first, which virtctl takes, is the default."""
 
 
 def accepts(running: Manifest, volumes: list[Manifest], disks: list[Manifest]) -> bool:
@@ -28,7 +29,7 @@ def can_be_plugged(disk: Manifest) -> bool:
     """Whether a running guest may get a disk (``ValidateHotplugDiskConfiguration``). It needs an explicit bus, and a
     CD-ROM drive is there from the start.
     """
-    for target, buses in _BUSES.items():
+    for target, buses in BUSES.items():
         if disk.get(target) is not None:
             bus = disk[target].get("bus")
             return bus in buses and (bus == "virtio" or not disk.get("dedicatedIOThread"))

@@ -9,17 +9,15 @@ from __future__ import annotations
 import uuid
 from typing import Any, Final, NamedTuple
 
-from ...api import release_schema
-from ...api.errors import FieldError, Panic
+from ...api.errors import KubeVirtError
 from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE
 from ...api.quantity import parse
-from ..apply import applier, conflict
+from ..apply import applier
+from ..apply.conflict import ConflictError, controller_message
 from ..config.cluster import Cluster, KubeVirt
-from ..find import find
-from ..find import revision_names as naming
-from ..find.find import Specs
-from ..find.lookup import PANIC, Problem
+from ..find import find, revision_names
+from ..find.find import Specs, canonical_vm, template_of
 from ..preference.devices import devices as apply_device_preferences
 from . import defaults
 
@@ -31,11 +29,10 @@ _FIRMWARE_NAMESPACE: Final = uuid.UUID("6a1a24a1-4061-4607-8bf4-a3963d0c5895")
 
 
 class BuiltVMI(NamedTuple):
-    """The VMI of a VM's next start. metadata, spec: canonical; None with an error."""
+    """The VMI of a VM's next start, canonical."""
 
-    metadata: Manifest | None = None
-    spec: Manifest | None = None
-    error: Problem | None = None
+    metadata: Manifest
+    spec: Manifest
 
 
 def firmware_uuid(name: str) -> str:
@@ -47,54 +44,38 @@ def build(vm: Manifest, cluster: Cluster, specs: Specs | None = None) -> BuiltVM
     """The VMI that virt-controller creates for a VM (plain manifest).
 
     specs: the canonical specs of its instancetype and preference; None to look up those to which the VM refers.
+    Raises KubeVirtError.
     """
-    try:
-        vm = release_schema.canonical("VirtualMachine", vm, cluster.release)
-    except FieldError as error:
-        return BuiltVMI(error=Problem(str(error), "BadRequest", 400))
-    return build_in_place(vm, cluster, specs)
+    return build_in_place(canonical_vm(vm, cluster.release), cluster, specs)
 
 
 def build_in_place(vm: Manifest, cluster: Cluster, specs: Specs | None = None) -> BuiltVMI:
-    """Like `build`, for a canonical VM, which becomes the VMI."""
-    if vm["spec"]["template"] is None:
-        return BuiltVMI(error=Problem("the VirtualMachine has no template", PANIC))
-    try:
-        return _build(vm, cluster, specs)
-    except Panic as panic:
-        return BuiltVMI(error=Problem(str(panic), PANIC))
-
-
-def _build(vm: Manifest, cluster: Cluster, specs: Specs | None) -> BuiltVMI:
-    metadata, spec = _metadata(vm), vm["spec"]["template"]["spec"]
+    """Builds the VMI of a canonical VM in its place; see `build`."""
+    spec = template_of(vm)["spec"]
+    metadata = _metadata(vm)
     firmware = spec["domain"].setdefault("firmware", {})
     firmware["uuid"] = firmware.get("uuid") or firmware_uuid(metadata.get("name", ""))
 
     if _starts_paused(vm):
         spec["startStrategy"] = "Paused"
 
-    preference = find.given_or_found(vm, PREFERENCE, specs, cluster.objects, cluster.release)
-    if preference.error is not None:
-        return BuiltVMI(error=preference.error)
-    problem = attach(spec, preference.spec, cluster.kubevirt)
-    if problem is not None:
-        return BuiltVMI(error=problem)
+    preference = find.given_or_effective_spec(vm, PREFERENCE, specs, cluster.objects, cluster.release)
+    attach(spec, preference, cluster.kubevirt)
 
-    instancetype = find.given_or_found(vm, INSTANCETYPE, specs, cluster.objects, cluster.release)
-    if instancetype.error is not None:
-        return BuiltVMI(error=instancetype.error)
+    instancetype = find.given_or_effective_spec(vm, INSTANCETYPE, specs, cluster.objects, cluster.release)
     _annotate(vm, metadata)
-    conflicts = applier.apply_in_place(metadata, spec, instancetype.spec, preference.spec, cluster.release)
-    if conflicts:
-        return BuiltVMI(error=Problem(conflict.controller_message(conflicts)))
+    try:
+        applier.apply_in_place(metadata, spec, instancetype, preference, cluster.release)
+    except ConflictError as error:
+        raise KubeVirtError(controller_message(error.conflicts)) from error
     return BuiltVMI(metadata, spec)
 
 
-def attach(spec: Manifest, preference: Manifest | None, kubevirt: KubeVirt) -> Problem | None:
+def attach(spec: Manifest, preference: Manifest | None, kubevirt: KubeVirt) -> None:
     """Adds the disks, the input and the interface that KubeVirt attaches automatically to a canonical VMI spec.
 
-    preference: its canonical spec. Its devices apply twice: here, because they decide what is attached, and later, with
-    the rest of the preference, to what was attached. Returns the failure.
+    preference: the canonical spec of the preference. Its devices apply twice: here, because they decide what is
+    attached, and later, with the rest of the preference, to what was attached. Raises KubeVirtError.
     """
     if preference is not None:
         apply_device_preferences(preference, spec, kubevirt.release)
@@ -102,7 +83,7 @@ def attach(spec: Manifest, preference: Manifest | None, kubevirt: KubeVirt) -> P
     devices = spec["domain"]["devices"]
     if devices.get("autoattachInputDevice") and not devices.get("inputs"):
         devices["inputs"] = [{"name": "default-0", "type": ""}]
-    return defaults.add_network_interface(spec, kubevirt)
+    defaults.add_network_interface(spec, kubevirt)
 
 
 def _metadata(vm: Manifest) -> Manifest:
@@ -112,7 +93,7 @@ def _metadata(vm: Manifest) -> Manifest:
         metadata.pop(field, None)
         if field in vm["metadata"]:
             metadata[field] = vm["metadata"][field]
-    metadata["ownerReferences"] = [naming.owner_reference(vm)]
+    metadata["ownerReferences"] = [revision_names.owner_reference(vm)]
     return metadata
 
 
@@ -134,7 +115,7 @@ def _annotate(vm: Manifest, metadata: Manifest) -> None:
         metadata.setdefault("annotations", {})[key] = matcher.get("name", "")
 
 
-def guest(spec: dict[str, Any]) -> dict[str, Any]:
+def guest_figures(spec: dict[str, Any]) -> dict[str, Any]:
     """{vcpus, sockets, cores, threads, memory, gpus, host_devices} of an applied VMI spec, without absent ones.
 
     vcpus: the product of the three numbers; a missing one counts as 1. memory: a quantity.
@@ -181,13 +162,13 @@ def is_dedicated(spec: Spec) -> bool:
 
 def wants_guaranteed(spec: Spec) -> bool:
     """Whether the VM's requests of CPU and memory equal its limits (``WantsToHaveQOSGuaranteed``)."""
-    cpu_request, cpu_limit = _pair(spec, "cpu")
-    request, limit = _pair(spec, "memory")
+    cpu_request, cpu_limit = _request_and_limit(spec, "cpu")
+    request, limit = _request_and_limit(spec, "memory")
     memory = bool(limit) if not request else request == limit
     return memory and bool(cpu_request) and cpu_request == cpu_limit
 
 
-def _pair(spec: Spec, name: str) -> tuple[int, int]:
+def _request_and_limit(spec: Spec, name: str) -> tuple[int, int]:
     resources = spec["domain"]["resources"]
     requested, limited = ((resources.get(kind) or {}).get(name, "0") for kind in ("requests", "limits"))
     return parse(requested).nanos, parse(limited).nanos

@@ -7,34 +7,26 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from ...api import release_schema
-from ...api.errors import Cause, FieldError, go_reason
+from ...api.errors import Cause, FieldError, KubeVirtError, Panic, go_reason, value_or_none
 from ...api.manifest import Manifest, labels_of
 from ...api.matcher import MATCHER_FIELDS, PREFERENCE, MatcherField, set_kinds
 from ...api.release import NEWEST, Release
 from ...api.tree import copy
 from ..config.cluster import Cluster
-from ..find import find
+from ..find import find, revision_names
 from ..find import infer as inference
-from ..find import revision_names as naming
-from ..find.lookup import PANIC, Lookup
-from .response import INVALID, NOT_FOUND, Response, bad_request, crashed, invalid
-
-
-class Mutated(NamedTuple):
-    """A VM after the mutating webhook. vm: the canonical VM for validation; None if it is rejected. refusal: why."""
-
-    vm: Manifest | None = None
-    refusal: Response | None = None
+from ..find.lookup import Lookup, get_readable
+from .response import INVALID, NOT_FOUND, Refused, Response, bad_request, crashed, invalid
 
 
 def mutate(
     vm: Manifest, objects: Lookup, stored: Manifest | None = None, operation: str = "CREATE", release: Release = NEWEST
-) -> Mutated:
-    """The VM after mutation: matchers checked and inferred; architecture, machine type and storage class set.
+) -> Manifest:
+    """The canonical VM for validation: matchers checked and inferred; architecture, machine type, storage class set.
 
     vm: a plain manifest. objects: instancetypes, preferences, revisions, and volumes to infer from.
     stored: the VM before the UPDATE. operation: CREATE or UPDATE. Values that virt-api sets for every VM are not
-    included.
+    included. Raises Refused.
     """
     try:
         canonical = release_schema.canonical("VirtualMachine", vm, release)
@@ -43,37 +35,36 @@ def mutate(
             # Only its matchers are compared.
             before = release_schema.canonical("VirtualMachine", {"spec": stored.get("spec")}, release)
     except FieldError as error:
-        return Mutated(refusal=bad_request(go_reason(error)))
+        raise Refused(bad_request(go_reason(error))) from error
     if canonical["metadata"].get("deletionTimestamp"):
-        return Mutated(canonical)
-    refusal = _check_matchers(canonical, before, release)
-    if refusal is not None:
-        return Mutated(refusal=refusal)
-    inferred = inference.infer(canonical, objects, release)
-    if isinstance(inferred, inference.NotInferred):
-        failed = inferred.problem
-        return Mutated(refusal=(crashed if failed.reason == PANIC else bad_request)(failed.message))
+        return canonical
+    _check_matchers(canonical, before, release)
+    try:
+        inferred = inference.infer(canonical, objects, release)
+    except Panic as panic:
+        raise Refused(crashed(panic.message)) from panic
+    except KubeVirtError as error:
+        raise Refused(bad_request(error.message)) from error
     if release.sets_matcher_kind:
         set_kinds(inferred)
-    preference = find.spec(inferred, PREFERENCE, objects, release)
     # A missing preference counts as none here; validation reports it.
-    if preference.spec is not None:
-        _apply(preference.spec, inferred)
-    return Mutated(inferred)
+    preference = value_or_none(find.effective_spec, inferred, PREFERENCE, objects, release)
+    if preference is not None:
+        _apply(preference, inferred)
+    return inferred
 
 
-def _check_matchers(vm: Manifest, before: Manifest | None, release: Release) -> Response | None:
-    """Each check stops at the first matcher that it rejects."""
+def _check_matchers(vm: Manifest, before: Manifest | None, release: Release) -> None:
+    """Each check stops at the first matcher that it rejects. Raises Refused."""
     if before is not None:
         for matcher_field in MATCHER_FIELDS:
             causes = list(_update_causes(vm, before, matcher_field))
             if causes:
-                return invalid(causes)
+                raise Refused(invalid(causes))
     for matcher_field in MATCHER_FIELDS:
         causes = list(matcher_causes(vm, matcher_field, release))
         if causes:
-            return invalid(causes)
-    return None
+            raise Refused(invalid(causes))
 
 
 def _update_causes(vm: Manifest, stored: Manifest, matcher_field: MatcherField) -> Iterator[Cause]:
@@ -86,7 +77,7 @@ def _update_causes(vm: Manifest, stored: Manifest, matcher_field: MatcherField) 
         yield Cause(INVALID, message, f"spec.{matcher_field.matcher}.revisionName")
 
 
-def matcher_causes(vm: Manifest, matcher_field: MatcherField, release: Release = NEWEST) -> Iterator[Cause]:
+def matcher_causes(vm: Manifest, matcher_field: MatcherField, release: Release) -> Iterator[Cause]:
     """Causes for a canonical VM's matcher, regardless of other objects."""
     matcher = matcher_field.matcher_of(vm)
     if matcher is None:
@@ -165,20 +156,17 @@ def _source_architecture(vm: Manifest, objects: Lookup) -> str:
 
 def _source(objects: Lookup, namespace: str, name: str) -> Manifest | None:
     """A DataSource, or the DataSource to which it refers; None if it does not exist or cannot be read."""
-    source = objects.get("DataSource", namespace, name)
-    if not isinstance(source, dict):
-        return None
-    other = ((source.get("spec") or {}).get("source") or {}).get("dataSource")
+    source = get_readable(objects, "DataSource", namespace, name)
+    other = (((source or {}).get("spec") or {}).get("source") or {}).get("dataSource")
     if other is None:
         return source
-    target = objects.get("DataSource", other.get("namespace") or "", other.get("name") or "")
-    return target if isinstance(target, dict) else None
+    return get_readable(objects, "DataSource", other.get("namespace") or "", other.get("name") or "")
 
 
 class AdmissionResult(NamedTuple):
     """A VM and its admission.
 
-    vm: before admission.
+    vm: the declared VM before admission.
 
     admitted: the canonical VM that the validating webhook gets; None if the mutating webhook rejects the VM. refusal:
     the reason of the rejection.
@@ -192,10 +180,11 @@ class AdmissionResult(NamedTuple):
 def admit(vm: Manifest, live: Manifest | None, cluster: Cluster) -> AdmissionResult:
     """The VM as the mutating webhook changes it."""
     operation = "CREATE" if live is None else "UPDATE"
-    mutated = mutate(vm, cluster.objects, live, operation, cluster.release)
-    if mutated.vm is None:
-        return AdmissionResult(vm, refusal=mutated.refusal)
-    return AdmissionResult(vm, with_source_architecture(mutated.vm, cluster.objects, cluster.release))
+    try:
+        mutated = mutate(vm, cluster.objects, live, operation, cluster.release)
+    except Refused as error:
+        return AdmissionResult(vm, refusal=error.response)
+    return AdmissionResult(vm, with_source_architecture(mutated, cluster.objects, cluster.release))
 
 
 # Admission reads neither these nor the status, but for the captured revisions.
@@ -205,16 +194,17 @@ _UNREAD: Final = frozenset({"name", "uid", "resourceVersion", "generation", "cre
 def admission_cache_key(vm: Manifest, live: Manifest | None, cluster: Cluster) -> str | None:
     """All that admission looks at in a planned VM, as one text; None for a VM that must be judged by itself.
 
-    vm: after the plan. live: the VM before, None for a new one. A captured revision counts by its contents, because
-    each VM has its own.
+    vm: the VM after the plan. live: the VM before, None for a new one. A captured revision counts by its contents,
+    because each VM has its own.
     """
     metadata = {key: value for key, value in vm["metadata"].items() if key not in _UNREAD}
     captured = []
     for matcher_field in MATCHER_FIELDS:
-        name = naming.referenced(vm, matcher_field, cluster.release).name
+        name = revision_names.referenced(vm, matcher_field, cluster.release).name
         if name:
-            revision = cluster.objects.get("ControllerRevision", metadata.get("namespace") or "", name)
-            if not isinstance(revision, dict):
+            namespace = metadata.get("namespace") or ""
+            revision = get_readable(cluster.objects, "ControllerRevision", namespace, name)
+            if revision is None:
                 return None
-            captured.append([labels_of(revision).get(naming.NAME_LABEL), revision.get("data")])
+            captured.append([labels_of(revision).get(revision_names.NAME_LABEL), revision.get("data")])
     return json.dumps([metadata, vm.get("spec"), None if live is None else live.get("spec"), captured])

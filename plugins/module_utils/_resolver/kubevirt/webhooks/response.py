@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-from ...api.errors import Cause
+from ...api.errors import Cause, KubeVirtError
 
 # Types of causes; in JSON the key of the type is `reason`.
 INVALID: Final = "FieldValueInvalid"
@@ -20,8 +20,8 @@ _MAX_CAUSES: Final = 10
 class Response(NamedTuple):
     """A webhook's response.
 
-    code, reason, message, causes: of the Status with which the API server rejects the object; empty if allowed.
-    warnings: for the user of an allowed object. stage: the step of the VM's validation that failed.
+    code, reason, message, causes: fields of the Status with which the API server rejects the object; empty if allowed.
+    warnings: the warnings for the user of an allowed object. stage: the step of the VM's validation that failed.
     """
 
     allowed: bool = True
@@ -41,6 +41,14 @@ class Response(NamedTuple):
         ]
         result["warnings"] = list(self.warnings)
         return {name: value for name, value in result.items() if value or name == "allowed"}
+
+
+class Refused(KubeVirtError):
+    """A webhook refuses an object. response: the answer of the webhook."""
+
+    def __init__(self, response: Response) -> None:
+        super().__init__(response.message, response.reason, response.code)
+        self.response = response
 
 
 def allowed(warnings: Iterable[str] = ()) -> Response:

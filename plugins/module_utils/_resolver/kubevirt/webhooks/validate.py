@@ -1,25 +1,25 @@
 """KubeVirt's validating webhooks, as responses.
 
-Those for instancetypes and preferences check little; the CRDs check required fields. That for VMs: the steps apply,
-defaults and requirements, which involve instance types.
+The webhooks of instancetypes and preferences check little, because their CRDs check required fields. For VMs this
+module has the steps that involve instance types: apply, defaults and requirements.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from ...api import release_schema
-from ...api.errors import Cause, FieldError, Panic, go_reason
+from ...api.errors import Cause, FieldError, KubeVirtError, Panic, go_reason
 from ...api.manifest import Manifest
 from ...api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS
 from ...api.release import NEWEST, Release
 from ..apply import applier, conflict, requirements, topology
-from ..apply.requirements import Unmet
+from ..apply.conflict import ConflictError
+from ..apply.requirements import UnmetRequirement
 from ..apply.topology import SpreadError
 from ..config.cluster import Cluster, KubeVirt
 from ..find import find
-from ..find.lookup import Problem
 from ..vmi import defaults
 from .response import INVALID, NOT_FOUND, Response, allowed, bad_request, crashed, invalid
 
@@ -89,56 +89,45 @@ def virtual_machine(vm: Manifest, cluster: Cluster) -> Response:
     release, template = cluster.release, vm["spec"]["template"]
     if template is None:
         return crashed("the VirtualMachine has no template", APPLY)
-    specs = []
+    specs: list[Manifest | None] = []
     for matcher_field in MATCHER_FIELDS:
-        effective = find.spec(vm, matcher_field, cluster.objects, release)
-        if effective.error is not None and release.refuses_unknown_objects:
-            message = f"Failure to find {matcher_field.matcher}: {effective.error.message}"
-            return invalid([Cause(NOT_FOUND, message, f"spec.{matcher_field.matcher}")], APPLY)
-        specs.append(effective.spec)
-    instancetype_spec, preference_spec = specs
+        try:
+            specs.append(find.effective_spec(vm, matcher_field, cluster.objects, release))
+        except KubeVirtError as error:
+            if release.refuses_unknown_objects:
+                message = f"Failure to find {matcher_field.matcher}: {error.message}"
+                return invalid([Cause(NOT_FOUND, message, f"spec.{matcher_field.matcher}")], APPLY)
+            specs.append(None)
     try:
-        found = verdict(template, instancetype_spec, preference_spec, cluster.kubevirt)
+        apply_and_check(template, specs[0], specs[1], cluster.kubevirt)
     except Panic as panic:
-        return crashed(str(panic), APPLY)
-    if found.spread is not None:
-        return invalid([Cause(INVALID, found.spread.message, found.spread.field)], APPLY)
-    if found.conflicts:
-        described = ((conflict.cause_message(path, release), conflict.full_path(path)) for path in found.conflicts)
+        return crashed(panic.message, APPLY)
+    except SpreadError as error:
+        return invalid([Cause(INVALID, error.message, error.field)], APPLY)
+    except ConflictError as error:
+        described = ((conflict.cause_message(path, release), conflict.full_path(path)) for path in error.conflicts)
         return invalid((Cause(INVALID, message, field) for message, field in described), APPLY)
-    if found.problem is not None:
-        return bad_request(found.problem.message, DEFAULTS)
-    return allowed() if found.unmet is None else _insufficient(found.unmet)
+    except UnmetRequirement as error:
+        message = f"failure checking preference requirements: {error.message}"
+        return invalid([Cause(NOT_FOUND, message, ", ".join(error.fields))], REQUIREMENTS)
+    except KubeVirtError as error:
+        return bad_request(error.message, DEFAULTS)
+    return allowed()
 
 
-def _insufficient(requirement: Unmet) -> Response:
-    message = f"failure checking preference requirements: {requirement.message}"
-    return invalid([Cause(NOT_FOUND, message, ", ".join(requirement.conflicts))], REQUIREMENTS)
-
-
-class Verdict(NamedTuple):
-    """What KubeVirt has against a VM with an instancetype and a preference.
-
-    spread: the vCPUs do not divide. conflicts: the VM's fields that the instancetype does not permit. problem: why
-    defaults cannot be set. unmet: the first requirement of the preference that is not met.
-    """
-
-    spread: SpreadError | None
-    conflicts: tuple[str, ...]
-    problem: Problem | None
-    unmet: Unmet | None
-
-
-def verdict(
+def apply_and_check(
     template: Manifest, instancetype_spec: Manifest | None, preference_spec: Manifest | None, kubevirt: KubeVirt
-) -> Verdict:
-    """Applies canonical specs and the defaults to a VM's canonical template. Raises Panic where KubeVirt panics."""
+) -> None:
+    """Applies canonical specs and the defaults to a VM's canonical template, and checks the requirements.
+
+    Raises KubeVirtError for the first step that fails: SpreadError, ConflictError, a default that cannot be set, or
+    UnmetRequirement; and Panic where KubeVirt panics.
+    """
     release, metadata, spec = kubevirt.release, template["metadata"], template["spec"]
-    spread = topology.spread_indivisible(instancetype_spec, preference_spec)
-    conflicts = applier.apply_in_place(metadata, spec, instancetype_spec, preference_spec, release)
-    problem = defaults.set_spec_defaults(spec, kubevirt)
-    unmet = requirements.unmet(instancetype_spec, preference_spec, spec, release)
-    return Verdict(spread, tuple(conflicts), problem, unmet)
+    topology.check_spread(instancetype_spec, preference_spec)
+    applier.apply_in_place(metadata, spec, instancetype_spec, preference_spec, release)
+    defaults.set_spec_defaults(spec, kubevirt)
+    requirements.check(instancetype_spec, preference_spec, spec, release)
 
 
 def validate(kind: str, manifest: Manifest, release: Release = NEWEST) -> Response:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from plugins.module_utils._resolver.api import managed_fields as ownership
+from plugins.module_utils._resolver.api import managed_fields
 
 
 def live(*entries: dict[str, Any]) -> dict[str, Any]:
@@ -23,8 +23,8 @@ def test_only_our_apply_counts() -> None:
     update = {**APPLIED, "operation": "Update"}
     status = {**APPLIED, "subresource": "status"}
     other = {**APPLIED, "manager": "kubectl"}
-    assert ownership.owned(live(update, status, other), "virtshape") is None
-    assert ownership.owned(live(other, APPLIED), "virtshape") == {
+    assert managed_fields.applied_fields(live(update, status, other), "virtshape") is None
+    assert managed_fields.applied_fields(live(other, APPLIED), "virtshape") == {
         ("metadata", "labels", "tier"),
         ("spec", "instancetype", "name"),
         ("spec", "template", "spec", "volumes"),
@@ -33,18 +33,18 @@ def test_only_our_apply_counts() -> None:
 
 def test_a_dot_is_no_field() -> None:
     entry = {"manager": "m", "operation": "Update", "fieldsV1": {"f:metadata": {"f:labels": {".": {}, "f:a": {}}}}}
-    assert ownership.updated(live(entry), "m") == {("metadata", "labels", "a")}
+    assert managed_fields.updated_fields(live(entry), "m") == {("metadata", "labels", "a")}
 
 
 def test_identity_is_not_declared() -> None:
     manifest = {"kind": "K", "apiVersion": "v1", "metadata": {"name": "a", "namespace": "b", "labels": {"x": "y"}}}
-    assert ownership.leaf_fields(manifest) == {("metadata", "labels", "x"): "y"}
+    assert managed_fields.leaf_fields(manifest) == {("metadata", "labels", "x"): "y"}
 
 
 def test_empty_declared_object_declares_no_child_fields() -> None:
     owner = {("spec", "devices", "disks")}
-    assert ownership.undeclared(owner, {("spec", "devices"): {}}) == owner
-    assert ownership.undeclared(owner, {("spec", "devices"): {}, ("spec", "devices", "disks"): [1]}) == set()
+    assert managed_fields.undeclared(owner, {("spec", "devices"): {}}) == owner
+    assert managed_fields.undeclared(owner, {("spec", "devices"): {}, ("spec", "devices", "disks"): [1]}) == set()
 
 
 def test_changed_at_is_the_last_non_status_change() -> None:
@@ -54,6 +54,8 @@ def test_changed_at_is_the_last_non_status_change() -> None:
         {"manager": "virt-controller", "operation": "Update", "time": "2026-04-01T00:00:00Z", "subresource": "status"},
         {"manager": "old", "operation": "Update"},
     ]
-    assert ownership.changed_at(live(*entries)) == "2026-03-01T00:00:00Z"
-    assert ownership.changed_at({"metadata": {"creationTimestamp": "2026-01-01T00:00:00Z"}}) == "2026-01-01T00:00:00Z"
-    assert ownership.changed_at({}) == ""
+    assert managed_fields.changed_at(live(*entries)) == "2026-03-01T00:00:00Z"
+    assert (
+        managed_fields.changed_at({"metadata": {"creationTimestamp": "2026-01-01T00:00:00Z"}}) == "2026-01-01T00:00:00Z"
+    )
+    assert managed_fields.changed_at({}) == ""

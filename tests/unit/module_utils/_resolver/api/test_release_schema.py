@@ -9,4 +9,4 @@ def test_values_of_a_wrong_shape_have_no_fields() -> None:
         assert list(release_schema.fields(expression, value)) == []
         assert list(release_schema.unknown(expression, value, NEWEST)) == []
         assert release_schema.without_unknown_fields(expression, value, NEWEST) == value
-        assert list(release_schema.missing_fields(expression, value, NEWEST, "spec", scalars=True)) == []
+        assert list(release_schema.missing_fields(expression, value, NEWEST, scalars=True)) == []

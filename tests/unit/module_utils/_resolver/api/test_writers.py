@@ -46,7 +46,7 @@ def live(managers: dict[str, tuple[str, ...]] | None = None, **metadata: Any) ->
     ],
 )
 def test_writers_of_a_field(vm: dict[str, Any], name: str | None) -> None:
-    found = writers.beside(vm, [FIELD], "virtshape")
+    found = writers.writer_claim(vm, [FIELD], "virtshape")
     assert (found.writer.name if found is not None else None) == name
     assert found is None or found.fields == ("spec.runStrategy",)
 
@@ -66,11 +66,11 @@ def test_writer_of_an_object() -> None:
 
 
 def test_many_fields_are_counted() -> None:
-    found = writers.Beside(writers.WRITERS[0], tuple("abcde"))
+    found = writers.WriterClaim(writers.WRITERS[0], tuple("abcde"))
     assert found.text(writers.REVERTED) == (
         "Argo CD declares a, b, c and 2 more too: its next sync reverts the change, unless Git has it"
     )
-    assert writers.Beside(writers.WRITERS[-1]).text(writers.CREATED) == (
+    assert writers.WriterClaim(writers.WRITERS[-1]).text(writers.CREATED) == (
         "Helm declares the object too: its next upgrade creates the object again, unless the chart no longer has it"
     )
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from plugins.module_utils._resolver.api import managed_fields as ownership
+from plugins.module_utils._resolver.api import managed_fields
 from plugins.module_utils._resolver.api.matcher import ObjectKey, references
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.catalog.deployment_effects import affected, changes, no_longer_declared, predicted
@@ -44,7 +44,7 @@ def test_references_normalize_the_kind_of_the_matcher() -> None:
 
 def test_prediction_drops_only_owned_fields() -> None:
     live = size("a", 2, nodeSelector={"ours": "1"}, schedulerName="theirs")
-    owner = {path for path in ownership.leaf_fields(live) if path[-1] not in ("schedulerName",)}
+    owner = {path for path in managed_fields.leaf_fields(live) if path[-1] not in ("schedulerName",)}
     spec = predicted(size("a", 4), live, owner)
     assert spec["cpu"]["guest"] == 4
     assert spec["schedulerName"] == "theirs"
@@ -101,5 +101,5 @@ def test_empty_declared_object_keeps_fields_of_others() -> None:
 
 def test_emptied_objects_are_removed() -> None:
     live = preference(clock={"preferredTimer": {"hpet": {"present": False}}}, preferredSubdomain="x")
-    owner = set(ownership.leaf_fields(live)) | {("spec", "machine", "preferredMachineType")}
+    owner = set(managed_fields.leaf_fields(live)) | {("spec", "machine", "preferredMachineType")}
     assert predicted(preference(preferredSubdomain="x"), live, owner) == {"preferredSubdomain": "x"}

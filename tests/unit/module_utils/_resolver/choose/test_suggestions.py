@@ -7,7 +7,7 @@ import pytest
 
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.choose import suggestions
-from plugins.module_utils._resolver.declare.virtual_machine import reconcile
+from plugins.module_utils._resolver.declare.virtual_machine import as_created
 from plugins.module_utils._resolver.declare.vm.manifest import manifest
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
@@ -51,7 +51,7 @@ def issue_texts(options: dict[str, Any], *objects: dict[str, Any]) -> list[str]:
         places = ((entry["kind"], entry["metadata"].get("namespace", "")) for entry in there)
         return [entry for entry, place in zip(there, places) if place == (kind, namespace)]
 
-    vm = reconcile(manifest({"name": "web", "namespace": "shop", **options}), None, "virtshape").manifest
+    vm = as_created(manifest({"name": "web", "namespace": "shop", **options}))
     cluster = Cluster(Objects(there), KubeVirt(NEWEST))
     issues = preflight.findings(admit(vm, None, cluster), None, cluster, lister)
     return [issue.line for issue in issues]

@@ -24,6 +24,15 @@ def test_a_cluster_wide_kind_has_no_namespace(make: Any, kind: str) -> None:
     assert str(error.value) == (f"namespace: {kind} is cluster-wide; remove namespace, or set kind to {namespaced}")
 
 
+@pytest.mark.parametrize(("length", "drop"), [(64, "1 character"), (70, "7 characters")])
+def test_name_must_fit_into_a_label(length: int, drop: str) -> None:
+    name = "a" * length
+    with pytest.raises(FieldError, match=rf"is longer than 63 characters, .*; drop {drop}$"):
+        manifests.instancetype({"name": name, **SIZE})
+    assert manifests.instancetype({"name": name[:63], **SIZE})["metadata"]["name"] == name[:63]
+    assert manifests.preference({"name": name, "state": "absent"})["metadata"]["name"] == name
+
+
 def test_spec_is_merged_and_annotations_are_the_objects() -> None:
     manifest = manifests.preference(
         {

@@ -113,10 +113,10 @@ def test_nesting_limit() -> None:
 
 def test_only_values_that_aliases_repeat_are_limited() -> None:
     shared = {"a": {"b": 1}}
-    assert oversized([shared, *({"a": {"b": 1}} for _ in range(8))], most=2) == "contains more than 20 values"
-    assert oversized([{"a": {}} for _ in range(9)], most=2) is None
-    assert oversized([shared, {"c": shared}], most=3) is None
-    assert oversized([shared, (shared,)], most=2) == "repeats more than 2 values by aliases"
+    assert oversized([shared, *({"a": {"b": 1}} for _number in range(8))], maximum=2) == "contains more than 20 values"
+    assert oversized([{"a": {}} for _number in range(9)], maximum=2) is None
+    assert oversized([shared, {"c": shared}], maximum=3) is None
+    assert oversized([shared, (shared,)], maximum=2) == "repeats more than 2 values by aliases"
     assert oversized("text") is None
     shared["a"] = shared
     assert oversized(shared) == "is nested more than 64 levels deep or contains itself"

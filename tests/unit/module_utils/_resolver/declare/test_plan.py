@@ -3,7 +3,7 @@
 import copy
 from typing import Any
 
-from plugins.module_utils._resolver.api import managed_fields as ownership
+from plugins.module_utils._resolver.api import managed_fields
 from plugins.module_utils._resolver.api.tree import value_at
 from plugins.module_utils._resolver.declare import plan
 
@@ -13,7 +13,7 @@ MANIFEST = {
     "metadata": {"name": "web", "labels": {"team": "a"}},
     "spec": {"cpu": {"guest": 2}, "memory": {"guest": "1Gi"}},
 }
-OWNER = set(ownership.leaf_fields(MANIFEST))
+OWNER = set(managed_fields.leaf_fields(MANIFEST))
 
 
 def live(**spec: Any) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def test_an_unclaimed_field_is_claimed() -> None:
 def test_an_unknown_field_is_compared_as_it_is() -> None:
     manifest = copy.deepcopy(MANIFEST)
     manifest["spec"]["future"] = {"a": 1}  # type: ignore[index]
-    owner = set(ownership.leaf_fields(manifest))
+    owner = set(managed_fields.leaf_fields(manifest))
     assert plan.present(manifest, live(future={"a": 1}), owner).action == plan.NONE
     assert plan.present(manifest, live(future={"a": 2}), owner).action == plan.APPLY
 
@@ -73,7 +73,7 @@ def test_an_empty_object_declares_only_its_presence() -> None:
     }
     filled = copy.deepcopy(manifest)
     filled["spec"]["template"]["spec"]["domain"]["devices"] = {"rng": {}}  # type: ignore[index]
-    assert plan.present(manifest, filled, set(ownership.leaf_fields(manifest))).action == plan.NONE
+    assert plan.present(manifest, filled, set(managed_fields.leaf_fields(manifest))).action == plan.NONE
 
 
 def test_dropped_contents_of_an_empty_object_are_patched() -> None:
@@ -83,7 +83,7 @@ def test_dropped_contents_of_an_empty_object_are_patched() -> None:
 
     path = ("spec", "template", "spec", "domain", "devices")
     both = devices(disks=[{"name": "a"}], rng={})
-    owner = set(ownership.leaf_fields(both))
+    owner = set(managed_fields.leaf_fields(both))
     assert plan.present(devices(), both, owner).merge_patch == {(*path, "disks"): None, (*path, "rng"): None}
     # With something of somebody else in it, it does not become empty.
     assert plan.present(devices(), both, owner - {(*path, "rng")}).merge_patch == {}
@@ -97,7 +97,7 @@ def test_dropped_field_keeps_siblings_added_by_admission() -> None:
 
     bootloader = {"bootloader": {"efi": {"secureBoot": False}}}
     efi = vm({"firmware": bootloader})
-    owner = set(ownership.leaf_fields(efi))
+    owner = set(managed_fields.leaf_fields(efi))
     live_vm = {**vm({"firmware": {**bootloader, "uuid": "u"}}), "metadata": {}}
     firmware = ("spec", "template", "spec", "domain", "firmware")
     dropped = plan.present(vm({}), live_vm, owner)
@@ -105,7 +105,7 @@ def test_dropped_field_keeps_siblings_added_by_admission() -> None:
     assert value_at(plan.merged(dropped, live_vm), firmware) == {"uuid": "u"}
     labelled = vm({})
     labelled["spec"]["template"]["metadata"] = {"labels": {"tier": "web"}}
-    owned = set(ownership.leaf_fields(labelled))
+    owned = set(managed_fields.leaf_fields(labelled))
     labelled["spec"]["template"]["metadata"]["annotations"] = {"kubevirt.io/pci-topology-version": "v3"}
     unlabelled = plan.present(vm({}), {**labelled, "metadata": {}}, owned)
     assert unlabelled.merge_patch == {("spec", "template", "metadata", "labels"): None}
@@ -127,16 +127,16 @@ def test_the_merge_patch_leaves_a_valid_object() -> None:
 
     both = vm({"interfaces": [{"name": "a", "bridge": {}}]}, networks=[{"name": "a"}])
     both["metadata"]["labels"] = {"old": "x"}  # type: ignore[index]
-    manifest = plan.present(vm({}), both, set(ownership.leaf_fields(both)))
+    manifest = plan.present(vm({}), both, set(managed_fields.leaf_fields(both)))
     # The label goes by the apply.
     assert manifest.merge_patch == {(*path, "domain", "devices", "interfaces"): None, (*path, "networks"): None}
     # Admission would write a template anew with the patch, so that the apply would not remove it.
     both["spec"]["dataVolumeTemplates"] = [{"metadata": {"name": "a"}}]
-    patch = plan.present(vm({}), both, set(ownership.leaf_fields(both))).merge_patch
+    patch = plan.present(vm({}), both, set(managed_fields.leaf_fields(both))).merge_patch
     assert patch == {**manifest.merge_patch, ("spec", "dataVolumeTemplates"): None}
     # Where the apply can take out both, nothing goes first.
     retained = vm({"interfaces": [{"name": "a", "bridge": {}}], "rng": {}}, networks=[{"name": "a"}])
-    assert plan.present(vm({"rng": {}}), retained, set(ownership.leaf_fields(retained))).merge_patch == {}
+    assert plan.present(vm({"rng": {}}), retained, set(managed_fields.leaf_fields(retained))).merge_patch == {}
 
 
 def test_absent_deletes_an_existing_object() -> None:

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._resolver.api.managed_fields import owned
-from plugins.module_utils._resolver.api.tree import copy, put, value_at
+from plugins.module_utils._resolver.api.managed_fields import applied_fields
+from plugins.module_utils._resolver.api.tree import copy, set_at, value_at
 from plugins.module_utils._resolver.declare import plan, rewrites
 from plugins.module_utils._resolver.declare import virtual_machine as vms
 from plugins.module_utils._resolver.declare.rewrites import (
@@ -48,7 +48,7 @@ def vm(fields: dict[Field, Any] | None = None, **annotations: str) -> VM:
     if annotations:
         made["metadata"]["annotations"] = annotations
     for field, value in (fields or {}).items():
-        put(made, field, value)
+        set_at(made, field, value)
     return made
 
 
@@ -76,10 +76,9 @@ OURS = [RUN_STRATEGY, MEMORY, DEVICES]
 
 def planned(desired: VM, current: VM, force: bool = False) -> tuple[plan.Plan, list[VM]]:
     before = (copy(desired), copy(current))
-    reconciled = vms.reconcile(desired, current, "virtshape", force)
-    step = plan.present(reconciled.manifest, current, reconciled.owned_fields, "virtshape", force)
+    step, plugged = vms.plan_vm(desired, current, "virtshape", force)
     assert (desired, current) == before
-    return vms.with_merge_patch(step, current, "virtshape", force), list(reconciled.plugged)
+    return step, list(plugged)
 
 
 ABSENT = {
@@ -258,4 +257,4 @@ def test_every_rewrite_says_what_follows() -> None:
         assert rewrite.cause and rewrite.second_run and rewrite.fields
         assert bool(rewrite.managers) or rewrite.taken_back == rewrites.NEVER
     assert not rewrites.taken_back(CONTROLLER, PCI, live(vm(), virt_controller=[PCI]))
-    assert owned(live(vm(), virtshape=OURS), "virtshape") == {*OURS}
+    assert applied_fields(live(vm(), virtshape=OURS), "virtshape") == {*OURS}

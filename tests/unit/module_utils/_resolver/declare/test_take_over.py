@@ -80,7 +80,7 @@ def test_only_owners_of_the_fields_are_taken_over() -> None:
     )
     everybody = take_over.parse_take_over(True)
     assert take_over.managers_to_take(live, FIELDS, "virtshape", everybody) == ("virtctl",)
-    assert take_over.managers_to_take(live, FIELDS, "virtshape", take_over.take_nothing) == ()
+    assert take_over.managers_to_take(live, FIELDS, "virtshape", take_over.keep_managers) == ()
     assert take_over.managers_to_take({"metadata": {}}, FIELDS, "virtshape", everybody) == ()
 
 

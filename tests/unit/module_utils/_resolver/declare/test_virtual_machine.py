@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._resolver.api import managed_fields as ownership
+from plugins.module_utils._resolver.api import managed_fields
 from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.api.tree import value_at
 from plugins.module_utils._resolver.declare import plan
@@ -85,7 +85,7 @@ def applied(manifest: dict[str, Any], **spec: Any) -> dict[str, Any]:
     """The manifest as it is in the cluster once we applied it, with what others changed in its spec."""
     result = copy.deepcopy(manifest)
     fields: dict[str, Any] = {}
-    for path in ownership.leaf_fields(manifest):
+    for path in managed_fields.leaf_fields(manifest):
         node = fields
         for key in path:
             node = node.setdefault(f"f:{key}", {})
@@ -105,16 +105,16 @@ def action(desired: dict[str, Any], live: dict[str, Any]) -> str:
 
 def test_a_new_vm_runs_always_by_default() -> None:
     desired = as_vm(OPTIONS)
-    assert vms.reconcile(desired, None, "virtshape").manifest["spec"]["runStrategy"] == "Always"
+    assert vms.reconcile(desired, None, "virtshape")[0]["spec"]["runStrategy"] == "Always"
     assert desired == as_vm(OPTIONS)
     halted = as_vm({**OPTIONS, "run_strategy": "Halted"})
-    assert vms.reconcile(halted, None, "virtshape").manifest["spec"]["runStrategy"] == "Halted"
+    assert vms.reconcile(halted, None, "virtshape")[0]["spec"]["runStrategy"] == "Halted"
     running = as_vm({**OPTIONS, "spec": {"running": False}})
-    assert "runStrategy" not in vms.reconcile(running, None, "virtshape").manifest["spec"]
+    assert "runStrategy" not in vms.reconcile(running, None, "virtshape")[0]["spec"]
 
 
 def created(options: dict[str, Any]) -> dict[str, Any]:
-    return vms.reconcile(as_vm(options), None, "virtshape").manifest
+    return vms.reconcile(as_vm(options), None, "virtshape")[0]
 
 
 def test_an_undeclared_run_strategy_stays_as_it_is() -> None:
@@ -250,11 +250,11 @@ def test_undeclared_memory_stays() -> None:
 
 def test_switching_to_or_from_instancetype_sets_no_memory() -> None:
     live = applied(created(PLAIN))
-    sized = vms.reconcile(as_vm({**PLAIN, "instancetype": {"name": "x"}}), live, "virtshape").manifest
+    sized = vms.reconcile(as_vm({**PLAIN, "instancetype": {"name": "x"}}), live, "virtshape")[0]
     assert memory_of(sized) is None
     assert action(sized, live) == plan.APPLY
-    back = vms.reconcile(as_vm(PLAIN), applied(created({**PLAIN, "instancetype": {"name": "x"}})), "virtshape")
-    assert memory_of(back.manifest) is None
+    back = vms.reconcile(as_vm(PLAIN), applied(created({**PLAIN, "instancetype": {"name": "x"}})), "virtshape")[0]
+    assert memory_of(back) is None
 
 
 def test_failed_optional_inference_is_not_retried() -> None:
@@ -274,9 +274,8 @@ def test_memory_removed_by_admission_is_no_difference() -> None:
     assert action(as_vm(options), live) == plan.NONE
 
 
-def plan_with_merge_patch(options: dict[str, Any], live: dict[str, Any], force: bool = False) -> plan.Plan:
-    manifest, owner, _plugged = vms.reconcile(as_vm(options), live, "virtshape")
-    return vms.with_merge_patch(plan.present(manifest, live, owner, "virtshape", force), live, "virtshape", force)
+def planned(options: dict[str, Any], live: dict[str, Any], force: bool = False) -> plan.Plan:
+    return vms.plan_vm(as_vm(options), live, "virtshape", force)[0]
 
 
 def test_another_instancetype_takes_kind_and_revision_along() -> None:
@@ -284,32 +283,29 @@ def test_another_instancetype_takes_kind_and_revision_along() -> None:
     live = applied(created({**PLAIN, "instancetype": {"name": "x", "kind": "VirtualMachineInstancetype"}}))
     live["spec"]["instancetype"]["revisionName"] = "a-x-1"
     assert (
-        plan_with_merge_patch(
-            {**PLAIN, "instancetype": {"name": "x", "kind": "VirtualMachineInstancetype"}}, live
-        ).merge_patch
-        == {}
+        planned({**PLAIN, "instancetype": {"name": "x", "kind": "VirtualMachineInstancetype"}}, live).merge_patch == {}
     )
-    manifest = plan_with_merge_patch({**PLAIN, "instancetype": {"name": "y"}}, live)
+    manifest = planned({**PLAIN, "instancetype": {"name": "y"}}, live)
     here = ("spec", "instancetype")
     kind = "VirtualMachineClusterInstancetype"
     assert manifest.merge_patch == {(*here, "name"): "y", (*here, "kind"): kind, (*here, "revisionName"): None}
     assert manifest.manifest["spec"]["instancetype"] == {"name": "y", "kind": kind}
     assert manifest.before["spec"]["instancetype"]["revisionName"] == "a-x-1"
-    pinned = plan_with_merge_patch({**PLAIN, "instancetype": {"name": "y", "revision_name": "a-y-1"}}, live)
+    pinned = planned({**PLAIN, "instancetype": {"name": "y", "revision_name": "a-y-1"}}, live)
     assert pinned.merge_patch == {}
 
 
 def test_a_removed_instancetype_takes_its_revision_along() -> None:
     live = applied(created({**PLAIN, "instancetype": {"name": "x"}}))
     live["spec"]["instancetype"]["revisionName"] = "a-x-1"
-    manifest = plan_with_merge_patch({**PLAIN, "memory": "2Gi"}, live)
+    manifest = planned({**PLAIN, "memory": "2Gi"}, live)
     assert manifest.merge_patch == {("spec", "instancetype"): None, (*MEMORY, "guest"): "2Gi"}
 
 
 def test_one_patch_swaps_preference_and_memory_for_instancetype() -> None:
     live = applied(created({**PLAIN, "memory": "2Gi", "preference": {"name": "x"}}))
     live["spec"]["preference"]["revisionName"] = "a-x-1"
-    manifest = plan_with_merge_patch({**PLAIN, "instancetype": {"name": "y"}}, live)
+    manifest = planned({**PLAIN, "instancetype": {"name": "y"}}, live)
     name = ("spec", "instancetype", "name")
     assert manifest.merge_patch == {("spec", "preference"): None, MEMORY: None, name: "y"}
 
@@ -326,22 +322,19 @@ def with_running(value: bool, manager: str) -> dict[str, Any]:
 
 def test_running_is_a_spelling_of_a_run_strategy() -> None:
     for value, strategy in ((True, "Always"), (False, "Halted")):
-        assert (
-            plan_with_merge_patch({**PLAIN, "run_strategy": strategy}, with_running(value, "kubectl")).action
-            == plan.NONE
-        )
-        assert plan_with_merge_patch(PLAIN, with_running(value, "kubectl")).action == plan.NONE
+        assert planned({**PLAIN, "run_strategy": strategy}, with_running(value, "kubectl")).action == plan.NONE
+        assert planned(PLAIN, with_running(value, "kubectl")).action == plan.NONE
 
 
 def test_run_strategy_replaces_running_in_one_patch() -> None:
     first = {("spec", "running"): None, ("spec", "runStrategy"): "Manual"}
     desired = {**PLAIN, "run_strategy": "Manual"}
-    refused = plan_with_merge_patch(desired, with_running(True, "kubectl"))
+    refused = planned(desired, with_running(True, "kubectl"))
     assert '"kubectl" owns spec.running' in str(refused.refusal)
     for manifest in (
-        plan_with_merge_patch(desired, with_running(True, "kubectl"), force=True),
+        planned(desired, with_running(True, "kubectl"), force=True),
         # Someone's start or stop is taken back, as it is for run strategies.
-        plan_with_merge_patch(desired, with_running(True, "virt-api")),
+        planned(desired, with_running(True, "virt-api")),
     ):
         assert (manifest.refusal, manifest.merge_patch, manifest.before) == (None, first, {"spec": {"running": True}})
 
@@ -349,7 +342,7 @@ def test_run_strategy_replaces_running_in_one_patch() -> None:
 def test_pin_of_a_foreign_matcher_stays() -> None:
     live = applied(created(PLAIN))
     live["spec"]["instancetype"] = {"name": "x", "revisionName": "a-x-1"}
-    manifest = plan_with_merge_patch({**PLAIN, "labels": {"tier": "db"}}, live)
+    manifest = planned({**PLAIN, "labels": {"tier": "db"}}, live)
     assert (manifest.action, manifest.merge_patch) == (plan.APPLY, {})
     assert manifest.before == {}
 
@@ -380,7 +373,7 @@ def pinned(options: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_pin_stays_if_its_matcher_stays() -> None:
     options = {**PLAIN, "instancetype": {"name": "x", "kind": OWN_KIND}, "preference": {"name": "p"}}
-    manifest = plan_with_merge_patch({**options, "labels": {"tier": "db"}}, pinned(options))
+    manifest = planned({**options, "labels": {"tier": "db"}}, pinned(options))
     assert (manifest.action, manifest.merge_patch, manifest.before) == (plan.APPLY, {}, {})
 
 
@@ -395,7 +388,7 @@ def test_a_pin_stays_if_its_matcher_stays() -> None:
 )
 def test_only_the_changed_matcher_loses_its_pin(matcher: str, desired: dict[str, Any]) -> None:
     options = {**PLAIN, "instancetype": {"name": "x", "kind": OWN_KIND}, "preference": {"name": "p"}}
-    manifest = plan_with_merge_patch({**options, matcher: desired}, pinned(options))
+    manifest = planned({**options, matcher: desired}, pinned(options))
     assert manifest.merge_patch == {
         ("spec", matcher, field): desired.get(field) for field in ("name", "kind", "revisionName")
     }
@@ -420,7 +413,7 @@ def test_inferred_matcher_keeps_its_inferred_kind(mine: bool) -> None:
 def test_live_matcher_with_name_and_volume_keeps_inference() -> None:
     result = {"name": "u1.medium", "inferFromVolume": "iso"}
     live = applied(created(INFERRED), instancetype=result)
-    manifest = vms.reconcile(as_vm(INFERRED), live, "virtshape").manifest
+    manifest = vms.reconcile(as_vm(INFERRED), live, "virtshape")[0]
     assert manifest["spec"]["instancetype"] == {"inferFromVolume": "iso"}
 
 
@@ -429,12 +422,12 @@ def test_a_kind_of_other_managers_is_not_declared(kind: str | None) -> None:
     matcher = {"name": "u1.small", "kind": kind} if kind else {"name": "u1.small"}
     live = applied(created({**OPTIONS, "instancetype": {"name": "u1.small"}}), instancetype=matcher)
     desired = as_vm({**OPTIONS, "instancetype": {"name": "u1.small", "kind": kind}})
-    assert vms.reconcile(desired, live, "virtshape").manifest["spec"]["instancetype"] == {"name": "u1.small"}
+    assert vms.reconcile(desired, live, "virtshape")[0]["spec"]["instancetype"] == {"name": "u1.small"}
 
 
 def test_the_cluster_kind_replaces_another_kind() -> None:
     live = applied(created(OPTIONS), instancetype={"name": "u1.small", "kind": OWN_KIND})
-    manifest = vms.reconcile(as_vm(OPTIONS), live, "virtshape").manifest
+    manifest = vms.reconcile(as_vm(OPTIONS), live, "virtshape")[0]
     assert manifest["spec"]["instancetype"] == {"name": "u1.small", "kind": "VirtualMachineClusterInstancetype"}
     assert manifest["spec"]["preference"] == {"name": "fedora"}
 

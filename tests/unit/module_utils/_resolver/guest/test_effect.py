@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
-from plugins.module_utils._resolver.declare.expanded_size import size_mismatch
+from plugins.module_utils._resolver.declare.virtual_machine import size_mismatch
 from plugins.module_utils._resolver.guest.effect import (
     ASSUMED,
     LIVE,
@@ -15,11 +15,11 @@ from plugins.module_utils._resolver.guest.effect import (
     UNKNOWN,
     GuestEffect,
     admitted_effect,
-    assumed_instance,
+    assumed_vmi,
     guest_effect,
 )
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from plugins.module_utils._resolver.kubevirt.find.lookup import Lookup, Objects, Problem
+from plugins.module_utils._resolver.kubevirt.find.lookup import Lookup, Objects
 from plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
 
 START = "start-of-live"
@@ -60,7 +60,7 @@ def connected(name: str) -> Manifest:
 
 def running(vm_started: Manifest | None = None, **status: Any) -> Manifest:
     """The VMI of a VM, by default of `vm()`; its guest cannot migrate."""
-    instance = assumed_instance(vm_started or vm(), Cluster(Objects(TYPES), KubeVirt(NEWEST)))
+    instance = assumed_vmi(vm_started or vm(), Cluster(Objects(TYPES), KubeVirt(NEWEST)))
     assert instance is not None
     memory = {"guestAtBoot": "1Gi", "guestCurrent": "1Gi"}
     return {**instance, "status": {"phase": "Running", "memory": memory, **status}}
@@ -73,7 +73,7 @@ class Started:
         self._start = {"kind": "ControllerRevision", "data": {"spec": vm["spec"]}}
         self._objects = objects
 
-    def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
+    def get(self, kind: str, namespace: str, name: str) -> Manifest | None:
         return self._start if name == START else self._objects.get(kind, namespace, name)
 
 
@@ -424,7 +424,7 @@ def test_preferred_model_of_a_plugged_interface_needs_restart() -> None:
     for manifest in (before, after):
         manifest["spec"]["preference"] = {"name": "modelled", "kind": preference["kind"]}
     cluster = Cluster(Started(before, Objects([*TYPES, preference])), KubeVirt(NEWEST))
-    instance = assumed_instance(before, cluster)
+    instance = assumed_vmi(before, cluster)
     assert instance is not None
     instance["status"]["virtualMachineRevisionName"] = START
     result = guest_effect(before, after, instance, cluster)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._resolver.guest.effect import NOTHING, UNKNOWN, GuestEffect, guest_effect
-from plugins.module_utils._resolver.guest.outstanding import under_way
+from plugins.module_utils._resolver.guest.outstanding import incomplete_update
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.kubevirt.vmi import vmi
@@ -175,8 +175,8 @@ def test_placement_does_not_matter_to_a_running_guest() -> None:
 )
 def test_change_waits_for_an_incomplete_live_update(fields: tuple[str, ...], condition: str | None) -> None:
     conditions = [{"type": name, "status": "True"} for name in ("HotVCPUChange", "HotMemoryChange")]
-    assert under_way({"status": {"conditions": conditions}}, fields) == condition
-    assert under_way({"status": {}}, fields) is None
+    assert incomplete_update({"status": {"conditions": conditions}}, fields) == condition
+    assert incomplete_update({"status": {}}, fields) is None
 
 
 def test_missing_revision_is_a_problem() -> None:

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._resolver.api.errors import KubeVirtError
 from plugins.module_utils._resolver.api.finding import ERROR, NEVER_STARTS, WARNING, Finding
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from plugins.module_utils._resolver.declare import plan
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects, Problem
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
 from plugins.module_utils._resolver.preflight import findings as preflight
 
@@ -52,7 +53,7 @@ class Lookup(Objects):
 
     def get(self, kind: str, namespace: str, name: str) -> Any:
         if kind == self.forbidden:
-            return Problem(f"may not read {name}", "Forbidden", 403)
+            raise KubeVirtError(f"may not read {name}", "Forbidden", 403)
         return super().get(kind, namespace, name)
 
 

@@ -59,12 +59,12 @@ SCSI = {"disk": {"bus": "scsi"}}
 RUNNING = {"created": True, "printableStatus": "Running"}
 
 
-def with_disks(status: dict[str, Any] = RUNNING, /, **targets: dict[str, Any]) -> dict[str, Any]:
+def with_disks(status: dict[str, Any] | None = None, /, **targets: dict[str, Any]) -> dict[str, Any]:
     """A VM with a plugged volume and a disk for each name."""
     made = vm(*targets)
     disks = [{"name": name, **target} for name, target in targets.items() if target]
     made["spec"]["template"]["spec"]["domain"]["devices"]["disks"] = disks
-    return {**made, "status": status}
+    return {**made, "status": status or RUNNING}
 
 
 def test_requests_give_and_take_volumes() -> None:

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects, Problem
+from plugins.module_utils._resolver.api.errors import KubeVirtError
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.preflight.references import (
     keys_for_start,
     missing_references,
@@ -117,8 +118,8 @@ def test_keys_for_start_name_sources_of_new_disks() -> None:
 
 def test_unreadable_objects_count_as_existing() -> None:
     class Closed:
-        def get(self, kind: str, namespace: str, name: str) -> Problem:
-            return Problem(f"{kind} is forbidden", "Forbidden", 403)
+        def get(self, kind: str, namespace: str, name: str) -> dict[str, Any]:
+            raise KubeVirtError(f"{kind} is forbidden", "Forbidden", 403)
 
     assert list(missing_references(volume(configMap={"name": "x"}), Closed())) == []
 
@@ -151,7 +152,7 @@ class Cluster:
 
     def get(self, kind: str, namespace: str, name: str) -> Any:
         if kind == "VolumeSnapshot":
-            return Problem("volumesnapshots is forbidden", "Forbidden", 403)
+            raise KubeVirtError("volumesnapshots is forbidden", "Forbidden", 403)
         return {} if (kind, namespace, name) in self.there else None
 
     def list(self, kind: str, namespace: str) -> list[dict[str, Any]]:

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE
-from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.refresh import drift, recapture, revision_change
 from plugins.module_utils._resolver.refresh.controller_revisions import RevisionIndex
@@ -37,10 +36,12 @@ def test_by_name_and_by_owner() -> None:
 def test_revisions_are_iterated_once_for_all_vms() -> None:
     every = Counted(revision(f"{vm}-{number}", vm) for vm in "abc" for number in range(3))
     revisions = RevisionIndex(every)
-    unknown = drift.Drift({}, None, Cluster(Objects([])), {}, {}, {}, GuestEffect(NOTHING), GuestEffect(NOTHING))
+    unknown = drift.Drift(
+        {}, None, Cluster(Objects([])), {}, {}, {}, GuestEffect(NOTHING), GuestEffect(NOTHING), revisions
+    )
     for uid in "abc":
         vm: Manifest = {"metadata": {"uid": uid, "generation": 1}, "spec": {"instancetype": {"name": "big"}}}
         recapture.must_bump_generation(vm, revisions)
         for requested in (revision_change.PREVIOUS, f"{uid}-1"):
-            revision_change.pin(vm, unknown, [INSTANCETYPE], requested, revisions, KubeVirt(NEWEST))
+            revision_change.pin(unknown._replace(vm=vm), [INSTANCETYPE], requested)
     assert every.rounds == 1

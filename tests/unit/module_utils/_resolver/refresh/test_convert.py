@@ -5,12 +5,14 @@ import json
 from typing import Any
 
 import pytest
+from kubevirt_failures import failure, status
 
+from plugins.module_utils._resolver.api.errors import KubeVirtError
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from plugins.module_utils._resolver.kubevirt.find import find
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects, Problem
-from plugins.module_utils._resolver.kubevirt.revision.migrate import Create, Delete, PatchSpec, PatchStatus
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
+from plugins.module_utils._resolver.kubevirt.vm.migrate_revisions import Create, Delete, PatchSpec, PatchStatus
 from plugins.module_utils._resolver.refresh.convert import convert, has_unreadable_revision
 
 Manifest = dict[str, Any]
@@ -66,7 +68,7 @@ def names(actions: Any) -> list[str]:
 
 
 def test_references_in_the_status_are_replaced() -> None:
-    first, second, patch, *deletes = convert(vm(), Objects(OLD)).actions
+    first, second, patch, *deletes = convert(vm(), Objects(OLD))
     assert names([first, second]) == NEW
     steps = [*moved(STATUS_PATHS[0], "old-it", NEW[0]), *moved(STATUS_PATHS[1], "old-p", NEW[1])]
     assert patch == PatchStatus("shop", "db", steps)
@@ -76,9 +78,7 @@ def test_references_in_the_status_are_replaced() -> None:
 @pytest.mark.parametrize("captured", [(), ("old-it",), ("old-it", "old-p")])
 def test_reference_in_the_spec_is_replaced_there(captured: tuple[str, ...]) -> None:
     """KubeVirt copies it to the status. It would replace the one in the status, and leave the VM a deleted revision."""
-    patches = [
-        item for item in convert(vm("old-it", captured), Objects(OLD)).actions if not isinstance(item, (Create, Delete))
-    ]
+    patches = [item for item in convert(vm("old-it", captured), Objects(OLD)) if not isinstance(item, (Create, Delete))]
     expected: list[Any] = [PatchSpec("shop", "db", moved(SPEC_PATH, "old-it", NEW[0]))]
     if len(captured) > 1:
         expected.append(PatchStatus("shop", "db", moved(STATUS_PATHS[1], "old-p", NEW[1])))
@@ -87,13 +87,11 @@ def test_reference_in_the_spec_is_replaced_there(captured: tuple[str, ...]) -> N
 
 def test_fields_that_were_unset_stay_unset() -> None:
     """The releases that read v1alpha2 set them to "" and false, which conflicts with a VM's own."""
-    created = convert(vm(captured=("old-it",)), Objects(OLD)).actions[0]
+    created = convert(vm(captured=("old-it",)), Objects(OLD))[0]
     assert isinstance(created, Create)
     assert created.manifest["data"]["spec"] == SIZE
     dedicated = {**SIZE, "cpu": {"guest": 2, "model": "Haswell", "dedicatedCPUPlacement": True}}
-    created = convert(
-        vm(captured=("old-it",)), Objects([stored("old-it", "Instancetype", "small", dedicated)])
-    ).actions[0]
+    created = convert(vm(captured=("old-it",)), Objects([stored("old-it", "Instancetype", "small", dedicated)]))[0]
     assert isinstance(created, Create)
     assert created.manifest["data"]["spec"] == dedicated
 
@@ -101,46 +99,49 @@ def test_fields_that_were_unset_stay_unset() -> None:
 def test_bare_spec_counts_for_the_matcher_afterwards() -> None:
     machine = vm()
     writes = convert(machine, Objects([bare("old-it", SIZE), bare("old-p", BUS)]))
-    created = [{**item.manifest, "kind": "ControllerRevision"} for item in writes.actions if isinstance(item, Create)]
-    assert names(writes.actions) == ["db-small-v1beta1--0", "db-linux-v1beta1--0"]
+    created = [{**item.manifest, "kind": "ControllerRevision"} for item in writes if isinstance(item, Create)]
+    assert names(writes) == ["db-small-v1beta1--0", "db-linux-v1beta1--0"]
     assert [item["data"]["kind"] for item in created] == [
         "VirtualMachineClusterInstancetype",
         "VirtualMachineClusterPreference",
     ]
     machine["status"]["instancetypeRef"]["controllerRevisionRef"]["name"] = created[0]["metadata"]["name"]
-    assert find.spec(machine, INSTANCETYPE, Objects(created)).spec == SIZE
+    assert find.effective_spec(machine, INSTANCETYPE, Objects(created)) == SIZE
 
 
 def test_current_and_shared_revisions_stay() -> None:
-    created = [{**item.manifest, "kind": "ControllerRevision"} for item in convert(vm(), Objects(OLD)).actions[:2]]
-    assert convert(vm(captured=(NEW[0], NEW[1])), Objects(created)).actions == ()
-    kinds = [type(action) for action in convert(vm(), Objects(OLD), {"old-p"}).actions]
+    created = [{**item.manifest, "kind": "ControllerRevision"} for item in convert(vm(), Objects(OLD))[:2]]
+    assert convert(vm(captured=(NEW[0], NEW[1])), Objects(created)) == []
+    kinds = [type(action) for action in convert(vm(), Objects(OLD), {"old-p"})]
     assert kinds == [Create, Create, PatchStatus, Delete]
 
 
 def test_interrupted_conversion_continues() -> None:
-    created = [{**item.manifest, "kind": "ControllerRevision"} for item in convert(vm(), Objects(OLD)).actions[:2]]
+    created = [{**item.manifest, "kind": "ControllerRevision"} for item in convert(vm(), Objects(OLD))[:2]]
     again = convert(vm(), Objects([*OLD, created[0]]))
-    assert (again.error, names(again.actions)) == (None, NEW[1:])
+    assert names(again) == NEW[1:]
     other = {**created[0], "data": {**created[0]["data"], "spec": {**SIZE, "cpu": {"guest": 4}}}}
     message = f'controllerrevisions.apps "{NEW[0]}" already exists with other content'
-    assert convert(vm(), Objects([*OLD, other])).error == Problem(message, "AlreadyExists", 409)
+    assert status(failure(convert, vm(), Objects([*OLD, other]))) == (message, "AlreadyExists", 409)
 
 
 class Hidden(Objects):
     """Lets nobody see new revisions."""
 
     def get(self, kind: str, namespace: str, name: str) -> Any:
-        return super().get(kind, namespace, name) or Problem("forbidden")
+        found = super().get(kind, namespace, name)
+        if found is None:
+            raise KubeVirtError("forbidden")
+        return found
 
 
 def test_unreadable_revisions_are_reported() -> None:
     unknown = revision("old-it", {"apiVersion": f"{GROUP}/v2", "kind": "VirtualMachineInstancetype", "spec": SIZE})
-    error = convert(vm(captured=("old-it",)), Objects([unknown])).error
-    assert error is not None and f"of {GROUP}/v2, which KubeVirt does not read" in error.message
-    lost = convert(vm(captured=("lost",)), Objects([])).error
-    assert lost is not None and lost.message == 'controllerrevisions.apps "lost" not found'
-    assert convert(vm(), Hidden(OLD)).error == Problem("forbidden")
+    error = failure(convert, vm(captured=("old-it",)), Objects([unknown]))
+    assert f"of {GROUP}/v2, which KubeVirt does not read" in error.message
+    lost = failure(convert, vm(captured=("lost",)), Objects([]))
+    assert lost.message == 'controllerrevisions.apps "lost" not found'
+    assert failure(convert, vm(), Hidden(OLD)).message == "forbidden"
 
 
 def test_old_revisions_are_found_by_release() -> None:

@@ -6,9 +6,9 @@ import pytest
 
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.guest.effect import ASSUMED, NOTHING, GuestEffect, Instance
+from plugins.module_utils._resolver.guest.effect import ASSUMED, NOTHING, GuestEffect, MaybeVMI
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from plugins.module_utils._resolver.kubevirt.find import revision_store as revision
+from plugins.module_utils._resolver.kubevirt.find import revision_store
 from plugins.module_utils._resolver.kubevirt.find.find import Specs
 from plugins.module_utils._resolver.kubevirt.find.lookup import Lookup, Objects
 from plugins.module_utils._resolver.refresh import drift
@@ -33,12 +33,12 @@ def instancetype(guest: int, memory: str, generation: int, uid: str = "it") -> d
     }
 
 
-def judged(vm: dict[str, Any], objects: Lookup, kubevirt: KubeVirt = DEFAULT, instance: Instance = None) -> drift.Drift:
+def judged(vm: dict[str, Any], objects: Lookup, kubevirt: KubeVirt = DEFAULT, instance: MaybeVMI = None) -> drift.Drift:
     return drift.drift(vm, instance, Cluster(objects, kubevirt))
 
 
 def changed_specs(
-    vm: dict[str, Any], before: Specs, after: Specs, kubevirt: KubeVirt = DEFAULT, instance: Instance = ASSUMED
+    vm: dict[str, Any], before: Specs, after: Specs, kubevirt: KubeVirt = DEFAULT, instance: MaybeVMI = ASSUMED
 ) -> GuestEffect:
     """The effect of other specs on a VM."""
     without = GuestEffect(NOTHING)
@@ -47,7 +47,7 @@ def changed_specs(
 
 
 def captured(manifest: dict[str, Any], *others: dict[str, Any], lost: bool = False) -> drift.Drift:
-    stored = {**revision.controller_revision(VM, manifest), "kind": "ControllerRevision", "apiVersion": "apps/v1"}
+    stored = {**revision_store.controller_revision(VM, manifest), "kind": "ControllerRevision", "apiVersion": "apps/v1"}
     vm = {
         **VM,
         "status": {"instancetypeRef": {"name": "big", "controllerRevisionRef": {"name": stored["metadata"]["name"]}}},
@@ -81,7 +81,7 @@ def test_a_lost_revision() -> None:
 
 
 def test_revisions_of_older_api_versions_are_compared() -> None:
-    alpha = {**revision.controller_revision(VM, instancetype(2, "4Gi", 1)), "kind": "ControllerRevision"}
+    alpha = {**revision_store.controller_revision(VM, instancetype(2, "4Gi", 1)), "kind": "ControllerRevision"}
     alpha["data"] = {**alpha["data"], "apiVersion": "instancetype.kubevirt.io/v1alpha2"}
     reference = {"name": "big", "controllerRevisionRef": {"name": alpha["metadata"]["name"]}}
     result = judged({**VM, "status": {"instancetypeRef": reference}}, Objects([alpha, instancetype(4, "4Gi", 2)]))

@@ -4,12 +4,16 @@ import base64
 import json
 from typing import Any
 
+import pytest
+
 from plugins.module_utils._resolver.api import release
+from plugins.module_utils._resolver.api.errors import KubeVirtError
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.kubevirt.find.revision_store import controller_revision
 from plugins.module_utils._resolver.kubevirt.vmi.vmi import build
+from plugins.module_utils._resolver.refresh import export
 from plugins.module_utils._resolver.refresh.controller_revisions import copies_without_revisions
 from plugins.module_utils._resolver.refresh.export import export_vm, export_vms, manifests
 
@@ -213,3 +217,8 @@ def test_copies_without_revisions() -> None:
     both = {"instancetype": pin, "preference": {"name": "linux"}}
     reference = {"preferenceRef": {"name": "linux", "controllerRevisionRef": {"name": "x"}}}
     assert copies_without_revisions({**machine, "spec": {**machine["spec"], **both}, "status": reference}, NEWEST) != []
+
+
+def test_empty_revisions_cannot_be_exported() -> None:
+    with pytest.raises(KubeVirtError, match="the revision small-1 is empty"):
+        export._as_v1beta1({"metadata": {"name": "small-1"}, "data": None}, NEWEST)

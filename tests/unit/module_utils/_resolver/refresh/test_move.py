@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._resolver.api.errors import KubeVirtError
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.api.tree import apply_merge_patch
 from plugins.module_utils._resolver.guest.effect import ASSUMED, RESTART
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from plugins.module_utils._resolver.kubevirt.find import revision_store as revision
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects, Problem
+from plugins.module_utils._resolver.kubevirt.find import revision_store
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.refresh import drift, move, recapture
 from plugins.module_utils._resolver.refresh.controller_revisions import RevisionIndex
 from plugins.module_utils._resolver.refresh.revision_change import RevisionChange
@@ -64,7 +65,7 @@ class World:
 
     def capture(self, matcher_field: Any, manifest: Manifest, style: str = "status") -> None:
         """As virt-controller does."""
-        created = revision.controller_revision(self.vm, manifest)
+        created = revision_store.controller_revision(self.vm, manifest)
         self.revisions.append({"apiVersion": "apps/v1", "kind": "ControllerRevision", **created})
         captured = created["metadata"]["name"]
         if style == "spec":
@@ -79,17 +80,17 @@ class World:
 
     @property
     def drift(self) -> drift.Drift:
-        return drift.drift(self.vm, ASSUMED, Cluster(self.objects, CLUSTER))
+        return drift.drift(self.vm, ASSUMED, Cluster(self.objects, CLUSTER), RevisionIndex(self.revisions))
 
     @property
     def objects(self) -> Objects:
         return Objects([*self.revisions, *self.live])
 
     def move(self, replace: Any = None, patch: Any = None, matcher_fields: Any = MATCHER_FIELDS) -> RevisionChange:
-        return move.move(self.vm, self.drift, matcher_fields, replace, patch, self.objects, CLUSTER)
+        return move.move(self.drift, matcher_fields, replace, patch)
 
     def restore(self, had: Manifest) -> RevisionChange:
-        return move.restore(self.vm, self.drift, had, RevisionIndex(self.revisions), CLUSTER)
+        return move.restore(self.drift, had)
 
     def carry_out(self, change: RevisionChange) -> None:
         self.vm["spec"] = apply_merge_patch(self.vm["spec"], change.spec or {})
@@ -169,13 +170,13 @@ def test_rollback_restores_the_former_vm_exactly(style: str, pinned: bool) -> No
     before = copy.deepcopy(world.vm["spec"])
     patch = {**MACHINE, "metadata": {"annotations": {"moved": "yes"}}}
     change = world.move({"small": "large"}, patch)
-    assert change.former is not None
+    assert change.previous is not None
     world.carry_out(change)
     world.capture(INSTANCETYPE, world.live[2], style)
     assert world.vm["spec"] != before and not world.move({"small": "large"}, patch).due
 
-    back = world.restore(change.former)
-    captured = change.former["revisions"]["instancetype"]
+    back = world.restore(change.previous)
+    captured = change.previous["revisions"]["instancetype"]
     assert back.expected == {"instancetype": captured}
     assert back.effect is not None and back.effect.guest_after["memory"] == "2Gi"
     world.carry_out(back)
@@ -188,12 +189,12 @@ def test_rollback_restores_the_former_vm_exactly(style: str, pinned: bool) -> No
     template = world.vm["spec"]["template"]
     assert template.pop("metadata", {}) in ({}, {"annotations": {}})
     assert world.vm["spec"] == before
-    assert not world.restore(change.former).due
+    assert not world.restore(change.previous).due
 
 
 def test_rollback_without_its_revision_is_refused() -> None:
     had = {"spec": {"instancetype": {"name": "small"}}, "revisions": {"instancetype": "pruned"}}
-    assert "the former revision pruned does not exist" in str(World().restore(had).refusal)
+    assert "the previous revision pruned does not exist" in str(World().restore(had).refusal)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +226,7 @@ class Forbidden(World):
         class Hidden(Objects):
             def get(self, kind: str, namespace: str, name: str) -> Any:
                 if kind == "ControllerRevision":
-                    return Problem("no", "Forbidden", 403)
+                    raise KubeVirtError("no", "Forbidden", 403)
                 return super().get(kind, namespace, name)
 
         return Hidden(self.live)
@@ -236,8 +237,8 @@ def test_unreadable_revisions_refuse_the_move() -> None:
     assert "small cannot be read: no" in str(Forbidden(large).move({"small": "large"}).refusal)
     world = World(large)
     change = world.move({"small": "large"})
-    assert change.former is not None
+    assert change.previous is not None
     world.carry_out(change)
     for item in world.revisions:
         item["data"] = {"kind": "Other"}
-    assert str(world.restore(change.former).refusal).startswith("cannot read the revision ")
+    assert str(world.restore(change.previous).refusal).startswith("cannot read the revision ")

@@ -27,10 +27,10 @@ def captured(name: str, kind: str = "VirtualMachineInstancetype") -> Manifest:
     return {"name": "big", "kind": kind, "controllerRevisionRef": {"name": name}}
 
 
-def part(state: str, revision: str, now: int, **more: Any) -> drift.Drift:
+def part(state: str, revision: str, now: int, vm: Manifest | None = None, **more: Any) -> drift.Drift:
     role_drift = drift.MatcherDrift(state, "k", "big", revision, False, 1, now, False, (), "", "")._replace(**more)
     nothing, cluster = GuestEffect(NOTHING), Cluster(Objects([]))
-    return drift.Drift({}, None, cluster, {INSTANCETYPE: role_drift}, {}, {}, nothing, nothing)
+    return drift.Drift(vm or {}, None, cluster, {INSTANCETYPE: role_drift}, {}, {}, nothing, nothing)
 
 
 def test_bump_patches_remove_their_annotation() -> None:
@@ -95,7 +95,7 @@ def test_start_revision_of_a_generation_demands_a_bump() -> None:
 
 def test_rollback_patch_pins_to_what_the_vm_had() -> None:
     before = vm({"name": "big"}, captured("old"))
-    had = recapture.state_before(before, part(drift.DRIFTED, "old", 2), [INSTANCETYPE])
+    had = recapture.state_before(part(drift.DRIFTED, "old", 2, vm=before), [INSTANCETYPE])
     assert had is not None
     assert recapture.rollback_patch(had) == {
         "spec": {"instancetype": {"kind": None, "name": "big", "revisionName": "old"}}
@@ -103,17 +103,17 @@ def test_rollback_patch_pins_to_what_the_vm_had() -> None:
     assert recapture.pins_to_remove(before, had) == [INSTANCETYPE]
     assert recapture.unpin_patch([INSTANCETYPE]) == {"spec": {"instancetype": {"revisionName": None}}}
     for lost in (part(drift.REVISION_LOST, "old", 2), part(drift.NOT_CAPTURED, "", 2)):
-        assert recapture.state_before(before, lost, [INSTANCETYPE]) is None
-    assert recapture.state_before(before, part(drift.DRIFTED, "old", 2), [PREFERENCE]) is None
+        assert recapture.state_before(lost._replace(vm=before), [INSTANCETYPE]) is None
+    assert recapture.state_before(part(drift.DRIFTED, "old", 2, vm=before), [PREFERENCE]) is None
 
 
 def test_rollback_keeps_a_pin_of_the_user() -> None:
     before = vm({"name": "big", "revisionName": "old"}, captured("old"))
-    had = recapture.state_before(before, part(drift.DRIFTED, "old", 2), [INSTANCETYPE])
+    had = recapture.state_before(part(drift.DRIFTED, "old", 2, vm=before), [INSTANCETYPE])
     assert had is not None and recapture.pins_to_remove(before, had) == []
     # Up to KubeVirt 1.4 the name in the spec is the captured revision.
     older = vm({"name": "big", "revisionName": "old"})
-    had = recapture.state_before(older, part(drift.DRIFTED, "old", 2), [INSTANCETYPE])
+    had = recapture.state_before(part(drift.DRIFTED, "old", 2, vm=older), [INSTANCETYPE])
     assert had is not None and recapture.pins_to_remove(older, had) == []
 
 

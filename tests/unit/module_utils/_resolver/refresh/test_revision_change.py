@@ -9,8 +9,7 @@ from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIE
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.guest.effect import ASSUMED, LIVE, RESTART
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from plugins.module_utils._resolver.kubevirt.find import revision_names as naming
-from plugins.module_utils._resolver.kubevirt.find import revision_store as revision
+from plugins.module_utils._resolver.kubevirt.find import revision_names, revision_store
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.refresh import controller_revisions, drift, revision_change
 from plugins.module_utils._resolver.refresh.controller_revisions import RevisionIndex
@@ -58,7 +57,7 @@ class World:
         self.live = live
         self.revisions: list[Manifest] = []
         for manifest in captured:
-            created = revision.controller_revision(self.vm, manifest)
+            created = revision_store.controller_revision(self.vm, manifest)
             self.revisions.append({"apiVersion": "apps/v1", "kind": "ControllerRevision", **created})
             matcher_field = INSTANCETYPE if "Instancetype" in manifest["kind"] else PREFERENCE
             name = created["metadata"]["name"]
@@ -85,20 +84,18 @@ class World:
 
     @property
     def drift(self) -> drift.Drift:
-        return drift.drift(self.vm, ASSUMED, Cluster(Objects([*self.revisions, *self.live]), KubeVirt(NEWEST)))
+        return drift.drift(
+            self.vm,
+            ASSUMED,
+            Cluster(Objects([*self.revisions, *self.live]), KubeVirt(NEWEST)),
+            RevisionIndex(self.revisions),
+        )
 
     def refresh(self, *matcher_fields: Any) -> RevisionChange:
-        return revision_change.refresh(self.vm, self.drift, matcher_fields or MATCHER_FIELDS)
+        return revision_change.refresh(self.drift, matcher_fields or MATCHER_FIELDS)
 
     def pin_to(self, requested: Any, *matcher_fields: Any) -> RevisionChange:
-        return revision_change.pin(
-            self.vm,
-            self.drift,
-            matcher_fields or MATCHER_FIELDS,
-            requested,
-            RevisionIndex(self.revisions),
-            KubeVirt(NEWEST),
-        )
+        return revision_change.pin(self.drift, matcher_fields or MATCHER_FIELDS, requested)
 
 
 def drifted(style: str = "status", **domain: Any) -> World:
@@ -317,7 +314,7 @@ class TestHistory:
         foreign = copy.deepcopy(world.revisions[0])
         foreign["metadata"].update(name="foreign", ownerReferences=[{"uid": "other"}])
         renamed = copy.deepcopy(world.revisions[0])
-        renamed["metadata"].update(name="renamed", labels={naming.NAME_LABEL: "small"})
+        renamed["metadata"].update(name="renamed", labels={revision_names.NAME_LABEL: "small"})
         result = revision_change.history(world.vm, INSTANCETYPE, RevisionIndex([*world.revisions, foreign, renamed]))
         assert [item["metadata"]["name"] for item in result] == [world.name(2), world.name(10)]
 

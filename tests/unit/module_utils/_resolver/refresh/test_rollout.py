@@ -13,7 +13,7 @@ RUNNING: Facts = {
     "ready": True,
     "run_strategy": "Always",
     "conditions": [],
-    "instance": {"phase": "Running", "guest": {"vcpus": 1}},
+    "vmi": {"phase": "Running", "guest": {"vcpus": 1}},
 }
 STOPPED: Facts = {"status": "Stopped", "ready": False, "run_strategy": "Halted", "conditions": []}
 DOWN: Facts = {**RUNNING, "status": "ErrorPvcNotFound", "ready": False}
@@ -105,7 +105,7 @@ def fleet(*down: str, count: int = 6, decision: str = "refresh", broken: bool = 
             "down": name in down,
             "broken": broken and name in down,
             "touched": True,
-            "former": {"spec": {}},
+            "previous": {"spec": {}},
             "state": {"instancetype": part()},
         }
         for name in "abcdefghij"[:count]
@@ -147,12 +147,12 @@ def test_batch_takes_the_room_that_others_leave() -> None:
 def test_wave_takes_what_there_is_room_for() -> None:
     state = planned(fleet("c"), Limits("6", "3"))
     left = list(state.vms)
-    assert rollout.wave(state, left, {"shop/c"}) == ["shop/c", "shop/a", "shop/b"]
-    assert rollout.wave(state, left, {"shop/c", "shop/x", "shop/y"}) == ["shop/c"]
-    assert rollout.wave(state, ["shop/a"], {"shop/x", "shop/y", "shop/z"}) == []
+    assert rollout.next_wave(state, left, {"shop/c"}) == ["shop/c", "shop/a", "shop/b"]
+    assert rollout.next_wave(state, left, {"shop/c", "shop/x", "shop/y"}) == ["shop/c"]
+    assert rollout.next_wave(state, ["shop/a"], {"shop/x", "shop/y", "shop/z"}) == []
     state.vms["shop/a"]["touched"] = False
-    assert rollout.wave(state, ["shop/a"], {"shop/x", "shop/y", "shop/z"}) == ["shop/a"]
-    assert rollout.no_room_for(state, ["shop/b"], [f"shop/{name}" for name in "uvwxyz"], 300) == (
+    assert rollout.next_wave(state, ["shop/a"], {"shop/x", "shop/y", "shop/z"}) == ["shop/a"]
+    assert rollout.room_timeout(state, ["shop/b"], [f"shop/{name}" for name in "uvwxyz"], 300) == (
         "6 others are down for 300 s, and 1 more would be; at most 3 may: shop/u, shop/v, shop/w, shop/x, shop/y, ..."
     )
 
@@ -160,26 +160,26 @@ def test_wave_takes_what_there_is_room_for() -> None:
 def test_vm_of_a_broken_off_batch_failed() -> None:
     state = planned(fleet(count=2), Limits("100%", "2", max_failures="1", canary=0))
     assert rollout.begin(state, "2026-05-01 22:00:00") == ["shop/a", "shop/b"]
-    rollout.changing(state, ["shop/a"])
+    rollout.mark_in_progress(state, ["shop/a"])
     assert state.failures == ["shop/a: its batch was broken off"]
     result = {"changed": True, "restarted": True, "needs": "restart", "method": "status", "failed": False}
-    rollout.changed(state, {"shop/a": result, "shop/b": {**result, "failed": True, "msg": "no"}}, {})
+    rollout.record_results(state, {"shop/a": result, "shop/b": {**result, "failed": True, "msg": "no"}}, {})
     assert (state.outcomes["shop/a"]["failed"], state.failures) == (False, ["shop/b: no"])
     assert rollout.batch_summary(state) == "batch 1 of 1: 2 VMs, 2 changed, 2 restarted, 1 failed"
-    rollout.judge(state, "it does not answer", 7.5)
+    rollout.end_batch(state, "it does not answer", 7.5)
     assert (state.longest, state.begun) == (7.5, "")
     assert state.stopped == ("2 failed, at most 1 may: shop/a: health check: it does not answer; shop/b: no")
     # A batch is judged once.
-    rollout.judge(state, "again", 99)
+    rollout.end_batch(state, "again", 99)
     assert state.longest == 7.5
 
 
 def test_unhealthy_vm_fails_and_says_why() -> None:
     state = planned(fleet(count=1), Limits())
     rollout.begin(state, "")
-    rollout.changed(state, {"shop/a": {"changed": True, "failed": False}}, {"shop/a": "not ready (Starting)"})
+    rollout.record_results(state, {"shop/a": {"changed": True, "failed": False}}, {"shop/a": "not ready (Starting)"})
     assert state.failures == ["shop/a: not ready (Starting)"]
-    rollout.rolled_back(state, {"shop/a": {"changed": True, "failed": False}}, {"shop/a": "not ready (Starting)"})
+    rollout.record_rollbacks(state, {"shop/a": {"changed": True, "failed": False}}, {"shop/a": "not ready (Starting)"})
     assert state.rollbacks["shop/a"]["complaint"] == "shop/a: not ready (Starting)"
 
 
@@ -207,17 +207,17 @@ def test_failed_vms_are_rolled_back_first() -> None:
     state = planned(fleet(count=4), Limits("100%", "4", canary=0))
     rollout.begin(state, "")
     done = {"changed": True, "failed": False}
-    rollout.changed(
+    rollout.record_results(
         state, {"shop/a": done, "shop/b": {**done, "failed": True}, "shop/c": {**done, "changed": False}}, {}
     )
     now = {label: {"instancetype": part(revision=f"r-{2 if label != 'shop/c' else 1}")} for label in state.vms}
-    assert rollout.to_roll_back(state, now, moves=False) == {
+    assert rollout.previous_revisions(state, now, moves=False) == {
         "shop/b": {"instancetype": "r-1"},
         "shop/a": {"instancetype": "r-1"},
     }
-    assert list(rollout.to_roll_back(state, now, moves=True)) == ["shop/b", "shop/a"]
+    assert list(rollout.previous_revisions(state, now, moves=True)) == ["shop/b", "shop/a"]
     del now["shop/b"]
-    assert list(rollout.to_roll_back(state, now, moves=False)) == ["shop/a"]
+    assert list(rollout.previous_revisions(state, now, moves=False)) == ["shop/a"]
 
 
 def test_refused_vms_stop_a_run_before_it_begins() -> None:

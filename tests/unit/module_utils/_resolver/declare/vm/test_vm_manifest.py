@@ -14,7 +14,7 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from plugins.doc_fragments import virtual_machine_options
 from plugins.module_utils._resolver.api.errors import FieldError
-from plugins.module_utils._resolver.declare.vm.manifest import manifest, warnings
+from plugins.module_utils._resolver.declare.vm.manifest import grown_claims, manifest, warnings
 from plugins.module_utils._resolver.declare.vm.options import SPEC
 from plugins.module_utils._resolver.declare.vm.volumes import generated_name
 from plugins.modules import virtual_machine
@@ -29,6 +29,12 @@ def refused(**options: Any) -> str:
     with pytest.raises(FieldError) as error:
         manifest({"name": "a", **options})
     return str(error.value)
+
+
+def test_claims_that_grow_are_named() -> None:
+    disk = {"import": {"name": "data", "blank": True, "size": "1Gi", "expand": "grow"}}
+    fixed = {"import": {"name": "logs", "blank": True, "size": "1Gi"}}
+    assert grown_claims({"name": "a", "volumes": [disk, fixed]}) == {"data"}
 
 
 def test_generated_names_depend_only_on_the_vm() -> None:

@@ -11,7 +11,7 @@ def test_spread_ratio_0_crashes_kubevirt(across: str) -> None:
     preference = {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"across": across, "ratio": 0}}}
     for call in (
         lambda: topology.topology(4, preference),
-        lambda: topology.spread_indivisible({"cpu": {"guest": 4}}, preference),
+        lambda: topology.check_spread({"cpu": {"guest": 4}}, preference),
     ):
         with pytest.raises(Panic, match=r"^a spread ratio of 0 divides by zero$"):
             call()
@@ -19,5 +19,4 @@ def test_spread_ratio_0_crashes_kubevirt(across: str) -> None:
 
 
 def test_spread_without_instancetype() -> None:
-    preference = {"cpu": {"preferredCPUTopology": "preferSpread"}}
-    assert topology.spread_indivisible(None, preference) is None
+    topology.check_spread(None, {"cpu": {"preferredCPUTopology": "preferSpread"}})

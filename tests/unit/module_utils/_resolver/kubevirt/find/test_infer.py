@@ -3,9 +3,12 @@
 import copy
 from typing import Any
 
-from plugins.module_utils._resolver.api.release import NEWEST, Release, parse_release
-from plugins.module_utils._resolver.kubevirt.find.infer import NotInferred, infer
-from plugins.module_utils._resolver.kubevirt.find.lookup import PANIC, Objects, Problem
+from kubevirt_failures import failure
+
+from plugins.module_utils._resolver.api.errors import Panic
+from plugins.module_utils._resolver.api.release import parse_release
+from plugins.module_utils._resolver.kubevirt.find.infer import MissingLabels, infer
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 
 LABEL = "instancetype.kubevirt.io/default-"
 LABELS = {f"{LABEL}instancetype": "u1.small", f"{LABEL}preference": "fedora"}
@@ -31,25 +34,13 @@ def vm(volume: dict[str, Any] | None = None, policy: str | None = None, **spec: 
     return copy.deepcopy(manifest)
 
 
-def inferred(manifest: dict[str, Any], objects: Objects, release: Release = NEWEST) -> dict[str, Any]:
-    result = infer(manifest, objects, release)
-    assert isinstance(result, dict)
-    return result
-
-
-def failure(manifest: dict[str, Any], objects: Objects, release: Release = NEWEST) -> NotInferred:
-    result = infer(manifest, objects, release)
-    assert isinstance(result, NotInferred)
-    return result
-
-
 def test_vm_without_template_crashes_only_for_inference() -> None:
-    assert failure(vm(template=None), Objects([])).problem == Problem("the VirtualMachine has no template", PANIC)
-    assert inferred(vm(template=None, instancetype=None, preference=None), Objects([]))
+    assert isinstance(failure(infer, vm(template=None), Objects([])), Panic)
+    assert infer(vm(template=None, instancetype=None, preference=None), Objects([]))
 
 
 def test_value_of_wrong_type_is_bad_request() -> None:
-    error = failure(vm(runStrategy=1), Objects([])).problem
+    error = failure(infer, vm(runStrategy=1), Objects([]))
     assert (error.reason, error.code) == ("BadRequest", 400)
     assert error.message == "spec.runStrategy: expected a string, found 1"
 
@@ -66,6 +57,6 @@ def test_snapshot_labels_count_since_1_9() -> None:
         (of_data_volume, "unable to infer defaults from DataVolumeSpec as DataVolumeSource is not supported"),
         (of_data_source, "unable to infer defaults from DataSource that doesn't provide DataVolumeSourcePVC"),
     ):
-        assert inferred(vm(DV_VOLUME), objects)
-        failed = failure(vm(DV_VOLUME), objects, parse_release("1.8"))
-        assert (failed.problem.message, failed.ignorable) == (message, True)
+        assert infer(vm(DV_VOLUME), objects)
+        failed = failure(infer, vm(DV_VOLUME), objects, parse_release("1.8"))
+        assert isinstance(failed, MissingLabels) and failed.message == message

@@ -2,8 +2,6 @@
 
 import copy
 
-from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
-from plugins.module_utils._resolver.kubevirt.find import revision_names as naming
 from plugins.module_utils._resolver.kubevirt.find import revision_store as revision
 
 VM = {"metadata": {"name": "a", "namespace": "web", "uid": "1"}, "spec": {}}
@@ -17,16 +15,3 @@ def test_empty_node_selector_is_dropped_from_revision() -> None:
     assert result["data"]["spec"] == {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
     assert result["data"]["metadata"] == {"name": "x"}
     assert obj == before
-
-
-def test_pinned_revision_overrides_captured_revision() -> None:
-    vm = {
-        "spec": {"instancetype": {"name": "u", "revisionName": "mine"}, "preference": {"name": "p"}},
-        "status": {
-            "instancetypeRef": {"controllerRevisionRef": {"name": "theirs"}},
-            "preferenceRef": {"controllerRevisionRef": {"name": "theirs"}},
-        },
-    }
-    assert naming.referenced(vm, INSTANCETYPE) == naming.Reference("mine", pinned=True)
-    assert naming.referenced(vm, PREFERENCE) == naming.Reference("theirs")
-    assert naming.referenced({"spec": {}}, PREFERENCE) == naming.Reference()

@@ -8,7 +8,7 @@ from plugins.module_utils._resolver.api import release, schema
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from plugins.module_utils._resolver.kubevirt.vmi import defaults
-from plugins.module_utils._resolver.kubevirt.vmi.hotplug import limits
+from plugins.module_utils._resolver.kubevirt.vmi.hotplug import live_update_limits
 
 
 def spec(**fields: Any) -> dict[str, Any]:
@@ -67,4 +67,4 @@ def test_guest_memory_is_requested_before_1_6(
 @pytest.mark.parametrize("field", ["maxCpuSockets", "maxHotplugRatio"])
 def test_limit_of_wrong_type(field: str) -> None:
     with pytest.raises(ValueError, match=f"liveUpdateConfiguration.{field}: expected a whole number, found '4'"):
-        limits({"liveUpdateConfiguration": {field: "4"}})
+        live_update_limits({"liveUpdateConfiguration": {field: "4"}})

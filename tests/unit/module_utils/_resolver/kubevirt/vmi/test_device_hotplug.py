@@ -9,10 +9,10 @@ from interface_specs import spec as own_spec
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from plugins.module_utils._resolver.kubevirt.vmi.device_hotplug import (
-    migrated,
+    migration_update,
     plugged_interfaces,
     plugged_volumes,
-    replaced,
+    replacement_update,
 )
 from plugins.module_utils._resolver.kubevirt.vmi.hotplug import LiveUpdate
 
@@ -109,7 +109,7 @@ MOVED_DATA_VOLUME = ({"name": "root", "dataVolume": {"name": "other"}}, disk("ro
 
 
 def moves(desired: Manifest, running: Manifest, **status: Any) -> tuple[tuple[str, ...], str | None]:
-    update = migrated(vm(desired, updateVolumesStrategy="Migration"), {"spec": running, "status": status})
+    update = migration_update(vm(desired, updateVolumesStrategy="Migration"), {"spec": running, "status": status})
     return update.changes, update.restart_required
 
 
@@ -130,7 +130,7 @@ def moves(desired: Manifest, running: Manifest, **status: Any) -> tuple[tuple[st
 )
 def test_volume_migration(desired: Manifest, running: Manifest, expected: bool) -> None:
     assert moves(desired, running) == (("volumes",) if expected else (), None)
-    assert not migrated(vm(desired), {"spec": running}).changes
+    assert not migration_update(vm(desired), {"spec": running}).changes
     # A VM with this strategy gets no volumes plugged.
     with_strategy = vm(spec(ROOT, DATA), updateVolumesStrategy="Migration")
     running_spec = spec(ROOT)
@@ -184,8 +184,8 @@ def test_guests_that_cannot_migrate_volumes(status: Manifest, expected: str) -> 
     ],
 )
 def test_older_releases_replace_volumes_at_restart(desired: Manifest, running: Manifest, waits: bool) -> None:
-    assert bool(replaced(vm(desired), {"spec": running}).restart_required) is waits
-    assert replaced(vm(desired, updateVolumesStrategy="Migration"), {"spec": running}) == LiveUpdate()
+    assert bool(replacement_update(vm(desired), {"spec": running}).restart_required) is waits
+    assert replacement_update(vm(desired, updateVolumesStrategy="Migration"), {"spec": running}) == LiveUpdate()
 
 
 # Interfaces that a running VMI gets from its VM.

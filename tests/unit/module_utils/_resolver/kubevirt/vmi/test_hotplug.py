@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
+from kubevirt_failures import failure
 
-from plugins.module_utils._resolver.kubevirt.vmi.hotplug import LiveUpdate, memory, memory_hotplug_error
+from plugins.module_utils._resolver.kubevirt.vmi.hotplug import LiveUpdate, check_memory_hotplug, memory_update
 
 Manifest = dict[str, Any]
 
@@ -30,19 +31,21 @@ def migratable(maximum: str | None = "4Gi", at_boot: str = "1Gi", *conditions: t
 )
 def test_guests_without_memory_hotplug(domain: Manifest, fields: Manifest, reason: str) -> None:
     desired = {"domain": {"memory": {"guest": "2Gi"}, **domain}, **fields}
-    assert reason in (memory(desired, migratable()).restart_required or "")
-    assert bool(memory(desired, migratable()).changes) is not bool(reason)
+    assert reason in (memory_update(desired, migratable()).restart_required or "")
+    assert bool(memory_update(desired, migratable()).changes) is not bool(reason)
 
 
 def test_maximum_without_guest_memory() -> None:
     """Recorded of a VM that has only maxGuest."""
     expected = "Guest memory must be configured when memory hotplug is enabled"
-    assert memory_hotplug_error({"domain": {"memory": {}}}, "2Gi") == expected
+    assert failure(check_memory_hotplug, {"domain": {"memory": {}}}, "2Gi").message == expected
 
 
 def test_failed_memory_hotplug() -> None:
     desired: Manifest = {"domain": {"memory": {"guest": "1536Mi"}}}
-    assert "failed" in (memory(desired, migratable("4Gi", "1Gi", ("HotMemoryChange", "False"))).restart_required or "")
+    assert "failed" in (
+        memory_update(desired, migratable("4Gi", "1Gi", ("HotMemoryChange", "False"))).restart_required or ""
+    )
     without_memory = migratable()
     del without_memory["status"]["memory"]
-    assert memory({"domain": {"memory": {"guest": "2Gi"}}}, without_memory) == LiveUpdate()
+    assert memory_update({"domain": {"memory": {"guest": "2Gi"}}}, without_memory) == LiveUpdate()

@@ -4,11 +4,13 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+from kubevirt_failures import failure
 
 from plugins.module_utils._resolver.api import schema
+from plugins.module_utils._resolver.api.errors import KubeVirtError
 from plugins.module_utils._resolver.api.release import NEWEST, Release, parse_release
 from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
-from plugins.module_utils._resolver.kubevirt.find.lookup import Lookup, Objects, Problem
+from plugins.module_utils._resolver.kubevirt.find.lookup import Lookup, Objects
 from plugins.module_utils._resolver.kubevirt.vmi import live_update
 
 applied, differs = live_update.applied, live_update.differs
@@ -19,10 +21,11 @@ Manifest = dict[str, Any]
 def compare(
     vm: Manifest, started: Manifest, vmi: Manifest, lookup: Lookup, live: bool, release: Release = NEWEST
 ) -> bool | None:
-    applied_at_start, applied_now = (
-        applied(manifest, lookup, release) for manifest in ({**vm, "spec": started, "status": {}}, vm)
-    )
-    if isinstance(applied_at_start, Problem) or isinstance(applied_now, Problem):
+    try:
+        applied_at_start, applied_now = (
+            applied(manifest, lookup, release) for manifest in ({**vm, "spec": started, "status": {}}, vm)
+        )
+    except KubeVirtError:
         return None
     running = schema.canonical("VirtualMachineInstanceSpec", vmi["spec"])
     kubevirt = KubeVirt(release, {"vmRolloutStrategy": "LiveUpdate" if live else "Stage"})
@@ -181,7 +184,7 @@ def test_added_pod_network_needs_restart_since_1_8() -> None:
 
 
 def test_problems_of_applying() -> None:
-    assert isinstance(applied({"spec": {"template": {"spec": {"domain": 1}}}}, Objects([])), Problem)
+    assert failure(applied, {"spec": {"template": {"spec": {"domain": 1}}}}, Objects([])).code == 400
     # KubeVirt crashes.
     preference = {
         "kind": "VirtualMachinePreference",
@@ -190,4 +193,4 @@ def test_problems_of_applying() -> None:
     }
     manifest = vm(1)
     manifest["spec"] = {"preference": {"name": "p", "kind": preference["kind"]}, "template": template()}
-    assert isinstance(applied(manifest, Objects([preference])), Problem)
+    assert "preferred CPU features need" in failure(applied, manifest, Objects([preference])).message

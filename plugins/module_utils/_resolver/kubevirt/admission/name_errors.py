@@ -27,14 +27,11 @@ def dns_label(name: str) -> list[str]:
 
 def dns_subdomain(name: str) -> list[str]:
     """IsDNS1123Subdomain."""
-    errors = _length(name, LONGEST_SUBDOMAIN)
-    if not re.fullmatch(SUBDOMAIN, name):
-        rule = (
-            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must "
-            "start and end with an alphanumeric character"
-        )
-        errors.append(_form(rule, SUBDOMAIN, "example.com"))
-    return errors
+    rule = (
+        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start "
+        "and end with an alphanumeric character"
+    )
+    return [*_length(name, LONGEST_SUBDOMAIN), *_mismatch(name, rule, SUBDOMAIN, "example.com")]
 
 
 def qualified(name: str) -> list[str]:
@@ -59,18 +56,19 @@ def qualified(name: str) -> list[str]:
 
 def label_value(value: str) -> list[str]:
     """IsValidLabelValue."""
-    errors = _length(value, LONGEST_LABEL)
-    if not re.fullmatch(_LABEL_VALUE, value):
-        rule = (
-            "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must "
-            "start and end with an alphanumeric character"
-        )
-        errors.append(_form(rule, _LABEL_VALUE, "MyValue", "my_value", "12345"))
-    return errors
+    rule = (
+        "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start "
+        "and end with an alphanumeric character"
+    )
+    return [*_length(value, LONGEST_LABEL), *_mismatch(value, rule, _LABEL_VALUE, "MyValue", "my_value", "12345")]
 
 
 def _length(name: str, maximum: int) -> list[str]:
     return [f"must be no more than {maximum} characters"] if len(name.encode()) > maximum else []
+
+
+def _mismatch(text: str, rule: str, expression: str, *examples: str) -> list[str]:
+    return [] if re.fullmatch(expression, text) else [_form(rule, expression, *examples)]
 
 
 def _form(rule: str, expression: str, *examples: str) -> str:

@@ -9,52 +9,52 @@ from .errors import FieldError
 
 # Nobody reads more, and each needs another pass.
 _MOST: Final = 50
-# The words of an object that has none of several fields.
+# The message has this word if an object has none of several fields.
 _LACK: Final = "require"
-# What takes the place of a wrong value that no object can do without.
+# These replace wrong values that no object can do without.
 _FILLERS: Final = {"name": "x", "metadata.name": "x"}
 
 
-class Mended(NamedTuple):
-    """A value without what is wrong with it.
+class CollectedErrors(NamedTuple):
+    """The errors of a value, and the rest of it.
 
-    errors: what was wrong, in the order of the check. rest: what is left of the value. is_right: whether the check
-    accepts it.
+    errors: the errors in the order of the check. rest: the value without the wrong fields. is_valid: whether the check
+    accepts the rest.
     """
 
     errors: list[FieldError]
     rest: Any
-    is_right: bool
+    is_valid: bool
 
 
-def every_error(check: Callable[[Any], object], value: Any) -> list[FieldError]:
+def all_errors(check: Callable[[Any], object], value: Any) -> list[FieldError]:
     """The errors that a check raises for a value, in its order: after each one, it checks the rest of the value."""
-    return mended(check, value).errors
+    return collect_errors(check, value).errors
 
 
-def mended(check: Callable[[Any], object], value: Any) -> Mended:
-    """The errors that a check raises for a value, and the value without what they are about."""
+def collect_errors(check: Callable[[Any], object], value: Any) -> CollectedErrors:
+    """Checks a value again and again, each time without the fields that were wrong."""
     found: list[FieldError] = []
     while len(found) < _MOST:
         try:
             check(value)
-            return Mended(found, value, True)
+            return CollectedErrors(found, value, True)
         except FieldError as error:
-            new = [each for each in error.all if not _follows(each, found)]
+            new = [each for each in error.all if not _is_consequence(each, found)]
             found += new
-            rest = without(value, [each.path for each in new])
+            rest = without_fields(value, [each.path for each in new])
             path = error.path
             while rest == value and path:
-                # What is missing or empty is wrong again: the rest is checked without what it is in.
+                # A missing or empty value would be wrong again: the check goes on without its parent.
                 path = path.rpartition("[" if path.endswith("]") else ".")[0]
-                rest = without(value, [path])
+                rest = without_fields(value, [path])
             if rest == value:
                 break
             value = rest
-    return Mended(found, value, False)
+    return CollectedErrors(found, value, False)
 
 
-def _follows(new: FieldError, found: Iterable[FieldError]) -> bool:
+def _is_consequence(new: FieldError, found: Iterable[FieldError]) -> bool:
     """Whether an error is only about the lack of a value that was wrong before; an option may have its own path."""
     path, lacks = new.path, _LACK in new.reason
     return any(
@@ -63,8 +63,8 @@ def _follows(new: FieldError, found: Iterable[FieldError]) -> bool:
     )
 
 
-def without(value: Any, paths: Iterable[str]) -> Any:
-    """A value without what is at the paths. The entries of lists become empty, and keep their indexes."""
+def without_fields(value: Any, paths: Iterable[str]) -> Any:
+    """The value without the fields at the paths. Items of lists become empty, and keep their indexes."""
     for path in paths:
         value = _without(value, path, _FILLERS.get(path)) if path else value
     return value

@@ -6,17 +6,16 @@ revision that only the matcher names stays; but before 1.5 that was the captured
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterator
 from typing import NamedTuple, Union
 
-from ...api import release_schema
-from ...api.errors import FieldError
+from ...api.errors import KubeVirtError, Panic
 from ...api.manifest import Manifest, namespace_of
 from ...api.matcher import MATCHER_FIELDS, MatcherField
 from ...api.release import NEWEST, Release
-from ..find import decode
-from ..find import revision_names as naming
-from ..find import revision_store as revision
-from ..find.lookup import PANIC, Lookup, Problem, not_found
+from ..find import decode, revision_names, revision_store
+from ..find.find import canonical_vm
+from ..find.lookup import Lookup, not_found
 
 
 class Create(NamedTuple):
@@ -27,7 +26,7 @@ class Create(NamedTuple):
 
 
 class Delete(NamedTuple):
-    """Deletes a ControllerRevision. uid: of that one, "" if unknown; KubeVirt deletes by the name alone."""
+    """Deletes a ControllerRevision. uid: its UID, "" if unknown; KubeVirt deletes by the name alone."""
 
     namespace: str
     name: str
@@ -53,13 +52,6 @@ class PatchSpec(NamedTuple):
 Action = Union[Create, Delete, PatchSpec, PatchStatus]
 
 
-class Writes(NamedTuple):
-    """The writes of virt-controller: the requests in order; with an error, up to the request that fails."""
-
-    actions: tuple[Action, ...] = ()
-    error: Problem | None = None
-
-
 class CreatedRevisions:
     """The ControllerRevisions of a lookup, and those created since."""
 
@@ -67,11 +59,12 @@ class CreatedRevisions:
         self._lookup = lookup
         self._created: dict[tuple[str, str], Manifest] = {}
 
-    def get(self, namespace: str, name: str) -> Manifest | Problem | None:
+    def get(self, namespace: str, name: str) -> Manifest | None:
+        """The revision; None if it does not exist. Raises KubeVirtError for one that cannot be read."""
         return self._created.get((namespace, name)) or self._lookup.get("ControllerRevision", namespace, name)
 
-    def add(self, manifest: Manifest) -> Manifest | Problem | None:
-        """Creates a revision. Returns the existing object of that name, or None."""
+    def add(self, manifest: Manifest) -> Manifest | None:
+        """Creates a revision. Returns the existing object of that name, or None. Raises KubeVirtError like `get`."""
         key = namespace_of(manifest), manifest["metadata"]["name"]
         existing = self.get(*key)
         if existing is None:
@@ -85,24 +78,19 @@ class _Replacement(NamedTuple):
     name: str
 
 
-def upgrade(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Writes:
-    """The writes of virt-controller for a VM (plain manifest) and the objects in the cluster.
+def upgrade(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Iterator[Action]:
+    """The writes of virt-controller for a VM (plain manifest) and the objects in the cluster, in order.
 
-    All revisions are created before the VM is patched, and deleted after it.
+    All revisions are created before the VM is patched, and deleted after it. Raises KubeVirtError after the request
+    that fails.
     """
-    try:
-        vm = release_schema.canonical("VirtualMachine", vm, release)
-    except FieldError as error:
-        return Writes(error=Problem(str(error), "BadRequest", 400))
+    vm = canonical_vm(vm, release)
     namespace = namespace_of(vm)
     created = CreatedRevisions(lookup)
-    creates: list[Action] = []
     patch: list[Manifest] = []
     deletes: list[Action] = []
     for matcher_field in MATCHER_FIELDS:
-        replacement = _upgrade(vm, matcher_field, created, creates, release)
-        if isinstance(replacement, Problem):
-            return Writes(tuple(creates), replacement)
+        replacement = yield from _upgrade(vm, matcher_field, created, release)
         if replacement is None:
             continue
         path = f"/spec/{matcher_field.matcher}/revisionName"
@@ -111,14 +99,15 @@ def upgrade(vm: Manifest, lookup: Lookup, release: Release = NEWEST) -> Writes:
         patch.append({"op": "test", "path": path, "value": replacement.original})
         patch.append({"op": "replace", "path": path, "value": replacement.name})
         deletes.append(Delete(namespace, replacement.original, replacement.uid))
-    kind = PatchStatus if release.captures_in_status else PatchSpec
-    patches = [kind(namespace, vm["metadata"].get("name", ""), patch)] if patch else []
-    return Writes((*creates, *patches, *deletes))
+    if patch:
+        kind = PatchStatus if release.captures_in_status else PatchSpec
+        yield kind(namespace, vm["metadata"].get("name", ""), patch)
+    yield from deletes
 
 
 def _upgrade(
-    vm: Manifest, matcher_field: MatcherField, created: CreatedRevisions, creates: list[Action], release: Release
-) -> _Replacement | Problem | None:
+    vm: Manifest, matcher_field: MatcherField, created: CreatedRevisions, release: Release
+) -> Generator[Action, None, _Replacement | None]:
     """Creates the new revision if the captured one has an older version; None if there is nothing to do."""
     matcher = matcher_field.matcher_of(vm)
     if matcher is None:
@@ -130,22 +119,16 @@ def _upgrade(
         return None
     namespace = namespace_of(vm)
     original = created.get(namespace, captured)
-    if isinstance(original, Problem):
-        return original
     if original is None:
-        return not_found("ControllerRevision", captured)
-    if naming.is_latest(original):
+        raise not_found("ControllerRevision", captured)
+    if revision_names.is_latest(original):
         return None
-    decoded = decode.decode(original, release)
-    if decoded.error is not None:
-        return Problem(decoded.error)
-    if decoded.manifest is None:
-        return Problem(f'the ControllerRevision "{captured}" holds no object', PANIC)
-    upgraded = revision.controller_revision(vm, decoded.manifest, release)
-    creates.append(Create(namespace, upgraded))
+    manifest = decode.decode(original, release)
+    if manifest is None:
+        raise Panic(f'the ControllerRevision "{captured}" holds no object')
+    upgraded = revision_store.controller_revision(vm, manifest, release)
+    yield Create(namespace, upgraded)
     name = upgraded["metadata"]["name"]
-    existing = created.add(upgraded)
-    if existing is not None:
-        already_exists = Problem(f'controllerrevisions.apps "{name}" already exists', "AlreadyExists", 409)
-        return existing if isinstance(existing, Problem) else already_exists
+    if created.add(upgraded) is not None:
+        raise KubeVirtError(f'controllerrevisions.apps "{name}" already exists', "AlreadyExists", 409)
     return _Replacement(captured, original["metadata"].get("uid") or "", name)

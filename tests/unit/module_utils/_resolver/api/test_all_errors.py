@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._resolver.api.all_errors import all_errors, collect_errors, without_fields
 from plugins.module_utils._resolver.api.errors import FieldError
-from plugins.module_utils._resolver.api.every_error import every_error, mended, without
 from plugins.module_utils._resolver.api.formats import checked
 
 
@@ -26,13 +26,13 @@ from plugins.module_utils._resolver.api.formats import checked
 )
 def test_without_leaves_the_rest(path: str, left: Any) -> None:
     value = {"name": "web", "labels": {"a.b/c": 1, "a": [{"x": 1}, [2]]}}
-    assert without(value, [path]) == left
+    assert without_fields(value, [path]) == left
     assert value == {"name": "web", "labels": {"a.b/c": 1, "a": [{"x": 1}, [2]]}}
 
 
 def test_every_error_in_order() -> None:
     value = {"cpu": {"guest": "x", "maxSockets": -1}, "gpus": [{"nam": "x"}, 5], "memory": {"guest": "1!"}, "y": 1}
-    errors = every_error(lambda spec: checked("VirtualMachineInstancetypeSpec", spec), value)
+    errors = all_errors(lambda spec: checked("VirtualMachineInstancetypeSpec", spec), value)
     assert [error.path for error in errors] == [
         "cpu.guest",
         "cpu.maxSockets",
@@ -51,7 +51,7 @@ def test_an_error_that_stays_is_named_once() -> None:
     def check(_value: Any) -> None:
         raise FieldError("absent", "is missing")
 
-    assert [str(error) for error in every_error(check, {"a": 1})] == ["absent: is missing"]
+    assert [str(error) for error in all_errors(check, {"a": 1})] == ["absent: is missing"]
 
 
 def test_what_is_missing_hides_no_other_error() -> None:
@@ -64,7 +64,7 @@ def test_what_is_missing_hides_no_other_error() -> None:
         if value.get("size") != 1:
             raise FieldError("size", "is wrong")
 
-    assert [error.path for error in every_error(check, {"keys": ["ssh", "x", "y"], "size": 2})] == [
+    assert [error.path for error in all_errors(check, {"keys": ["ssh", "x", "y"], "size": 2})] == [
         "keys[1]",
         "name",
         "size",
@@ -80,13 +80,13 @@ def test_lack_of_a_wrong_value_is_no_error() -> None:
         if value.get("disk", {}).get("url") is not None:
             raise FieldError("disk.url", "is wrong")
 
-    assert [error.path for error in every_error(check, {"cpu": 2, "disk": {"url": 1}})] == ["cpu"]
-    assert [error.path for error in every_error(check, {"cpu": 1, "disk": {"url": 1}})] == ["disk.url"]
-    assert [error.path for error in every_error(check, {"cpu": 1, "disk": {}})] == ["disk"]
+    assert [error.path for error in all_errors(check, {"cpu": 2, "disk": {"url": 1}})] == ["cpu"]
+    assert [error.path for error in all_errors(check, {"cpu": 1, "disk": {"url": 1}})] == ["disk.url"]
+    assert [error.path for error in all_errors(check, {"cpu": 1, "disk": {}})] == ["disk"]
 
 
 def test_the_number_of_errors_is_limited() -> None:
-    errors = every_error(lambda spec: checked("ObjectMeta", spec), {f"field{number}": 1 for number in range(99)})
+    errors = all_errors(lambda spec: checked("ObjectMeta", spec), {f"field{number}": 1 for number in range(99)})
     assert len(errors) == 50
 
 
@@ -105,4 +105,4 @@ def test_mended_values_have_nothing_wrong(value: Any, rest: Any, is_right: bool)
         if "b" not in value:
             raise FieldError("b", "is missing")
 
-    assert mended(check, value)[1:] == (rest, is_right)
+    assert collect_errors(check, value)[1:] == (rest, is_right)
