@@ -19,7 +19,7 @@ TOO_LARGE: Final = ("etcdserver: request is too large", "trying to send message 
 
 
 class RequestFailed(Exception):
-    """A request without the answer that it is for. As text one line: the reason and, if known, the remedy.
+    """A request that got no useful answer. Its text is one line: the reason and, if known, the remedy.
 
     code: HTTP status. reason: the Status' reason, "" if it has none.
     """
@@ -31,8 +31,8 @@ class RequestFailed(Exception):
 class ApiError(RequestFailed):
     """An unsuccessful response.
 
-    message: the server's. causes: its details.causes. retry_after: the seconds that the server asks to wait, or None.
-    verb: the HTTP method, or WATCH. path: of the request.
+    message: the server's message. causes: the causes in its details. retry_after: the seconds that the server asks to
+    wait, or None. verb: the HTTP method, or WATCH. path: the path of the request.
     selector: the label selector of a list whose first page the server rejects, else "".
     after_lost: the answer to an earlier attempt was lost, which may have taken effect.
     """
@@ -125,7 +125,7 @@ _SCOPE = re.compile(r' (?:in the namespace "(?P<namespace>[^"]+)"|at the cluster
 _ENDING = "because it is being terminated"
 _QUOTA = "exceeded quota:"
 
-# The API server's messages for another UID: of a DELETE, and of an apply without and with an object of the name.
+# The API server's messages if the UID differs: for a DELETE, an apply without an object, and an apply with one.
 _OTHER_UID = (
     (409, "Precondition failed: UID"),
     (409, "uid mismatch"),
@@ -140,7 +140,7 @@ _RESOURCE = re.compile(
 
 
 def value_or_default(request: Callable[[], _T], default: _D) -> _T | _D:
-    """What a request returns, or the default if it fails: for what a task can do without."""
+    """The answer to a request that a task can do without, or the default if the request fails."""
     try:
         return request()
     except RequestFailed:

@@ -23,15 +23,15 @@ class PluginFailed(Exception):
     """A plugin gave no credentials. The text may be secret."""
 
 
-# Commands that did not end. They are not run again for each token and each object of a task.
+# Commands that did not end. No command is run again for each token and each object of a task.
 _hung: list[list[str]] = []
 
 
 def credentials(provider: Any, cluster: Any = None) -> dict[str, Any]:
     """The `status` of an ExecCredential.
 
-    provider: a kubernetes.config.exec_provider.ExecProvider, which has command and environment. cluster: of the
-    kubeconfig, if the plugin is to know it. Raises PluginFailed.
+    provider: a kubernetes.config.exec_provider.ExecProvider, which has command and environment. cluster: the
+    kubeconfig's cluster, if the plugin is to know it. Raises PluginFailed.
     """
     interactive = sys.stdout is not None and sys.stdout.isatty()
     spec: dict[str, Any] = {"interactive": interactive}
@@ -60,7 +60,7 @@ def credentials(provider: Any, cluster: Any = None) -> dict[str, Any]:
 
 
 def _run(provider: Any, interactive: bool, environment: dict[str, str]) -> str:
-    """What the plugin prints."""
+    """The output of the plugin."""
     command = provider.args
     if command in _hung:
         raise PluginFailed(_HANGS.format(command[0], _SECONDS))

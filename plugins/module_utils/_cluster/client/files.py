@@ -26,7 +26,7 @@ def write_file(path: Path, content: str | bytes) -> None:
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{uuid.uuid4().hex}.tmp")
     try:
-        # Unlike those of tempfile, the file has the mode that other new files of the user have.
+        # The file has the mode of other new files of the user, unlike a file of tempfile.
         with temporary.open("xb") as file:
             file.write(data)
         if target.exists():

@@ -24,7 +24,7 @@ except ImportError:
 CREDENTIALS: Final = ("api_key", "username", "client_cert")
 """Options with which a host needs no kubeconfig."""
 _MISSING_PLUGIN: Final = re.compile(r"No such file|[Pp]ermission denied|not found")
-# What a path of a kubeconfig does not have.
+# A text that no path of a kubeconfig has.
 _CONTENT: Final = re.compile(r"\n|^\s*\{|^\s*(apiVersion|kind|clusters|contexts|users)\s*:")
 _NOT_A_PATH: Final = (
     "kubeconfig: expected a path or a dictionary, found the content of a file; write the path, or add `| from_yaml`"
@@ -79,7 +79,7 @@ def load(options: dict[str, Any], configuration: Any) -> None:
 
 
 def _contents(source: Any) -> list[Any]:
-    """What stands in the kubeconfig, of several files in their order. Only for what is said of errors."""
+    """The contents of the kubeconfig's files, in their order. Only messages of errors use them."""
     if isinstance(source, dict):
         return [source]
     from kubernetes.config.kube_config import KUBE_CONFIG_DEFAULT_LOCATION
@@ -101,34 +101,34 @@ def _parsed(text: str) -> Any:
 def _hidden(text: str, contents: list[Any]) -> str:
     """A message without the secrets of kubeconfigs and of the environment, which exec plugins may print.
 
-    What a kubeconfig sets for a plugin may be secret under any name.
+    A kubeconfig's setting for a plugin may be secret under any name.
     """
     settings = {
-        str(entry.get("value"))
+        str(item.get("value"))
         for plugin in _plugins(contents)
-        for entry in (plugin["env"] if isinstance(plugin.get("env"), list) else ())
-        if isinstance(entry, dict)
+        for item in (plugin["env"] if isinstance(plugin.get("env"), list) else ())
+        if isinstance(item, dict)
     }
     secrets = environment_secrets(os.environ).union(*map(kubeconfig_secrets, contents))
     return str(mask_secrets(text, secrets | {value for value in settings if len(value) >= _SHORTEST_SETTING}))
 
 
 def _problem(content: Any) -> str:
-    """What is wrong in a kubeconfig where the client's message does not tell; "" if nothing is found."""
+    """The mistake in a kubeconfig that the client's message does not tell; "" if none is found."""
     if not isinstance(content, dict):
         return f"expected the YAML of a kubeconfig, found {'nothing' if content is None else _kind(content)}"
     for plural, key in (("clusters", "cluster"), ("users", "user"), ("contexts", "context")):
-        entries = content.get(plural)
-        if not isinstance(entries, list):
-            return f"{plural}: expected a list, found {'nothing' if entries is None else _kind(entries)}"
-        for index, entry in enumerate(entries):
+        items = content.get(plural)
+        if not isinstance(items, list):
+            return f"{plural}: expected a list, found {'nothing' if items is None else _kind(items)}"
+        for index, item in enumerate(items):
             place = f"{plural}[{index}]"
-            part = entry.get(key) if isinstance(entry, dict) else None
+            part = item.get(key) if isinstance(item, dict) else None
             if not isinstance(part, dict):
                 return f"{place}: expected a dictionary with name and {key}"
             for field in _DATA:
                 if field in part and not _is_base64(part[field]):
-                    return f"{place}.{key}.{field} ({entry.get('name')}): expected data in base64"
+                    return f"{place}.{key}.{field} ({item.get('name')}): expected data in base64"
     return ""
 
 
@@ -145,7 +145,7 @@ def _kind(value: Any) -> str:
 
 
 def _install_hints(contents: list[Any]) -> Iterator[str]:
-    """What exec plugins say on how to install them, for a message about one that there is not."""
+    """The exec plugins' hints how to install them, for a message about a missing one."""
     for plugin in _plugins(contents):
         if plugin.get("installHint"):
             yield f"; {plugin.get('command')}: {_one_line(str(plugin['installHint']))}"

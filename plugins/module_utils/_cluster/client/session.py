@@ -17,10 +17,10 @@ from ..._resolver.api.kinds import Kind
 from ..._resolver.api.name_rules import quoted
 from ..._resolver.api.redaction import without_logins
 from ..._resolver.api.write import APPLY, RetrySafety, Write
+from .concurrency import Backoff, TokenBucket, raise_if_stopped
 from .errors import TOO_LARGE, ApiError, ConnectionFailed, RequestFailed, is_other_object, reason_of
 from .kubeconfig import name_of
-from .pool import Backoff, TokenBucket, raise_if_stopped
-from .transport import USER_AGENT, HTTPHeaderDict, configure, connections, deadline, opener, urllib3
+from .transport import USER_AGENT, HTTPHeaderDict, configure, connections, deadline, request_sender, urllib3
 
 FIELD_MANAGER: Final = "virtshape"
 # Client errors for which the server responds with 500: an unknown field in server-side apply, and an object that is too
@@ -46,7 +46,7 @@ _READ_TIMEOUT: Final = 30
 _DEADLINE: Final = 120
 _LARGEST: Final = 512 * 2**20
 _WATCH_TIMEOUT: Final = 65
-# Seconds for which the authentication headers are kept: for each request, they would take a sixth of its time.
+# Seconds for which the authentication headers are kept. To make them takes a sixth of the time of a request.
 _HEADERS_TTL: Final = 1.0
 # If a server has never responded, its address is more likely wrong than the server restarting.
 _FIRST_CONTACT: Final = 5.0
@@ -102,7 +102,7 @@ class Session:
 
     options: the authentication options (see `transport.configure`), impersonate_user, impersonate_groups,
     retry_timeout: seconds for the retries of one request (default 60),
-    qps: requests per second, retries included (default: no limit), concurrency: so many connections (default 16), and
+    qps: requests per second, retries included (default: no limit), concurrency: the most connections (default 16), and
     field_manager: the manager for server-side apply (default FIELD_MANAGER).
     """
 
@@ -131,7 +131,7 @@ class Session:
         address = str(self._configuration.host)
         self.host = without_logins(address, "host")
         self._cached_headers: tuple[float, dict[str, str]] = (0.0, {})
-        self._open = opener(connections(self._configuration, name_of(self._options)), address)
+        self._open = request_sender(connections(self._configuration, name_of(self._options)), address)
 
     def dry_run_session(self) -> Session:
         """A copy of this session that sends writes as dry runs: the server validates them but stores nothing."""
@@ -162,7 +162,7 @@ class Session:
     def list_to_watch(
         self, kind: Kind, namespace: str | None = None, metadata_only: bool = False, /, **query: str
     ) -> tuple[_Items, str]:
-        """As `list`, and the resourceVersion of the list, from which a watch can start."""
+        """The items of `list`, and the resourceVersion of the list, from which a watch can start."""
         pauses = Backoff()
         while True:
             try:
@@ -190,7 +190,7 @@ class Session:
             page_items = self._items(page)
             # The items of a list lack apiVersion and kind.
             for item in page_items:
-                _share(item["metadata"].get("managedFields"), field_sets)
+                _share_field_sets(item["metadata"].get("managedFields"), field_sets)
                 items.append({**item, "apiVersion": kind.api_version, "kind": kind.kind})
             token = page["metadata"].get("continue")
             if not token:
@@ -220,7 +220,7 @@ class Session:
     def write(self, write: Write) -> dict[str, Any]:
         """Sends a write, and again where that is safe at any time. Returns the decoded response; {} if it is empty.
 
-        Of an applied object the response has only the metadata: encoding and sending the whole object is a tenth of
+        The response to an apply has only the metadata: encoding and sending the whole object is a tenth of
         what a write costs the server. Raises the errors of `request`.
         """
         applies = write.content_type == APPLY
@@ -245,7 +245,7 @@ class Session:
         /,
         **query: str,
     ) -> Iterator[dict[str, Any]]:
-        """Events {type, object} after a resourceVersion, including bookmarks, for at most so many seconds.
+        """Events {type, object} after a resourceVersion, including bookmarks. seconds: the longest time of the watch.
 
         A lost connection ends the watch early; continue from the last resourceVersion. Raises ApiError 410 if the
         resourceVersion is too old, and the errors of `request` if the watch cannot be opened.
@@ -329,7 +329,7 @@ class Session:
                 elif error.code not in final and _may_retry(error, safe):
                     if pauses.pause(allowed, error.retry_after):
                         continue
-                    error.message += _tried(pauses)
+                    error.message += _attempts_text(pauses)
                 raise
             except ConnectionFailed as error:
                 reachable, lost = self._reached.is_set(), lost or error.sent
@@ -337,7 +337,7 @@ class Session:
                     raise
                 text = self._outage.reason
                 if text or not pauses.pause(allowed if reachable else min(_FIRST_CONTACT, allowed)):
-                    text = text or f"{error}{_tried(pauses)}"
+                    text = text or f"{error}{_attempts_text(pauses)}"
                     if budget is None and answers == self._outage.answers:
                         self._outage.reason = text
                     raise ConnectionFailed(text, sent=error.sent) from error
@@ -393,7 +393,7 @@ class Session:
         try:
             content = json.loads(data)
         except (ValueError, RecursionError) as error:
-            text = f"{self.host} answered with {_instead_of_json(data, error)}{_WRONG_HOST}"
+            text = f"{self.host} answered with {_not_json_error(data, error)}{_WRONG_HOST}"
             # A web page stays the same; truncated JSON may be complete next time.
             raise ConnectionFailed(text, final=_HTML.search(_beginning(data)) is not None) from error
         if not isinstance(content, dict):
@@ -430,7 +430,7 @@ class Session:
     ) -> Any:
         """The response, with its body unread. watched: the seconds of a watch; None for other requests."""
         if self._bucket is not None:
-            self._bucket.take()
+            self._bucket.wait_for_turn()
             raise_if_stopped()
         if self.is_dry_run and method != "GET":
             query = {**(query or {}), "dryRun": "All"}
@@ -450,7 +450,7 @@ class Session:
             response = send(method, target, body=body, headers=headers, timeout=timeout)
         except (urllib3.exceptions.HTTPError, OSError) as error:
             if isinstance(error, urllib3.exceptions.ReadTimeoutError):
-                # Somebody took the connection: the address is right, and another server behind it may answer.
+                # The connection was accepted: the address is right, and another server behind it may answer.
                 self._reached.set()
             raise self._unreachable(error) from error
         except ValueError:
@@ -489,11 +489,11 @@ class Session:
         return ApiError(response.status, body, float(after) if after.isdigit() else None, verb=verb, path=path)
 
     def _without_status(self, code: int, data: bytes) -> str:
-        """What answered with what, if it is no Status: a proxy or load balancer in front of the API server.
+        """The message about an answer that is no Status: a proxy or load balancer in front of the API server gave it.
 
         The API server itself has answers of plain text, but none for a gateway's errors.
         """
-        text = _plain(data)
+        text = _one_line(data)
         is_page = _HTML.search(_beginning(data)) is not None
         if text and not is_page and code not in _GATEWAY:
             return text
@@ -544,15 +544,15 @@ def _may_retry(error: ApiError, safe: bool) -> bool:
     return safe and error.code in PASSING
 
 
-def _share(managed: Any, field_sets: dict[str, dict[str, Any]]) -> None:
+def _share_field_sets(managed: Any, field_sets: dict[str, dict[str, Any]]) -> None:
     """Replaces equal sets of managed fields by one.
 
     They take 40 percent of an object's memory, and what one task has declared has the same fields.
     """
-    for entry in managed if isinstance(managed, list) else ():
-        fields = entry.get("fieldsV1") if isinstance(entry, dict) else None
+    for item in managed if isinstance(managed, list) else ():
+        fields = item.get("fieldsV1") if isinstance(item, dict) else None
         if fields is not None:
-            entry["fieldsV1"] = field_sets.setdefault(json.dumps(fields), fields)
+            item["fieldsV1"] = field_sets.setdefault(json.dumps(fields), fields)
 
 
 def _is_object(item: Any) -> bool:
@@ -565,7 +565,7 @@ def _is_event(event: Any) -> bool:
     return isinstance(about, dict) and (event.get("type") == "ERROR" or isinstance(about.get("metadata"), dict))
 
 
-def _tried(pauses: Backoff) -> str:
+def _attempts_text(pauses: Backoff) -> str:
     return f" (tried {pauses.tries} times in {pauses.seconds:.0f} s)" if pauses.tries > 1 else ""
 
 
@@ -574,17 +574,17 @@ def _encoded(body: Any) -> bytes:
     return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
 
 
-def _instead_of_json(data: bytes, error: Exception) -> str:
+def _not_json_error(data: bytes, error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "JSON that is nested too deeply"
     return (
-        f"the web page {quoted(_plain(data) or 'without a title')}"
+        f"the web page {quoted(_one_line(data) or 'without a title')}"
         if _HTML.search(_beginning(data))
         else f"invalid JSON: {reason_of(error)}"
     )
 
 
-def _plain(data: bytes) -> str:
+def _one_line(data: bytes) -> str:
     """A response that is not JSON, as one line: for a web page its title, or its text if it has no title."""
     text = _beginning(data)
     if _HTML.search(text):

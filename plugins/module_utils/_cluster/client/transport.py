@@ -36,7 +36,7 @@ except ImportError:
 
 
 USER_AGENT: Final = "virtshape.instancetypes"
-"""Who the requests say they are from, in the logs of servers."""
+"""The name of the client in the logs of servers."""
 
 deadline: contextvars.ContextVar[float] = contextvars.ContextVar("deadline")
 """The deadline of this thread's response, as time.monotonic."""
@@ -48,10 +48,10 @@ _FILES = ("ca_certs", "cert_file", "key_file")
 _PATHS: Final = ("ca_cert", "client_cert", "client_key")
 
 
-def tls_context(ca_file: str | None = None, ca_text: str | None = None, check: bool = True) -> ssl.SSLContext:
+def tls_context(ca_file: str | None, ca_text: str | None, check: bool) -> ssl.SSLContext:
     """A context that checks certificates and the names in them, unless `check` is False.
 
-    ca_file, ca_text: the CAs that count, as PEM; without them, those of the system. Raises OSError for unusable ones.
+    ca_file, ca_text: trusted CAs as PEM; without both, the CAs of the system. Raises OSError for unusable CAs.
     """
     context = ssl.create_default_context(cafile=ca_file, cadata=ca_text)
     # urllib3 1 does not tell TLS a name that is an IP address; it compares names itself if TLS does not.
@@ -62,14 +62,14 @@ def tls_context(ca_file: str | None = None, ca_text: str | None = None, check: b
     return context
 
 
-def web_connections(
+def web_pool(
     ca_file: str | None = None, ca_text: str | None = None, check: bool = True, proxy: str = "", **options: Any
 ) -> Any:
     """A pool manager for servers other than the API server.
 
-    ca_file: the CAs that count instead of the system's. ca_text: PEM of CAs that count besides the system's.
-    check: the certificates. options: of urllib3's PoolManager. Raises OSError for unusable CAs, and urllib3's HTTPError
-    for an unusable proxy.
+    ca_file: the CAs that count instead of the system's. ca_text: PEM of CAs that count besides the system's. check:
+    whether to check certificates. options: arguments for urllib3's PoolManager. Raises OSError for unusable CAs, and
+    urllib3's HTTPError for an unusable proxy.
     """
     context = tls_context(ca_file, ca_text, check)
     if ca_text:
@@ -106,7 +106,7 @@ def connections(configuration: Any, kubeconfig_name: str = "kubeconfig") -> Any:
     return manager
 
 
-def opener(manager: Any, host: str) -> Callable[..., Any]:
+def request_sender(manager: Any, host: str) -> Callable[..., Any]:
     """A function that sends a request to one host: (method, path and query, named arguments of urllib3's requests) →
     the response, with its body unread.
 
@@ -189,7 +189,7 @@ def _pool_classes(pools: dict[str, Any]) -> dict[str, Any]:
 
 
 def _context(configuration: Any, kubeconfig_name: str) -> ssl.SSLContext:
-    # Of certificates and keys inside a kubeconfig, the client tells only its own temporary file.
+    # The client names its own temporary file instead of a certificate or key inside a kubeconfig.
     inside = frozenset(_files().values())
 
     def place(option: str, path: str, field: str) -> str:
@@ -197,7 +197,7 @@ def _context(configuration: Any, kubeconfig_name: str) -> ssl.SSLContext:
 
     try:
         # Without a CA file, the CAs of the system count.
-        context = tls_context(configuration.ssl_ca_cert or None, check=bool(configuration.verify_ssl))
+        context = tls_context(configuration.ssl_ca_cert or None, None, bool(configuration.verify_ssl))
     except (OSError, ValueError) as error:
         ca = place("ca_cert", configuration.ssl_ca_cert, "certificate-authority-data")
         raise ConnectionFailed(f"{ca}: cannot be used: {reason_of(error)}") from error

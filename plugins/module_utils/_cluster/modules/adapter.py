@@ -1,4 +1,4 @@
-"""Runs modules for Ansible: options from an AnsibleModule, the outcome printed as its result."""
+"""Runs modules for Ansible: options from an AnsibleModule, the result printed."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from ..._resolver.declare import option_checks
 from ..._resolver.declare.option_checks import shape_problem
 from ..client.kubeconfig import kubeconfig_content
 from ..client.transport import MISSING
+from .module import Module, TaskContext
 from .options import AUTH
-from .outcome import Module, TaskContext
 
-# What Ansible shows instead of a secret option.
+# The text that Ansible shows instead of a secret option.
 _HIDDEN: Final = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
 # Allocations before a collection of the youngest generation, and how many of them before the next older ones'.
 _COLLECTIONS: Final = (100_000, 50, 1000)
@@ -57,7 +57,7 @@ def execute(module: Module) -> None:
     An unforeseen exception is reported as a bug in the collection, without a Python traceback.
     """
     # Objects of the API are trees, which reference counting frees. With the default thresholds, the garbage collector
-    # walks those of thousands of VMs again and again, for half of the task's time.
+    # visits the trees of thousands of VMs again and again, which takes half of the task's time.
     gc.set_threshold(*_COLLECTIONS)
     provided: dict[str, Any] = {}
     try:
@@ -79,7 +79,7 @@ def execute(module: Module) -> None:
 
 
 class _AnsibleModule(AnsibleModule):  # type: ignore[misc]
-    """Validates the options of a module, and hides secrets in its result, also those of a kubeconfig dictionary."""
+    """Validates the options of a module, and hides secrets in its result, such as the tokens of a kubeconfig."""
 
     params: dict[str, Any]
 
@@ -116,7 +116,7 @@ class _AnsibleModule(AnsibleModule):  # type: ignore[misc]
         options = dict(self.params)
         if kubeconfig_content(options.get("kubeconfig")) is not None:
             options["kubeconfig"] = _HIDDEN
-        # Ansible compares each text with each of its no_log_values, which takes minutes for those of 10,000 VMs.
+        # Ansible compares each text with each of its no_log_values, which takes minutes for the texts of 10,000 VMs.
         super()._return_formatted(mask_secrets({"invocation": {"module_args": options}, **kwargs}, self.secrets))
 
     def _hide_options(self, options: dict[str, Any], spec: dict[str, Any]) -> None:
@@ -141,18 +141,18 @@ def _run_task(ansible: _AnsibleModule, module: Module, provided: dict[str, Any])
     if MISSING:
         ansible.fail_json(msg=missing_required_lib("kubernetes"), exception=MISSING)
     task = TaskContext(
-        check=ansible.check_mode,
+        check_mode=ansible.check_mode,
         diff=bool(ansible._diff),
         provided=frozenset(name for name, value in provided.items() if value is not None),
         secrets=set(ansible.secrets),
     )
-    outcome = module.run(ansible.params, task)
+    result = module.run(ansible.params, task)
     ansible.hide(task.secrets)
     for warning in task.warnings:
         ansible.warn(warning)
-    if outcome.failed:
-        ansible.fail_json(**outcome.result)
-    ansible.exit_json(**outcome.result)
+    if result.get("failed"):
+        ansible.fail_json(**result)
+    ansible.exit_json(**result)
 
 
 def _unreadable_number(options: dict[str, Any]) -> str | None:

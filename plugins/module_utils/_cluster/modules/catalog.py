@@ -14,6 +14,7 @@ from ..._resolver.catalog.matrix import compatibility_matrix, unsatisfied
 from ..._resolver.catalog.replacement import as_facts, replacements, unknown_replacements
 from ..._resolver.catalog.selection import Selection
 from ..._resolver.declare import plan
+from ..._resolver.kubevirt.find.lookup import get_readable
 from ..._resolver.refresh.drift import Drift
 from ..client.errors import TaskFailed
 from ..client.session import Session
@@ -23,22 +24,11 @@ from ..reads.lookup import ClusterLookup
 from ..writes.catalog import CatalogOutcome, PlanLimits, deploy
 from ..writes.catalog_compatibility import AUTO, CHOICES, ENABLE, KEEP, apply_deployment_option, choose_version
 from ..writes.engine import WriteSettings
-from ..writes.handlers.catalog import CatalogHandler
 from ..writes.kind_handler import DeclareOutcome
-from .objects import diff, is_taken_over, result_of
+from .module import ON_FAILURE, Module, Params, Result, TaskContext
+from .objects import diff, generation, is_taken_over, result_of
 from .options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS
-from .outcome import (
-    ON_FAILURE,
-    Module,
-    Outcome,
-    Params,
-    Result,
-    TaskContext,
-    counted_noun,
-    failed_outcome,
-    group_warnings,
-    joined_counts,
-)
+from .results import counted_noun, failed_result, group_warnings, joined_counts
 
 _KINDS = [matcher_field.matcher for matcher_field in MATCHER_FIELDS]
 _LIST = {"type": "list", "elements": "str", "default": []}
@@ -103,7 +93,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: TaskContext, plan_limits: PlanLimits | None) -> Outcome:
+def _run(params: Params, task: TaskContext, plan_limits: PlanLimits | None) -> Result:
     catalog = _catalog(params)
     documents, places, checksums = documents_of(params)
     session = Session(params)
@@ -140,7 +130,7 @@ def _run(params: Params, task: TaskContext, plan_limits: PlanLimits | None) -> O
     if session.give_up_reason:
         # The task fails once, not once for each object.
         raise TaskFailed(session.give_up_reason)
-    settings = WriteSettings.of(params, task.check)
+    settings = WriteSettings.of(params, task.check_mode)
     choice = params["common_instancetypes_deployment"]
     deployment = apply_deployment_option(session, choice, settings, task.warnings)
     deployed = deploy(
@@ -150,8 +140,8 @@ def _run(params: Params, task: TaskContext, plan_limits: PlanLimits | None) -> O
     if params["state"] == "present":
         # These are the users of objects that are not active, whose replacements may be objects of the cluster.
         lookup = ClusterLookup(session)
-        successors = [lookup.get(*key) for key in unknown_replacements(manifests)]
-        others = [manifest for manifest in successors if isinstance(manifest, dict)]
+        successors = [get_readable(lookup, *key) for key in unknown_replacements(manifests)]
+        others = [manifest for manifest in successors if manifest is not None]
         states = [as_facts(state) for state in replacements(manifests, others, kubevirt(session).release)]
     notes = available.notes + [
         f"no instancetype of the catalog satisfies the preference {name}"
@@ -171,7 +161,7 @@ def _run(params: Params, task: TaskContext, plan_limits: PlanLimits | None) -> O
         "notes": notes,
         "states": states,
     }
-    return _outcome(params, task, source, deployed, deployment)
+    return _result(params, task, source, deployed, deployment)
 
 
 def module(plan_limits: PlanLimits | None = None) -> Module:
@@ -192,9 +182,7 @@ def _catalog(params: Params) -> str:
     return "common" if published else "custom"
 
 
-def _outcome(
-    params: Params, task: TaskContext, source: Result, deployed: CatalogOutcome, deployment: Result
-) -> Outcome:
+def _result(params: Params, task: TaskContext, source: Result, deployed: CatalogOutcome, deployment: Result) -> Result:
     outcomes = [*deployed.results, *deployed.pruned]
     counts = _counts(deployed, outcomes)
     result: Result = {
@@ -202,8 +190,8 @@ def _outcome(
         "changed": deployment["changed"] or any(outcome.changed for outcome in (*outcomes, *deployed.limits)),
         "common_instancetypes_deployment": deployment,
         "counts": counts,
-        "limits": [result_of(_HANDLER, outcome) for outcome in deployed.limits],
-        "results": [result_of(_HANDLER, outcome) for outcome in outcomes],
+        "limits": [result_of(outcome, generation) for outcome in deployed.limits],
+        "results": [result_of(outcome, generation) for outcome in outcomes],
         "upgrade": _upgrade(deployed),
         "virtual_machines": [_affected(*affected, deployed) for affected in deployed.affected],
         "lost_fields": [
@@ -221,15 +209,13 @@ def _outcome(
     if any(outcome.failed for outcome in (*outcomes, *deployed.limits)):
         done = joined_counts({word.replace("_", " "): counts[word] for word in _WRITES})
         nothing = "nothing was deleted" if params["state"] == "absent" else "nothing was written"
-        would = "would be " if task.check else ""
+        would = "would be " if task.check_mode else ""
         unfinished = f"{would}{done}; the next run continues from there" if done else nothing
         if deployed.lost_fields and params["on_lost_fields"] == "fail":
             unfinished += "; set on_lost_fields to warn to deploy without these fields"
-        return failed_outcome(params, "objects", result, unfinished, ("results", "limits"))
-    return Outcome({**result, "msg": _message(source, deployed, counts, task.check) + _operator(deployment, task)})
+        return failed_result(params, "objects", result, unfinished, ("results", "limits"))
+    return {**result, "msg": _message(source, deployed, counts, task.check_mode) + _operator(deployment, task)}
 
-
-_HANDLER = CatalogHandler()
 
 _ACTIONS = {
     "created": plan.CREATE,
@@ -278,7 +264,7 @@ def _message(source: Result, deployed: CatalogOutcome, counts: dict[str, int], c
 
 def _limits(deployed: CatalogOutcome, check_mode: bool) -> str:
     """`2 limits: 1 created, 1 unchanged`"""
-    # Beside each policy is its binding, of which mostly nothing changes.
+    # Each policy has a binding, which seldom changes.
     limits: dict[str, str] = {}
     for outcome in deployed.limits:
         if outcome.declared.key.name not in limits or outcome.action in plan.WRITES:
@@ -292,7 +278,7 @@ def _operator(deployment: Result, task: TaskContext) -> str:
     if not deployment["changed"]:
         return ""
     deploys = "deploys" if deployment["enabled"] else "no longer deploys"
-    return f"; virt-operator {'would ' if task.check else ''}{deploys} the common instancetypes"
+    return f"; virt-operator {'would ' if task.check_mode else ''}{deploys} the common instancetypes"
 
 
 def _upgrade(deployed: CatalogOutcome) -> Result:

@@ -17,10 +17,10 @@ from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
 from ..reads.catalog import CatalogUsers
 from ..reads.kubevirt import kubevirt
-from ..reads.served import POOL
-from ..reads.snapshot import missing_namespace, unmatched
+from ..reads.optional_kinds import POOL
+from ..reads.snapshot import namespace_problem, unmatched
+from .module import Module, Params, Result, TaskContext
 from .options import AUTH, REQUESTS
-from .outcome import Module, Outcome, Params, TaskContext
 
 Facts = dict[str, Any]
 
@@ -44,14 +44,14 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: TaskContext, read_limits: ReadLimits) -> Outcome:
+def _run(params: Params, task: TaskContext, read_limits: ReadLimits) -> Result:
     session, warnings = Session(params), task.warnings
     manifests = _selected(params, session, warnings)
     data = as_data(compatibility_matrix(_readable(manifests, warnings)))
     objects = [*data["instancetypes"], *data["preferences"]]
     if params["used_by"]:
         _add_users(session, objects)
-    result = {
+    return {
         "changed": False,
         **data,
         "catalogs": _catalogs(objects),
@@ -61,7 +61,6 @@ def _run(params: Params, task: TaskContext, read_limits: ReadLimits) -> Outcome:
         },
         "limits": read_limits(session),
     }
-    return Outcome(result)
 
 
 def module(read_limits: ReadLimits = lambda _session: None) -> Module:
@@ -87,7 +86,7 @@ def _selected(params: Params, session: Session, warnings: list[str]) -> list[Man
         and params["scope"] != "cluster"
         and not any(manifest["metadata"].get("namespace") for manifest in manifests)
     ):
-        warnings += filter(None, [missing_namespace(session, params["namespace"])])
+        warnings += filter(None, [namespace_problem(session, params["namespace"])])
     if not manifests and params["label_selectors"]:
         warnings.append(unmatched(session, None, _NOUN, selector=",".join(params["label_selectors"])))
     elif not manifests and params["catalog"]:
@@ -111,7 +110,7 @@ def _readable(manifests: Iterable[Manifest], warnings: list[str]) -> Iterator[Ma
 def _add_users(session: Session, objects: list[Facts]) -> None:
     users = CatalogUsers(session)
     try:
-        # Cluster-wide objects first: their VMs are those of all namespaces, which the others then need not list.
+        # Cluster-wide objects come first: they need the VMs of all namespaces, so that no namespace is listed again.
         for item in sorted(objects, key=lambda item: str(item["namespace"])):
             using = users.all_using(ObjectKey(item["kind"], item["namespace"], item["name"]))
             item["used_by"] = [

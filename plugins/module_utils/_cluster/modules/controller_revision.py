@@ -8,16 +8,28 @@ from typing import Any
 from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.name_rules import quoted
 from ..._resolver.refresh import move, revision_change
+from ..._resolver.refresh.drift import Drift
 from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
-from ..reads.revisions import InspectedVM, inspect, matcher_fields_of
-from ..reads.snapshot import missing_namespace
+from ..reads.revisions import inspect, matcher_fields_of
+from ..reads.snapshot import namespace_problem
 from ..writes.engine import WriteSettings
 from ..writes.pruning import PruneOutcome, UpgradeOutcome, prunable, prune, upgrade_revisions
 from ..writes.revision_outcome import RevisionOutcome
 from ..writes.revision_writes import change
-from .options import AUTH, CONCURRENCY, DRY_RUN, REQUESTS, SELECTION, WAIT, check_selection, selector, unselected
-from .outcome import ON_FAILURE, Module, Outcome, Params, Result, TaskContext, changed_outcome, group_warnings
+from .module import ON_FAILURE, Module, Params, Result, TaskContext
+from .options import (
+    AUTH,
+    CONCURRENCY,
+    DRY_RUN,
+    REQUESTS,
+    SELECTION,
+    WAIT,
+    check_selection,
+    label_selector,
+    selection_problem,
+)
+from .results import changed_result, diff_of, group_warnings
 from .vm_results import printable_status, refresh_result
 
 _SPEC: dict[str, dict[str, Any]] = {
@@ -35,7 +47,7 @@ _SPEC: dict[str, dict[str, Any]] = {
     "revisions": {"type": "dict"},
     "replace": {"type": "raw"},
     "patch": {"type": "dict"},
-    "former": {"type": "dict"},
+    "previous": {"type": "dict"},
     "keep": {"type": "int", "default": 0},
     "restart": {"type": "str", "choices": ["never", "if_required", "always"], "default": "never"},
     "wait_timeout": WAIT["wait_timeout"],
@@ -44,27 +56,28 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: TaskContext) -> Outcome:
+def _run(params: Params, task: TaskContext) -> Result:
     params = _with_names(params)
     if params["state"] == "pruned":
         return _prune(params, task)
-    if params["state"] == "restored" and not params["former"]:
-        return changed_outcome(params, task, "virtual machines", params["state"], {"results": []})
+    if params["state"] == "restored" and not params["previous"]:
+        return changed_result(params, task, "virtual machines", params["state"], {"results": []})
     session, vms = _selected_vms(params, task)
     if params["state"] == "upgraded":
-        upgrades = upgrade_revisions(session, vms, WriteSettings.of(params, task.check))
+        upgrades = upgrade_revisions(session, vms, WriteSettings.of(params, task.check_mode))
         results = [{**refresh_result(upgrade.before), **_change(upgrade)} for upgrade in upgrades]
-        return changed_outcome(params, task, "virtual machines", params["state"], {"results": results})
-    if vms and params["patch"] and (problem := move.patch_problem(params["patch"], vms[0].kubevirt.release)):
+        upgraded = {"cluster": session.host, "results": results}
+        return changed_result(params, task, "virtual machines", params["state"], upgraded)
+    if vms and params["patch"] and (problem := move.patch_problem(params["patch"], vms[0].cluster.release)):
         raise TaskFailed(f"patch: {problem}")
-    outcomes = change(session, vms, _decision(params), params["restart"], WriteSettings.of(params, task.check))
+    outcomes = change(session, vms, _decision(params), params["restart"], WriteSettings.of(params, task.check_mode))
     task.warnings += group_warnings(
         (outcome.before.label, warning) for outcome in outcomes for warning in outcome.warnings
     )
-    result: Result = {"results": [rendered(outcome) for outcome in outcomes]}
+    result: Result = {"cluster": session.host, "results": [revision_result(outcome) for outcome in outcomes]}
     if task.diff:
         result["diff"] = [_diff(outcome) for outcome in outcomes if outcome.changed]
-    return changed_outcome(params, task, "virtual machines", params["state"], result)
+    return changed_result(params, task, "virtual machines", params["state"], result)
 
 
 MODULE = Module(
@@ -74,7 +87,7 @@ MODULE = Module(
         "required_if": [
             ("state", "pinned", ["revision", "revisions"], True),
             ("state", "moved", ["replace", "patch"], True),
-            ("state", "restored", ["former"]),
+            ("state", "restored", ["previous"]),
             ("state", "pruned", ["namespace"]),
         ],
         "mutually_exclusive": [("revision", "revisions")],
@@ -83,7 +96,7 @@ MODULE = Module(
 
 
 def _with_names(params: Params) -> Params:
-    """The checked options, with `revisions` or `former` naming the VMs if `names` does not."""
+    """The checked options, with `revisions` or `previous` naming the VMs if `names` does not."""
     replace = params["replace"]
     names_given = isinstance(replace, dict) and all(isinstance(name, str) and name for name in replace.values())
     if replace is not None and replace != move.DEPRECATED and not names_given:
@@ -92,11 +105,11 @@ def _with_names(params: Params) -> Params:
             " {u1.medium: u1.large}"
         )
     matchers = [matcher_field.matcher for matcher_field in MATCHER_FIELDS]
-    for option, keys, complete in (("revisions", matchers, False), ("former", ["revisions", "spec"], True)):
+    for option, keys, complete in (("revisions", matchers, False), ("previous", ["revisions", "spec"], True)):
         by_vm = params[option]
-        for name, entry in (by_vm or {}).items():
-            unknown = not isinstance(entry, dict) or not entry or set(entry) - set(keys)
-            if unknown or (complete and set(entry) != set(keys)):
+        for name, given in (by_vm or {}).items():
+            unknown = not isinstance(given, dict) or not given or set(given) - set(keys)
+            if unknown or (complete and set(given) != set(keys)):
                 end = "" if complete else ", or one of them"
                 raise TaskFailed(f"{option}: {name}: expected a dictionary with the keys {' and '.join(keys)}{end}")
         if by_vm is not None and params["names"] is None:
@@ -107,36 +120,34 @@ def _with_names(params: Params) -> Params:
     return params
 
 
-def _selected_vms(params: Params, task: TaskContext) -> tuple[Session, list[InspectedVM]]:
+def _selected_vms(params: Params, task: TaskContext) -> tuple[Session, list[Drift]]:
     check_selection(params)
     session = Session(params)
-    vms = inspect(session, params["namespace"], params["names"], selector(params))
-    task.warnings += [vms[0].kubevirt.assumption] if vms and vms[0].kubevirt.assumption else []
-    if problem := unselected(params, session, {vm.name for vm in vms}, every_name=True):
+    vms = inspect(session, params["namespace"], params["names"], label_selector(params))
+    task.warnings += [vms[0].cluster.kubevirt.assumption] if vms and vms[0].cluster.kubevirt.assumption else []
+    if problem := selection_problem(params, session, {vm.name for vm in vms}, every_name=True):
         if params["names"] or params["restart"] != "never":
             raise TaskFailed(problem)
         task.warnings.append(problem)
     return session, vms
 
 
-def _decision(params: Params) -> Callable[[InspectedVM], revision_change.RevisionChange]:
+def _decision(params: Params) -> Callable[[Drift], revision_change.RevisionChange]:
     matcher_fields = matcher_fields_of(params["revisions_of"])
     if params["state"] == "refreshed":
-        return lambda vm: revision_change.refresh(vm.vm, vm.drift, matcher_fields)
+        return lambda vm: revision_change.refresh(vm, matcher_fields)
     if params["state"] == "unpinned":
         return lambda vm: revision_change.unpin(vm.vm, matcher_fields)
     if params["state"] == "moved":
         replace, patch = params["replace"], params["patch"]
-        return lambda vm: move.move(vm.vm, vm.drift, matcher_fields, replace, patch, vm.objects, vm.kubevirt)
+        return lambda vm: move.move(vm, matcher_fields, replace, patch)
     if params["state"] == "restored":
-        return lambda vm: move.restore(vm.vm, vm.drift, params["former"][vm.name], vm.revisions, vm.kubevirt)
+        return lambda vm: move.restore(vm, params["previous"][vm.name])
     by_vm = params["revisions"] or {}
-    return lambda vm: revision_change.pin(
-        vm.vm, vm.drift, matcher_fields, by_vm.get(vm.name) or params["revision"], vm.revisions, vm.kubevirt
-    )
+    return lambda vm: revision_change.pin(vm, matcher_fields, by_vm.get(vm.name) or params["revision"])
 
 
-def _prune(params: Params, task: TaskContext) -> Outcome:
+def _prune(params: Params, task: TaskContext) -> Result:
     # Only all VMs of a namespace show which revisions are referenced.
     if params["names"] or params["label_selectors"]:
         raise TaskFailed("state: pruned applies to a whole namespace; remove names and label_selectors")
@@ -146,12 +157,12 @@ def _prune(params: Params, task: TaskContext) -> Outcome:
     except RequestFailed as error:
         message = f"{error}; nothing was pruned, because a VM that the task cannot see may use a revision"
         raise TaskFailed(message) from error
-    if not revisions and (problem := missing_namespace(session, params["namespace"])):
+    if not revisions and (problem := namespace_problem(session, params["namespace"])):
         raise TaskFailed(problem)
-    if not task.check:
-        prune(session, revisions, WriteSettings.of(params, task.check))
+    if not task.check_mode:
+        prune(session, revisions, WriteSettings.of(params, task.check_mode))
     results = [{"name": revision.name, "namespace": revision.namespace, **_change(revision)} for revision in revisions]
-    return changed_outcome(params, task, "revisions", params["state"], {"results": results})
+    return changed_result(params, task, "revisions", params["state"], {"results": results})
 
 
 def _change(outcome: RevisionOutcome | UpgradeOutcome | PruneOutcome) -> Result:
@@ -159,12 +170,12 @@ def _change(outcome: RevisionOutcome | UpgradeOutcome | PruneOutcome) -> Result:
     return {"changed": outcome.changed, "failed": bool(outcome.failed), **failed}
 
 
-def rendered(outcome: RevisionOutcome) -> Result:
+def revision_result(outcome: RevisionOutcome) -> Result:
     result = {**refresh_result(outcome.before), **_change(outcome)}
     result.update(restarted=outcome.restart, revisions=outcome.revisions, needs=outcome.needs)
     effect = outcome.change.effect if outcome.change.due else None
-    if outcome.change.former is not None:
-        result.update(spec=outcome.change.spec, former=outcome.change.former)
+    if outcome.change.previous is not None:
+        result.update(spec=outcome.change.spec, previous=outcome.change.previous)
     if effect is not None:
         result.update(guest_before=effect.guest_before, guest_after=effect.guest_after, changes=list(effect.changes))
     if outcome.warnings:
@@ -194,10 +205,6 @@ def rendered(outcome: RevisionOutcome) -> Result:
 
 def _diff(outcome: RevisionOutcome) -> Result:
     changes = outcome.change.effect.changes if outcome.change.effect is not None else ()
-    after = ", ".join(outcome.revisions.values()) or "changed"
-    return {
-        "before_header": f"VirtualMachine {outcome.before.label} (current)",
-        "after_header": f"VirtualMachine {outcome.before.label} ({after})",
-        "before": {entry["field"]: entry["before"] for entry in changes},
-        "after": {entry["field"]: entry["after"] for entry in changes},
-    }
+    before, after = ({change["field"]: change[side] for change in changes} for side in ("before", "after"))
+    states = ("current", ", ".join(outcome.revisions.values()) or "changed")
+    return diff_of(f"VirtualMachine {outcome.before.label}", before, after, states)

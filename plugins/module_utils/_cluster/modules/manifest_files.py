@@ -24,7 +24,7 @@ _UNREADABLE: Final = "(not YAML)"
 
 
 class ManifestFile(NamedTuple):
-    """A file with manifests. before: its text so far, None if there is none. after: its text for the manifests."""
+    """A file with manifests. before: its text, None if there is no file. after: the text for the manifests."""
 
     path: Path
     manifests: list[Manifest]
@@ -97,9 +97,9 @@ def _parsed(path: Path, text: str) -> list[Any] | None:
 def to_yaml(manifests: Sequence[Manifest]) -> str:
     """Manifests as YAML, the same text for the same manifests everywhere."""
     # JSON has neither aliases nor classes derived from Python's.
-    plain = json.loads(json.dumps(manifests))
+    data = json.loads(json.dumps(manifests))
     text: str = yaml.dump_all(
-        plain, Dumper=_dumper(), explicit_start=True, sort_keys=False, allow_unicode=True, width=float("inf")
+        data, Dumper=_dumper(), explicit_start=True, sort_keys=False, allow_unicode=True, width=float("inf")
     )
     return text if manifests else ""
 

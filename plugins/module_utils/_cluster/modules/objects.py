@@ -22,26 +22,23 @@ from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..writes.declare import declare
 from ..writes.engine import WriteSettings
-from ..writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler, TaskNotes
+from ..writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
 from . import rendering
+from .module import ON_FAILURE, Module, Params, Result, TaskContext
 from .options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS, WAIT
-from .outcome import (
-    ON_FAILURE,
-    Module,
-    Outcome,
-    Params,
-    Result,
-    TaskContext,
+from .rendering import RENDERING, Render
+from .results import (
     counted_noun,
-    failed_outcome,
+    diff_of,
+    failed_result,
     group_warnings,
     joined_counts,
     label,
     need_verb,
     restart_warning,
 )
-from .rendering import RENDERING, Render
 
+Describe = Callable[[DeclareOutcome], Result]
 # The longest text of an option's error.
 _LONGEST = 500
 
@@ -54,6 +51,7 @@ class ObjectModule(Module):
     spec: the argument spec of an object, with `name`, `namespace` and `state`.
     manifest: options → manifest; raises FieldError.
     handler: makes the KindHandler (see `declare`) of the task.
+    describe: facts for the result of an object that exists.
     namespaced: whether the object needs a namespace.
     settings: options of the task, not of an object.
     object_rules: rules for the options of an object (mutually_exclusive and the like), as for AnsibleModule.
@@ -67,13 +65,14 @@ class ObjectModule(Module):
     plural: str
     spec: dict[str, Any]
     manifest: Callable[[Options], dict[str, Any]]
-    handler: Callable[[Options, Session, TaskNotes], KindHandler]
+    handler: Callable[[Options, Session, TaskContext], KindHandler] = lambda _options, _session, _task: KindHandler()
     namespaced: Callable[[Options], bool] = lambda _options: True
     settings: dict[str, Any] = field(default_factory=dict)
     object_rules: dict[str, Any] = field(default_factory=dict)
     warnings: Callable[[Options], list[str]] = lambda _options: []
     declare: Callable[[Session, KindHandler, list[DeclaredObject], WriteSettings], list[DeclareOutcome]] = declare
     selectors: dict[str, Any] = field(default_factory=dict)
+    describe: Describe = lambda _outcome: {}
     select: Callable[[Params, list[str]], Params] = lambda params, _warnings: params
     render: Render = lambda _options, manifest, _release: [manifest]
 
@@ -118,25 +117,26 @@ class ObjectModule(Module):
     def _listed_spec(self) -> dict[str, Any]:
         return {**self.spec, "name": {**self.spec["name"], "required": True}}
 
-    def _run(self, params: Params, task: TaskContext) -> Outcome:
+    def _run(self, params: Params, task: TaskContext) -> Result:
         params = self.select(params, task.warnings)
         declared_objects = self._declared_objects(params, task)
-        if rendering.is_asked(self.plural, params, declared_objects):
+        if rendering.is_requested(self.plural, params, declared_objects):
             return self._rendered(params, task, declared_objects)
-        settings = WriteSettings.of(params, task.check)
+        settings = WriteSettings.of(params, task.check_mode)
         session = Session(params)
-        handler = self.handler(params, session, TaskNotes(task.warnings, task.secrets))
-        return self._outcome(params, task, handler, self.declare(session, handler, declared_objects, settings))
+        handler = self.handler(params, session, task)
+        result = self._result(params, task, self.declare(session, handler, declared_objects, settings))
+        return {"cluster": session.host, **result}
 
-    def _rendered(self, params: Params, task: TaskContext, declared_objects: list[DeclaredObject]) -> Outcome:
+    def _rendered(self, params: Params, task: TaskContext, declared_objects: list[DeclaredObject]) -> Result:
         outcomes = [DeclareOutcome(declared) for declared in declared_objects]
         result = rendering.render(self._nouns, outcomes, self.render, params, task)
         task.warnings += group_warnings(self._option_warnings(outcomes))
-        result["results"] = [result_of(KindHandler(), outcome) for outcome in outcomes]
+        result["results"] = [result_of(outcome) for outcome in outcomes]
         if params["name"] is not None:
             result["result"] = result["results"][0]
         failed = any(outcome.failed for outcome in outcomes)
-        return failed_outcome(params, self._nouns, result) if failed else Outcome(result)
+        return failed_result(params, self._nouns, result) if failed else result
 
     def _declared_objects(self, params: Params, task: TaskContext) -> list[DeclaredObject]:
         if params["name"] is not None:
@@ -169,7 +169,7 @@ class ObjectModule(Module):
 
         Fails the task with all invalid options of all objects, before anything is sent.
         """
-        shared = self._shared(params, task)
+        shared = self._inherited_options(params, task)
         spec = self._listed_spec
         validator = ArgumentSpecValidator(spec, **self.object_rules)
         exclusive = self.object_rules.get("mutually_exclusive", [])
@@ -188,6 +188,10 @@ class ObjectModule(Module):
             own = merge_options(shared, expand_shorthand(options, self.spec), self.spec, exclusive)
             name = label(own)
             where = f"{self.plural}[{index}]{name and f' ({name})'}"
+            misplaced = [key for key in own if key not in spec and key in self.argument_spec]
+            if misplaced:
+                problems.append(f"{where}: {misplaced[0]}: an option of the whole task; move it out of {self.plural}")
+                continue
             if problem := shape_problem(own, spec):
                 problems.append(f"{where}: {problem}")
                 continue
@@ -206,8 +210,8 @@ class ObjectModule(Module):
             raise TaskFailed(first_of(problems))
         return validated
 
-    def _shared(self, params: Params, task: TaskContext) -> Options:
-        """The options that the objects of the list inherit: those of the top level, on top of `defaults`."""
+    def _inherited_options(self, params: Params, task: TaskContext) -> Options:
+        """The options that all objects of the list inherit: the top-level options, and below them `defaults`."""
         provided = {
             name: params[name]
             for name, option in self.spec.items()
@@ -231,10 +235,8 @@ class ObjectModule(Module):
         key = ObjectKey(manifest["kind"], manifest["metadata"].get("namespace") or "", options["name"])
         return DeclaredObject(name, key, state, manifest, options=options)
 
-    def _outcome(
-        self, params: Params, task: TaskContext, handler: KindHandler, outcomes: list[DeclareOutcome]
-    ) -> Outcome:
-        results = [result_of(handler, outcome) for outcome in outcomes]
+    def _result(self, params: Params, task: TaskContext, outcomes: list[DeclareOutcome]) -> Result:
+        results = [result_of(outcome, self.describe) for outcome in outcomes]
         result: Result = {"changed": any(outcome.changed for outcome in outcomes), "results": results}
         if params["name"] is not None:
             result["result"] = results[0]
@@ -253,11 +255,11 @@ class ObjectModule(Module):
                 for outcome, result in pairs
                 if result.get("restart_required") and not outcome.failed
             ]
-            task.warnings += restart_warning(waiting, task.check, "set restart: if_required")
+            task.warnings += restart_warning(waiting, task.check_mode, "set restart: if_required")
         if any(outcome.failed for outcome in outcomes):
             done = joined_counts(_counts([outcome for outcome in outcomes if not outcome.failed]))
-            return failed_outcome(params, self._nouns, result, done)
-        return Outcome({**result, "msg": _message(self._nouns, outcomes, results, task.check)})
+            return failed_result(params, self._nouns, result, done)
+        return {**result, "msg": _message(self._nouns, outcomes, results, task.check_mode)}
 
 
 def _all_but_name(options: Options) -> str | None:
@@ -314,12 +316,12 @@ def is_taken_over(outcome: DeclareOutcome) -> bool:
 
 
 def _counts(outcomes: list[DeclareOutcome]) -> dict[str, int]:
-    words = [_TAKEN_OVER if is_taken_over(outcome) else _WORDS[_done(outcome)] for outcome in outcomes]
+    words = [_TAKEN_OVER if is_taken_over(outcome) else _WORDS[_reported_action(outcome)] for outcome in outcomes]
     return {word: words.count(word) for word in (*_WORDS.values(), _TAKEN_OVER)}
 
 
-def _done(outcome: DeclareOutcome) -> str:
-    """What was done; a related change, such as a disk that grows, is a change of the object."""
+def _reported_action(outcome: DeclareOutcome) -> str:
+    """The action of an outcome; a related change, such as a disk that grows, is a change of the object."""
     return plan.APPLY if outcome.related_changes and outcome.action == plan.NONE else outcome.action
 
 
@@ -340,8 +342,8 @@ def _restarts(results: list[Result], check_mode: bool) -> str:
     return "".join(part for part in parts if part)
 
 
-def result_of(handler: KindHandler, outcome: DeclareOutcome) -> Result:
-    """An object as a module returns it."""
+def result_of(outcome: DeclareOutcome, describe: Describe = lambda _outcome: {}) -> Result:
+    """An object as a module returns it. describe: facts of an object that exists."""
     key = outcome.declared.key
     result: Result = {
         "name": key.name,
@@ -351,6 +353,9 @@ def result_of(handler: KindHandler, outcome: DeclareOutcome) -> Result:
         "failed": bool(outcome.failed),
     }
     result.update({field: value for field, value in (("kind", key.kind), ("namespace", key.namespace)) if value})
+    known = outcome.live or outcome.live_before
+    if known is not None:
+        result["uid"] = known["metadata"].get("uid", "")
     if outcome.failed:
         result["msg"] = outcome.failed
     if is_taken_over(outcome):
@@ -366,16 +371,15 @@ def result_of(handler: KindHandler, outcome: DeclareOutcome) -> Result:
     }
     result.update({name: value for name, value in facts.items() if value})
     if outcome.live is not None:
-        result.update(handler.describe(outcome))
+        result.update(describe(outcome))
     return result
 
 
 def diff(outcome: DeclareOutcome) -> Result:
-    header = f"{outcome.declared.key.kind} {outcome.declared.label}"
-    before, after = outcome.shown_change
-    return {
-        "before": before,
-        "after": after,
-        "before_header": f"{header} (live)",
-        "after_header": f"{header} (declared)",
-    }
+    title = f"{outcome.declared.key.kind} {outcome.declared.label}"
+    return diff_of(title, *outcome.shown_change, ("live", "declared"))
+
+
+def generation(outcome: DeclareOutcome) -> Result:
+    """The result's details of an instancetype or a preference that exists."""
+    return {"generation": (outcome.live or {})["metadata"].get("generation")}

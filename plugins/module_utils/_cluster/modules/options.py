@@ -16,7 +16,7 @@ from ..._resolver.api.manifest import namespaced_name
 from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..reads.snapshot import unmatched
-from .outcome import Params
+from .module import Params
 
 
 def _from_environment(name: str, **spec: Any) -> dict[str, Any]:
@@ -82,37 +82,39 @@ SELECTION: dict[str, dict[str, Any]] = {
 }
 
 
-def selected(params: Params, session: Session, warnings: list[str]) -> list[dict[str, Any]]:
+def select_vms(params: Params, session: Session, warnings: list[str]) -> list[dict[str, Any]]:
     """The VMs that SELECTION's options select, in order.
 
     A name that does not exist fails the task. Another option that selects nothing adds a warning.
     """
-    query = {"labelSelector": labels} if (labels := selector(params)) else {}
+    query = {"labelSelector": labels} if (labels := label_selector(params)) else {}
     vms = session.list(KINDS["VirtualMachine"], params["namespace"], **query)
     if params["names"] is not None:
         chosen = set(params["names"])
         vms = [vm for vm in vms if vm["metadata"]["name"] in chosen]
-    if problem := unselected(params, session, {vm["metadata"]["name"] for vm in vms}):
+    if problem := selection_problem(params, session, {vm["metadata"]["name"] for vm in vms}):
         if params["names"]:
             raise TaskFailed(problem)
         warnings.append(problem)
     return sorted(vms, key=namespaced_name)
 
 
-def unselected(params: Params, session: Session, selected_names: Collection[str], every_name: bool = False) -> str:
-    """What SELECTION's options do not select, as a message; "" if they select something.
+def selection_problem(
+    params: Params, session: Session, selected_names: Collection[str], every_name: bool = False
+) -> str:
+    """The message that SELECTION's options select nothing; "" if they select something.
 
     selected_names: the names of the selected VMs. every_name: whether each name must be found; else, with label
     selectors, names only narrow the selection.
     """
-    labels = selector(params)
+    labels = label_selector(params)
     missing = [name for name in params["names"] or [] if name not in selected_names] if every_name or not labels else []
     if selected_names and not missing:
         return ""
     return unmatched(session, params["namespace"], "virtual machine", missing, None if missing else labels)
 
 
-def to_delete(params: Params, warnings: list[str]) -> Params:
+def with_vms_to_delete(params: Params, warnings: list[str]) -> Params:
     """The options of virtual_machine, with the VMs that `names` and `label_selectors` select as `virtual_machines`.
 
     Fails the task if they select all VMs, or a namespace that does not exist. Names without a VM are deleted already.
@@ -128,7 +130,7 @@ def to_delete(params: Params, warnings: list[str]) -> Params:
     if labels is None:
         return {**params, "virtual_machines": [{"name": name} for name in dict.fromkeys(names)]}
     problems: list[str] = []
-    vms = selected(params, Session(params), problems)
+    vms = select_vms(params, Session(params), problems)
     if any(problem.startswith("namespace:") for problem in problems):
         raise TaskFailed(problems[0])
     warnings += problems
@@ -137,7 +139,7 @@ def to_delete(params: Params, warnings: list[str]) -> Params:
 
 def check_selector(params: Params) -> None:
     """Fails the task if neither names nor label selectors choose VMs."""
-    if params["names"] is None and selector(params) is None:
+    if params["names"] is None and label_selector(params) is None:
         raise TaskFailed(
             "label_selectors: an empty list would select all virtual machines; set names or a label selector"
         )
@@ -149,5 +151,5 @@ def check_selection(params: Params) -> None:
         raise TaskFailed("namespace: required with names")
 
 
-def selector(params: Params) -> str | None:
+def label_selector(params: Params) -> str | None:
     return ",".join(filter(str.strip, params["label_selectors"] or [])) or None

@@ -13,10 +13,11 @@ from ..._resolver.declare.rendered import RENDERED, check_release, secret_option
 from ..client.errors import TaskFailed
 from ..writes.kind_handler import DeclaredObject, DeclareOutcome
 from .manifest_files import ManifestFile, files_of, write
-from .outcome import Params, TaskContext, counted_noun
+from .module import Params, TaskContext
+from .results import counted_noun
 
 Render = Callable[[Options, Manifest, Release], list[Manifest]]
-"""The manifests that a new object is made of: of its options, their manifest and a release. Raises FieldError."""
+"""(options, their manifest, release) → the manifests that a new object consists of. Raises FieldError."""
 
 RENDERING: Final[dict[str, dict[str, Any]]] = {
     "dest": {"type": "path"},
@@ -26,7 +27,7 @@ RENDERING: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-def is_asked(plural: str, params: Params, declared_objects: Sequence[DeclaredObject]) -> bool:
+def is_requested(plural: str, params: Params, declared_objects: Sequence[DeclaredObject]) -> bool:
     """Whether the task renders all its objects. Raises TaskFailed if it renders some, or has options of rendering."""
     states = [declared.state for declared in declared_objects] or [params["state"]]
     if RENDERED in states:
@@ -44,7 +45,7 @@ def is_asked(plural: str, params: Params, declared_objects: Sequence[DeclaredObj
 
 
 def render(nouns: str, outcomes: Sequence[DeclareOutcome], of: Render, params: Params, task: TaskContext) -> Params:
-    """What the task returns besides the results, of which those that cannot be rendered fail.
+    """Renders objects, and returns the result of the task without `results`. An object without manifests fails.
 
     nouns: the objects, in the plural. Files are written only if none fails. Raises TaskFailed.
     """
@@ -68,12 +69,12 @@ def render(nouns: str, outcomes: Sequence[DeclareOutcome], of: Render, params: P
         return {"changed": False, "rendered": []}
     files = files_of(params["dest"], manifests) if params["dest"] else []
     changed = [file for file in files if file.changed]
-    if not task.check:
+    if not task.check_mode:
         write(changed)
     message = f"{counted_noun(len(outcomes), nouns)} rendered"
     result: Params = {"changed": bool(changed), "rendered": shown, "msg": message}
     if params["dest"]:
-        result.update(files=[str(file.path) for file in files], msg=message + _written(files, changed, task.check))
+        result.update(files=[str(file.path) for file in files], msg=message + _written(files, changed, task.check_mode))
     if task.diff:
         result["diff"] = [file.diff() for file in changed]
     return result
@@ -86,10 +87,10 @@ def _release(version: str | None) -> Release:
         raise TaskFailed(f"kubevirt_version: {error}") from None
 
 
-def _secret_of(options: Options, kept: bool) -> str:
-    """The option that may be secret, "" for none. Raises FieldError for one that is not to be kept."""
+def _secret_of(options: Options, keep: bool) -> str:
+    """The option that may be secret, "" for none. Raises FieldError for one that is not to be keep."""
     secret = secret_option(options)
-    if secret and not kept:
+    if secret and not keep:
         raise FieldError(
             secret,
             "may be secret, and a rendered manifest is stored as it is; put it into a Secret and name that in"

@@ -22,8 +22,9 @@ from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
 from ..client.transport import yaml
 from ..reads.revisions import matcher_fields_of
+from .module import Module, Params, Result, TaskContext
 from .options import AUTH, CONCURRENCY, REQUESTS
-from .outcome import Module, Outcome, Params, Result, TaskContext, group_warnings
+from .results import group_warnings
 from .rollout_steps import FORECAST, RolloutExtension, RolloutRun, shown_time
 
 PLANNED: Final = "planned"
@@ -82,26 +83,26 @@ def module(**extension: Any) -> Module:
     return Module(_SPEC, partial(_run, extension=RolloutExtension(**extension)))
 
 
-def _run(params: Params, task: TaskContext, extension: RolloutExtension) -> Outcome:
+def _run(params: Params, task: TaskContext, extension: RolloutExtension) -> Result:
     settings = _checked(params["settings"])
     windows = _schedule(settings)
     now = params["now"] or shown_time(datetime.now(timezone.utc))
     session = Session(params)
     run = RolloutRun(
-        session, settings, _selection(settings), windows, params["concurrency"], task.check, now, extension
+        session, settings, _selection(settings), windows, params["concurrency"], task.check_mode, now, extension
     )
     if params["state"] == PLANNED:
-        outcome = _planned(run, settings, now)
+        planned = _planned(run, settings, now)
         task.warnings += group_warnings(run.warnings)
-        return outcome
+        return planned
     state = Rollout.of(params["rollout"] or {})
     before = len(state.outcomes) + len(state.rollbacks)
     try:
         if params["state"] == BATCH:
             run.batch(state, params["health_problem"])
         else:
-            rollout.judge(state, params["health_problem"], 0)
-            if state.stopped and state.outcomes and settings["rollback"] and not task.check:
+            rollout.end_batch(state, params["health_problem"], 0)
+            if state.stopped and state.outcomes and settings["rollback"] and not task.check_mode:
                 run.roll_back(state)
     except (RequestFailed, TaskFailed) as error:
         state.stopped = state.stopped or str(error)
@@ -113,23 +114,21 @@ def _run(params: Params, task: TaskContext, extension: RolloutExtension) -> Outc
     if params["state"] == BATCH:
         message = state.stopped or state.out_of_time or rollout.batch_summary(state)
         return _state(state, {"changed": changed, "msg": message}, run)
-    result = report(state, run.read(), run.selection.moves, task.check)
+    result = report(state, run.read(), run.selection.moves, task.check_mode)
     unchanged = not any(result["counts"][name] for name in set(result["counts"]) - {"unchanged", "pinned"})
     # The role saves no report of such a run.
-    if settings["report"] and not task.check and not unchanged:
+    if settings["report"] and not task.check_mode and not unchanged:
         _prune_reports(Path(settings["report"]), settings["keep_reports"])
-    return Outcome(
-        {
-            "changed": changed,
-            "invocation": _INVOCATION,
-            "result": result,
-            "table": table(result, settings["restart"]),
-            "unchanged": unchanged,
-        }
-    )
+    return {
+        "changed": changed,
+        "invocation": _INVOCATION,
+        "result": result,
+        "table": table(result, settings["restart"]),
+        "unchanged": unchanged,
+    }
 
 
-def _planned(run: RolloutRun, settings: Params, now: str) -> Outcome:
+def _planned(run: RolloutRun, settings: Params, now: str) -> Result:
     for name, problem in (("report", _folder_problem), ("health_tasks", _file_problem)):
         if settings[name] and (text := problem(Path(settings[name]).expanduser())):
             raise TaskFailed(f"{_PREFIX}{name}: {settings[name]}: {text}")
@@ -138,18 +137,16 @@ def _planned(run: RolloutRun, settings: Params, now: str) -> Outcome:
     return _state(state, {"changed": False, "msg": rollout.summary(state)}, run)
 
 
-def _state(state: Rollout, result: Result, run: RolloutRun) -> Outcome:
-    return Outcome(
-        {
-            **result,
-            "invocation": _INVOCATION,
-            "rollout": state.as_data(),
-            "batches": [[label.partition("/")[2] for label in batch] for batch in state.batches],
-            "batch": run.last_read,
-            "ended": state.ended,
-            "stopped": state.stopped,
-        }
-    )
+def _state(state: Rollout, result: Result, run: RolloutRun) -> Result:
+    return {
+        **result,
+        "invocation": _INVOCATION,
+        "rollout": state.as_data(),
+        "batches": [[label.partition("/")[2] for label in batch] for batch in state.batches],
+        "batch": run.last_read,
+        "ended": state.ended,
+        "stopped": state.stopped,
+    }
 
 
 def _checked(settings: Params) -> Params:

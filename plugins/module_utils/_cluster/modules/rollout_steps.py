@@ -14,20 +14,21 @@ from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.kubevirt.find.revision_names import without_revisions
 from ..._resolver.kubevirt.vm.readiness import run_strategy
 from ..._resolver.refresh import drift, move, revision_change, rollout
+from ..._resolver.refresh.drift import Drift
 from ..._resolver.refresh.revision_change import RevisionChange
 from ..._resolver.refresh.rollout import Facts, Limits, Rollout, Selection
 from ..._resolver.refresh.windows import MaintenanceSchedule
 from ..client.errors import ApiError, ConnectionFailed, TaskFailed
 from ..client.session import Session
-from ..reads.revisions import InspectedVM, inspect, matcher_fields_of
+from ..reads.revisions import inspect, matcher_fields_of
 from ..reads.watch import wait_in_namespaces
 from ..writes.engine import WriteSettings
 from ..writes.lease import acquire, release
 from ..writes.revision_outcome import RevisionOutcome
 from ..writes.revision_writes import change
-from .controller_revision import rendered
-from .options import unselected
-from .outcome import Params
+from .controller_revision import revision_result
+from .module import Params
+from .options import selection_problem
 from .vm_results import VMFacts, printable_status, refresh_result, vm_result
 
 _VM: Final = KINDS["VirtualMachine"]
@@ -45,10 +46,10 @@ _LEASE_WAIT: Final = 86400
 
 
 class RolloutExtension(NamedTuple):
-    """What a capability adds to a run.
+    """A capability's addition to a rollout.
 
     forecast: takes the session, VMs and the names of checks, and returns {namespace, name, evaluated, fits, problem} of
-    each VM, as if all of them restarted. resources: of a VM at its next start.
+    each VM, as if all of them restarted. resources: returns the facts of a VM at its next start.
     """
 
     forecast: Callable[[Session, list[Manifest], Sequence[str]], list[Facts]] = lambda *_arguments: []
@@ -82,12 +83,12 @@ class RolloutRun:
         self._concurrency, self._check = concurrency, check
         self._now, self._began = _time(now), time.monotonic()
         chosen = settings["namespaces"]
-        everywhere = "*" in chosen or not chosen
-        self._namespaces: list[str | None] = [None] if everywhere else list(dict.fromkeys(chosen))
+        all_namespaces = "*" in chosen or not chosen
+        self._namespaces: list[str | None] = [None] if all_namespaces else list(dict.fromkeys(chosen))
         self._selector = ",".join(settings["label_selectors"]) or None
 
     def read(self, first: bool = False) -> dict[str, Facts]:
-        """What to do with each selected VM now, by label. first: ask the cluster by dry runs about moves."""
+        """The facts of each selected VM now, by label. first: ask the cluster by dry runs about moves."""
         vms = [vm for vm in self._inspected() if self._is_named(vm.namespace, vm.name)]
         return self._planned(vms, first)
 
@@ -97,20 +98,20 @@ class RolloutRun:
         self._check_selection(inspected)
         if not self._check and self._await_captures(inspected):
             inspected = self._inspected()
-        named = [vm for vm in inspected if self._is_named(vm.namespace, vm.name)]
-        vms = self._planned(named, first=True)
+        selected_vms = [vm for vm in inspected if self._is_named(vm.namespace, vm.name)]
+        vms = self._planned(selected_vms, first=True)
         shared = bool(self._settings["lease"])
-        counted = [vm.vm for vm in (inspected if shared else named)]
-        facts = {qualified_name(vm): _power_facts(vm) for vm in counted}
+        vms_to_count = [vm.vm for vm in (inspected if shared else selected_vms)]
+        facts = {qualified_name(vm): _power_facts(vm) for vm in vms_to_count}
         stuck = {label: vm["status"] for label, vm in facts.items() if rollout.is_stuck(vm)}
-        state = rollout.plan(vms, stuck, len(counted), limits, self._settings["restart"], shared)
-        self._forecast(state, named)
+        state = rollout.plan(vms, stuck, len(vms_to_count), limits, self._settings["restart"], shared)
+        self._forecast(state, selected_vms)
         return state
 
     def batch(self, state: Rollout, health_problem: str) -> None:
         """Ends the last batch, then refreshes the next one, in waves as the VMs that are down leave room."""
         begun = _time(state.begun) if state.begun else self._now
-        rollout.judge(state, health_problem, (self._now - begun).total_seconds())
+        rollout.end_batch(state, health_problem, (self._now - begun).total_seconds())
         if state.ended:
             return
         if state.next_batch and not self._check:
@@ -129,40 +130,40 @@ class RolloutRun:
                 if not is_begun:
                     rollout.begin(state, shown_time(self._clock))
                     is_begun = True
-                rollout.changing(state, labels)
+                rollout.mark_in_progress(state, labels)
                 results = self._change(labels, self._decision)
             unhealthy = self._await_health(state, [label for label in labels if not results[label]["failed"]])
-            rollout.changed(state, results, unhealthy)
+            rollout.record_results(state, results, unhealthy)
             left = [label for label in left if label not in results]
             if left:
                 rollout.stop_if_too_many_failed(state)
         if left and not state.stopped and not state.out_of_time:
-            state.stopped = rollout.no_room_for(state, left, self._down(), self._settings["health_timeout"])
+            state.stopped = rollout.room_timeout(state, left, self._down(), self._settings["health_timeout"])
         if is_begun and self._settings["health_tasks"] and not self._check:
             self.last_read = [vm_result(vm, self._extension.resources) for vm in self._inspected(batch)]
 
     def roll_back(self, state: Rollout) -> None:
         """Gives the VMs that this run has changed what they had before."""
         now = {vm.label: refresh_result(vm) for vm in self._inspected(list(state.outcomes))}
-        had = rollout.to_roll_back(state, now, self.selection.moves)
+        previous = rollout.previous_revisions(state, now, self.selection.moves)
         size = max(map(len, state.batches))
 
-        def decide(vm: InspectedVM) -> RevisionChange:
+        def decide(vm: Drift) -> RevisionChange:
             if self.selection.moves:
-                return move.restore(vm.vm, vm.drift, had[vm.label], vm.revisions, vm.kubevirt)
-            return revision_change.pin(vm.vm, vm.drift, MATCHER_FIELDS, had[vm.label], vm.revisions, vm.kubevirt)
+                return move.restore(vm, previous[vm.label])
+            return revision_change.pin(vm, MATCHER_FIELDS, previous[vm.label])
 
-        left = list(had)
+        left = list(previous)
         while left:
             with self._lease(state, left):
                 labels = self._await_room(state, left)[:size]
                 if not labels:
                     seconds = self._settings["health_timeout"]
-                    state.rollback_stopped = rollout.no_room_for(state, left, self._down(), seconds)
+                    state.rollback_stopped = rollout.room_timeout(state, left, self._down(), seconds)
                     return
                 results = self._change(labels, decide)
             unhealthy = self._await_health(state, [label for label in labels if not results[label]["failed"]])
-            rollout.rolled_back(state, results, unhealthy)
+            rollout.record_rollbacks(state, results, unhealthy)
             left = [label for label in left if label not in results]
 
     @property
@@ -176,8 +177,8 @@ class RolloutRun:
         timeouts = self._settings["wait_timeout"] + self._settings["health_timeout"]
         return self._windows.refusal(_time(state.started), self._clock, state.longest or timeouts)
 
-    def _inspected(self, labels: Sequence[str] | None = None) -> list[InspectedVM]:
-        """The VMs that the namespaces and label selectors select, or those of these labels."""
+    def _inspected(self, labels: Sequence[str] | None = None) -> list[Drift]:
+        """The VMs that the namespaces and label selectors select. labels: NAMESPACE/NAME of the VMs to read instead."""
         if labels is None:
             return [vm for place in self._namespaces for vm in inspect(self._session, place, None, self._selector)]
         by_namespace: dict[str, list[str]] = {}
@@ -190,14 +191,14 @@ class RolloutRun:
         names = self._settings["names"]
         return not names or name in names or f"{namespace}/{name}" in names
 
-    def _planned(self, vms: list[InspectedVM], first: bool) -> dict[str, Facts]:
+    def _planned(self, vms: list[Drift], first: bool) -> dict[str, Facts]:
         if self.selection.moves:
             if vms and self._settings["patch"]:
-                problem = move.patch_problem(self._settings["patch"], vms[0].kubevirt.release)
+                problem = move.patch_problem(self._settings["patch"], vms[0].cluster.release)
                 if problem:
                     raise TaskFailed(f"revision_refresh_patch: {problem}")
             settings = WriteSettings(check_mode=True, server_dry_run=first, concurrency=self._concurrency)
-            results = list(map(rendered, change(self._session, vms, self._decision, rollout.NEVER, settings)))
+            results = list(map(revision_result, change(self._session, vms, self._decision, rollout.NEVER, settings)))
             self.warnings = [
                 (vm.label, text) for vm, result in zip(vms, results) for text in result.get("warnings", ())
             ]
@@ -205,21 +206,19 @@ class RolloutRun:
             results = [{**refresh_result(vm), "changed": False, "failed": False} for vm in vms]
         return {vm.label: rollout.planned_vm(result, vm_result(vm), self.selection) for vm, result in zip(vms, results)}
 
-    def _decision(self, vm: InspectedVM) -> RevisionChange:
+    def _decision(self, vm: Drift) -> RevisionChange:
         matcher_fields, settings = matcher_fields_of(self._settings["revisions_of"]), self._settings
         if self.selection.moves:
-            return move.move(
-                vm.vm, vm.drift, matcher_fields, settings["replace"], settings["patch"], vm.objects, vm.kubevirt
-            )
-        return revision_change.refresh(vm.vm, vm.drift, matcher_fields)
+            return move.move(vm, matcher_fields, settings["replace"], settings["patch"])
+        return revision_change.refresh(vm, matcher_fields)
 
-    def _check_selection(self, vms: list[InspectedVM]) -> None:
+    def _check_selection(self, vms: list[Drift]) -> None:
         """Nothing to do would look like success."""
         problems = []
         for place in self._namespaces:
             names = {vm.name for vm in vms if place in (None, vm.namespace)}
             options = {"namespace": place, "names": None, "label_selectors": self._settings["label_selectors"]}
-            problem = unselected(options, self._session, names)
+            problem = selection_problem(options, self._session, names)
             if problem and (not vms or problem.startswith("namespace:")):
                 problems.append(f"revision_refresh_{problem.replace('namespace:', 'namespaces:', 1)}")
         if problems:
@@ -229,9 +228,9 @@ class RolloutRun:
         if unknown and self._settings["missing_names"] == "fail":
             raise TaskFailed(f"revision_refresh_names: no such virtual machine: {', '.join(unknown)}")
 
-    def _await_captures(self, vms: list[InspectedVM]) -> bool:
+    def _await_captures(self, vms: list[Drift]) -> bool:
         """Whether there were VMs without a revision, for which the task has waited."""
-        waiting = [vm for vm in vms if any(part.state == drift.NOT_CAPTURED for part in vm.drift.parts.values())]
+        waiting = [vm for vm in vms if any(part.state == drift.NOT_CAPTURED for part in vm.parts.values())]
 
         def is_captured(live: Manifest | None) -> Progress:
             references = [
@@ -245,7 +244,7 @@ class RolloutRun:
         wait_in_namespaces(self._session, _VM, probes, _CAPTURE, explain=False)
         return bool(waiting)
 
-    def _forecast(self, state: Rollout, vms: list[InspectedVM]) -> None:
+    def _forecast(self, state: Rollout, vms: list[Drift]) -> None:
         """Says of the guests that restart whether quotas admit them and nodes have room, as if all of their namespace
         did.
         """
@@ -283,18 +282,20 @@ class RolloutRun:
         query = {"labelSelector": self._selector} if self._selector else {}
         vms = [vm for place in self._namespaces for vm in self._session.list(_VM, place, **query)]
         shared = bool(self._settings["lease"])
-        named = (vm for vm in vms if shared or self._is_named(vm["metadata"]["namespace"], vm["metadata"]["name"]))
-        facts = {qualified_name(vm): _power_facts(vm) for vm in named}
+        selected_vms = (
+            vm for vm in vms if shared or self._is_named(vm["metadata"]["namespace"], vm["metadata"]["name"])
+        )
+        facts = {qualified_name(vm): _power_facts(vm) for vm in selected_vms}
         return {label: vm["status"] for label, vm in facts.items() if rollout.is_down(vm)}
 
-    def _await_room(self, state: Rollout, left: list[str]) -> list[str]:
+    def _await_room(self, state: Rollout, remaining: list[str]) -> list[str]:
         """The VMs that may be changed now, once there are any; [] after the health timeout."""
         if self._check:
-            return left
+            return remaining
         deadline = time.monotonic() + self._settings["health_timeout"]
         while True:
             down = self._down()
-            labels = rollout.wave(state, left, down)
+            labels = rollout.next_wave(state, remaining, down)
             seconds = min(_LOOK_AGAIN, deadline - time.monotonic())
             if labels or seconds <= 0:
                 return labels
@@ -307,7 +308,7 @@ class RolloutRun:
             _items, version = self._session.list_to_watch(_VM, namespace, True)
             next(iter(self._session.watch(_VM, namespace, version, seconds, True)), None)
 
-    def _change(self, labels: Sequence[str], decide: Callable[[InspectedVM], RevisionChange]) -> dict[str, Facts]:
+    def _change(self, labels: Sequence[str], decide: Callable[[Drift], RevisionChange]) -> dict[str, Facts]:
         settings = WriteSettings(
             check_mode=self._check, wait_timeout=self._settings["wait_timeout"], concurrency=self._concurrency
         )

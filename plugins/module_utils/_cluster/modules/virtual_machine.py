@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.manifest import Manifest, Options
+from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.release import Release
 from ..._resolver.declare.rendered import RENDERED
-from ..._resolver.declare.virtual_machine import reconcile
+from ..._resolver.declare.virtual_machine import as_created
+from ..._resolver.declare.vm import cloud_init
+from ..._resolver.declare.vm.manifest import manifest as vm_manifest
 from ..._resolver.declare.vm.manifest import warnings
 from ..._resolver.declare.vm.options import EXCLUSIVE, SPEC
+from ..._resolver.kubevirt.find import revision_names
+from ..._resolver.kubevirt.vm.readiness import run_strategy
 from ..writes.handlers.virtual_machine import VirtualMachineHandler
-from ..writes.vm_extension import VMExtension
-from .declared_vm import vm_from_options
+from ..writes.handlers.vm_restarts import waits_for_restart
+from ..writes.kind_handler import DeclareOutcome
+from ..writes.vm_extension import VMExtension, VMTask
+from .module import Module, Result
 from .objects import ObjectModule
-from .options import to_delete
-from .outcome import Module
+from .options import with_vms_to_delete
 
 # These options are the task's, not a VM's.
 _SETTINGS: Final[dict[str, dict[str, Any]]] = {
@@ -34,28 +41,81 @@ _SELECTORS: Final[dict[str, dict[str, Any]]] = {
 }
 
 
+def with_password(options: Options) -> Options:
+    """The options of a VM with the content of `cloud_init.password_file` as its password.
+
+    The resolver has no I/O. An empty path counts as none. Raises FieldError if the file cannot be read.
+    """
+    settings = options.get("cloud_init") or {}
+    path = settings.get("password_file")
+    if not path or settings.get("type") == cloud_init.NONE or options.get("state") == "absent":
+        return options
+    try:
+        content = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        # The message may name the file but must not contain its content.
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise FieldError(cloud_init.PASSWORD_FILE, f"cannot be read: {reason}") from None
+    return cloud_init.with_password(options, content)
+
+
+def vm_from_options(options: Options) -> Manifest:
+    """The VM that options declare. Raises FieldError."""
+    return vm_manifest(with_password(options))
+
+
 def module(extensions: Sequence[type[VMExtension]] = ()) -> Module:
     """The module. extensions: what capabilities add, in the order in which they complete VMs."""
     return ObjectModule(
         plural="virtual_machines",
         spec=SPEC,
         manifest=vm_from_options,
-        handler=partial(VirtualMachineHandler, extensions=extensions),
+        handler=lambda options, session, task: VirtualMachineHandler(
+            VMTask(options, session, task.warnings, task.secrets, extensions)
+        ),
+        describe=described,
         settings=_SETTINGS,
         object_rules={"mutually_exclusive": EXCLUSIVE},
         warnings=warnings,
         selectors=_SELECTORS,
-        select=to_delete,
-        render=partial(rendered, {name: why for extension in extensions for name, why in extension.online.items()}),
+        select=with_vms_to_delete,
+        render=partial(
+            rendered, {name: why for extension in extensions for name, why in extension.needs_connection.items()}
+        ),
     )
 
 
-def rendered(online: Mapping[str, str], options: Options, manifest: Manifest, _release: Release) -> list[Manifest]:
-    """The VM that a declaration would create. online: options that need a connection, and what to set instead.
+def described(outcome: DeclareOutcome) -> Result:
+    """The result's details of a VM that exists."""
+    live, effect = outcome.live or {}, outcome.effect
+    facts: Result = {
+        "status": (live.get("status") or {}).get("printableStatus", ""),
+        "run_strategy": run_strategy(live),
+    }
+    for matcher_field in MATCHER_FIELDS:
+        captured = revision_names.referenced(live, matcher_field).name if matcher_field.matcher_of(live) else ""
+        if captured:
+            facts[f"{matcher_field.matcher}_revision"] = captured
+    facts.update(restart_required=waits_for_restart(outcome), restarted=outcome.restart)
+    if effect is not None:
+        facts.update(needs=effect.needs, changes=list(effect.changes))
+        figures = {
+            "guest_before": effect.guest_before,
+            "guest_after": effect.guest_after,
+            "restart_reason": effect.reason,
+        }
+        facts.update({name: value for name, value in figures.items() if value})
+    return facts
 
-    Raises FieldError for such an option.
+
+def rendered(
+    needs_connection: Mapping[str, str], options: Options, manifest: Manifest, _release: Release
+) -> list[Manifest]:
+    """The VM that a declaration would create.
+
+    needs_connection: options that need a connection, each with what to set instead. Raises FieldError for one.
     """
-    for option, remedy in online.items():
+    for option, remedy in needs_connection.items():
         if options.get(option):
             raise FieldError(option, f"needs a connection, which state {RENDERED} does not make; {remedy}")
-    return [reconcile(manifest, None, "").manifest]
+    return [as_created(manifest)]

@@ -14,16 +14,12 @@ from ..._resolver.guest.effect import RESTART
 from ..client.session import Session
 from ..writes.adopt import AdoptOutcome, adopt
 from ..writes.engine import WriteSettings
-from .options import AUTH, CONCURRENCY, DRY_RUN, OWNERSHIP, REQUESTS, SELECTION, check_selection, selected
-from .outcome import (
-    ON_FAILURE,
-    Module,
-    Outcome,
-    Params,
-    Result,
-    TaskContext,
+from .module import ON_FAILURE, Module, Params, Result, TaskContext
+from .options import AUTH, CONCURRENCY, DRY_RUN, OWNERSHIP, REQUESTS, SELECTION, check_selection, select_vms
+from .results import (
     counted_noun,
-    failed_outcome,
+    diff_of,
+    failed_result,
     group_warnings,
     joined_counts,
     restart_warning,
@@ -44,19 +40,19 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: TaskContext) -> Outcome:
+def _run(params: Params, task: TaskContext) -> Result:
     check_selection(params)
-    session, settings = Session(params), WriteSettings.of(params, task.check)
-    vms = selected(params, session, task.warnings)
+    session, settings = Session(params), WriteSettings.of(params, task.check_mode)
+    vms = select_vms(params, session, task.warnings)
     adopted = adopt(session, vms, settings, params["instancetypes"], params["preferences"], params["accept"])
-    return _outcome(params, task, adopted)
+    return {"cluster": session.host, **_task_result(params, task, adopted)}
 
 
 MODULE = Module(_SPEC, _run)
 
 
-def _outcome(params: Params, task: TaskContext, vms: list[AdoptOutcome]) -> Outcome:
-    refusals = [_is_refused(vm, task.check) for vm in vms]
+def _task_result(params: Params, task: TaskContext, vms: list[AdoptOutcome]) -> Result:
+    refusals = [_is_refused(vm, task.check_mode) for vm in vms]
     refused = [vm for vm, is_refused in zip(vms, refusals) if is_refused]
     result: Result = {
         "changed": any(vm.changed for vm in vms),
@@ -69,7 +65,7 @@ def _outcome(params: Params, task: TaskContext, vms: list[AdoptOutcome]) -> Outc
         (vm.label, vm.declared_elsewhere) for vm in vms if vm.changed and vm.declared_elsewhere
     )
     waiting = [vm.label for vm in vms if vm.changed and vm.effect is not None and vm.effect.needs == RESTART]
-    task.warnings += restart_warning(waiting, task.check, "use virtual_machine_power with state: restarted")
+    task.warnings += restart_warning(waiting, task.check_mode, "use virtual_machine_power with state: restarted")
     unfit = [(vm.label, _failure(vm)) for vm, is_refused in zip(vms, refusals) if vm.failed and not is_refused]
     if unfit:
         task.warnings.append(
@@ -79,18 +75,18 @@ def _outcome(params: Params, task: TaskContext, vms: list[AdoptOutcome]) -> Outc
         done = sum(vm.changed for vm, is_refused in zip(vms, refusals) if not is_refused)
         counts = joined_counts(
             {
-                "would be adopted" if task.check else "adopted": done,
+                "would be adopted" if task.check_mode else "adopted": done,
                 "unchanged": len(vms) - done - len(refused),
             }
         )
-        return failed_outcome(params, "virtual machines", result, counts, kept=("manifest",))
-    return Outcome({**result, "msg": _message(task, vms)})
+        return failed_result(params, "virtual machines", result, counts, more_keys=("manifest",))
+    return {**result, "msg": _message(task, vms)}
 
 
 def _message(task: TaskContext, vms: list[AdoptOutcome]) -> str:
     count, failed = sum(vm.changed for vm in vms), sum(bool(vm.failed) for vm in vms)
     others = len(vms) - count - failed
-    parts = [f"{count} {'would be' if task.check else 'was' if count == 1 else 'were'} adopted"]
+    parts = [f"{count} {'would be' if task.check_mode else 'was' if count == 1 else 'were'} adopted"]
     parts += [f"{others} already {'has' if others == 1 else 'have'} an instancetype"]
     parts += [f"{failed} cannot be adopted"] if failed else []
     return f"{counted_noun(len(vms), 'virtual machines')}: {', '.join(parts)}"
@@ -110,7 +106,7 @@ def _failure(vm: AdoptOutcome) -> str:
     names = " and ".join(
         matcher_field["name"] for matcher_field in (proposal.instancetype, proposal.preference) if matcher_field
     )
-    why = proposal.refusal or f"differs in {', '.join(entry['field'] for entry in proposal.differences)}"
+    why = proposal.refusal or f"differs in {', '.join(difference['field'] for difference in proposal.differences)}"
     remedy = f"; {vm.adoption.remedy}" if vm.adoption.remedy else ""
     return f"{vm.failed}; the nearest match is {names}: {why}{remedy}"
 
@@ -120,6 +116,7 @@ def _result(vm: AdoptOutcome) -> Result:
     result: Result = {
         "name": metadata["name"],
         "namespace": metadata["namespace"],
+        "uid": metadata.get("uid", ""),
         "changed": vm.changed,
         "fits": vm.adoption is None or vm.adoption.chosen is not None,
     }
@@ -174,9 +171,4 @@ def _manifest(vm: Result, live: Result) -> Result:
 def _diff(vm: AdoptOutcome) -> Result:
     chosen = vm.adoption.chosen if vm.adoption is not None else None
     before, after = redact(vm.vm["spec"], chosen.vm["spec"] if chosen is not None else {})
-    return {
-        "before_header": f"VirtualMachine {vm.label} (current)",
-        "after_header": f"VirtualMachine {vm.label} (adopted)",
-        "before": {"spec": before},
-        "after": {"spec": after},
-    }
+    return diff_of(f"VirtualMachine {vm.label}", {"spec": before}, {"spec": after}, ("current", "adopted"))

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from ..._resolver.api import release_schema
+from ..._resolver.api.errors import KubeVirtError
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import MATCHER_FIELDS
@@ -18,15 +19,17 @@ from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.kubevirt.vmi import expand as resolver
 from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..._resolver.refresh.controller_revisions import unreferenced
+from ..._resolver.refresh.drift import Drift
 from ..._resolver.refresh.export import VMExport, export_vms, manifests
+from ..client.concurrency import map_concurrently
 from ..client.errors import ApiError, TaskFailed
-from ..client.pool import map_concurrently
 from ..client.session import Session
 from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
-from ..reads.revisions import InspectedVM, inspect
-from .options import AUTH, CONCURRENCY, REQUESTS, SELECTION, check_selection, selector, unselected
-from .outcome import Module, Outcome, Params, Result, TaskContext, counted_noun, summarize_failures
+from ..reads.revisions import inspect
+from .module import Module, Params, Result, TaskContext
+from .options import AUTH, CONCURRENCY, REQUESTS, SELECTION, check_selection, label_selector, selection_problem
+from .results import counted_noun, summarize_failures
 from .vm_results import VMFacts, add_captured, refresh_result, vm_result
 
 _STORED: Final = Kind("", "subresources.kubevirt.io", "v1", "virtualmachines", True)
@@ -67,30 +70,20 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-Diagnosis = Callable[..., "list[Result]"]
-"""The diagnosis of each VM: (session, VMs, their namespace or None, warnings, node_reasons)."""
+Diagnosis = Callable[[Session, "list[Drift]", "str | None", "list[str]"], "list[Result]"]
+"""The diagnosis of each VM, of the VMs, their namespace or None, and the list of warnings to add to."""
 
 
-def module(
-    resources: VMFacts | None = None,
-    diagnosis: Diagnosis | None = None,
-    node_reasons: Callable[..., Any] | None = None,
-) -> Module:
-    """The module. resources: those of a VM at its next start. node_reasons: what a diagnosis knows of nodes."""
-    return Module(_SPEC, partial(_run, resources=resources, diagnosis=diagnosis, node_reasons=node_reasons))
+def module(resources: VMFacts | None = None, diagnosis: Diagnosis | None = None) -> Module:
+    """The module. resources: returns the facts of a VM at its next start. diagnosis: diagnoses VMs."""
+    return Module(_SPEC, partial(_run, resources=resources, diagnosis=diagnosis))
 
 
-def _run(
-    params: Params,
-    task: TaskContext,
-    resources: VMFacts | None,
-    diagnosis: Diagnosis | None,
-    node_reasons: Callable[..., Any] | None,
-) -> Outcome:
+def _run(params: Params, task: TaskContext, resources: VMFacts | None, diagnosis: Diagnosis | None) -> Result:
     check_selection(params)
     session = Session(params)
-    inspected = inspect(session, params["namespace"], params["names"], selector(params))
-    problem = unselected(params, session, {vm.name for vm in inspected})
+    inspected = inspect(session, params["namespace"], params["names"], label_selector(params))
+    problem = selection_problem(params, session, {vm.name for vm in inspected})
     if problem and params["names"] and params["export"] is not None:
         raise TaskFailed(problem)
     vms = [vm for vm in inspected if _is_requested(params, vm)]
@@ -99,11 +92,11 @@ def _run(
         expanded = expansions(session, [vm.vm for vm in vms], params["concurrency"])
         results = [{**vm, EXPANSION: expansion} for vm, expansion in zip(results, expanded)]
     if DIAGNOSIS in params["include"] and diagnosis is not None:
-        diagnoses = diagnosis(session, vms, params["namespace"], task.warnings, node_reasons)
+        diagnoses = diagnosis(session, vms, params["namespace"], task.warnings)
         results = [{**vm, DIAGNOSIS: found} for vm, found in zip(results, diagnoses)]
     exports = _exports(params["export"], vms)
     results = [{**vm, "export": _export(export)} for vm, export in zip(results, exports)] if exports else results
-    assumption = vms[0].kubevirt.assumption if vms else ""
+    assumption = vms[0].cluster.kubevirt.assumption if vms else ""
     more = {"unreferenced": _unreferenced(params, inspected)} if REFRESH in params["include"] else {}
     version = kubevirt(session).version
     result = {"changed": False, "kubevirt_version": version, "virtual_machines": results, "unmatched": problem, **more}
@@ -113,20 +106,20 @@ def _run(
         result["manifests"] = [] if failures else manifests(exports)
         if failures:
             count = f"{len(failures)} of {counted_noun(len(vms), 'virtual machines')} cannot be exported"
-            return Outcome({**result, "msg": f"{count}: {summarize_failures(failures)[0]}"}, failed=True)
-    return Outcome(result)
+            return {**result, "msg": f"{count}: {summarize_failures(failures)[0]}", "failed": True}
+    return result
 
 
-def _is_requested(params: Params, vm: InspectedVM) -> bool:
+def _is_requested(params: Params, vm: Drift) -> bool:
     """Whether the task is to return a VM. An option that is None takes any."""
     found = {
         matcher_field.matcher: matcher_field.matcher_or_empty(vm.vm).get("name") for matcher_field in MATCHER_FIELDS
     }
-    found |= {"drifted": vm.drift.drifted, "restart_required": vm.restart_required}
+    found |= {"drifted": vm.drifted, "restart_required": vm.restart_required}
     return all(params[name] in (None, found[name]) for name in _FILTERS)
 
 
-def _result(vm: InspectedVM, include: list[str], resources: VMFacts | None) -> Result:
+def _result(vm: Drift, include: list[str], resources: VMFacts | None) -> Result:
     result = vm_result(vm, resources if RESOURCES in include else None)
     if REFRESH in include:
         result.update(refresh_result(vm))
@@ -135,12 +128,12 @@ def _result(vm: InspectedVM, include: list[str], resources: VMFacts | None) -> R
     return result
 
 
-def _exports(options: Params | None, vms: list[InspectedVM]) -> list[VMExport]:
-    """Those of the VMs; none without the option."""
+def _exports(options: Params | None, vms: list[Drift]) -> list[VMExport]:
+    """The exports of VMs; empty without the option `export`."""
     if options is None or not vms:
         return []
-    release, place, run_strategy = vms[0].kubevirt.release, options["target_namespace"], options["run_strategy"]
-    return export_vms(((vm.vm, vm.objects) for vm in vms), release, place or "", run_strategy or "")
+    release, place, run_strategy = vms[0].cluster.release, options["target_namespace"], options["run_strategy"]
+    return export_vms(((vm.vm, vm.cluster.objects) for vm in vms), release, place or "", run_strategy or "")
 
 
 def _export(export: VMExport) -> Result:
@@ -182,12 +175,14 @@ def _server_expansion(session: Session, vm: Manifest) -> Manifest | str:
 
 
 def _compared(vm: Manifest, expanded: Manifest | str, cluster: Cluster) -> Result:
-    own = resolver.expand(vm, cluster)
-    own_error = own.error.message if own.error is not None else "the VM cannot be expanded" if own.vm is None else ""
-    server = None
+    own, own_error, server = None, "", None
+    try:
+        own = resolver.expand(vm, cluster)["spec"]
+    except KubeVirtError as error:
+        own_error = error.message
     if not isinstance(expanded, str):
         server = release_schema.canonical("VirtualMachine", expanded, cluster.release)["spec"]
-    server, resolved = redact(server, None if own_error or own.vm is None else own.vm["spec"])
+    server, resolved = redact(server, own)
     server_part = {"server_error": expanded} if isinstance(expanded, str) else {"server": server}
     parts: Result = {**server_part, **({"resolver_error": own_error} if own_error else {"resolver": resolved})}
     if isinstance(expanded, str) or own_error:
@@ -204,7 +199,7 @@ def _compared(vm: Manifest, expanded: Manifest | str, cluster: Cluster) -> Resul
     return {"equal": not found, "differences": found, **parts}
 
 
-def _unreferenced(params: Params, vms: list[InspectedVM]) -> list[dict[str, str]]:
+def _unreferenced(params: Params, vms: list[Drift]) -> list[dict[str, str]]:
     """The unreferenced revisions. vms: sorted by namespace.
 
     Empty if the task selects VMs: only all VMs of a namespace show what is referenced.

@@ -12,12 +12,13 @@ from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..writes.engine import WriteSettings
 from ..writes.power import PowerOutcome, power
-from .options import AUTH, CONCURRENCY, FAIL_FAST, REQUESTS, SELECTION, WAIT, check_selector, selected, selector
-from .outcome import ON_FAILURE, Module, Outcome, Params, Result, TaskContext, changed_outcome, group_warnings
+from .module import ON_FAILURE, Module, Params, Result, TaskContext
+from .options import AUTH, CONCURRENCY, FAIL_FAST, REQUESTS, SELECTION, WAIT, check_selector, label_selector, select_vms
+from .results import changed_result, diff_of, group_warnings
 from .vm_results import printable_status, vmi_result
 
 # The options of a VM; the top level sets them for all.
-_ENTRY: dict[str, dict[str, Any]] = {
+_VM_OPTIONS: dict[str, dict[str, Any]] = {
     "namespace": {"type": "str"},
     "state": {"type": "str", "choices": list(STATES)},
     "paused": {"type": "bool"},
@@ -31,11 +32,11 @@ _SPEC: dict[str, dict[str, Any]] = {
     **SELECTION,
     # There is no default, because the user must choose VMs.
     "label_selectors": {"type": "list", "elements": "str"},
-    **_ENTRY,
+    **_VM_OPTIONS,
     "virtual_machines": {
         "type": "list",
         "elements": "dict",
-        "options": {**_ENTRY, "name": {"type": "str", "required": True}},
+        "options": {**_VM_OPTIONS, "name": {"type": "str", "required": True}},
     },
     **WAIT,
     **CONCURRENCY,
@@ -45,15 +46,15 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: TaskContext) -> Outcome:
-    session, settings = Session(params), WriteSettings.of(params, task.check)
-    entries = _listed(params) if params["virtual_machines"] is not None else _selected(params, session)
-    outcomes = power(session, entries, settings)
-    result: Result = {"results": [_result(outcome) for outcome in outcomes]}
+def _run(params: Params, task: TaskContext) -> Result:
+    session, settings = Session(params), WriteSettings.of(params, task.check_mode)
+    requested = _listed(params) if params["virtual_machines"] is not None else _selected(params, session)
+    outcomes = power(session, requested, settings)
+    result: Result = {"cluster": session.host, "results": [_result(outcome) for outcome in outcomes]}
     task.warnings += group_warnings((outcome.label, warning) for outcome in outcomes for warning in outcome.warnings)
     if task.diff:
-        result["diff"] = [_diff(outcome, task.check) for outcome in outcomes if outcome.changed]
-    return changed_outcome(params, task, "virtual machines", "changed", result)
+        result["diff"] = [_diff(outcome, task.check_mode) for outcome in outcomes if outcome.changed]
+    return changed_result(params, task, "virtual machines", "changed", result)
 
 
 MODULE = Module(
@@ -69,14 +70,14 @@ MODULE = Module(
 def _selected(params: Params, session: Session) -> list[PowerOutcome]:
     """The VMs selected by names, by labels, or by both."""
     requested = _requested(params, "")
-    names, labels = params["names"], selector(params)
+    names, labels = params["names"], label_selector(params)
     if names is not None and not params["namespace"]:
         raise TaskFailed("namespace: required with names")
     check_selector(params)
     if labels is None:
         return [PowerOutcome(params["namespace"], name, requested) for name in dict.fromkeys(names)]
     problems: list[str] = []
-    vms = selected(params, session, problems)
+    vms = select_vms(params, session, problems)
     if problems:
         raise TaskFailed("; ".join(problems))
     return [PowerOutcome(vm["metadata"]["namespace"], vm["metadata"]["name"], requested) for vm in vms]
@@ -84,21 +85,21 @@ def _selected(params: Params, session: Session) -> list[PowerOutcome]:
 
 def _listed(params: Params) -> list[PowerOutcome]:
     """The VMs of the option `virtual_machines`."""
-    entries: dict[tuple[str, str], PowerOutcome] = {}
+    outcomes: dict[tuple[str, str], PowerOutcome] = {}
     for index, options in enumerate(params["virtual_machines"]):
-        own = {name: options[name] if options[name] is not None else params[name] for name in _ENTRY}
+        own = {name: options[name] if options[name] is not None else params[name] for name in _VM_OPTIONS}
         where = f"virtual_machines[{index}] ({quoted(options['name'])[1:-1]})"
         problem = option_checks.option_problem({**own, "name": options["name"]})
         if problem:
             raise TaskFailed(f"{where}: {problem}")
         if not own["namespace"]:
             raise TaskFailed(f"{where}: namespace: required; set the namespace of the VM")
-        entry = PowerOutcome(own["namespace"], options["name"], _requested(own, f"{where}: "))
-        key = (entry.namespace, entry.name)
-        if key in entries:
-            raise TaskFailed(f"{where}: name: another entry names {entry.label} too; remove one of them")
-        entries[key] = entry
-    return list(entries.values())
+        outcome = PowerOutcome(own["namespace"], options["name"], _requested(own, f"{where}: "))
+        key = (outcome.namespace, outcome.name)
+        if key in outcomes:
+            raise TaskFailed(f"{where}: name: another entry names {outcome.label} too; remove one of them")
+        outcomes[key] = outcome
+    return list(outcomes.values())
 
 
 def _requested(options: Params, where: str) -> PowerRequest:
@@ -133,21 +134,17 @@ def _result(outcome: PowerOutcome) -> Result:
         result["status"] = printable_status(outcome.vm)
         result["run_strategy"] = run_strategy(outcome.vm)
     if outcome.vm_before is not None:
+        result["uid"] = outcome.vm_before["metadata"].get("uid", "")
         result["status_before"] = printable_status(outcome.vm_before)
     if outcome.vmi is not None:
-        result["instance"] = vmi_result(outcome.vmi)
+        result["vmi"] = vmi_result(outcome.vmi)
     return result
 
 
 def _diff(outcome: PowerOutcome, check_mode: bool) -> Result:
-    header = f"VirtualMachine {outcome.label}"
+    before = _power_of(outcome.vm_before, outcome.vmi_before)
     after = _predicted(outcome) if check_mode else _power_of(outcome.vm, outcome.vmi)
-    return {
-        "before_header": header,
-        "after_header": f"{header} ({outcome.verb})",
-        "before": _power_of(outcome.vm_before, outcome.vmi_before),
-        "after": after,
-    }
+    return diff_of(f"VirtualMachine {outcome.label}", before, after, ("", outcome.verb))
 
 
 def _predicted(outcome: PowerOutcome) -> Result:
@@ -157,11 +154,11 @@ def _predicted(outcome: PowerOutcome) -> Result:
     if requested.state == STOPPED:
         return status
     if requested.state in (STARTED, RESTARTED):
-        return {**status, "instance": "new"}
+        return {**status, "vmi": "new"}
     return {**_power_of(None, outcome.vmi_before), **status}
 
 
 def _power_of(vm: Result | None, vmi: Result | None) -> Result:
     """The power state of a VM. A new uid identifies a restarted VMI."""
     status = {"status": printable_status(vm or {})}
-    return {**status, "instance": vmi["metadata"]["uid"]} if vmi is not None else status
+    return {**status, "vmi": vmi["metadata"]["uid"]} if vmi is not None else status

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..._resolver.api.errors import value_or_none
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.kubevirt.vm.readiness import run_strategy
 from ..._resolver.kubevirt.vmi import guest_devices
-from ..._resolver.kubevirt.vmi.vmi import guest
+from ..._resolver.kubevirt.vmi.vmi import guest_figures
 from ..._resolver.refresh.controller_revisions import copies_without_revisions
-from ..._resolver.refresh.drift import revision_spec
-from ..reads.revisions import InspectedVM
-from .outcome import Result
+from ..._resolver.refresh.drift import Drift, revision_spec
+from .module import Result
 
-VMFacts = Callable[[InspectedVM], Result]
+VMFacts = Callable[[Drift], Result]
 """Facts about a VM that a capability adds to results. A module's own file names the function."""
 
 
-def vm_result(vm: InspectedVM, facts: VMFacts | None = None) -> Result:
+def vm_result(vm: Drift, facts: VMFacts | None = None) -> Result:
     """A VM. facts: adds what a capability knows of it."""
     metadata, status = vm.vm["metadata"], vm.vm.get("status") or {}
     result: Result = {
@@ -30,8 +30,8 @@ def vm_result(vm: InspectedVM, facts: VMFacts | None = None) -> Result:
         "ready": bool(status.get("ready")),
         "restart_required": vm.restart_required,
         **({"restart_reason": vm.restart_reason} if vm.restart_reason else {}),
-        "drifted": vm.drift.drifted,
-        "revisions_lost_by": copies_without_revisions(vm.vm, vm.kubevirt.release),
+        "drifted": vm.drifted,
+        "revisions_lost_by": copies_without_revisions(vm.vm, vm.cluster.release),
         "conditions": [
             {name: condition.get(name, "") for name in ("type", "status", "reason", "message")}
             for condition in status.get("conditions") or []
@@ -40,36 +40,37 @@ def vm_result(vm: InspectedVM, facts: VMFacts | None = None) -> Result:
     }
     if facts is not None:
         result.update(facts(vm))
-    if vm.vmi is not None:
-        result["instance"] = {
-            **vmi_result(vm.vmi),
-            "guest": guest(vm.vmi["spec"]),
-            "guest_os": (vm.vmi.get("status") or {}).get("guestOSInfo") or {},
-            "disks": guest_devices.disks(vm.vmi),
-            "claims": guest_devices.claims(vm.vmi),
-            "interfaces": guest_devices.interfaces(vm.vmi),
+    if vm.known_vmi is not None:
+        result["vmi"] = {
+            **vmi_result(vm.known_vmi),
+            "guest": guest_figures(vm.known_vmi["spec"]),
+            "guest_os": (vm.known_vmi.get("status") or {}).get("guestOSInfo") or {},
+            "disks": guest_devices.disks(vm.known_vmi),
+            "claims": guest_devices.claims(vm.known_vmi),
+            "interfaces": guest_devices.interfaces(vm.known_vmi),
         }
     return result
 
 
-def add_captured(vm: InspectedVM, result: Result) -> None:
+def add_captured(vm: Drift, result: Result) -> None:
     """Adds to the result of a VM what its revisions hold. One that cannot be read, or is gone, adds nothing."""
-    for matcher_field, part in vm.drift.parts.items():
+    for matcher_field, part in vm.parts.items():
         revision = vm.revisions.by_name.get(part.revision)
-        spec = None if revision is None else revision_spec(revision, matcher_field, vm.kubevirt.release).spec
+        spec = value_or_none(revision_spec, revision, matcher_field, vm.cluster.release) if revision else None
         if revision is not None and spec is not None:
             # The first KubeVirt that captured any stored the spec alone.
             api_version = revision["data"].get("apiVersion") or ""
             result[matcher_field.matcher]["captured"] = {"api_version": api_version, "spec": spec}
 
 
-def refresh_result(vm: InspectedVM) -> Result:
+def refresh_result(vm: Drift) -> Result:
     """A VM, and what a refresh of its revisions would change."""
-    effect = vm.drift.effect
+    effect = vm.effect
     result: Result = {
         "name": vm.name,
         "namespace": vm.namespace,
-        "drifted": vm.drift.drifted,
+        "uid": vm.vm["metadata"].get("uid", ""),
+        "drifted": vm.drifted,
         "guest_before": effect.guest_before,
         "guest_after": effect.guest_after,
         "changes": list(effect.changes),
@@ -101,7 +102,7 @@ def printable_status(vm: Manifest) -> str:
     return str((vm.get("status") or {}).get("printableStatus", ""))
 
 
-def _revisions(vm: InspectedVM) -> Result:
+def _revisions(vm: Drift) -> Result:
     """The captured revisions, by the matcher that they are for."""
     return {
         matcher_field.matcher: {
@@ -110,5 +111,5 @@ def _revisions(vm: InspectedVM) -> Result:
             "pinned": part.pinned and bool(matcher_field.reference_of(vm.vm)),
             "changes": list(part.changes),
         }
-        for matcher_field, part in vm.drift.parts.items()
+        for matcher_field, part in vm.parts.items()
     }

@@ -1,4 +1,4 @@
-"""What a cluster has to do with a catalog: the VMs and pools that refer to its objects."""
+"""The VMs and pools that refer to the objects of a catalog."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, qualified_name
 from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, ObjectKey, references
-from ..._resolver.kubevirt.find import revision_names as naming
+from ..._resolver.kubevirt.find import revision_names
 from ..client.session import Session
-from .served import POOL, pools_as_vms
+from .optional_kinds import POOL, pools_as_vms
 
 # The number of VMs that a message names.
 _NAMED = 5
@@ -24,30 +24,30 @@ class CatalogUsers:
 
     def vms_using(self, object_key: ObjectKey) -> list[Manifest]:
         """The VMs that refer to the object, in order. Raises RequestFailed if VMs cannot be listed."""
-        return self._vms.using(object_key)
+        return self._vms.users_of(object_key)
 
     def all_using(self, object_key: ObjectKey) -> list[Manifest]:
         """The VMs that refer to the object, then the VirtualMachinePools whose next VMs will; see `pools_as_vms`.
 
         Raises RequestFailed if either cannot be listed.
         """
-        return [*self._vms.using(object_key), *self._pools.using(object_key)]
+        return [*self._vms.users_of(object_key), *self._pools.users_of(object_key)]
 
     def drifting(self, object_key: ObjectKey) -> list[Manifest]:
         """The VMs that have captured the object, and so do not follow its change."""
         matcher_field = MATCHER_FIELD_OF_KIND[object_key.kind]
-        return [vm for vm in self.vms_using(object_key) if naming.referenced(vm, matcher_field).name]
+        return [vm for vm in self.vms_using(object_key) if revision_names.referenced(vm, matcher_field).name]
 
 
 class _Users:
-    """The users of objects, listed once for each namespace. listed: lists those of a namespace, None for all."""
+    """The users of objects, listed once for each namespace. listed: lists the users in a namespace, None for all."""
 
     def __init__(self, listed: Callable[[str | None], list[Manifest]]) -> None:
         self._listed = listed
         self._users: dict[str, dict[ObjectKey, list[Manifest]]] = {}
 
-    def using(self, object_key: ObjectKey) -> list[Manifest]:
-        # The VMs of all namespaces include those of each.
+    def users_of(self, object_key: ObjectKey) -> list[Manifest]:
+        # A list of all namespaces serves each of them.
         place = "" if "" in self._users else object_key.namespace
         if place not in self._users:
             listed = self._listed(place or None)
@@ -62,10 +62,10 @@ def labels(users: list[Manifest]) -> str:
     """`3 virtual machines (a/b, a/c, d/e) and 1 pool (a/p)`, with the names of the first few."""
     pools = [user for user in users if user.get("kind") == POOL]
     vms = [user for user in users if user.get("kind") != POOL]
-    return " and ".join(_counted(noun, some) for noun, some in (("virtual machine", vms), ("pool", pools)) if some)
+    return " and ".join(_user_count(noun, some) for noun, some in (("virtual machine", vms), ("pool", pools)) if some)
 
 
-def _counted(noun: str, users: list[Manifest]) -> str:
-    named = ", ".join(map(qualified_name, users[:_NAMED]))
+def _user_count(noun: str, users: list[Manifest]) -> str:
+    listed = ", ".join(map(qualified_name, users[:_NAMED]))
     more = f" and {len(users) - _NAMED} more" if len(users) > _NAMED else ""
-    return f"{len(users)} {noun}{'s' if len(users) != 1 else ''} ({named}{more})"
+    return f"{len(users)} {noun}{'s' if len(users) != 1 else ''} ({listed}{more})"

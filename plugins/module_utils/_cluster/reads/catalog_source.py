@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from ..._yaml_documents import LARGEST, documents
+from ..client.concurrency import Backoff
 from ..client.errors import TaskFailed, reason_of
 from ..client.files import write_file
-from ..client.pool import Backoff
-from ..client.transport import urllib3, web_connections
+from ..client.transport import urllib3, web_pool
 
 RELEASES: Final = "https://github.com/kubevirt/common-instancetypes/releases/download"
 _CHECKSUMS: Final = "CHECKSUMS.sha256"
@@ -48,7 +48,10 @@ def release_files(base: str, version: str, kinds: tuple[str, ...]) -> list[str]:
 
 
 class Read(NamedTuple):
-    """The documents of a source. places: of each, for messages. checksums: address → SHA-256 of each fetched file."""
+    """The documents of a source.
+
+    places: the place of each document, for messages. checksums: address → SHA-256 of each fetched file.
+    """
 
     documents: list[Any]
     places: list[str]
@@ -222,7 +225,7 @@ def _pool(url: str, sources: Sources) -> Any:
     if not proxy and not proxy_bypass(parts.hostname):
         proxy = getproxies().get(parts.scheme, "")
     try:
-        return web_connections(sources.ca_cert or None, proxy=proxy)
+        return web_pool(sources.ca_cert or None, proxy=proxy)
     except OSError as error:
         raise TaskFailed(f"download_ca_cert: {sources.ca_cert} cannot be used: {reason_of(error)}") from error
     except urllib3.exceptions.HTTPError as error:

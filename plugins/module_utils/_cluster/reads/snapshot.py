@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
+from functools import cache
 from typing import Any, Final
 
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.name_rules import did_you_mean
+from ..client.concurrency import map_concurrently
 from ..client.errors import ApiError, value_or_default
-from ..client.pool import map_concurrently
 from ..client.session import Session
 
 EVENT = Kind("Event", "", "v1", "events", True)
@@ -26,6 +27,9 @@ _DEFAULT_ANNOTATIONS: Final = (
 _FORBIDDEN = 403
 _NO_SUCH_API = 404
 _NAMESPACE = KINDS["Namespace"]
+
+Read = Callable[[Session, Collection[ObjectKey]], "dict[ObjectKey, Manifest]"]
+"""Reads the live objects with these keys. Raises RequestFailed."""
 
 
 def read(session: Session, keys: Iterable[ObjectKey]) -> dict[ObjectKey, dict[str, Any]]:
@@ -45,6 +49,20 @@ def read(session: Session, keys: Iterable[ObjectKey]) -> dict[ObjectKey, dict[st
         return {key: live[key] for key in group if key in live}
 
     return {key: live for part in map_concurrently(read_group, groups.values()) for key, live in part.items()}
+
+
+class ListedObjects:
+    """Objects of a cluster, each kind and namespace listed once."""
+
+    def __init__(self, session: Session) -> None:
+        self.list = cache(lambda kind, namespace: session.list(KINDS[kind], namespace))
+        """(kind, namespace, "" for all) → the live objects. Raises RequestFailed."""
+
+    def read(self, _session: Session, keys: Collection[ObjectKey]) -> dict[ObjectKey, Manifest]:
+        """The live objects with these keys, like `read`."""
+        places = {(key.kind, key.namespace) for key in keys}
+        objects = {ObjectKey.of(item): item for place in places for item in self.list(*place)}
+        return {key: objects[key] for key in keys if key in objects}
 
 
 def list_if_permitted(
@@ -67,9 +85,9 @@ def unmatched(
     """The reason on one line, beginning with the option; "" if nothing is wrong with the options.
 
     Call it only if something is missing, because it reads the namespace.
-    namespace: None for all. noun: the objects, in the singular. names: those that were not found.
+    namespace: None for all. noun: the objects, in the singular. names: the names that were not found.
     """
-    if namespace and (problem := missing_namespace(session, namespace)):
+    if namespace and (problem := namespace_problem(session, namespace)):
         return problem
     where = f" in {namespace}" if namespace else ""
     if selector:
@@ -78,7 +96,7 @@ def unmatched(
     return f"names: no such {noun}{where}: {missing}" if missing else ""
 
 
-def missing_namespace(session: Session, namespace: str) -> str:
+def namespace_problem(session: Session, namespace: str) -> str:
     """The message about a namespace that does not exist; "" if it exists, or if the user may not read it."""
     if value_or_default(lambda: session.get(_NAMESPACE, None, namespace, True) is not None, True):
         return ""

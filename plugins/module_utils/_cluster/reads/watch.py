@@ -1,4 +1,4 @@
-"""Waits for objects with one watch for each kind and namespace, and says what keeps those that are late."""
+"""Waits for objects with one watch for each kind and namespace, and says what delays them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.manifest import Manifest, Progress
+from ..client.concurrency import Backoff, map_concurrently
 from ..client.errors import ApiError, ConnectionFailed, RequestFailed
-from ..client.pool import Backoff, map_concurrently
 from ..client.session import PASSING, Session
-from .late import absent_objects, blockers, late_text, newest_events
+from .delays import absent_objects, blockers, newest_events, timeout_text
 
 _VOLUME = "DataVolume"
 _VM = "VirtualMachine"
-# So many watches at the same time, each of which is a thread and a connection; further namespaces take their turns.
+# The most watches at the same time. Each is a thread and a connection; further namespaces wait for their turn.
 WATCHES = 64
 # Seconds within which a controller observes an object after a write.
 STALE = 5.0
@@ -29,7 +29,7 @@ LOOK = 10.0
 class WaitResult(NamedTuple):
     """The result of the wait for an object.
 
-    object: as last seen; None if it does not exist. failure: one line, or None on success.
+    object: the object as last seen; None if it does not exist. failure: one line, or None on success.
     """
 
     object: Manifest | None
@@ -121,7 +121,9 @@ def wait_for(
     events = newest_events(session, namespace, late) if late and namespace and explain else {}
     last = {name: wait.last[name] for name in late}
     blocked = blockers(session, namespace, last) if late and namespace and is_vm else {}
-    wait.end_all(lambda name: late_text(timeout, late[name], last[name], blocked.get(name, []), events.get(name, [])))
+    wait.end_all(
+        lambda name: timeout_text(timeout, late[name], last[name], blocked.get(name, []), events.get(name, []))
+    )
     return wait.ended
 
 
@@ -147,13 +149,13 @@ class _Wait:
         self.pauses = Backoff()
         self._probe = probe
         self._given_up_at: dict[str, float] = {}
-        # The same as a heap, in which those remain that have recovered or ended since.
+        # The same times as a heap. Objects that have recovered or ended since stay in it.
         self._due: list[tuple[float, str]] = []
         self._absent = absent
         self._look_at = math.inf if absent is None else time.monotonic() + LOOK
         self._seen: Mapping[str, str] = {}
 
-    def look(self) -> None:
+    def end_deadlocks(self) -> None:
         """Ends the wait for objects that two looks in a row have found to need the same absent object."""
         if self._absent is None or time.monotonic() < self._look_at:
             return
@@ -186,8 +188,8 @@ class _Wait:
         del self.open[name]
         self._given_up_at.pop(name, None)
 
-    def end_all(self, why: Callable[[str], str]) -> None:
-        failures = {name: why(name) for name in self.open}
+    def end_all(self, failure_of: Callable[[str], str]) -> None:
+        failures = {name: failure_of(name) for name in self.open}
         for name, failure in failures.items():
             self._end(name, failure)
 
@@ -223,7 +225,7 @@ def _list_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
         wait.observe(name, by_name.get(name))
     while True:
         wait.probe_stuck()
-        wait.look()
+        wait.end_deadlocks()
         if wait.over:
             return
         until = wait.next_probe
@@ -238,7 +240,7 @@ def _list_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
                 if event["type"] != "BOOKMARK" and name in wait.open:
                     wait.observe(name, None if event["type"] == "DELETED" else item)
                 wait.probe_stuck()
-                wait.look()
+                wait.end_deadlocks()
                 if wait.over:
                     return
                 if wait.next_probe < until:

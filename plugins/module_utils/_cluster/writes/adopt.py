@@ -29,10 +29,10 @@ _CHANGED = "the VM changed while the task ran, so nothing was written; run the t
 
 @dataclass(eq=False)
 class AdoptOutcome(WriteOutcome):
-    """The result for one VM.
+    """The outcome for one VM.
 
-    vm: the live VM. adoption: None if the VM already has an instancetype. effect: of the adoption on the
-    guest. declared_elsewhere: what to warn of because another writer declares the VM, or None.
+    vm: the live VM. adoption: None if the VM already has an instancetype. effect: what the adoption does to
+    the guest. declared_elsewhere: what to warn of because another writer declares the VM, or None.
     """
 
     vm: Manifest
@@ -58,49 +58,50 @@ def adopt(
     preferences: list[str] | None = None,
     accept: Sequence[str] = (),
 ) -> list[AdoptOutcome]:
-    """Chooses an instancetype and a preference for each VM; results in the order of `vms`.
+    """Chooses an instancetype and a preference for each VM; returns outcomes in the order of `vms`.
 
-    instancetypes, preferences: those to choose from, as shell patterns; None for all. accept: see `choose.adopt`.
+    instancetypes, preferences: shell patterns of the names to choose from; None for all. accept: the fields that may
+    differ, see `choose.adopt`.
     Raises TaskFailed if no candidate matches a pattern, RequestFailed if the VMIs cannot be read.
     """
-    results = [AdoptOutcome(vm) for vm in vms]
-    todo = [result for result in results if not INSTANCETYPE.matcher_of(result.vm)]
+    outcomes = [AdoptOutcome(vm) for vm in vms]
+    todo = [outcome for outcome in outcomes if not INSTANCETYPE.matcher_of(outcome.vm)]
     if not todo:
-        return results
+        return outcomes
     lookup = ClusterLookup(session)
     cluster = Cluster(lookup, kubevirt(session))
     assumption = [cluster.kubevirt.assumption] if cluster.kubevirt.assumption else []
-    namespaces = sorted({result.vm["metadata"]["namespace"] for result in todo})
+    namespaces = sorted({outcome.vm["metadata"]["namespace"] for outcome in todo})
     live = [item for namespace in namespaces for item in session.list(_VMI, namespace)]
     vmis = {namespaced_name(item): item for item in live}
-    running = [(result.vm, vmis[result.key]) for result in todo if result.key in vmis]
+    running = [(outcome.vm, vmis[outcome.key]) for outcome in todo if outcome.key in vmis]
     lookup.gather(key for pair in running for key in keys_for_guest(*pair, cluster.release))
     due: dict[AdoptOutcome, Candidate] = {}
-    for result in todo:
-        namespace = result.vm["metadata"]["namespace"]
-        result.warnings += assumption
-        result.adoption = rules.adopt(
-            result.vm,
-            _candidates(lookup, INSTANCETYPE, namespace, instancetypes, result.warnings),
-            _candidates(lookup, PREFERENCE, namespace, preferences, result.warnings),
+    for outcome in todo:
+        namespace = outcome.vm["metadata"]["namespace"]
+        outcome.warnings += assumption
+        outcome.adoption = rules.adopt(
+            outcome.vm,
+            _candidates(lookup, INSTANCETYPE, namespace, instancetypes, outcome.warnings),
+            _candidates(lookup, PREFERENCE, namespace, preferences, outcome.warnings),
             cluster,
             accept,
         )
-        chosen = result.adoption.chosen
+        chosen = outcome.adoption.chosen
         if chosen is None:
-            result.failed = result.adoption.problem or "no instancetype has the CPU, memory and devices of the VM"
+            outcome.failed = outcome.adoption.problem or "no instancetype has the CPU, memory and devices of the VM"
             continue
-        result.failed, warning = rules.conflict(result.vm, chosen, FIELD_MANAGER, settings.force_conflicts)
-        result.declared_elsewhere = warning
-        if result.failed is None:
-            result.changed = True
-            due[result] = chosen
-        future = admit(chosen.vm, result.vm, cluster)
-        result.effect = admitted_effect(result.vm, future, vmis.get(result.key), cluster)
+        outcome.failed, warning = rules.conflict(outcome.vm, chosen, FIELD_MANAGER, settings.force_conflicts)
+        outcome.declared_elsewhere = warning
+        if outcome.failed is None:
+            outcome.changed = True
+            due[outcome] = chosen
+        future = admit(chosen.vm, outcome.vm, cluster)
+        outcome.effect = admitted_effect(outcome.vm, future, vmis.get(outcome.key), cluster)
     if settings.server_dry_run or not settings.check_mode:
         send_patch = _dry_run if settings.check_mode else _write
-        run_writes(due, lambda result: send_patch(session, result, due[result]), settings)
-    return results
+        run_writes(due, lambda outcome: send_patch(session, outcome, due[outcome]), settings)
+    return outcomes
 
 
 def _candidates(
@@ -132,29 +133,30 @@ def _candidates(
     ]
 
 
-def _write(session: Session, result: AdoptOutcome, chosen: Candidate) -> None:
-    result.changed = False
+def _write(session: Session, outcome: AdoptOutcome, chosen: Candidate) -> None:
+    outcome.changed = False
     try:
         # A retry fails if the first attempt has bumped the generation, which the patch tests: a read shows the outcome.
-        send(session, _patch(result, chosen), lambda: _is_written(session, result.vm, chosen.instancetype))
+        send(session, _patch(outcome, chosen), lambda: _is_written(session, outcome.vm, chosen.instancetype))
     except ApiError as error:
         if not is_outdated(error):
             raise
-        result.failed = _CHANGED
+        outcome.failed = _CHANGED
         return
-    result.changed = True
+    outcome.changed = True
 
 
-def _dry_run(session: Session, result: AdoptOutcome, chosen: Candidate) -> None:
-    outcome = WriteOutcome()
-    run_dry(outcome, lambda _outcome: send(session.dry_run_session(), _patch(result, chosen)))
-    result.failed, result.changed = outcome.failed, outcome.failed is None
-    result.warnings += [f"{result.label}: {warning}" for warning in outcome.warnings]
+def _dry_run(session: Session, outcome: AdoptOutcome, chosen: Candidate) -> None:
+    client = session.dry_run_session()
+    warnings, outcome.warnings = outcome.warnings, []
+    run_dry(outcome, lambda _outcome: send(client, _patch(outcome, chosen)))
+    outcome.changed = outcome.failed is None
+    outcome.warnings = [*warnings, *(f"{outcome.label}: {warning}" for warning in outcome.warnings)]
 
 
-def _patch(result: AdoptOutcome, chosen: Candidate) -> Write:
-    steps = rules.patch(result.vm, chosen.vm)
-    return json_patch(_VM.path(*result.key), steps, fieldManager=FIELD_MANAGER, fieldValidation="Strict")
+def _patch(outcome: AdoptOutcome, chosen: Candidate) -> Write:
+    steps = rules.patch(outcome.vm, chosen.vm)
+    return json_patch(_VM.path(*outcome.key), steps, fieldManager=FIELD_MANAGER, fieldValidation="Strict")
 
 
 def _is_written(session: Session, vm: Manifest, instancetype: Manifest) -> bool:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
-from ..._resolver.api import managed_fields as ownership
+from ..._resolver.api import managed_fields
 from ..._resolver.api.errors import CatalogError, FieldError
-from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, Options, namespaced_name
 from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from ..._resolver.catalog import deployment_effects as catalog_upgrade
@@ -27,10 +25,11 @@ from ..reads.catalog import CatalogUsers, labels
 from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
 from ..reads.revisions import vmis
+from ..reads.snapshot import ListedObjects
 from .catalog_compatibility import check_fields, foreign_architectures
 from .declare import declare
 from .engine import WriteSettings
-from .handlers.catalog import DeclaredTypeHandler, skip_reason
+from .handlers.catalog import CatalogObjectHandler, skip_reason
 from .kind_handler import WITHOUT_CAPABILITY, DeclaredObject, DeclareOutcome, KindHandler
 
 
@@ -44,8 +43,10 @@ class RemovedObject:
 
 @dataclass
 class CatalogOutcome:
-    """The outcome of a deployment. results: for the requested objects. pruned: for the objects in `gone` that are
-    pruned. limits: for the policies of limits. changed: [{field, before, after}] of the specs that change. used_by: the
+    """The outcome of a deployment.
+
+    results: the results of the requested objects. pruned: the results of the objects in `gone` that are pruned. limits:
+    the outcomes for the policies of limits. changed: [{field, before, after}] of the specs that change. used_by: the
     VMs that refer to changed or removed objects; None if unknown. affected: the same, each with these objects and its
     drift after the run.
     """
@@ -64,12 +65,10 @@ class CatalogOutcome:
     versions: dict[str, int] = field(default_factory=dict)
 
 
-PlanLimits = Callable[
-    [Session, Options, Callable[[], dict[ObjectKey, Manifest]]], tuple[KindHandler, list[DeclaredObject]]
-]
-"""Plans the option `limits`: (session, options of the module, what lists the objects that the cluster has after the
-run, or raises RequestFailed) → the handler and the objects that a catalog declares with its limits. Raises
-CatalogError for limits that cannot be declared."""
+PlanLimits = Callable[[ListedObjects, Options, str, Callable[[], dict[ObjectKey, Manifest]]], list[DeclaredObject]]
+"""Plans the option `limits`: (live objects, options of the module, user name of virt-controller, what lists the objects
+that the cluster has after the run, or raises RequestFailed) → the objects that a catalog declares with its limits.
+Raises CatalogError for limits that cannot be declared."""
 
 
 def deploy(
@@ -81,44 +80,51 @@ def deploy(
 ) -> CatalogOutcome:
     """Deploys or removes a catalog. Check mode returns the same result but writes nothing.
 
-    options: of the module, with the name of the catalog, and where to look for objects to prune as `namespaces`; ""
-    means cluster-wide objects. manifests: ready to deploy, with the labels of the catalog.
+    options: the module's options, with the name of the catalog as `catalog`, and as `namespaces` where to look for
+    objects to prune; "" means cluster-wide objects. manifests: ready to deploy, with the labels of the catalog.
     Raises CatalogError for limits that cannot be declared, before it writes anything.
     """
     deployed = CatalogOutcome()
-    handler = _CatalogObjects(session, options)
+    live_objects = ListedObjects(session)
+    # _keep_reason decides what may be pruned.
+    force = options["force"] or options["state"] == "present"
+    handler = CatalogObjectHandler({**options, "force": force}, session, options["catalog"])
     declared_objects = _declared_objects(session, options, manifests, deployed)
     if options["state"] == "present":
-        _predict_changes(session, handler, options, declared_objects, deployed)
+        _predict_changes(session, live_objects, handler, options, declared_objects, deployed)
     limits = None
     if options["limits"] is not None:
         if plan_limits is None:
             raise CatalogError(f"limits: {WITHOUT_CAPABILITY}")
-        limits = plan_limits(session, options, lambda: _objects_afterwards(handler, manifests, deployed))
-    deployed.versions_before = _versions(_deployed(handler, options))
-    deployed.results = declare(session, handler, declared_objects, settings)
+        controller = kubevirt(session).controller
+        limits = plan_limits(
+            live_objects, options, controller, lambda: _objects_afterwards(live_objects, manifests, deployed)
+        )
+    deployed.versions_before = _versions(_deployed(live_objects, options))
+    deployed.results = declare(session, handler, declared_objects, settings, live_objects.read)
     failed = sum(1 for outcome in deployed.results if outcome.failed)
     due = [gone for gone in deployed.gone if gone.keep_reason is None]
     if failed:
         for gone in due:
             gone.keep_reason = f"not pruned because {failed} of the catalog's objects failed"
     else:
-        deployed.pruned = declare(session, handler, [declared_object(gone.live, "absent") for gone in due], settings)
+        pruned = [declared_object(gone.live, "absent") for gone in due]
+        deployed.pruned = declare(session, handler, pruned, settings, live_objects.read)
     if limits is not None:
         # Limits come last, because a limit names objects that exist.
-        deployed.limits = declare(session, *limits, settings)
-    after = [manifest for manifest in map(_afterwards, deployed.results) if manifest is not None]
-    pruned = {outcome.declared.key for outcome in deployed.pruned if outcome.changed}
-    stay = [gone.live for gone in deployed.gone if ObjectKey.of(gone.live) not in pruned]
+        deployed.limits = declare(session, KindHandler(), limits, settings, live_objects.read)
+    after = [manifest for manifest in map(_object_after_run, deployed.results) if manifest is not None]
+    removed = {outcome.declared.key for outcome in deployed.pruned if outcome.changed}
+    stay = [gone.live for gone in deployed.gone if ObjectKey.of(gone.live) not in removed]
     deployed.versions = _versions([*after, *stay], options["catalog"])
     return deployed
 
 
 def _objects_afterwards(
-    handler: _CatalogObjects, manifests: list[Manifest], deployed: CatalogOutcome
+    live_objects: ListedObjects, manifests: list[Manifest], deployed: CatalogOutcome
 ) -> dict[ObjectKey, Manifest]:
     """The cluster-wide objects that the cluster has after the run. Raises RequestFailed."""
-    live = [item for matcher_field in MATCHER_FIELDS for item in handler.list(matcher_field.cluster_kind, "")]
+    live = [item for matcher_field in MATCHER_FIELDS for item in live_objects.list(matcher_field.cluster_kind, "")]
     objects = {ObjectKey.of(manifest): manifest for manifest in (*live, *manifests)}
     for gone in deployed.gone:
         if gone.keep_reason is None:
@@ -149,38 +155,17 @@ def _declared_objects(
     return [replace(declared, problem=refused.get(declared.key)) for declared in declared_objects]
 
 
-class ListedObjects(KindHandler):
-    """list: (kind, namespace, "" for all) → the live objects, listed once."""
-
-    def __init__(self, session: Session) -> None:
-        self.list = cache(lambda kind, namespace: session.list(KINDS[kind], namespace))
-
-    def read(self, session: Session, keys: Collection[ObjectKey]) -> dict[ObjectKey, Manifest]:
-        places = {(key.kind, key.namespace) for key in keys}
-        objects = {ObjectKey.of(item): item for place in places for item in self.list(*place)}
-        return {key: objects[key] for key in keys if key in objects}
-
-
-class _CatalogObjects(ListedObjects, DeclaredTypeHandler):
-    """The objects of a catalog, and those to prune."""
-
-    def __init__(self, session: Session, options: Options) -> None:
-        # _keep_reason decides what may be pruned.
-        force = options["force"] or options["state"] == "present"
-        DeclaredTypeHandler.__init__(self, {**options, "force": force}, session, options["catalog"])
-        ListedObjects.__init__(self, session)
-
-
 def _predict_changes(
     session: Session,
-    handler: _CatalogObjects,
+    live_objects: ListedObjects,
+    handler: CatalogObjectHandler,
     options: Options,
     declared_objects: list[DeclaredObject],
     deployed: CatalogOutcome,
 ) -> None:
     """Records which objects are new, changed or gone, and the VMs that use them."""
     try:
-        live_by_key = handler.read(session, [declared.key for declared in declared_objects])
+        live_by_key = live_objects.read(session, [declared.key for declared in declared_objects])
     except RequestFailed:
         return  # declare reports this for each object
     after: dict[ObjectKey, Manifest | None] = {}
@@ -190,7 +175,7 @@ def _predict_changes(
             deployed.new.append(object_key)
         elif handler.skip_reason(live) is None:
             try:
-                spec = predicted(declared.manifest, live, ownership.owned(live, FIELD_MANAGER))
+                spec = predicted(declared.manifest, live, managed_fields.applied_fields(live, FIELD_MANAGER))
                 changes = changes_of(live, spec)
             except FieldError:
                 continue  # the object comes from a newer KubeVirt: declare reports it
@@ -198,7 +183,7 @@ def _predict_changes(
                 deployed.changed[object_key] = changes
                 after[object_key] = {**declared.manifest, "spec": spec}
     object_keys = [declared.key for declared in declared_objects]
-    objects = _deployed(handler, options)
+    objects = _deployed(live_objects, options)
     deployed.gone = [
         RemovedObject(live) for live in catalog_upgrade.no_longer_declared(objects, object_keys, options["catalog"])
     ]
@@ -254,14 +239,14 @@ def _keep_reason(live: Manifest, users: dict[ObjectKey, list[Manifest]] | None, 
     return f"in use by {labels(using)}" if using else None
 
 
-def _deployed(handler: _CatalogObjects, options: Options) -> list[Manifest]:
+def _deployed(live_objects: ListedObjects, options: Options) -> list[Manifest]:
     """The live objects of the catalog, in the namespaces that can be read."""
     live = []
     for namespace in options["namespaces"]:
         for matcher_field in MATCHER_FIELDS:
             kind = matcher_field.kind if namespace else matcher_field.cluster_kind
             try:
-                live += handler.list(kind, namespace)
+                live += live_objects.list(kind, namespace)
             except RequestFailed:
                 continue
     return [item for item in live if (item["metadata"].get("labels") or {}).get(CATALOG_LABEL) == options["catalog"]]
@@ -278,7 +263,7 @@ def _versions(objects: list[Manifest], catalog: str | None = None) -> dict[str, 
     return dict(sorted(counts.items()))
 
 
-def _afterwards(outcome: DeclareOutcome) -> Manifest | None:
+def _object_after_run(outcome: DeclareOutcome) -> Manifest | None:
     """The object after the run (in check mode, as predicted). Only its labels are reliable."""
     if outcome.action == plan.DELETE:
         return outcome.live_before if outcome.failed else None

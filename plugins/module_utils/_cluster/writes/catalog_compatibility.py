@@ -1,4 +1,4 @@
-"""What the cluster takes of a catalog: its version, its fields, and the objects that virt-operator deploys itself."""
+"""How a catalog fits the cluster: the version to deploy, fields that the cluster drops, objects of virt-operator."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, PREFERENCE, ObjectKey
 from ..._resolver.api.release import Release
 from ..._resolver.api.write import merge_patch
-from ..._resolver.api.writers import REVERTED, beside
+from ..._resolver.api.writers import REVERTED, writer_claim
 from ..._resolver.catalog.labels import MANAGED_BY_LABEL, architecture_of, is_deployed
 from ..._resolver.catalog.lost_fields import LostFields, find_lost_fields, release_of, spec_schema
 from ..._resolver.catalog.versions import fitting_version, version_names
 from ..._resolver.kubevirt.config.cluster import DEPLOYMENT, deploys_instancetypes
+from ..client.concurrency import Backoff
 from ..client.errors import ApiError, RequestFailed, TaskFailed, value_or_default
-from ..client.pool import Backoff
 from ..client.session import Session
 from ..reads.kubevirt import KUBEVIRT, kubevirt, kubevirt_object
 from .engine import NO_DRY_RUN, WriteSettings, send
@@ -137,8 +137,8 @@ def apply_deployment_option(
 ) -> dict[str, bool | None]:
     """Does what the option `common_instancetypes_deployment` says. Raises TaskFailed.
 
-    {enabled: whether virt-operator deploys the common instancetypes, None if unknown; changed: by the task}. After
-    `disable`, nothing that virt-operator deployed is left, outside of check mode.
+    {enabled: whether virt-operator deploys the common instancetypes, None if unknown; changed: whether the task changes
+    that}. After `disable`, nothing that virt-operator deployed is left, outside of check mode.
     """
     installed = kubevirt(session)
     enabled = deploys_instancetypes(installed)
@@ -174,7 +174,7 @@ def _set(session: Session, enabled: bool, settings: WriteSettings, warnings: lis
             f"the HyperConverged operator reverts changes of the KubeVirt {metadata['name']}; set"
             f" spec.{DEPLOYMENT}.enabled of the HyperConverged object to {'true' if enabled else 'false'}"
         )
-    found = beside(live, [("spec", "configuration", DEPLOYMENT, "enabled")], session.field_manager)
+    found = writer_claim(live, [("spec", "configuration", DEPLOYMENT, "enabled")], session.field_manager)
     if found is not None:
         warnings.append(f"KubeVirt {metadata['name']}: {found.text(REVERTED)}")
     if settings.check_mode and not settings.server_dry_run:

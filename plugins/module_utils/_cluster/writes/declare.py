@@ -1,4 +1,4 @@
-"""The path of every module that writes: declared objects → live snapshot → plan → preflight → writes → wait → results.
+"""The path of every module that writes: declared objects → live snapshot → plan → preflight → writes → wait → outcomes.
 
 Check mode sends the writes as dry runs and stops there.
 """
@@ -6,43 +6,40 @@ Check mode sends the writes as dry runs and stops there.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from ..._resolver.api import managed_fields as ownership
-from ..._resolver.api.errors import Cause, FieldError
+from ..._resolver.api.errors import FieldError
 from ..._resolver.api.finding import ERROR, WARNING, Finding
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.manifest import Manifest, Progress
-from ..._resolver.api.matcher import ObjectKey
-from ..._resolver.api.write import apply, delete, json_patch, merge_patch
-from ..._resolver.api.writers import CREATED, REVERTED, Beside, beside, remedies, writer_of
-from ..._resolver.declare import plan, rewrites
+from ..._resolver.api.writers import CREATED, REVERTED, WriterClaim, remedies, writer_claim, writer_of
+from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
-from ..._resolver.declare.take_over import patch as taking_over
-from ..client.errors import ApiError, RequestFailed
-from ..client.pool import map_concurrently
+from ..client.concurrency import map_concurrently
+from ..client.errors import RequestFailed
 from ..client.session import Session
-from ..reads.snapshot import missing_namespace
+from ..reads.snapshot import Read, namespace_problem, read
 from ..reads.watch import WATCHES, wait_for
-from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, WriteSettings, run_dry, run_writes, send
+from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, WriteSettings, run_dry, run_writes
 from .kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome, KindHandler
-
-# A controller may write the object at the same time.
-_ATTEMPTS = 5
 
 
 def declare(
-    session: Session, handler: KindHandler, declared_objects: list[DeclaredObject], settings: WriteSettings
+    session: Session,
+    handler: KindHandler,
+    declared_objects: list[DeclaredObject],
+    settings: WriteSettings,
+    read: Read = read,
 ) -> list[DeclareOutcome]:
-    """Declares objects; results in the same order.
+    """Declares objects. Returns their outcomes in the same order. read: reads the live objects.
 
     An invalid object stops the task before anything is sent, like an invalid option. An error of the cluster, such as a
     conflict or a missing permission, fails only its object, unless fail_fast is set.
     """
     outcomes = [DeclareOutcome(declared) for declared in declared_objects]
     if not _any_invalid(outcomes):
-        _read(session, handler, outcomes, settings)
+        _read(session, handler, outcomes, settings, read)
     if _any_invalid(outcomes):
         for outcome in outcomes:
             # Nothing was compared with what is there.
@@ -55,7 +52,6 @@ def declare(
     handler.predict_effects([outcome for outcome in planned if not outcome.failed], settings.check_mode)
     if settings.check_mode:
         if settings.server_dry_run:
-            handler.write_related([outcome for outcome in planned if not outcome.failed], session.dry_run_session())
             # A dry run would change what is being deleted, instead of creating anything.
             due = [outcome for outcome in outcomes if _is_due(outcome) and outcome.terminating is None]
             _dry_run(session, handler, due, settings)
@@ -68,7 +64,6 @@ def declare(
             outcome.failed = NOT_SENT.format("object") if outcome.changed else outcome.failed
         return outcomes
     _write(session, handler, [outcome for outcome in outcomes if _is_due(outcome)], settings)
-    handler.write_related([outcome for outcome in planned if not outcome.failed], session)
     deadline = time.monotonic() + settings.wait_timeout
     for outcome in outcomes:
         # Until here `restart` was a forecast; from here on it records what was done.
@@ -84,7 +79,7 @@ def declare(
 
 
 def _is_due(outcome: DeclareOutcome) -> bool:
-    return outcome.failed is None and outcome.action in plan.WRITES
+    return outcome.failed is None and (outcome.action in plan.WRITES or bool(outcome.related_changes))
 
 
 def _any_invalid(outcomes: Iterable[DeclareOutcome]) -> bool:
@@ -96,7 +91,7 @@ def _any_failed(outcomes: Iterable[DeclareOutcome]) -> bool:
 
 
 def _grouped(outcomes: Iterable[DeclareOutcome]) -> dict[tuple[str, str | None], dict[str, DeclareOutcome]]:
-    """Results by kind and namespace, and there by name."""
+    """Outcomes by kind and namespace, and there by name."""
     groups: dict[tuple[str, str | None], dict[str, DeclareOutcome]] = {}
     for outcome in outcomes:
         key = outcome.declared.key
@@ -108,18 +103,20 @@ def _is_readable(outcome: DeclareOutcome) -> bool:
     return not (outcome.failed or outcome.skip_reason)
 
 
-def _read(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], settings: WriteSettings) -> None:
+def _read(
+    session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], settings: WriteSettings, read: Read
+) -> None:
     """Reads the live objects, and completes what is declared. If a namespace cannot be read, only its objects fail."""
     groups = [list(group.values()) for group in _grouped(outcomes).values()]
-    map_concurrently(lambda group: _read_group(session, handler, group), groups, settings.concurrency)
+    map_concurrently(lambda group: _read_group(session, read, group), groups, settings.concurrency)
     present = [outcome for outcome in outcomes if _is_readable(outcome) and outcome.declared.state != "absent"]
     handler.complete(present, settings.check_mode)
 
 
-def _read_group(session: Session, handler: KindHandler, group: list[DeclareOutcome]) -> None:
+def _read_group(session: Session, read: Read, group: list[DeclareOutcome]) -> None:
     """Sets the live objects of a kind and namespace."""
     try:
-        objects = handler.read(session, [outcome.declared.key for outcome in group])
+        objects = read(session, [outcome.declared.key for outcome in group])
     except RequestFailed as error:
         for outcome in group:
             outcome.failed = str(error)
@@ -127,7 +124,7 @@ def _read_group(session: Session, handler: KindHandler, group: list[DeclareOutco
     for outcome in group:
         live = objects.get(outcome.declared.key)
         if live is not None and live["metadata"].get("deletionTimestamp"):
-            # The object disappears, whatever is written to it.
+            # A write does not keep the object from disappearing.
             outcome.terminating, live = live, None
         outcome.live = outcome.live_before = live
 
@@ -149,20 +146,22 @@ def _plan_entry(handler: KindHandler, outcome: DeclareOutcome, settings: WriteSe
     outcome.planned = step
     outcome.failed = step.refusal
     outcome.warnings += [_retained_warning(field, managers) for field, managers in step.retained]
-    if live is not None and (warning := _beside(live, step, handler.manager, settings)):
+    if live is not None and (warning := _writer_warning(live, step, handler.manager, settings)):
         outcome.warn(warning)
     return True
 
 
-def _beside(live: Manifest, step: Plan, own: str, settings: WriteSettings) -> str:
-    """What another writer that declares the object does next to a change, or to the deletion; "" for nothing."""
+def _writer_warning(live: Manifest, step: Plan, own: str, settings: WriteSettings) -> str:
+    """The warning of another writer that declares the object, and will revert the change or create the object again; ""
+    without such a writer.
+    """
     if step.action == plan.DELETE:
         writer = writer_of(live)
-        return Beside(writer).text(CREATED) if writer is not None else ""
+        return WriterClaim(writer).text(CREATED) if writer is not None else ""
     if step.refusal or (step.conflict and not settings.force_conflicts):
         # The error says the same.
         return ""
-    found = beside(live, plan.changed_fields(step), own)
+    found = writer_claim(live, plan.changed_fields(step), own)
     return found.text(REVERTED) if found is not None else ""
 
 
@@ -198,13 +197,13 @@ def _check_namespaces(session: Session, outcomes: list[DeclareOutcome], settings
             for outcome in outcomes
             if outcome.declared.key.namespace == namespace and outcome.declared.state == "absent" and not outcome.failed
         ]
-        if due and (problem := missing_namespace(session, str(namespace))):
+        if due and (problem := namespace_problem(session, str(namespace))):
             for outcome in due:
                 apply_findings(outcome, [Finding(problem, missing=True)], settings)
 
 
 def apply_findings(outcome: DeclareOutcome, findings: list[Finding], settings: WriteSettings) -> None:
-    """Fails a result because of its findings or turns them into warnings, depending on the option `preflight`."""
+    """Fails an outcome because of its findings, or turns them into warnings, as the option `preflight` says."""
     if settings.check_mode:
         # An earlier task of the play might create a missing object.
         outcome.incomplete = outcome.incomplete or any(finding.missing for finding in findings)
@@ -255,13 +254,7 @@ def _wait_for_ends(
 
 def _write(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], settings: WriteSettings) -> None:
     def write(outcome: DeclareOutcome) -> None:
-        handler.request(session, outcome, settings.wait_timeout)
-        if outcome.failed:
-            return
-        for live in _send_plan(session, outcome, settings.force_conflicts):
-            outcome.live, outcome.written = live, True
-        if outcome.planned.taken_from and outcome.live is not None:
-            outcome.owners = _owners(outcome.live, session.field_manager)
+        handler.write(session, outcome, settings)
         # Only the write needs these: half of the memory of each of thousands of objects.
         outcome.planned = outcome.planned._replace(manifest={}, merge_patch={}, fields={})
         for manifest in (outcome.live_before or {}, outcome.live or {}):
@@ -270,94 +263,14 @@ def _write(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome
     run_writes(outcomes, write, settings)
 
 
-def _owners(live: Manifest, own: str) -> dict[str, list[str]]:
-    """The fields of an object that other managers own, by manager."""
-    owners: dict[str, list[str]] = {}
-    for manager, fields in ownership.others(live, own):
-        owners.setdefault(manager, []).extend(sorted(".".join(path) for path in fields))
-    return owners
-
-
 def _dry_run(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], settings: WriteSettings) -> None:
     """Sends the planned writes as dry runs and records what the API server rejects."""
     dry_run_only = session.dry_run_session()
 
     def dry_run(outcome: DeclareOutcome) -> None:
-        handler.request(dry_run_only, outcome, settings.wait_timeout)
-        for _live in _send_plan(dry_run_only, outcome, settings.force_conflicts):
-            pass
+        run_dry(outcome, lambda _outcome: handler.write(dry_run_only, outcome, settings))
 
-    map_concurrently(lambda outcome: run_dry(outcome, dry_run), outcomes, settings.concurrency)
-
-
-def _send_plan(session: Session, outcome: DeclareOutcome, force: bool) -> Iterator[Manifest | None]:
-    """Sends the writes of a plan; after each one, the object as far as the task knows it, None if it is deleted.
-
-    Raises RequestFailed.
-    """
-    key, step, live = outcome.declared.key, outcome.planned, outcome.live_before
-    uid = live["metadata"].get("uid") if live is not None else None
-    if step.action == plan.DELETE:
-        send(session, delete(key.path, uid))
-        yield None
-        return
-    if step.taken_from and live is not None:
-        _take_over(session, key, step, live)
-        yield live
-    if step.merge_patch:
-        patch: Manifest = {}
-        for path, value in step.merge_patch.items():
-            node = patch
-            for part in path[:-1]:
-                node = node.setdefault(part, {})
-            node[path[-1]] = value
-        send(session, merge_patch(key.path, patch, fieldManager=session.field_manager))
-        yield live
-    if session.is_dry_run and (step.taken_from or step.merge_patch):
-        # The apply depends on these patches, which a dry run does not store.
-        return
-    # The UID binds the apply to the live object: without it, an apply would create a deleted object anew, while its
-    # revisions still wait for the garbage collector.
-    own = {"metadata": {**step.manifest["metadata"], "uid": uid}} if uid else {}
-    metadata = _apply(session, key, {**step.manifest, **own}, force, live or {})["metadata"]
-    yield {**plan.merged(step, live), "metadata": metadata}
-
-
-def _take_over(session: Session, key: ObjectKey, step: Plan, live: Manifest) -> None:
-    """Transfers the fields of other managers to this field manager. A conflict is retried with the current object."""
-    for retries in reversed(range(_ATTEMPTS)):
-        typed = {**live, "apiVersion": KINDS[key.kind].api_version}
-        steps = taking_over(typed, step.fields, session.field_manager, step.taken_from)
-        try:
-            send(session, json_patch(key.path, steps, fieldManager=session.field_manager))
-            return
-        except ApiError as error:
-            if error.code != 409 or not retries:
-                raise
-        current = session.get(KINDS[key.kind], key.namespace, key.name)
-        if current is None:
-            return
-        live = current
-
-
-def _apply(session: Session, key: ObjectKey, manifest: Manifest, force: bool, live: Manifest) -> Manifest:
-    try:
-        return send(session, apply(key.path, manifest, session.field_manager, force)) or {}
-    except ApiError as error:
-        conflict = error.code == 409 and bool(error.causes)
-        if conflict and all(_is_taken(cause, session.field_manager, live) for cause in error.causes):
-            return send(session, apply(key.path, manifest, session.field_manager, force=True)) or {}
-        raise
-
-
-def _is_taken(cause: Cause, own: str, live: Manifest) -> bool:
-    """Whether the task takes a field without force_conflicts.
-
-    That is the case if this manager set it by another request than an apply, or if KubeVirt wrote it by itself, as
-    virt-api does after a start or stop. live: the object before.
-    """
-    manager = cause.message.partition('"')[2].partition('"')[0]
-    return manager == own or rewrites.taken_back(manager, tuple(cause.field.removeprefix(".").split(".")), live)
+    map_concurrently(dry_run, outcomes, settings.concurrency)
 
 
 def _wait(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], deadline: float) -> None:
@@ -393,6 +306,6 @@ def _wait(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome]
 
 
 def _is_gone(outcome: DeclareOutcome, live: Manifest | None) -> bool:
-    """Whether the object that was to be deleted no longer exists; somebody may have created another of its name."""
+    """Whether the deleted object no longer exists. Another object may have its name."""
     before = outcome.live_before or outcome.terminating
     return live is None or before is None or live["metadata"].get("uid") != before["metadata"].get("uid")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
+from ..._resolver.api.errors import KubeVirtError
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
-from ..._resolver.kubevirt.find import revision_names as naming
-from ..._resolver.kubevirt.find.lookup import Problem
+from ..._resolver.kubevirt.find import revision_names
 from ..._resolver.preflight.references import claim_names, created_volumes, sole_owner
 from ..client.errors import RequestFailed
 from ..client.session import Session
@@ -37,15 +37,12 @@ def _outliving(vm: Manifest, lookup: ClusterLookup) -> list[str]:
     templates = created_volumes(vm)
 
     def is_retained(name: str) -> bool:
-        claim = lookup.get("PersistentVolumeClaim", namespace, name)
-        if isinstance(claim, Problem):
-            return name not in templates
-        if claim is None:
-            return False
-        if sole_owner(claim) == uid:
-            return False
-        volume = lookup.get("DataVolume", namespace, name)
-        if isinstance(volume, Problem):
+        try:
+            claim = lookup.get("PersistentVolumeClaim", namespace, name)
+            if claim is None or sole_owner(claim) == uid:
+                return False
+            volume = lookup.get("DataVolume", namespace, name)
+        except KubeVirtError:
             return name not in templates
         return volume is None or (sole_owner(claim), sole_owner(volume)) != (volume["metadata"]["uid"], uid)
 
@@ -69,7 +66,7 @@ def await_dependents(
         except RequestFailed as error:
             return {**dict.fromkeys(names.values(), str(error)), **failures}
         owners = {item["metadata"]["name"]: uid for item in items if (uid := sole_owner(item)) in names}
-        for name, failure in _gone(session, kind, namespace, owners, deadline).items():
+        for name, failure in _await_gone(session, kind, namespace, owners, deadline).items():
             failures.setdefault(names[owners[name]], f"{kind.kind} {name}: {failure}")
     return failures
 
@@ -81,8 +78,8 @@ def await_old_dependents(
 
     KubeVirt uses what exists: a revision, whose name contains the VM's name but not its UID
     (`storeControllerRevision`), and the DataVolume of a template (`handleDataVolumes`). A VM that is created before the
-    garbage collector has deleted those of the earlier VM would lose them. Returns the failures by VM name. What the
-    task may not list is not waited for.
+    garbage collector has deleted the dependents of the earlier VM would lose them. Returns the failures by VM name. The
+    task does not wait for kinds that it may not list.
     """
     deadline = time.monotonic() + timeout
     capturing = {
@@ -113,7 +110,7 @@ def _without_owner(
     remaining = {name: owner["uid"] for name, owner in owners.items() if owner["uid"] not in uids}
     return {
         owners[name]["name"]: f"{kind.kind} {name} of the deleted virtual machine: {failure}"
-        for name, failure in _gone(session, kind, namespace, remaining, deadline).items()
+        for name, failure in _await_gone(session, kind, namespace, remaining, deadline).items()
     }
 
 
@@ -121,12 +118,14 @@ def _owner(item: Manifest) -> Manifest:
     """The name and UID of the VM that alone owns an object; "" if there is none, or for the revision of a start."""
     metadata = item["metadata"]
     owners = metadata.get("ownerReferences") or []
-    counts = len(owners) == 1 and owners[0].get("kind") == _VM.kind and not metadata["name"].startswith(naming.START)
+    counts = (
+        len(owners) == 1 and owners[0].get("kind") == _VM.kind and not metadata["name"].startswith(revision_names.START)
+    )
     owner = owners[0] if counts else {}
     return {"name": owner.get("name", ""), "uid": owner.get("uid", "")}
 
 
-def _gone(
+def _await_gone(
     session: Session, kind: Kind, namespace: str | None, owners: dict[str, str], deadline: float
 ) -> dict[str, str]:
     """Waits until dependents are gone. owners: the UID of each one's owner, by name. Returns the failures by name."""

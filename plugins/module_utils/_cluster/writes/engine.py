@@ -14,7 +14,8 @@ from typing import Any, Final, TypeVar
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.write import JSON_PATCH, RetrySafety, Write, create
-from ..._resolver.declare.take_over import TakeOver, parse_take_over, take_nothing
+from ..._resolver.declare.take_over import TakeOver, keep_managers, parse_take_over
+from ..client.concurrency import Backoff, map_concurrently
 from ..client.errors import (
     ApiError,
     ConnectionFailed,
@@ -24,7 +25,6 @@ from ..client.errors import (
     is_outdated,
     lacks_permission,
 )
-from ..client.pool import Backoff, map_concurrently
 from ..client.session import Session
 
 # Proxies and the API server return these codes if they lose the connection to what serves the request.
@@ -41,7 +41,7 @@ NO_DRY_RUN: Final = "does not support dry run"
 
 @dataclass(frozen=True)
 class WriteSettings:
-    """The options for writes of a task: those of the doc fragments `declare` and `writes`.
+    """The options of a task for its writes; see the doc fragments `declare` and `writes`. wait_timeout: seconds.
 
     take_over: see `declare.take_over`.
     """
@@ -54,7 +54,7 @@ class WriteSettings:
     preflight: str = "strict"
     fail_fast: bool = False
     force_conflicts: bool = False
-    take_over: TakeOver = take_nothing
+    take_over: TakeOver = keep_managers
 
     @classmethod
     def of(cls, options: dict[str, Any], check_mode: bool) -> WriteSettings:
@@ -69,7 +69,7 @@ class WriteSettings:
 @dataclass(eq=False)
 class WriteOutcome:
     """The outcome of the writes to one object. Subclasses add what their modules report; `kind_handler.DeclareOutcome`
-    is that of a declared entry.
+    is that of a declared object.
 
     failed: the reason, on one line, or None. written: a write took effect. incomplete: in check mode, the object needs
     another that does not exist, and that an earlier task of the play may create.
@@ -112,7 +112,7 @@ def run_writes(
 def run_dry(outcome: _Outcome, write: Callable[[_Outcome], Any]) -> None:
     """Calls `write`, which sends dry runs: schemas, policies, quotas and webhooks apply, but nothing is stored.
 
-    What the API server would reject is a failure, and what a dry run cannot tell a warning.
+    A rejection by the API server is a failure. A dry run without an answer is a warning.
     """
     try:
         write(outcome)

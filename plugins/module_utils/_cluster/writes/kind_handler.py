@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from ..._resolver.api import managed_fields as ownership
+from ..._resolver.api import managed_fields
 from ..._resolver.api.finding import Finding
-from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.redaction import redact
@@ -16,16 +15,16 @@ from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from ..._resolver.guest.effect import GuestEffect
 from ..client.session import FIELD_MANAGER, Session
-from ..reads.snapshot import read
 from .engine import WriteOutcome, WriteSettings
+from .plan_writes import send_plan
 
 
 @dataclass(frozen=True)
 class DeclaredObject:
     """One object of a task.
 
-    label: its name in messages. problem: why it cannot be declared at all, or None. options: the source of the
-    manifest.
+    label: the name of the object in messages. problem: why it cannot be declared at all, or None. options: the options
+    that the manifest is made of.
     """
 
     label: str
@@ -48,7 +47,7 @@ class DeclareOutcome(WriteOutcome):
     planned: what to write; what only the write needs is dropped after it. skip_reason: why the object was left
     unchanged. live: the object as last seen.
     live_before: the object before. terminating: the object that is being deleted, which counts as absent.
-    retained: what the cluster keeps of a deleted object. effect: of the change on the guest.
+    retained: {kind, name} of what outlives a deleted object. effect: what the change does to the guest.
     restart: the object needs a restart, or was restarted. retried: its controller was made to try again.
     owners: the fields that other managers own after a takeover, by manager. related_changes: what changes with the
     object, such as claims that grow. facts: what its completion says in the result.
@@ -97,13 +96,6 @@ class DeclareOutcome(WriteOutcome):
 Findings = Mapping[DeclareOutcome, list[Finding]]
 
 
-class TaskNotes(NamedTuple):
-    """What a task tells besides its results; handlers add to both. secrets: texts that no result may show."""
-
-    warnings: list[str]
-    secrets: set[str]
-
-
 class KindHandler:
     """Hooks for the kinds of objects; a kind overrides those that it needs. Lists in and out have the same order.
 
@@ -112,29 +104,19 @@ class KindHandler:
 
     manager = FIELD_MANAGER
 
-    def read(self, session: Session, keys: Collection[ObjectKey]) -> dict[ObjectKey, Manifest]:
-        """The live objects with these keys. Raises RequestFailed."""
-        return read(session, keys)
-
     def complete(self, outcomes: list[DeclareOutcome], check_mode: bool) -> None:
         """Completes the objects that are to be present by what the cluster has. May raise TaskFailed."""
 
     def plan(self, outcome: DeclareOutcome, settings: WriteSettings) -> Plan:
-        """What to write for a declared object. A `skip_reason` that it gets leaves the object unchanged.
+        """Plans the write for a declared object. If it sets a `skip_reason`, the object stays unchanged.
 
         Raises FieldError if the live object cannot be parsed.
         """
         declared, live = outcome.declared, outcome.live
         if declared.state == "absent":
             return plan.absent(declared.manifest, live)
-        owned = ownership.owned(live, self.manager) if live is not None else None
-        return self.compared(declared.manifest, live, owned, settings)
-
-    def compared(
-        self, manifest: Manifest, live: Manifest | None, owned_fields: set[Field] | None, settings: WriteSettings
-    ) -> Plan:
-        """The plan that brings an object to its declared state; no hook. owned_fields: see `plan.present`."""
-        return plan.present(manifest, live, owned_fields, self.manager, settings.force_conflicts, settings.take_over)
+        owned = managed_fields.applied_fields(live, self.manager) if live is not None else None
+        return plan.present(declared.manifest, live, owned, self.manager, settings.force_conflicts, settings.take_over)
 
     def check(self, planned: list[DeclareOutcome]) -> Findings:
         """Findings about objects to be written or deleted."""
@@ -144,14 +126,16 @@ class KindHandler:
         """Sets the effects of planned changes, whether the task will restart the objects, and what outlives deleted
         ones; and adds warnings."""
 
-    def write_related(self, outcomes: list[DeclareOutcome], session: Session) -> None:
-        """Writes what changes with the objects. session: one for dry runs in check mode."""
-
-    def request(self, session: Session, outcome: DeclareOutcome, timeout: float) -> None:
-        """Has a controller do what must precede the write of the object. session: one for dry runs in check mode.
-
-        The outcome fails if the controller has not done so in time. timeout: seconds. May raise RequestFailed.
-        """
+    def write(self, session: Session, outcome: DeclareOutcome, settings: WriteSettings) -> None:
+        """Carries out the plan of an outcome; as dry runs, if the session sends such. May raise RequestFailed."""
+        if outcome.action not in plan.WRITES:
+            return
+        key, step, before = outcome.declared.key, outcome.planned, outcome.live_before
+        for live in send_plan(session, key, step, before, settings.force_conflicts):
+            if not session.is_dry_run:
+                outcome.live, outcome.written = live, True
+        if step.taken_from and outcome.written and outcome.live is not None:
+            outcome.owners = _owners(outcome.live, session.field_manager)
 
     def restart(self, outcomes: list[DeclareOutcome], deadline: float) -> None:
         """Restarts the objects that need it after the writes, until a deadline, and makes the controllers of unchanged
@@ -162,14 +146,18 @@ class KindHandler:
         """The state of a declared object. before: the object before a write that its controller may not have seen."""
         return Progress(done=True)
 
-    def describe(self, outcome: DeclareOutcome) -> dict[str, Any]:
-        """Facts of the live object for its result."""
-        return {}
-
     def await_dependents(
         self, namespace: str | None, objects: list[Manifest], timeout: float, *, created: bool
     ) -> dict[str, str]:
         """Waits for the dependents of objects that were deleted in a namespace. created: the objects are to be created,
-        and those with their names were deleted earlier. Returns the failures by object name.
+        and objects with their names were deleted earlier. Returns the failures by object name.
         """
         return {}
+
+
+def _owners(live: Manifest, own: str) -> dict[str, list[str]]:
+    """The fields of an object that other managers own, by manager."""
+    owners: dict[str, list[str]] = {}
+    for manager, fields in managed_fields.fields_of_others(live, own):
+        owners.setdefault(manager, []).extend(sorted(".".join(path) for path in fields))
+    return owners

@@ -25,7 +25,7 @@ _CONFLICT: Final = 409
 class LeaseOutcome:
     """The outcome of taking or releasing a Lease.
 
-    changed: the Lease has changed hands. holder: the current holder, "" for nobody. waited: seconds.
+    changed: the Lease has another holder than before. holder: the current holder, "" for none. waited: seconds.
     """
 
     changed: bool

@@ -16,7 +16,7 @@ from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.write import merge_patch
-from ..._resolver.api.writers import REVERTED, beside
+from ..._resolver.api.writers import REVERTED, writer_claim
 from ..._resolver.declare import power as rules
 from ..._resolver.declare.power import Decision, PowerRequest
 from ..._resolver.kubevirt.vm import failures
@@ -42,7 +42,7 @@ _IN_FLIGHT = "in-flight migration detected"
 class PowerOutcome(WriteOutcome):
     """A VM with its desired state, and what becomes of it.
 
-    guest: the UID of the VMI to restart; None for any. A newer VMI is not restarted. vm, vmi: as last seen.
+    guest: the UID of the VMI to restart; None for any. A newer VMI is not restarted. vm, vmi: the objects as last seen.
     vm_before, vmi_before: the VM and the VMI before. verb: the request that was sent (check mode: would be sent),
     "" for none. retried: KubeVirt was made to try again.
     """
@@ -115,7 +115,7 @@ def _took_effect(session: Session, outcome: PowerOutcome) -> bool:
     if now.failed or now.vm is None:
         return False
     restarted = outcome.request.state == rules.RESTARTED and (
-        uid_of(now.vmi) != uid_of(outcome.vmi) or (_ends(now.vmi) and not _ends(outcome.vmi))
+        uid_of(now.vmi) != uid_of(outcome.vmi) or (_is_ending(now.vmi) and not _is_ending(outcome.vmi))
     )
     return restarted or not rules.decide(outcome.request, now.vm, now.vmi).needed
 
@@ -146,7 +146,7 @@ class _PowerRun:
             for outcome, decision in decisions.items()
             if outcome.vm is not None
             and outcome.request.state in _GUEST_CHANGES
-            and (decision.needed or decision.refusal or not _is_over(outcome))
+            and (decision.needed or decision.refusal or not _is_reached(outcome))
         }
         if not due:
             return
@@ -215,22 +215,22 @@ class _PowerRun:
             outcome.written = response is not None and not check_mode
         outcome.verb = request.subresource if response is not None else ""
         fields = rules.changed_fields(outcome.request, outcome.vm or {}) if outcome.verb else ()
-        if fields and (found := beside(outcome.vm or {}, fields, self._session.field_manager)):
+        if fields and (found := writer_claim(outcome.vm or {}, fields, self._session.field_manager)):
             outcome.warn(found.text(REVERTED))
 
     def _await_reached(self, outcomes: list[PowerOutcome]) -> None:
         migrated = [outcome for outcome in outcomes if outcome.request.state == rules.MIGRATED]
         self._wait(_VMI, migrated, lambda outcome, vmi: rules.migrated(outcome.vmi_before, vmi))
         others = [outcome for outcome in outcomes if outcome not in migrated]
-        unreached = [outcome for outcome in others if outcome.changed or not _is_over(outcome)]
-        self._wait(_VM, unreached, _reached)
+        unreached = [outcome for outcome in others if outcome.changed or not _is_reached(outcome)]
+        self._wait(_VM, unreached, _state_progress)
         # The status of a VM may be that of its old guest.
         ended = [outcome for outcome in unreached if outcome.failed is None and outcome.vm is not None]
-        self._wait(_VMI, [outcome for outcome in ended if _has_end(outcome)], _end)
+        self._wait(_VMI, [outcome for outcome in ended if _ends_guest(outcome)], _end_progress)
         restarted = [
             outcome for outcome in ended if outcome.failed is None and outcome.request.state == rules.RESTARTED
         ]
-        self._wait(_VM, restarted, _reached)
+        self._wait(_VM, restarted, _state_progress)
 
     def _wait(
         self,
@@ -251,18 +251,18 @@ class _PowerRun:
         self._seconds = max(0.0, self._seconds - (time.monotonic() - began))
 
 
-def _reached(outcome: PowerOutcome, vm: Manifest | None) -> Progress:
+def _state_progress(outcome: PowerOutcome, vm: Manifest | None) -> Progress:
     state = rules.reached(outcome.request, vm)
     acted = outcome.changed or outcome.retried
     return with_grace(state) if acted and vm is not None and same_status(vm, outcome.vm_before or {}) else state
 
 
-def _has_end(outcome: PowerOutcome) -> bool:
+def _ends_guest(outcome: PowerOutcome) -> bool:
     """Whether the requested state ends a guest."""
     return outcome.request.state in (rules.RESTARTED, rules.STOPPED)
 
 
-def _end(outcome: PowerOutcome, vmi: Manifest | None) -> Progress:
+def _end_progress(outcome: PowerOutcome, vmi: Manifest | None) -> Progress:
     """Whether the guest that the requested state ends is gone."""
     if outcome.request.state == rules.STOPPED:
         return Progress(rules.guest_ended(vmi), pending="the old VMI to disappear")
@@ -270,9 +270,11 @@ def _end(outcome: PowerOutcome, vmi: Manifest | None) -> Progress:
     return Progress(vmi is not None and uid_of(vmi) != old, pending="the new VMI")
 
 
-def _is_over(outcome: PowerOutcome) -> bool:
+def _is_reached(outcome: PowerOutcome) -> bool:
     """Whether a VM to which no request was sent is, as first seen, in the requested state."""
-    reached = _reached(outcome, outcome.vm).done and (not _has_end(outcome) or _end(outcome, outcome.vmi).done)
+    reached = _state_progress(outcome, outcome.vm).done and (
+        not _ends_guest(outcome) or _end_progress(outcome, outcome.vmi).done
+    )
     return reached or _is_gone(outcome)
 
 
@@ -292,7 +294,7 @@ def _version(vm: Manifest | None) -> Any:
     return vm["metadata"].get("resourceVersion") if vm is not None else None
 
 
-def _ends(vmi: Manifest | None) -> bool:
+def _is_ending(vmi: Manifest | None) -> bool:
     return vmi is not None and "deletionTimestamp" in vmi["metadata"]
 
 

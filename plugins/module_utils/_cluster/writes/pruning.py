@@ -8,19 +8,20 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ..._resolver.api.errors import KubeVirtError, value_or_none
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, labels_of
 from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.write import delete, json_patch
-from ..._resolver.kubevirt.find import revision_names as naming
-from ..._resolver.kubevirt.revision.migrate import Action, Create, Delete, PatchStatus
+from ..._resolver.kubevirt.find import revision_names
+from ..._resolver.kubevirt.vm.migrate_revisions import Action, Create, Delete, PatchStatus
 from ..._resolver.refresh.controller_revisions import unreferenced
 from ..._resolver.refresh.convert import convert
+from ..._resolver.refresh.drift import Drift
 from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.lookup import ClusterLookup
-from ..reads.revisions import InspectedVM
-from ..reads.served import list_served, pools_as_vms
+from ..reads.optional_kinds import list_if_served, pools_as_vms
 from .engine import WriteOutcome, WriteSettings, run_writes, send, send_create
 
 _REVISION = KINDS["ControllerRevision"]
@@ -47,7 +48,7 @@ class PruneOutcome(WriteOutcome):
 class UpgradeOutcome(WriteOutcome):
     """The outcome for the revisions of one VM. changed: something was written, or would be in check mode."""
 
-    before: InspectedVM
+    before: Drift
     changed: bool = False
 
 
@@ -61,7 +62,7 @@ def prunable(session: Session, namespace: str, keep: int) -> list[PruneOutcome]:
     revisions, vms = (session.list(kind, namespace) for kind in (_REVISION, _VM))
     pools = pools_as_vms(session, namespace)
     contents, restores = (
-        list_served(session, kind, _SNAPSHOTS, namespace)
+        list_if_served(session, kind, _SNAPSHOTS, namespace)
         for kind in ("VirtualMachineSnapshotContent", "VirtualMachineRestore")
     )
     unused = unreferenced(vms, revisions, _names([*pools, *contents, *restores]))
@@ -71,7 +72,7 @@ def prunable(session: Session, namespace: str, keep: int) -> list[PruneOutcome]:
         if not _is_being_restored(owners, restores):
             group_key = (
                 ",".join(str(owner["uid"]) for owner in owners),
-                labels_of(revision).get(naming.UID_LABEL, ""),
+                labels_of(revision).get(revision_names.UID_LABEL, ""),
             )
             groups.setdefault(group_key, []).append(revision)
     return [
@@ -104,48 +105,50 @@ def _is_being_restored(owners: list[Manifest], restores: list[Manifest]) -> bool
     return bool(under_way) and (not vms or bool(vms & targets))
 
 
-def upgrade_revisions(session: Session, vms: list[InspectedVM], settings: WriteSettings) -> list[UpgradeOutcome]:
+def upgrade_revisions(session: Session, vms: list[Drift], settings: WriteSettings) -> list[UpgradeOutcome]:
     """Converts revisions of older API versions."""
     outcomes = [UpgradeOutcome(vm) for vm in vms]
-    due = {vm.namespace for vm in vms if convert(vm.vm, vm.revisions).actions}
+    due = {vm.namespace for vm in vms if value_or_none(convert, vm.vm, vm.revisions)}
     # This reads all VMs of the namespace, because others than the selected may refer to the same revisions.
-    shared = {namespace: _shared(session.list(_VM, namespace)) for namespace in sorted(due)}
+    shared = {namespace: _shared_revisions(session.list(_VM, namespace)) for namespace in sorted(due)}
     run_writes(outcomes, lambda outcome: _upgrade(session, outcome, shared, settings.check_mode), settings)
     return outcomes
 
 
-def _shared(vms: Iterable[Manifest]) -> set[str]:
+def _shared_revisions(vms: Iterable[Manifest]) -> set[str]:
     """The revisions to which more than one VM refers."""
-    users = Counter(name for vm in vms for name in {naming.referenced(vm, field).name for field in MATCHER_FIELDS})
+    users = Counter(
+        name for vm in vms for name in {revision_names.referenced(vm, field).name for field in MATCHER_FIELDS}
+    )
     return {name for name, count in users.items() if count > 1}
 
 
 def _upgrade(session: Session, outcome: UpgradeOutcome, shared: dict[str, set[str]], check_mode: bool) -> None:
     before = outcome.before
-    writes = convert(before.vm, before.revisions, shared.get(before.namespace, ()))
-    if writes.error is not None:
-        outcome.failed = writes.error.message
+    try:
+        actions = convert(before.vm, before.revisions, shared.get(before.namespace, ()))
+    except KubeVirtError as error:
+        outcome.failed = error.message
         return
     try:
-        for action in () if check_mode else writes.actions:
+        for action in () if check_mode else actions:
             _write(session, action)
             outcome.changed = True
     except RequestFailed:
         if not _is_done(session, before):
             raise
-    outcome.changed = bool(writes.actions)
+    outcome.changed = bool(actions)
 
 
-def _is_done(session: Session, before: InspectedVM) -> bool:
+def _is_done(session: Session, before: Drift) -> bool:
     """Whether nothing is left to do: KubeVirt rejects a repeated patch if the first succeeded and its response was
     lost.
     """
     try:
         live = session.get(_VM, before.namespace, before.name)
-        writes = convert(live, ClusterLookup(session)) if live is not None else None
-    except RequestFailed:
+        return live is not None and not convert(live, ClusterLookup(session))
+    except (RequestFailed, KubeVirtError):
         return False
-    return writes is not None and writes.error is None and not writes.actions
 
 
 def _write(session: Session, action: Action) -> None:

@@ -9,9 +9,9 @@ from ..._resolver.api.matcher import MatcherField
 from ..._resolver.guest.effect import LIVE, RESTART, GuestEffect
 from ..._resolver.kubevirt.vm.readiness import has_guest, restart_required, stale_restart_warning
 from ..._resolver.kubevirt.vm.start import start_revision_name
-from ..._resolver.refresh.recapture import KindAliasPatches, keeps_restart_required
+from ..._resolver.refresh.drift import Drift
+from ..._resolver.refresh.recapture import keeps_restart_required
 from ..._resolver.refresh.revision_change import RevisionChange
-from ..reads.revisions import InspectedVM
 from .engine import WriteOutcome
 
 
@@ -24,13 +24,13 @@ class RevisionOutcome(WriteOutcome):
     always: restart the VM even if the guest does not need it.
     bumps_generation: the task bumps the VM's generation, so that the next restart clears the condition RestartRequired.
     guest_current: the guest has everything that the VM declares, even if KubeVirt asks for a restart.
-    method: how the references were cleared, `status` or `kind`. kind_patches: the patches for `kind`.
+    method: how the references were cleared, `status` or `kind`. restore_kinds: for `kind`, the patch to previous kinds.
     status_denied: why the task could not patch the status.
-    rolled_back: the VM got its previous revisions back. pins_to_remove: what to unpin once it has them.
-    revisions: the revisions of the VM afterwards, by matcher. vm: as last seen.
+    rolled_back: the VM got its previous revisions back. pins_to_remove: the fields to unpin once it has them.
+    revisions: the revisions of the VM afterwards, by matcher. vm: the VM as last seen.
     """
 
-    before: InspectedVM
+    before: Drift
     change: RevisionChange
     restart: bool = False
     may_restart: bool = False
@@ -38,7 +38,7 @@ class RevisionOutcome(WriteOutcome):
     bumps_generation: bool = False
     guest_current: bool = False
     method: str = ""
-    kind_patches: KindAliasPatches | None = None
+    restore_kinds: Manifest | None = None
     status_denied: str = ""
     rolled_back: bool = False
     pins_to_remove: list[MatcherField] = field(default_factory=list)
@@ -92,8 +92,8 @@ class RevisionOutcome(WriteOutcome):
     @property
     def may_need_update(self) -> bool:
         """Whether the guest may lack something that the task may give it, or wait for."""
-        wanted = self.change.due and (self.may_restart or self.may_be_live)
-        return self.failed is None and (self.restart or self.bumps_generation or wanted)
+        may_change = self.change.due and (self.may_restart or self.may_be_live)
+        return self.failed is None and (self.restart or self.bumps_generation or may_change)
 
     def plan_restart(self, option: str) -> None:
         """Decides whether the VM needs a restart, as far as known before its change.
@@ -116,5 +116,5 @@ class RevisionOutcome(WriteOutcome):
             self.restart = self.may_restart and before.restart_required
 
 
-def is_terminating(before: InspectedVM) -> bool:
+def is_terminating(before: Drift) -> bool:
     return bool(before.vm["metadata"].get("deletionTimestamp"))

@@ -11,17 +11,18 @@ from ..._resolver.api.managed_fields import leaf_fields
 from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.matcher import MatcherField
 from ..._resolver.api.write import merge_patch
-from ..._resolver.api.writers import REVERTED, beside
+from ..._resolver.api.writers import REVERTED, writer_claim
 from ..._resolver.refresh import recapture
 from ..._resolver.refresh.controller_revisions import is_captured
+from ..._resolver.refresh.drift import Drift
 from ..._resolver.refresh.revision_change import RevisionChange
 from ..client.errors import ApiError, ConnectionFailed, RequestFailed
 from ..client.session import FIELD_MANAGER, Session
-from ..reads.revisions import InspectedVM
 from ..reads.watch import state_until, wait_in_namespaces
 from .engine import WriteSettings, run_dry, run_writes, send
-from .restarts import RevisionRestarts, bump_generation
+from .restarts import bump_generation
 from .revision_outcome import RevisionOutcome, is_terminating
+from .revision_restarts import update_guests
 
 _VM = KINDS["VirtualMachine"]
 _STATUS: Final = "status"
@@ -34,8 +35,8 @@ _CAPTURE: Final = "KubeVirt to capture the revision"
 
 def change(
     session: Session,
-    inspected: list[InspectedVM],
-    decide: Callable[[InspectedVM], RevisionChange],
+    inspected: list[Drift],
+    decide: Callable[[Drift], RevisionChange],
     restart: str,
     settings: WriteSettings,
 ) -> list[RevisionOutcome]:
@@ -56,23 +57,23 @@ def change(
     RevisionWriter(session, settings).run(due)
     for outcome in outcomes:
         outcome.restart = outcome.restart and outcome.failed is None
-    RevisionRestarts(session, settings).run(outcomes)
+    update_guests(session, outcomes, settings)
     return outcomes
 
 
-def _planned(before: InspectedVM, decided: RevisionChange, restart: str) -> RevisionOutcome:
+def _planned(before: Drift, decided: RevisionChange, restart: str) -> RevisionOutcome:
     outcome = RevisionOutcome(before, decided, vm=before.vm)
     if decided.refusal is not None:
         outcome.failed = f"{decided.refusal}; nothing was changed"
         return outcome
     outcome.plan_restart(restart)
     fields = leaf_fields({"spec": decided.spec}) if decided.spec else {}
-    if found := beside(before.vm, fields, FIELD_MANAGER):
+    if found := writer_claim(before.vm, fields, FIELD_MANAGER):
         outcome.warn(found.text(REVERTED))
     return outcome
 
 
-def _patch(session: Session, before: InspectedVM, body: Manifest, part: str | None = None) -> None:
+def _patch(session: Session, before: Drift, body: Manifest, part: str | None = None) -> None:
     """Sends a merge patch. The fields that it sets do not conflict with a play that declares the VM."""
     path = _VM.path(before.namespace, before.name, part)
     send(session, merge_patch(path, body, fieldManager=session.field_manager))
@@ -93,17 +94,17 @@ class RevisionWriter:
         If KubeVirt could not start a VM with them, the VM gets its previous revisions back and fails.
         """
         self._choose_methods(outcomes)
-        self._each(outcomes, self._write)
-        self._await([outcome for outcome in _not_failed(outcomes) if outcome.method != _KIND], _captured)
+        self._run_each(outcomes, self._write)
+        self._await([outcome for outcome in _not_failed(outcomes) if outcome.method != _KIND], _has_captured)
         self._restore_kinds([outcome for outcome in _not_failed(outcomes) if outcome.method == _KIND])
         self._repeat_stale(_not_failed(outcomes))
-        self._each(
+        self._run_each(
             [outcome for outcome in _not_failed(outcomes) if outcome.change.afterwards],
             lambda outcome: _patch(self._session, outcome.before, outcome.change.afterwards or {}),
         )
-        self._each([outcome for outcome in _not_failed(outcomes) if not outcome.change.expected], self._check_start)
+        self._run_each([outcome for outcome in _not_failed(outcomes) if not outcome.change.expected], self._check_start)
         self._await([outcome for outcome in outcomes if outcome.rolled_back], _is_rolled_back)
-        self._each(
+        self._run_each(
             [outcome for outcome in outcomes if outcome.rolled_back and outcome.pins_to_remove],
             lambda outcome: _patch(self._session, outcome.before, recapture.unpin_patch(outcome.pins_to_remove)),
         )
@@ -128,9 +129,9 @@ class RevisionWriter:
             outcome.written = False
 
         self._choose_methods(outcomes)
-        self._each(outcomes, dry_run)
+        self._run_each(outcomes, dry_run)
 
-    def _each(self, outcomes: list[RevisionOutcome], work: Callable[[RevisionOutcome], None]) -> None:
+    def _run_each(self, outcomes: list[RevisionOutcome], work: Callable[[RevisionOutcome], None]) -> None:
         run_writes(outcomes, work, self._settings)
 
     def _choose_methods(self, outcomes: list[RevisionOutcome]) -> None:
@@ -141,7 +142,7 @@ class RevisionWriter:
     def _method(self, outcome: RevisionOutcome) -> str:
         """`status` if the task may patch the status: that leaves the spec unchanged and needs only one capture."""
         try:
-            patch = recapture.recapture_patch(_recaptured_fields(outcome))
+            patch = recapture.recapture_patch(_fields_to_recapture(outcome))
             _patch(self._session.dry_run_session(), outcome.before, patch, _STATUS)
         except ApiError as error:
             if error.code == 403:
@@ -179,16 +180,16 @@ class RevisionWriter:
         """Makes virt-controller capture the revisions again."""
         if outcome.method == _STATUS:
             try:
-                _patch(self._session, outcome.before, recapture.recapture_patch(_recaptured_fields(outcome)), _STATUS)
+                _patch(self._session, outcome.before, recapture.recapture_patch(_fields_to_recapture(outcome)), _STATUS)
                 outcome.written = True
                 return
             except ApiError as error:
                 if error.code != 403:
                     raise
                 outcome.method, outcome.status_denied = _KIND, error.message
-        outcome.kind_patches = recapture.kind_alias_patches(vm, _recaptured_fields(outcome))
+        alias, outcome.restore_kinds = recapture.kind_alias_patches(vm, _fields_to_recapture(outcome))
         try:
-            _patch(self._session, outcome.before, outcome.kind_patches.respell)
+            _patch(self._session, outcome.before, alias)
         except ApiError as error:
             if error.code == 403 and outcome.status_denied:
                 # Either permission suffices; the error names only the last one, so add the other.
@@ -202,35 +203,35 @@ class RevisionWriter:
         """Gives the matchers their previous kind, whether or not virt-controller captured in time."""
         if not outcomes:
             return
-        self._await(outcomes, _captured)
+        self._await(outcomes, _has_captured)
 
         def restore(outcome: RevisionOutcome) -> None:
-            vm, matcher_fields = outcome.vm, _recaptured_fields(outcome)
-            if outcome.kind_patches is None or (
+            vm, matcher_fields = outcome.vm, _fields_to_recapture(outcome)
+            if outcome.restore_kinds is None or (
                 vm is not None and not all(matcher_field.matcher_of(vm) for matcher_field in matcher_fields)
             ):
                 return
             try:
-                _patch(self._session, outcome.before, outcome.kind_patches.restore)
+                _patch(self._session, outcome.before, outcome.restore_kinds)
             except ApiError as error:
                 if error.code != 422:
                     raise
                 self._roll_back(outcome, error)
 
-        self._each(outcomes, restore)
-        self._await(_not_failed(outcomes), _captured)
+        self._run_each(outcomes, restore)
+        self._await(_not_failed(outcomes), _has_captured)
 
     def _repeat_stale(self, outcomes: list[RevisionOutcome]) -> None:
         """Captures again if virt-controller captured an older generation than the current one."""
         for attempt in range(_TRIES):
-            stale = [outcome for outcome in _not_failed(outcomes) if outcome.change.recapture and _stale(outcome)]
+            stale = [outcome for outcome in _not_failed(outcomes) if outcome.change.recapture and _is_stale(outcome)]
             if not stale:
                 return
             if attempt == _TRIES - 1:
                 break
             time.sleep(_LAG)
-            self._each(stale, lambda outcome: self._recapture(outcome, outcome.vm or outcome.before.vm))
-            self._await([outcome for outcome in _not_failed(stale) if outcome.method != _KIND], _captured)
+            self._run_each(stale, lambda outcome: self._recapture(outcome, outcome.vm or outcome.before.vm))
+            self._await([outcome for outcome in _not_failed(stale) if outcome.method != _KIND], _has_captured)
             self._restore_kinds([outcome for outcome in _not_failed(stale) if outcome.method == _KIND])
         for outcome in stale:
             outcome.failed = (
@@ -249,19 +250,17 @@ class RevisionWriter:
 
     def _roll_back(self, outcome: RevisionOutcome, refusal: ApiError) -> None:
         outcome.failed = f"KubeVirt could not start the VM after the change: {refusal}"
-        former = recapture.state_before(
-            outcome.before.vm, outcome.before.drift, outcome.change.matcher_fields, outcome.change.spec
-        )
-        if former is None:
+        previous = recapture.state_before(outcome.before, outcome.change.matcher_fields, outcome.change.spec)
+        if previous is None:
             outcome.failed += "; the VM has lost its previous revisions, so the task could not restore them"
             return
         try:
-            _patch(self._session, outcome.before, recapture.rollback_patch(former))
+            _patch(self._session, outcome.before, recapture.rollback_patch(previous))
         except RequestFailed as error:
             outcome.failed += f"; restoring the previous revisions failed: {error}"
             return
         outcome.rolled_back = True
-        outcome.pins_to_remove = recapture.pins_to_remove(outcome.before.vm, former)
+        outcome.pins_to_remove = recapture.pins_to_remove(outcome.before.vm, previous)
         outcome.failed += "; the task restored the previous revisions"
 
     def _await(self, outcomes: list[RevisionOutcome], done: Callable[[Manifest, RevisionOutcome], bool]) -> None:
@@ -284,8 +283,8 @@ def _not_failed(outcomes: list[RevisionOutcome]) -> list[RevisionOutcome]:
     return [outcome for outcome in outcomes if outcome.failed is None]
 
 
-def _recaptured_fields(outcome: RevisionOutcome) -> list[MatcherField]:
-    """Those whose references are cleared. Up to KubeVirt 1.4 the patch of the spec clears a name in the spec."""
+def _fields_to_recapture(outcome: RevisionOutcome) -> list[MatcherField]:
+    """The matcher fields whose references the task clears. Up to KubeVirt 1.4, a patch of the spec clears the rest."""
     return [
         matcher_field
         for matcher_field in outcome.change.matcher_fields
@@ -293,11 +292,11 @@ def _recaptured_fields(outcome: RevisionOutcome) -> list[MatcherField]:
     ]
 
 
-def _stale(outcome: RevisionOutcome) -> bool:
-    return bool(recapture.stale_fields(outcome.vm or {}, outcome.before.drift, _recaptured_fields(outcome)))
+def _is_stale(outcome: RevisionOutcome) -> bool:
+    return bool(recapture.stale_fields(outcome.vm or {}, outcome.before, _fields_to_recapture(outcome)))
 
 
-def _captured(live: Manifest, outcome: RevisionOutcome) -> bool:
+def _has_captured(live: Manifest, outcome: RevisionOutcome) -> bool:
     expected = outcome.change.expected or {}
     for matcher_field in outcome.change.matcher_fields:
         name = recapture.captured_name(live, matcher_field)
@@ -316,5 +315,5 @@ def _is_rolled_back(live: Manifest, outcome: RevisionOutcome) -> bool:
     return all(
         matcher_field not in outcome.change.matcher_fields
         or recapture.captured_name(live, matcher_field) == part.revision
-        for matcher_field, part in outcome.before.drift.parts.items()
+        for matcher_field, part in outcome.before.parts.items()
     )

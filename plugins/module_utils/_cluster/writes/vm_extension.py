@@ -6,7 +6,6 @@ The file of a module names its extensions, so that the core imports none of them
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from ..._resolver.api.errors import FieldError
@@ -18,33 +17,43 @@ from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.lookup import ClusterLookup
 from .engine import UNKNOWN_IN_CHECK_MODE
-from .kind_handler import DeclareOutcome, TaskNotes
+from .kind_handler import DeclareOutcome
 
 
-@dataclass
 class VMTask:
     """A task that declares VMs.
 
-    options: of the module. lookup: reads each object of the cluster once. notes: extensions add to them. obstacle: asks
-    the extensions why the cluster would not run a VM; None if it would.
+    options: the options of the module. lookup: reads each object of the cluster once. warnings: texts that the task
+    shows. secrets: texts that no result may show. Extensions add to both.
     """
 
-    options: Options
-    session: Session
-    lookup: ClusterLookup
-    notes: TaskNotes
-    obstacle: Callable[[Manifest], str | None]
+    def __init__(
+        self,
+        options: Options,
+        session: Session,
+        warnings: list[str],
+        secrets: set[str],
+        extensions: Sequence[type[VMExtension]] = (),
+    ) -> None:
+        self.options, self.session = options, session
+        self.warnings, self.secrets = warnings, secrets
+        self.lookup = ClusterLookup(session)
+        self.extensions = [extension(self) for extension in extensions]
+
+    def obstacle(self, vm: Manifest) -> str | None:
+        """Why the cluster would not run a VM, as far as the extensions know; None if it would."""
+        return next(filter(None, (extension.obstacle(vm) for extension in self.extensions)), None)
 
 
 class VMExtension:
-    """What a capability adds to a task that declares VMs. Each hook does nothing unless it is overridden.
+    """A capability's addition to a task that declares VMs. Each hook does nothing unless it is overridden.
 
-    checks: further findings about a VM. online: options that it completes by what it asks for, and what to set instead
-    where nothing can be asked.
+    checks: further findings about a VM. needs_connection: options that need an answer of a server, each with what to
+    set instead.
     """
 
     checks: ClassVar[tuple[Check, ...]] = ()
-    online: ClassVar[Mapping[str, str]] = {}
+    needs_connection: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, task: VMTask) -> None:
         self.task = task
@@ -56,21 +65,21 @@ class VMExtension:
         """Why the cluster would not run a VM; None if it would, or if the task does not ask."""
         return None
 
-    def first_reads(self, planned: Sequence[tuple[DeclareOutcome, Manifest]]) -> None:
+    def gather_named(self, planned: Sequence[tuple[DeclareOutcome, Manifest]]) -> None:
         """Reads what the findings need and the VMs themselves name, at the same time as the objects that VMs name.
 
         planned: outcomes with their VMs.
         """
 
-    def prepare_findings(self, planned: Sequence[tuple[DeclareOutcome, Manifest]]) -> None:
-        """Reads at once what else the findings need. planned: as for `first_reads`."""
+    def gather_followed(self, planned: Sequence[tuple[DeclareOutcome, Manifest]]) -> None:
+        """Reads at once what else the findings need. planned: outcomes with their VMs."""
 
     def findings(self, outcome: DeclareOutcome, vm: Manifest, admitted: Manifest | None) -> list[Finding]:
         """Findings about a VM to be written. admitted: the VM after admission; None if KubeVirt refuses it."""
         return []
 
-    def write_related(self, outcomes: Sequence[DeclareOutcome], session: Session) -> None:
-        """Writes the `related_changes` of outcomes. session: one for dry runs in check mode."""
+    def write_related(self, outcome: DeclareOutcome, session: Session) -> None:
+        """Writes the `related_changes` of an outcome. session: one for dry runs in check mode."""
 
 
 def complete_each(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...._resolver.api import managed_fields as ownership
+from ...._resolver.api import managed_fields
 from ...._resolver.api.finding import WARNING, Finding
 from ...._resolver.api.manifest import Manifest, Options
 from ...._resolver.api.matcher import ObjectKey
@@ -21,18 +21,11 @@ from ..engine import WriteSettings
 from ..kind_handler import NOT_PLANNED, DeclareOutcome, Findings, KindHandler
 
 
-class CatalogHandler(KindHandler):
-    """Any instancetype or preference."""
-
-    def describe(self, outcome: DeclareOutcome) -> dict[str, Any]:
-        return {"generation": (outcome.live or {})["metadata"].get("generation")}
-
-
-class DeclaredTypeHandler(CatalogHandler):
+class CatalogObjectHandler(KindHandler):
     """The instancetypes or preferences of a task.
 
-    options: of the task: `existing`, `keep` or `apply`; `force`: delete objects that VMs use. catalog: to which they
-    belong; "" for those that a task declares one by one.
+    options: the task's options, with `existing`, `keep` or `apply`, and `force`, to delete objects that VMs use.
+    catalog: the name of the catalog; "" for objects that a task declares one by one.
     """
 
     def __init__(self, options: Options, session: Session, catalog: str = "") -> None:
@@ -45,7 +38,11 @@ class DeclaredTypeHandler(CatalogHandler):
     def skip_reason(self, live: Manifest) -> str | None:
         """Why a live object is left unchanged, or None."""
         owner = (live["metadata"].get("labels") or {}).get(CATALOG_LABEL)
-        if self._catalog and owner not in (None, self._catalog) and ownership.owned(live, FIELD_MANAGER) is not None:
+        if (
+            self._catalog
+            and owner not in (None, self._catalog)
+            and managed_fields.applied_fields(live, FIELD_MANAGER) is not None
+        ):
             return f"the object belongs to the catalog {owner}"
         return skip_reason(live, self._existing)
 
@@ -66,7 +63,7 @@ class DeclaredTypeHandler(CatalogHandler):
     def _drift(self, outcome: DeclareOutcome) -> list[Finding]:
         live = outcome.live
         if live is None or not changes(
-            live, predicted(outcome.planned.manifest, live, ownership.owned(live, FIELD_MANAGER))
+            live, predicted(outcome.planned.manifest, live, managed_fields.applied_fields(live, FIELD_MANAGER))
         ):
             return []
         try:
@@ -88,9 +85,9 @@ class DeclaredTypeHandler(CatalogHandler):
 
 def skip_reason(live: Manifest, existing: str) -> str | None:
     """Why a live object is left unchanged, or None."""
-    if is_deployed(live) or ownership.updated(live, OPERATOR):
+    if is_deployed(live) or managed_fields.updated_fields(live, OPERATOR):
         return f"{OPERATOR} manages the object and reverts other changes"
-    if existing == "keep" and ownership.owned(live, FIELD_MANAGER) is None:
+    if existing == "keep" and managed_fields.applied_fields(live, FIELD_MANAGER) is None:
         return "the object exists and was not declared by this collection"
     return None
 
@@ -100,12 +97,12 @@ def _deprecated(manifest: Manifest, release: Release) -> list[Finding]:
     modern = without_deprecated(manifest, release)
     lines = [
         f"{change.path} is deprecated or has no effect: "
-        + (f"write {change.new_path}: {_words(change.after)}" if change.new_path else f"remove it. {change.note}")
+        + (f"write {change.new_path}: {_value_text(change.after)}" if change.new_path else f"remove it. {change.note}")
         for change in modern.changes
     ]
     lines += [f"{field.path}: {field.note}" for field in modern.remaining]
     return [Finding(line, severity=WARNING) for line in lines]
 
 
-def _words(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -3,43 +3,40 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from ...._resolver.api.finding import WARNING, Finding
-from ...._resolver.api.manifest import Manifest, Options, Progress
-from ...._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
+from ...._resolver.api.manifest import Manifest, Progress
+from ...._resolver.api.matcher import ObjectKey
 from ...._resolver.api.write import merge_patch
 from ...._resolver.declare import plan, virtual_machine
-from ...._resolver.declare.expanded_size import size_mismatch
 from ...._resolver.declare.plan import Plan
 from ...._resolver.declare.rewrites import plugged_warnings
 from ...._resolver.guest.effect import NOTHING, RESTART, UNKNOWN, GuestEffect, admitted_effect
 from ...._resolver.kubevirt.config.cluster import Cluster
-from ...._resolver.kubevirt.find import revision_names as naming
 from ...._resolver.kubevirt.vm.failures import retry_patch, unfinished_change
-from ...._resolver.kubevirt.vm.readiness import readiness, run_strategy, same_status
+from ...._resolver.kubevirt.vm.readiness import readiness, same_status
 from ...._resolver.kubevirt.webhooks.mutate import AdmissionResult, admission_cache_key, admit
 from ...._resolver.preflight import findings as rules
 from ...._resolver.preflight.lost_objects import power_problem
 from ...._resolver.preflight.object_keys import keys_for_admission, keys_for_guest
 from ...._resolver.preflight.plugging import PlugRequests, plug_requests
 from ...._resolver.preflight.references import keys_for_start
+from ...client.concurrency import map_concurrently
 from ...client.errors import RequestFailed
-from ...client.pool import map_concurrently
 from ...client.session import Session
 from ...reads.kubevirt import kubevirt
-from ...reads.lookup import ClusterLookup
 from ...reads.snapshot import read
 from ...reads.watch import with_grace
 from ..deletion import await_dependents, await_old_dependents, retained_claims
 from ..engine import WriteSettings, send
-from ..kind_handler import DeclareOutcome, Findings, KindHandler, TaskNotes
+from ..kind_handler import DeclareOutcome, Findings, KindHandler
 from ..plugging import plug
-from ..restarts import DeclaredRestarts, pending_effects, waits_for_restart
-from ..vm_extension import VMExtension, VMTask
+from ..restarts import pending_effects
+from ..vm_extension import VMTask
+from .vm_restarts import may_restart, restart_declared, warn_in_check_mode
 
 _VMI = "VirtualMachineInstance"
 
@@ -48,20 +45,16 @@ class VirtualMachineHandler(KindHandler):
     """The handler of VirtualMachines: checks, effects, restarts and waits.
 
     The checks share one lookup, which reads the cluster only when one of them needs it.
-    options: of the task.
     """
 
-    def __init__(
-        self, options: Options, session: Session, notes: TaskNotes, extensions: Sequence[type[VMExtension]] = ()
-    ) -> None:
+    def __init__(self, task: VMTask) -> None:
+        options = task.options
         self.manager = options["field_manager"]
         self._options = options
-        permitted = options["restart"] == "if_required"
-        self._restarts = DeclaredRestarts(permitted, options["concurrency"], options["wait"])
-        self._session = session
-        self._lookup = ClusterLookup(session)
-        task = VMTask(options, session, self._lookup, notes, self._obstacle)
-        self._extensions = [extension(task) for extension in extensions]
+        self._may_restart = options["restart"] == "if_required"
+        self._session = task.session
+        self._lookup = task.lookup
+        self._extensions = task.extensions
         self._checks = [check for extension in self._extensions for check in extension.checks]
         # Admission of changed VMs, until their effect is known.
         self._admissions: dict[ObjectKey, AdmissionResult] = {}
@@ -75,22 +68,15 @@ class VirtualMachineHandler(KindHandler):
         for extension in self._extensions:
             extension.complete(outcomes, check_mode)
 
-    def _obstacle(self, vm: Manifest) -> str | None:
-        """Why the cluster would not run a VM, as far as the extensions know."""
-        return next(filter(None, (extension.obstacle(vm) for extension in self._extensions)), None)
-
-    def write_related(self, outcomes: list[DeclareOutcome], session: Session) -> None:
-        for extension in self._extensions:
-            extension.write_related(outcomes, session)
-
     def plan(self, outcome: DeclareOutcome, settings: WriteSettings) -> Plan:
         manifest, live = outcome.declared.manifest, outcome.live
         if outcome.declared.state == "absent":
             return super().plan(outcome, settings)
-        reconciled = virtual_machine.reconcile(manifest, live, self.manager, settings.force_conflicts)
-        outcome.warnings += plugged_warnings(reconciled.plugged, live)
-        step = self.compared(reconciled.manifest, live, reconciled.owned_fields, settings)
-        return virtual_machine.with_merge_patch(step, live, self.manager, settings.force_conflicts)
+        step, plugged = virtual_machine.plan_vm(
+            manifest, live, self.manager, settings.force_conflicts, settings.take_over
+        )
+        outcome.warnings += plugged_warnings(plugged, live)
+        return step
 
     def check(self, planned: list[DeclareOutcome]) -> Findings:
         planned = [outcome for outcome in planned if outcome.action != plan.DELETE]
@@ -105,10 +91,10 @@ class VirtualMachineHandler(KindHandler):
         )
         pairs = list(zip(planned, vms))
         reads: list[Callable[[], None]] = [partial(self._lookup.gather, keys)]
-        reads += [partial(extension.first_reads, pairs) for extension in self._extensions]
+        reads += [partial(extension.gather_named, pairs) for extension in self._extensions]
         map_concurrently(lambda read: read(), reads)
         for extension in self._extensions:
-            extension.prepare_findings(pairs)
+            extension.gather_followed(pairs)
         assumption = [Finding(cluster.kubevirt.assumption, severity=WARNING)] if cluster.kubevirt.assumption else []
         findings_by_key: dict[str, list[Finding]] = {}
         found = {}
@@ -144,7 +130,9 @@ class VirtualMachineHandler(KindHandler):
         for outcome, retained in zip(deleted, retained_claims(self._session, list(deleted.values()))):
             outcome.retained = retained
         for outcome in planned:
-            self._restarts.predict(outcome, check_mode)
+            outcome.restart = self._may_restart and may_restart(outcome)
+            if check_mode and self._may_restart:
+                warn_in_check_mode(outcome)
             # KubeVirt reports a lost revision only after it has looked at the VM again.
             if outcome.restart and power_problem(outcome.live or {}, self._lookup, self._cluster.release):
                 outcome.restart = False
@@ -158,17 +146,19 @@ class VirtualMachineHandler(KindHandler):
         vms = (vm for outcome in expanded for vm in (outcome.declared.manifest, outcome.live or {}))
         self._lookup.gather(key for vm in vms for key in keys_for_admission(vm, cluster.release))
         for outcome in expanded:
-            outcome.warnings += filter(None, [size_mismatch(outcome.declared.manifest, outcome.live or {}, cluster)])
+            outcome.warnings += filter(
+                None, [virtual_machine.size_mismatch(outcome.declared.manifest, outcome.live or {}, cluster)]
+            )
 
     def _set_effects(self, planned: list[DeclareOutcome]) -> None:
         """Sets the effect of each planned change, and of earlier changes on the guest of an unchanged VM; None for a VM
         that is created or deleted, and for an unchanged one that needs nothing.
         """
         changed = [outcome for outcome in planned if _changes_spec(outcome)]
-        same = [outcome for outcome in planned if _stays(outcome) and not _changes_spec(outcome)]
+        same = [outcome for outcome in planned if _is_kept(outcome) and not _changes_spec(outcome)]
         # Only a task that may restart guests reads the guests for which KubeVirt asks nothing.
-        vms, restarts = [outcome.live or {} for outcome in same], self._options["restart"] != "never"
-        for outcome, effect in zip(same, pending_effects(self._session, vms, unrequested=restarts)):
+        vms = [outcome.live or {} for outcome in same]
+        for outcome, effect in zip(same, pending_effects(self._session, vms, unrequested=self._may_restart)):
             waits = effect is not None and (effect.needs == RESTART or effect.requested_in_vain)
             others = GuestEffect(NOTHING) if outcome.action == plan.APPLY else None
             outcome.effect = effect if waits else others
@@ -202,18 +192,23 @@ class VirtualMachineHandler(KindHandler):
             self._plugs[key] = plug_requests(future.admitted, live, cluster.kubevirt)
         return future
 
-    def request(self, session: Session, outcome: DeclareOutcome, timeout: float) -> None:
-        plug(session, outcome, self._plugs.get(outcome.declared.key, {}), timeout)
+    def write(self, session: Session, outcome: DeclareOutcome, settings: WriteSettings) -> None:
+        plug(session, outcome, self._plugs.get(outcome.declared.key, {}), settings.wait_timeout)
+        if outcome.failed is None:
+            super().write(session, outcome, settings)
+            for extension in self._extensions:
+                extension.write_related(outcome, session)
 
     def restart(self, outcomes: list[DeclareOutcome], deadline: float) -> None:
-        self._restarts.run(self._session, outcomes, deadline)
+        if self._may_restart or self._options["wait"]:
+            restart_declared(self._session, outcomes, self._may_restart, self._options["concurrency"], deadline)
         if self._options["wait"]:
             self._retry([outcome for outcome in outcomes if not (outcome.failed or outcome.written)])
 
     def _retry(self, outcomes: list[DeclareOutcome]) -> None:
         """Makes virt-controller try again what has failed before, and what it would repeat only minutes later.
 
-        Nothing that the task declares changes. Who may not write the VM waits for virt-controller.
+        No declared field changes. A user who may not write the VM waits for virt-controller.
         """
         patches = {outcome: patch for outcome in outcomes if outcome.live and (patch := retry_patch(outcome.live))}
 
@@ -229,27 +224,6 @@ class VirtualMachineHandler(KindHandler):
         unseen = live is not None and before is not None and same_status(live, before)
         return with_grace(progress) if unseen else progress
 
-    def describe(self, outcome: DeclareOutcome) -> dict[str, Any]:
-        live, effect = outcome.live or {}, outcome.effect
-        facts: dict[str, Any] = {
-            "status": (live.get("status") or {}).get("printableStatus", ""),
-            "run_strategy": run_strategy(live),
-        }
-        for matcher_field in MATCHER_FIELDS:
-            captured = naming.referenced(live, matcher_field).name if matcher_field.matcher_of(live) else ""
-            if captured:
-                facts[f"{matcher_field.matcher}_revision"] = captured
-        facts.update(restart_required=waits_for_restart(outcome), restarted=outcome.restart)
-        if effect is not None:
-            facts.update(needs=effect.needs, changes=list(effect.changes))
-            figures = {
-                "guest_before": effect.guest_before,
-                "guest_after": effect.guest_after,
-                "restart_reason": effect.reason,
-            }
-            facts.update({name: value for name, value in figures.items() if value})
-        return facts
-
     def await_dependents(
         self, namespace: str | None, objects: list[Manifest], timeout: float, *, created: bool
     ) -> dict[str, str]:
@@ -257,14 +231,14 @@ class VirtualMachineHandler(KindHandler):
         return wait(self._session, namespace, objects, timeout)
 
 
-def _stays(outcome: DeclareOutcome) -> bool:
+def _is_kept(outcome: DeclareOutcome) -> bool:
     """Whether the VM is in the cluster and is not deleted."""
     return outcome.live is not None and outcome.action != plan.DELETE
 
 
 def _is_expanded(outcome: DeclareOutcome) -> bool:
     """Whether the cluster has replaced the matchers of a VM that stays."""
-    return _stays(outcome) and virtual_machine.expanded(outcome.declared.manifest, outcome.live or {})
+    return _is_kept(outcome) and virtual_machine.expanded(outcome.declared.manifest, outcome.live or {})
 
 
 def _changes_spec(outcome: DeclareOutcome) -> bool:

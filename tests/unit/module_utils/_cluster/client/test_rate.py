@@ -1,6 +1,6 @@
 """So many requests a second, and no more."""
 
-from plugins.module_utils._cluster.client.pool import TokenBucket
+from plugins.module_utils._cluster.client.concurrency import TokenBucket
 
 
 class Clock:
@@ -22,20 +22,20 @@ def test_burst_of_one_second_then_steady_rate() -> None:
     clock = Clock()
     bucket = TokenBucket(4, clock, clock.sleep)
     for _unused in range(12):
-        bucket.take()
+        bucket.wait_for_turn()
     assert clock.naps == [0.25] * 8
     clock.now += 60
     before = len(clock.naps)
     for _unused in range(5):
-        bucket.take()
+        bucket.wait_for_turn()
     assert len(clock.naps) == before + 1
 
 
 def test_less_than_one_a_second() -> None:
     clock = Clock()
     bucket = TokenBucket(0.5, clock, clock.sleep)
-    bucket.take()
-    bucket.take()
+    bucket.wait_for_turn()
+    bucket.wait_for_turn()
     assert clock.naps == [2.0]
 
 
@@ -44,5 +44,5 @@ def test_waiting_requests_are_queued() -> None:
     naps: list[float] = []
     bucket = TokenBucket(1, clock, naps.append)
     for _unused in range(4):
-        bucket.take()
+        bucket.wait_for_turn()
     assert naps == [1.0, 2.0, 3.0]

@@ -16,8 +16,8 @@ from tls_server import with_tls
 
 from local_cluster import pki
 from plugins.module_utils._cluster.client import session as module
+from plugins.module_utils._cluster.client.concurrency import TokenBucket
 from plugins.module_utils._cluster.client.errors import ApiError, ConnectionFailed
-from plugins.module_utils._cluster.client.pool import TokenBucket
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._resolver.api import kinds
 from plugins.module_utils._resolver.api.write import apply
@@ -354,7 +354,7 @@ def test_always_rejected_tokens_are_renewed_only_once(server: Server, monkeypatc
 
 def test_all_threads_share_the_limit_of_requests(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[int] = []
-    monkeypatch.setattr(TokenBucket, "take", lambda _bucket: taken.append(1))
+    monkeypatch.setattr(TokenBucket, "wait_for_turn", lambda _bucket: taken.append(1))
     server.answers = [status(503), OK, OK]
     way = session(server, qps=5)
     with ThreadPoolExecutor(2) as pool:

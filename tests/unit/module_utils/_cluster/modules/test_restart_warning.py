@@ -1,14 +1,13 @@
 """What virtual_machine shows of changes that do not reach running guests: one warning for a task."""
 
 from typing import Any
-from unittest import mock
 
 import pytest
 
+from plugins.module_utils._cluster.modules.module import TaskContext
 from plugins.module_utils._cluster.modules.objects import ObjectModule
-from plugins.module_utils._cluster.modules.outcome import TaskContext
-from plugins.module_utils._cluster.writes.handlers.virtual_machine import VirtualMachineHandler
-from plugins.module_utils._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome, TaskNotes
+from plugins.module_utils._cluster.modules.virtual_machine import described
+from plugins.module_utils._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.declare import plan
 from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, GuestEffect
@@ -33,18 +32,10 @@ def result(name: str, effect: GuestEffect | None, action: str = plan.APPLY, stat
 
 
 def warnings(*results: DeclareOutcome, check: bool = False, restart: str = "never") -> list[str]:
-    options = {
-        "field_manager": "virtshape",
-        "force_conflicts": False,
-        "restart": restart,
-        "concurrency": 1,
-        "wait": False,
-    }
-    handler = VirtualMachineHandler(options, mock.Mock(), TaskNotes([], set()))
-    module = ObjectModule("virtual_machines", {"name": {}, "state": {}}, dict, bool, lambda _options, _session: handler)
+    module = ObjectModule("virtual_machines", {"name": {}, "state": {}}, dict, describe=described)
     params = {"name": None, "restart": restart, "results_on_failure": "failed"}
-    task = TaskContext(check=check)
-    module._outcome(params, task, handler, list(results))
+    task = TaskContext(check_mode=check)
+    module._result(params, task, list(results))
     return task.warnings
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from growth import growth
 from plugins.module_utils._cluster.modules import virtual_machine_power
-from plugins.module_utils._cluster.modules.options import selected
+from plugins.module_utils._cluster.modules.options import select_vms
 from plugins.module_utils._cluster.reads.revisions import inspect
 from scripted_server import KUBEVIRT
 
@@ -50,7 +50,7 @@ def test_names_of_many_vms_are_looked_up_once() -> None:
         requested = params(session.names)
 
         def find() -> None:
-            assert [vm["metadata"]["name"] for vm in selected(requested, session, [])] == sorted(session.names)
+            assert [vm["metadata"]["name"] for vm in select_vms(requested, session, [])] == sorted(session.names)
 
         return find
 

@@ -2,11 +2,9 @@
 
 from growth import growth
 from plugins.module_utils._cluster.modules import virtual_machine_info
-from plugins.module_utils._cluster.reads.revisions import InspectedVM
-from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from plugins.module_utils._resolver.kubevirt.find import revision_names as naming
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
+from plugins.module_utils._resolver.kubevirt.find import revision_names
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.refresh import drift
 from plugins.module_utils._resolver.refresh.controller_revisions import RevisionIndex
@@ -15,14 +13,12 @@ UNKNOWN = drift.Drift({}, None, Cluster(Objects([])), {}, {}, {}, GuestEffect(NO
 EVERYTHING = {"names": None, "label_selectors": []}
 
 
-def inspected_vms(namespaces: int) -> list[InspectedVM]:
+def inspected_vms(namespaces: int) -> list[drift.Drift]:
     """A VM and an unreferenced revision in each namespace."""
     names = sorted(f"ns-{number}" for number in range(namespaces))
-    idle = [{"metadata": {"name": f"idle-{name}", "labels": {naming.NAME_LABEL: "big"}}} for name in names]
+    idle = [{"metadata": {"name": f"idle-{name}", "labels": {revision_names.NAME_LABEL: "big"}}} for name in names]
     vms = [{"metadata": {"name": "web", "namespace": name}, "spec": {}} for name in names]
-    return [
-        InspectedVM(vm, UNKNOWN, RevisionIndex([item]), KubeVirt(NEWEST), Objects(())) for vm, item in zip(vms, idle)
-    ]
+    return [UNKNOWN._replace(vm=vm, revisions=RevisionIndex([item])) for vm, item in zip(vms, idle)]
 
 
 def test_unreferenced_revisions_are_found_per_namespace() -> None:

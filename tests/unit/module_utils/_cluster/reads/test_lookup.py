@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from kubevirt_failures import failure
 
 from plugins.module_utils._cluster.client.errors import ApiError, ConnectionFailed
 from plugins.module_utils._cluster.reads.lookup import ClusterLookup
-from plugins.module_utils._resolver.kubevirt.find.lookup import Problem
 from scripted_server import Store, forbidden, session_with, status
 
 CLAIMS = "/api/v1/namespaces/{}/persistentvolumeclaims"
@@ -54,15 +54,15 @@ def test_forbidden_read_is_a_problem_with_remedy() -> None:
     store = Store({}, {("GET", "/a"): forbidden("a"), ("GET", "/virtualmachines"): None})
     with session_with(store) as session:
         lookup = ClusterLookup(session)
-        denied = lookup.get("PersistentVolumeClaim", "shop", "a")
-        assert isinstance(denied, Problem) and denied.code == 403
+        denied = failure(lookup.get, "PersistentVolumeClaim", "shop", "a")
+        assert denied.code == 403
         assert denied.message.endswith(
             '{apiGroups: [""], resources: ["persistentvolumeclaims"], verbs: ["get"]} in a Role of the namespace shop'
         )
         assert list(lookup.list("VirtualMachine", "shop")) == []
         cut = lookup.problem("VirtualMachine", "shop")
         assert cut is not None and (cut.code, cut.reason) == (503, "ServiceUnavailable")
-        assert lookup.get("VirtualMachine", "shop", "a") == cut
+        assert failure(lookup.get, "VirtualMachine", "shop", "a") == cut
         # Without the API the cluster has none, which is no problem.
         assert list(lookup.list("DataVolume", "shop")) == []
         assert lookup.problem("DataVolume", "shop") is None
@@ -103,8 +103,8 @@ def test_one_list_per_namespace_without_cluster_rights() -> None:
         lookup = ClusterLookup(session, all_namespaces=True, strict=True)
         assert len(lookup.list("ControllerRevision", "shop")) == 1
         assert lookup.list("ControllerRevision", "lab") == []
-        problem = lookup.get("ControllerRevision", "lab", "b")
-    assert isinstance(problem, Problem) and lookup.problems == {"ControllerRevision": problem}
+        problem = failure(lookup.get, "ControllerRevision", "lab", "b")
+    assert lookup.problems == {"ControllerRevision": problem}
 
 
 def test_other_errors_are_raised() -> None:

@@ -282,17 +282,17 @@ def test_absent_objects_end_a_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "LOOK", 0.0)
     looks = iter([{"a": "no Secret", "b": "no Secret"}, {"a": "no Secret", "gone": "no Secret"}])
     waits = _Wait("abc", probe, time.monotonic() + 30, lambda _names: next(looks))
-    waits.look()
+    waits.end_deadlocks()
     # An object may appear soon after the pod.
     assert sorted(waits.open) == ["a", "b", "c"]
-    waits.look()
+    waits.end_deadlocks()
     assert sorted(waits.open) == ["b", "c"]
     assert waits.ended["a"].failure == "no Secret"
 
 
 def test_a_look_takes_its_time() -> None:
     waits = _Wait("a", probe, time.monotonic() + 30, lambda _names: {"a": "no Secret"})
-    waits.look()
-    waits.look()
+    waits.end_deadlocks()
+    waits.end_deadlocks()
     assert list(waits.open) == ["a"]
     assert waits.next_probe < waits.deadline

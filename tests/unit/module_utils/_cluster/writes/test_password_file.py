@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._cluster.modules.declared_vm import with_password
+from plugins.module_utils._cluster.modules.virtual_machine import with_password
 from plugins.module_utils._resolver.api.errors import FieldError
 
 

@@ -8,13 +8,13 @@ import pytest
 
 from plugins.module_utils._cluster.client.errors import RequestFailed
 from plugins.module_utils._cluster.client.session import Session
-from plugins.module_utils._cluster.reads.revisions import InspectedVM, inspect
+from plugins.module_utils._cluster.reads.revisions import inspect
 from plugins.module_utils._cluster.writes import pruning
 from plugins.module_utils._cluster.writes.engine import WriteSettings
 from plugins.module_utils._cluster.writes.pruning import PruneOutcome, prunable, prune, upgrade_revisions
 from plugins.module_utils._resolver.api.write import delete
-from plugins.module_utils._resolver.kubevirt.find import revision_names as naming
-from plugins.module_utils._resolver.kubevirt.find import revision_store as revision
+from plugins.module_utils._resolver.kubevirt.find import revision_names, revision_store
+from plugins.module_utils._resolver.refresh.drift import Drift
 from scripted_server import listed, session_with, status
 
 Manifest = dict[str, Any]
@@ -52,7 +52,7 @@ def named(generation: int, name: str = "db") -> str:
 def kept(generation: int, name: str = "db") -> Manifest:
     spec = {"cpu": {"guest": generation}, "memory": {"guest": "1Gi"}}
     metadata = {"name": "big", "namespace": "shop", "uid": "it", "generation": generation}
-    created = revision.controller_revision(
+    created = revision_store.controller_revision(
         vm(1, name), {"kind": "VirtualMachineInstancetype", "metadata": metadata, "spec": spec}
     )
     return {"apiVersion": "apps/v1", "kind": "ControllerRevision", **created}
@@ -161,7 +161,7 @@ def test_unreadable_referrers_prevent_pruning(path: str) -> None:
 def test_upgrade_stores_revision_where_the_vm_refers(style: str) -> None:
     old, machine = copy.deepcopy(kept(1)), vm(1)
     old["metadata"]["name"] = "old"
-    del old["metadata"]["labels"][naming.VERSION_LABEL]
+    del old["metadata"]["labels"][revision_names.VERSION_LABEL]
     if style == "status":
         machine["status"]["instancetypeRef"]["controllerRevisionRef"]["name"] = "old"
     else:
@@ -210,7 +210,7 @@ def test_failed_deletion_does_not_stop_the_others() -> None:
     assert (gone, server.asked) == (None, [("DELETE", f"{REVISIONS}/c")])
 
 
-def outcome(session: Session, seen: InspectedVM, check_mode: bool = False) -> tuple[bool, str | None]:
+def outcome(session: Session, seen: Drift, check_mode: bool = False) -> tuple[bool, str | None]:
     """Whether an upgrade changes anything, and why it fails."""
     (result,) = upgrade_revisions(session, [seen], WriteSettings(check_mode=check_mode))
     return result.changed, result.failed
@@ -220,7 +220,7 @@ def old_revision() -> Server:
     """A VM that keeps a revision of an older version, as `old`."""
     old, machine = copy.deepcopy(kept(1)), vm(1)
     old["metadata"]["name"] = "old"
-    del old["metadata"]["labels"][naming.VERSION_LABEL]
+    del old["metadata"]["labels"][revision_names.VERSION_LABEL]
     machine["status"]["instancetypeRef"]["controllerRevisionRef"]["name"] = "old"
     server = Server(**{REVISIONS: [old], f"{KUBEVIRT}/virtualmachines": [machine]})
     server.lists[f"{KUBEVIRT}/virtualmachines/db"] = (200, machine)

@@ -9,14 +9,15 @@ from unittest import mock
 import pytest
 
 from plugins.module_utils._cluster.reads.revisions import inspect
-from plugins.module_utils._cluster.writes import restarts
+from plugins.module_utils._cluster.writes import restarts, revision_restarts
 from plugins.module_utils._cluster.writes.engine import WriteSettings
+from plugins.module_utils._cluster.writes.handlers.vm_restarts import restart_declared
 from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
 from plugins.module_utils._cluster.writes.revision_outcome import RevisionOutcome
 from plugins.module_utils._cluster.writes.revision_writes import change
 from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
-from plugins.module_utils._resolver.kubevirt.find import revision_store as revision
+from plugins.module_utils._resolver.kubevirt.find import revision_store
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.kubevirt.vmi import vmi
 from plugins.module_utils._resolver.refresh.revision_change import refresh
@@ -59,7 +60,7 @@ class RestartingVM:
         self.kept["new"] = self._revision(self.size)
 
     def _revision(self, size: Manifest) -> Manifest:
-        created = revision.controller_revision(self.vm, size)
+        created = revision_store.controller_revision(self.vm, size)
         return {"apiVersion": "apps/v1", "kind": "ControllerRevision", **created}
 
     def _refer(self, which: str) -> None:
@@ -75,7 +76,6 @@ class RestartingVM:
             metadata = {"name": name, "namespace": "shop"}
             self.started = {name: {"kind": "ControllerRevision", "metadata": metadata, "data": {"spec": spec}}}
         built = vmi.build(self.vm, Cluster(Objects([*self.kept.values(), self.size])))
-        assert built.spec is not None, built.error
         return {
             "metadata": {"name": "db", "namespace": "shop", "uid": f"guest-{self.restarts}"},
             "spec": built.spec,
@@ -164,15 +164,13 @@ def run(
     with session_with(cluster) as session:
         inspected = inspect(session, "shop")
         settings = WriteSettings(check_mode=check, wait_timeout=seconds, concurrency=2)
-        results = change(
-            session, inspected, lambda item: refresh(item.vm, item.drift, MATCHER_FIELDS), restart, settings
-        )
+        results = change(session, inspected, lambda item: refresh(item, MATCHER_FIELDS), restart, settings)
     return results[0]
 
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(restarts, "_QUIET", 0.01)
+    monkeypatch.setattr(revision_restarts, "_QUIET", 0.01)
 
 
 @pytest.mark.parametrize(("forbidden", "method"), [((), "status"), (("status",), "kind"), (("vm",), "status")])
@@ -218,7 +216,7 @@ def _settled(code: int) -> tuple[DeclareOutcome, int]:
         result = DeclareOutcome(
             DeclaredObject("shop/db", ObjectKey("VirtualMachine", "shop", "db"), "present", {}), live=cluster.vm
         )
-        restarts.DeclaredRestarts(True, 16).run(session, [result], deadline=float("inf"))
+        restart_declared(session, [result], True, 16, deadline=float("inf"))
     return result, cluster.restarts
 
 
@@ -289,7 +287,7 @@ def test_new_guests_are_judged_side_by_side() -> None:
     met = threading.Barrier(2, timeout=20)
     session = mock.Mock(get=mock.Mock(side_effect=lambda *_place: met.wait() and None))
     results = [RevisionOutcome(mock.Mock(namespace="shop"), mock.Mock(), vm={"metadata": {}}) for _vm in range(2)]
-    restarts.RevisionRestarts(session, WriteSettings(wait_timeout=1, concurrency=2))._await_conditions(results)
+    revision_restarts.await_conditions(session, results, concurrency=2)
     assert [result.guest_current for result in results] == [True, True]
 
 
@@ -309,7 +307,7 @@ def test_declared_vm_does_not_restart_guest_again() -> None:
     with session_with(cluster) as session:
         entry = DeclaredObject("shop/db", ObjectKey("VirtualMachine", "shop", "db"), "present", {})
         result = DeclareOutcome(entry, live=cluster.vm)
-        restarts.DeclaredRestarts(True, 16).run(session, [result], deadline=float("inf"))
+        restart_declared(session, [result], True, 16, deadline=float("inf"))
     assert (result.restart, result.failed, cluster.restarts) == (False, None, 1)
     assert any("does not restart the guest again" in warning for warning in result.warnings)
 
@@ -320,7 +318,7 @@ def test_declared_vm_restarts_guest_left_by_refresh() -> None:
     with session_with(cluster) as session:
         entry = DeclaredObject("shop/db", ObjectKey("VirtualMachine", "shop", "db"), "present", {})
         result = DeclareOutcome(entry, live=cluster.vm)
-        restarts.DeclaredRestarts(True, 16).run(session, [result], deadline=float("inf"))
+        restart_declared(session, [result], True, 16, deadline=float("inf"))
     assert (result.restart, result.failed, cluster.restarts) == (True, None, 1)
 
 

@@ -5,17 +5,14 @@ from collections import Counter
 from typing import Any, cast
 
 from growth import growth
-from plugins.module_utils._cluster.reads.revisions import InspectedVM
 from plugins.module_utils._cluster.writes.engine import WriteSettings
 from plugins.module_utils._cluster.writes.revision_outcome import RevisionOutcome
 from plugins.module_utils._cluster.writes.revision_writes import RevisionWriter, change
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE
-from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.refresh import drift
-from plugins.module_utils._resolver.refresh.controller_revisions import RevisionIndex
 from plugins.module_utils._resolver.refresh.revision_change import RevisionChange
 from scripted_server import listed, session_with, status
 
@@ -80,10 +77,7 @@ def refreshed(
     cluster: Cluster, seconds: float = 30, decided: RevisionChange = REFRESH, check: bool = False, dry_run: bool = True
 ) -> list[RevisionOutcome]:
     with session_with(cluster) as session:
-        inspected = [
-            InspectedVM(cluster.vm(label), UNKNOWN, RevisionIndex(), KubeVirt(NEWEST), Objects(()))
-            for label in cluster.labels
-        ]
+        inspected = [UNKNOWN._replace(vm=cluster.vm(label)) for label in cluster.labels]
         settings = WriteSettings(check, dry_run, wait_timeout=seconds, concurrency=4)
         return change(session, inspected, lambda _one: decided, "never", settings)
 
@@ -148,10 +142,7 @@ def test_halted_vm_needs_no_restart() -> None:
 def test_recapture_method_is_probed_once_per_namespace() -> None:
     def work(count: int) -> Any:
         vms = [Cluster().vm(f"ns-{number}/vm") for number in range(count)]
-        results = [
-            RevisionOutcome(InspectedVM(vm, UNKNOWN, RevisionIndex(), KubeVirt(NEWEST), Objects(())), REFRESH)
-            for vm in vms
-        ]
+        results = [RevisionOutcome(UNKNOWN._replace(vm=vm), REFRESH) for vm in vms]
         recapture = RevisionWriter(cast(Any, None), WriteSettings(wait_timeout=0))
         requests: list[str] = []
 

@@ -8,8 +8,9 @@ import pytest
 from plugins.module_utils._cluster.writes.declare import declare
 from plugins.module_utils._cluster.writes.engine import WriteSettings
 from plugins.module_utils._cluster.writes.handlers.virtual_machine import VirtualMachineHandler
-from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome, TaskNotes
-from plugins.module_utils._cluster.writes.restarts import waits_for_restart
+from plugins.module_utils._cluster.writes.handlers.vm_restarts import waits_for_restart
+from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
+from plugins.module_utils._cluster.writes.vm_extension import VMTask
 from plugins.module_utils._governance.cluster.vm_extension import Governance
 from plugins.module_utils._governance.language import Limit
 from plugins.module_utils._governance.policy import policies
@@ -95,7 +96,7 @@ def change(store: Store, *wanted: Manifest, restart: str = "never") -> list[Decl
     with session_with(store) as session:
         return declare(
             session,
-            VirtualMachineHandler(options, session, TaskNotes([], set()), (Governance,)),
+            VirtualMachineHandler(VMTask(options, session, [], set(), (Governance,))),
             entries,
             WriteSettings(check_mode=True, server_dry_run=False),
         )
@@ -107,7 +108,7 @@ def admitted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     inspected: list[str] = []
     own = mutate.mutate
 
-    def noted(vm: Manifest, *arguments: Any, **options: Any) -> mutate.Mutated:
+    def noted(vm: Manifest, *arguments: Any, **options: Any) -> Manifest:
         inspected.append(vm["metadata"]["name"])
         return own(vm, *arguments, **options)
 

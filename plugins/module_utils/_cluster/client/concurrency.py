@@ -47,8 +47,9 @@ def map_concurrently(action: Callable[[_T], _R], items: Iterable[_T], concurrenc
     """Calls `action` on every item, on `concurrency` threads at most. The results in the order of the items.
 
     Each thread takes one item after the other. A future for each item would wake the caller up once for each request.
-    After an error no thread takes a further item, because nobody would learn of it; the error is raised when all have
-    ended. What ends the caller, such as the timeout of its task, also stops the threads before their next request.
+    After an error no thread takes a further item, because its result would be lost. The error is raised when all
+    threads have ended. An end of the caller, such as the timeout of its task, also stops the threads before their next
+    request.
     """
     queue = list(items)
     results: list[Any] = [None] * len(queue)
@@ -68,7 +69,7 @@ def map_concurrently(action: Callable[[_T], _R], items: Iterable[_T], concurrenc
         except BaseException as error:
             errors.append(error)
 
-    # Daemon threads do not keep the process alive for answers that nobody needs.
+    # Daemon threads do not keep the process alive for answers that are no longer needed.
     threads = [threading.Thread(target=work, daemon=True) for _unused in range(min(max(1, concurrency), len(queue)))]
     try:
         for thread in threads:
@@ -135,7 +136,7 @@ class TokenBucket:
         self._updated = clock()
         self._lock = threading.Lock()
 
-    def take(self) -> None:
+    def wait_for_turn(self) -> None:
         """Waits until one more request may be sent."""
         with self._lock:
             now = self._clock()

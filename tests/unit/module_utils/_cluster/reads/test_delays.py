@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from growth import growth
-from plugins.module_utils._cluster.reads.late import absent_objects, blockers, newest_events
+from plugins.module_utils._cluster.reads.delays import absent_objects, blockers, newest_events
 from scripted_server import Store, forbidden, session_with
 
 CORE = "/api/v1/namespaces/shop"

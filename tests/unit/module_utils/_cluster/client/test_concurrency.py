@@ -10,8 +10,8 @@ from unittest import mock
 
 import pytest
 
-from plugins.module_utils._cluster.client import pool
-from plugins.module_utils._cluster.client.pool import Stopped, map_concurrently
+from plugins.module_utils._cluster.client import concurrency
+from plugins.module_utils._cluster.client.concurrency import Stopped, map_concurrently
 from scripted_server import session_with
 
 
@@ -121,7 +121,7 @@ def test_stopped_item_sends_no_further_request() -> None:
         slow.wait(10)
         return 503, {"kind": "Status", "code": 503, "message": "busy"}
 
-    with session_with(answer, retry_timeout=30) as session, mock.patch.object(pool, "_LAST_ANSWERS", 0.1):
+    with session_with(answer, retry_timeout=30) as session, mock.patch.object(concurrency, "_LAST_ANSWERS", 0.1):
         with pytest.raises(TimedOut), timeout(0.3):
             map_concurrently(lambda name: session.request("DELETE", f"/{name}"), ("one",), 1)
         slow.set()

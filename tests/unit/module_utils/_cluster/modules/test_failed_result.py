@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from plugins.module_utils._cluster.modules.outcome import failed_outcome
+from plugins.module_utils._cluster.modules.results import failed_result
 
 
 def failed(*reasons: str, every: bool = False, unchanged: int = 0) -> dict[str, Any]:
@@ -10,7 +10,7 @@ def failed(*reasons: str, every: bool = False, unchanged: int = 0) -> dict[str, 
     rest = [{"name": "other", "failed": False} for _number in range(unchanged)]
     result = {"results": [*entries, *rest], **({"result": entries[0]} if len(entries) == 1 else {})}
     params = {"results_on_failure": "all" if every else "failed"}
-    return failed_outcome(params, "virtual machines", result).result
+    return failed_result(params, "virtual machines", result)
 
 
 def test_single_object_reports_its_reason_only_once() -> None:

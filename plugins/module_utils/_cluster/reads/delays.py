@@ -1,4 +1,4 @@
-"""What keeps late objects, and VMs above all: the objects that they wait for, and events about them."""
+"""The reasons why objects, mostly VMs, are late: the objects that they wait for, and events about these."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOT_MOUNTED = frozenset({"FailedMount", "FailedCreatePodSandBox"})
 _NOT_PROVISIONED = frozenset({"ErrClaimNotValid", "FailedBinding", "ProvisioningFailed"})
 _ABSENT = ("not found", "cannot find", "no storage class", "no storageClass")
 _CLAIMS = ("DataVolume", "PersistentVolumeClaim")
-# What a VM waits for, beside pods.
+# The kinds that a VM waits for, besides pods.
 _KINDS = ("DataVolume", "PersistentVolumeClaim", "VirtualMachineInstance")
 _LAUNCHER_LABEL = "kubevirt.io=virt-launcher"
 _VM_LABEL = "vm.kubevirt.io/name"
@@ -28,7 +28,7 @@ _SHOWN = 3
 _POD_PREFIX = "virt-launcher-"
 
 
-def late_text(timeout: float, state: Progress, item: Manifest | None, blocked: list[str], events: list[str]) -> str:
+def timeout_text(timeout: float, state: Progress, item: Manifest | None, blocked: list[str], events: list[str]) -> str:
     """Why an object is late, on one line."""
     parts = [f"not ready after {round(timeout, 1):g} s"]
     if state.stuck:
@@ -150,7 +150,7 @@ def _claims_of(item: Manifest) -> list[str]:
 
 
 def _remedy(item: Manifest, claim: str) -> str:
-    """What to do about a claim for which no volume can be provisioned."""
+    """The remedy for a claim for which no volume can be provisioned."""
     volumes = [item] if _is_volume(item) else templates_of(item)
     named = (storage_class_of(volume)[1] for volume in volumes if name_of(volume) == claim)
     owner = "DataVolume" if _is_volume(item) else "VM"

@@ -16,7 +16,7 @@ _NOT_SERVED: Final = 404
 POOL: Final = "VirtualMachinePool"
 
 
-def list_served(session: Session, kind: str, group: str, namespace: str | None) -> list[Manifest]:
+def list_if_served(session: Session, kind: str, group: str, namespace: str | None) -> list[Manifest]:
     """The objects of a kind of KubeVirt; none if the cluster has no such kind. Raises RequestFailed.
 
     namespace: None for all. One request where the cluster serves the newest version.
@@ -32,7 +32,7 @@ def list_served(session: Session, kind: str, group: str, namespace: str | None) 
 
 def pools_as_vms(session: Session, namespace: str | None) -> list[Manifest]:
     """The VirtualMachinePools, each as a VM of its template, which names what the pool's next VMs use."""
-    pools = list_served(session, POOL, "pool.kubevirt.io", namespace)
+    pools = list_if_served(session, POOL, "pool.kubevirt.io", namespace)
     return [
         {
             "kind": POOL,
