@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What holds for every module of the collection."""
+"""The attributes of every module of the collection."""
 
 from __future__ import annotations
 

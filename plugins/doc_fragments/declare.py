@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What modules share that declare objects, of one and of a list; the options of `_cluster/modules/options.py`."""
+"""The options shared by modules that declare one object or a list; see the options of `_cluster/modules/options.py`."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ options:
       release that this collection knows.
     type: str
 """
-    # Of filters over all VMs together.
+    # Options of filters over all VMs together.
     CLUSTER = r"""
 options:
   kubevirt:

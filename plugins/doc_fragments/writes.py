@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What modules share that write; `_cluster/modules` has the same options in `options.py` and `outcome.py`."""
+"""The options shared by modules that write; `_cluster/modules` has them in `options.py` and `module.py`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ options:
     type: bool
     default: true
 """
-    # Of instancetypes and preferences.
+    # Options of modules for instancetypes and preferences.
     EXISTING = r"""
 options:
   existing:

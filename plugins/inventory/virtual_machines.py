@@ -89,7 +89,7 @@ options:
       - The variables are those that M(virtshape.instancetypes.virtual_machine_info) returns for a VM, for example
         C(vm_name), C(vm_namespace), C(vm_labels), C(vm_status), C(vm_ready), C(vm_run_strategy), C(vm_conditions),
         C(vm_restart_required), C(vm_drifted), C(vm_revisions_lost_by), C(vm_instancetype), C(vm_preference),
-        C(vm_resources), C(vm_problem) and C(vm_instance), as well as C(vm_annotations), without the last-applied
+        C(vm_resources), C(vm_problem) and C(vm_vmi), as well as C(vm_annotations), without the last-applied
         manifest of kubectl.
       - C(vm_drifted) is null if unknown.
     type: str
@@ -106,11 +106,8 @@ seealso:
 """
 
 EXAMPLES = r"""
-# All VMs that one may see, in all namespaces.
-plugin: virtshape.instancetypes.virtual_machines
-
----
-# Running VMs of two namespaces, reached through Services, in groups by instancetype and guest.
+# Only plugin is required: it lists all VMs that one may see. Here they are the running VMs of two namespaces, reached
+# through Services, in groups by instancetype and guest.
 plugin: virtshape.instancetypes.virtual_machines
 namespaces: [shop, office]
 label_selectors: ["tier in (web, database)"]
@@ -121,7 +118,7 @@ keyed_groups:
     separator: ""
   - key: vm_instancetype.name
     prefix: instancetype
-  - key: vm_instance.guest_os.id
+  - key: vm_vmi.guest_os.id
     prefix: os
 groups:
   drifted: vm_drifted
@@ -130,26 +127,6 @@ groups:
   large: vm_resources.guest.memory_bytes | default(0) >= 16 * 1024 ** 3
 compose:
   ansible_user: "'fedora' if vm_preference.name is match('fedora') else 'cloud-user'"
-
----
-# Windows, by WinRM through a Service.
-plugin: virtshape.instancetypes.virtual_machines
-namespaces: [office]
-address: service
-service_port: 5986
-windows_connection: winrm
-
----
-# An interface on a network of one's own, IPv6, names as they were, and a cache.
-plugin: virtshape.instancetypes.virtual_machines
-kubeconfig: ~/.kube/production
-interface: backend
-ip_family: ipv6
-host_format: "{namespace}-{name}"
-cache: true
-cache_plugin: ansible.builtin.jsonfile
-cache_connection: ~/.cache/ansible-inventory
-cache_timeout: 600
 """
 
 import contextlib
@@ -198,7 +175,7 @@ _READ = (
     "hostvars_prefix",
 )
 _OWN = (*_READ, *REQUESTS)
-# What Ansible takes for a template.
+# Marks that Ansible takes for a template.
 _TEMPLATE = ("{{", "{%", "{#")
 # Options of the connection that may be secret, and do not identify a source.
 _SECRET = ("api_key", "password", "kubeconfig", "proxy_headers")
@@ -250,11 +227,13 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         if cache:
             # One that has expired is no key either.
             with contextlib.suppress(KeyError):
-                return self._cache[key]
-        self._cache[key] = self._hosts(connection, options)
-        return self._cache[key]
+                cached: dict[str, dict[str, Any]] = self._cache[key]
+                return cached
+        hosts = self._hosts(connection, options)
+        self._cache[key] = hosts
+        return hosts
 
-    def _connection(self, config: Mapping) -> dict[str, Any]:
+    def _connection(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """The options of the connection with what the environment gives in their place, as the modules have them."""
         configured = {name: self.templar.template(config[name]) for name in config if name in _names(AUTH)}
         return {**_validated(AUTH, configured), **{name: self.get_option(name) for name in REQUESTS}}
@@ -279,7 +258,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         strict = self.get_option("strict")
         for name, variables in variables_by_host.items():
             self.inventory.add_host(name)
-            variables = _guarded(variables)
+            variables = _marked_unsafe(variables)
             for variable, value in variables.items():
                 self.inventory.set_variable(name, variable, value)
             try:
@@ -298,8 +277,8 @@ def _names(options: dict[str, Any]) -> set[str]:
     return {name for option, entry in options.items() for name in (option, *entry.get("aliases", []))}
 
 
-def _validated(spec: dict[str, Any], config: Mapping) -> dict[str, Any]:
-    """Those of the options that the spec has, with their values as modules would get them."""
+def _validated(spec: dict[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that the spec has, with their values as modules would get them."""
     configured = {name: value for name, value in config.items() if name in _names(spec) and value is not None}
     result = ArgumentSpecValidator(spec).validate(configured)
     if result.error_messages:
@@ -309,15 +288,15 @@ def _validated(spec: dict[str, Any], config: Mapping) -> dict[str, Any]:
     return {name: result.validated_parameters.get(name) for name in spec}
 
 
-def _guarded(value: Any) -> Any:
+def _marked_unsafe(value: Any) -> Any:
     """The value with text marked as unsafe that looks like a template: who may annotate a VM must not run one here.
 
     All other text is trusted, so that `ansible-inventory --list`, and with it AWX, shows it as plain text.
     """
     if isinstance(value, dict):
-        return {name: _guarded(entry) for name, entry in value.items()}
+        return {name: _marked_unsafe(entry) for name, entry in value.items()}
     if isinstance(value, list):
-        return [_guarded(entry) for entry in value]
+        return [_marked_unsafe(entry) for entry in value]
     if isinstance(value, str):
         return wrap_var(value) if _is_template(value) else trust_as_template(value)
     return value

@@ -1,7 +1,7 @@
 """Parses the YAML of catalogs from untrusted sources: limits size, depth and number of nodes; errors name the place.
 
 The parser's events become objects in one pass without recursion. Aliases share an object, but what they repeat counts,
-because every writer of the catalog expands them. What the text itself contains is bounded by its size.
+because every writer of the catalog expands them. The size of the text bounds its own contents.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class TextError(TaskFailed):
 class _Open(NamedTuple):
     """A collection that has not ended: its value, its next part, and its start.
 
-    keys: of a mapping, key → line; None for a list. pending: a list with the key whose value comes next. merges: the
+    keys: key → line of a mapping; None for a list. pending: a list with the key whose value comes next. merges: the
     mappings that a mapping merges. before: the number of nodes before it.
     """
 
@@ -49,7 +49,10 @@ _NO_KEY: Final = object()
 
 
 class Document(NamedTuple):
-    """A document that is not empty. number: among all documents of its text, from 0. line: of its content, from 1."""
+    """A document that is not empty.
+
+    number: among all documents of its text, from 0. line: the line of its content, from 1.
+    """
 
     content: Any
     number: int
@@ -61,22 +64,22 @@ class Document(NamedTuple):
 
 
 def documents(
-    content: bytes | str, where: str, what: str = "catalog", keep_unknown_tags: bool = False, largest: int = LARGEST
+    content: bytes | str, where: str, noun: str = "catalog", keep_unknown_tags: bool = False, largest: int = LARGEST
 ) -> list[Document]:
     """The documents of a YAML or JSON text, without empty ones, which Helm and kustomize write.
 
-    where, what: the text's name and intended content, for messages. keep_unknown_tags: the text may have other
+    where, noun: the text's name and intended content, for messages. keep_unknown_tags: the text may have other
     contents, so tags that YAML does not define, such as Ansible's `!vault`, are ignored, and what YAML reads as
-    something else than what is written is an `UnquotedKey` or `UnquotedNumber` instead of an error. largest: in bytes.
-    Raises TextError.
+    something else than what is written is an `UnquotedKey` or `UnquotedNumber` instead of an error. largest: the
+    largest size in bytes. Raises TextError.
     """
     if len(content) > largest:
-        raise TextError(f"{where}: larger than {largest >> 20} MiB; check that the file is a {what}, or split it")
-    reader = _Reader(where, what, keep_unknown_tags)
+        raise TextError(f"{where}: larger than {largest >> 20} MiB; check that the file is a {noun}, or split it")
+    reader = _Reader(where, noun, keep_unknown_tags)
     try:
         # The C parser is ten times as fast, and available on nearly all machines.
         for event in yaml.parse(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-            reader.take(event)
+            reader.read_event(event)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         mark = getattr(error, "problem_mark", None)
         place = f"{where}, line {mark.line + 1}, column {mark.column + 1}" if mark is not None else where
@@ -103,13 +106,13 @@ class _Reader:
         loader = make("")
         self._tag, self._construct = loader.resolve, loader.construct_object
 
-    def take(self, event: Any) -> None:
+    def read_event(self, event: Any) -> None:
         if not self._line and isinstance(event, yaml.NodeEvent):
             mark: Any = event.start_mark
             self._line = mark.line + 1
         if isinstance(event, yaml.ScalarEvent):
             self._nodes += 1
-            self._put(event, self._scalar(event), event.anchor, 1)
+            self._store_value(event, self._scalar(event), event.anchor, 1)
         elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
             self._begin(event)
         elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
@@ -162,7 +165,7 @@ class _Reader:
         for other in done.merges:
             for key, entry in other.items():
                 done.value.setdefault(key, entry)
-        self._put(event, done.value, done.anchor, self._nodes - done.before)
+        self._store_value(event, done.value, done.anchor, self._nodes - done.before)
 
     def _alias(self, event: Any) -> None:
         anchored = self._anchors.get(event.anchor)
@@ -173,9 +176,9 @@ class _Reader:
                 event, f"the alias {quoted(event.anchor)} refers to an object that contains the alias; remove the alias"
             )
         self._repeat(event, anchored[1])
-        self._put(event, anchored[0], None, anchored[1])
+        self._store_value(event, anchored[0], None, anchored[1])
 
-    def _put(self, event: Any, value: Any, anchor: str | None, nodes: int) -> None:
+    def _store_value(self, event: Any, value: Any, anchor: str | None, nodes: int) -> None:
         if anchor:
             self._anchors[anchor] = (value, nodes)
         if not self._open:

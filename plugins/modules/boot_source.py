@@ -322,6 +322,11 @@ msg:
   returned: always
   type: str
   sample: "2 boot sources: 1 created, 1 unchanged"
+cluster:
+  description: Address of the API server.
+  returned: unless O(state=rendered)
+  type: str
+  sample: https://api.example.com:6443
 results:
   description: One entry for each boot source, in the order given.
   returned: always
@@ -330,6 +335,7 @@ results:
   contains:
     name: {description: Name of the boot source., type: str, returned: always}
     namespace: {description: Namespace of the boot source., type: str, returned: always}
+    uid: {description: UID of the object., type: str, returned: when it exists}
     kind:
       description: C(DataSource), which is what VMs name; with O(state=labeled) the kind of the object.
       type: str

@@ -27,7 +27,7 @@ options:
       - V(refreshed) captures the current generation for VMs that drifted or that lost their revision.
       - V(moved) gives VMs the instancetypes and preferences of O(replace), with their current revisions and without a
         pin, and applies O(patch) to their templates.
-      - V(restored) gives VMs back exactly what they had before they were moved, as O(former) says.
+      - V(restored) gives VMs back exactly what they had before they were moved, as O(previous) says.
       - V(pinned) names O(revision) in the spec of the VM, which then keeps this revision.
       - V(unpinned) removes that name. The VM keeps the pinned revision until the next refresh.
       - V(upgraded) converts revisions of API versions before v1beta1, which KubeVirt 1.7 and later cannot read. The VM
@@ -65,9 +65,9 @@ options:
     description: For O(state=moved), a JSON merge patch of C(spec.template) of the VMs, with C(metadata) and C(spec).
       V(null) removes a field. A patch of C(spec.volumes) is refused.
     type: dict
-  former:
-    description: For O(state=restored), what VMs had before they were moved, as RV(results[].former) by name of the VM.
-      Without O(names) it also selects the VMs. Requires O(namespace).
+  previous:
+    description: For O(state=restored), what VMs had before they were moved, as RV(results[].previous) by name of the
+      VM. Without O(names) it also selects the VMs. Requires O(namespace).
     type: dict
   keep:
     description: Number of newest unreferenced revisions of each VM and object that O(state=pruned) keeps.
@@ -81,8 +81,8 @@ options:
     choices: [never, if_required, always]
     default: never
   wait_timeout:
-    description: Maximum number of seconds until all VMs have captured their new revisions, and then for each VM until
-      its guest has the change or runs again.
+    description: Maximum number of seconds until all VMs have captured their new revisions, then until KubeVirt has
+      changed their guests, and then for the VMs that restart at the same time until they run again.
     type: int
     default: 120
   concurrency:
@@ -141,6 +141,11 @@ msg:
   returned: always
   type: str
   sample: "3 virtual machines: 1 refreshed, 2 unchanged"
+cluster:
+  description: Address of the API server.
+  returned: unless O(state=pruned)
+  type: str
+  sample: https://api.example.com:6443
 results:
   description: One entry for each VM, with its state before the task and the changes. With O(state=pruned) one entry for
     each deleted revision, with C(name) and C(namespace).
@@ -150,6 +155,7 @@ results:
   contains:
     name: {description: Name of the VM., type: str, returned: always}
     namespace: {description: Namespace of the object., type: str, returned: always}
+    uid: {description: UID of the VM., type: str, returned: when it exists}
     drifted:
       description: Whether the captured revisions differ from the current instancetype or preference.
       type: bool
@@ -182,8 +188,8 @@ results:
       description: The merge patch of the VM's spec that moves it.
       type: dict
       returned: with O(state=moved), for a VM that moves
-    former:
-      description: What the VM has before the move, for O(former) - C(spec), a merge patch of the VM's spec, and
+    previous:
+      description: What the VM has before the move, for O(previous) - C(spec), a merge patch of the VM's spec, and
         C(revisions).
       type: dict
       returned: with O(state=moved), for a VM that moves

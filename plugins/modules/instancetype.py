@@ -76,6 +76,11 @@ msg:
   returned: always
   type: str
   sample: "3 instancetypes: 1 created, 2 unchanged"
+cluster:
+  description: Address of the API server.
+  returned: unless O(state=rendered)
+  type: str
+  sample: https://api.example.com:6443
 results:
   description: One entry for each object, in the order given.
   returned: always
@@ -84,6 +89,7 @@ results:
   contains:
     name: {description: Name of the object., type: str, returned: always}
     namespace: {description: Namespace of the object., type: str, returned: when it has one}
+    uid: {description: UID of the object., type: str, returned: when it exists}
     kind: {description: Kind of the object., type: str, returned: unless its options are wrong}
     action:
       description: What the task did, or would do in check mode - V(create), V(apply), V(delete), V(none) or V(keep).

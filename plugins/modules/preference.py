@@ -65,6 +65,11 @@ msg:
   returned: always
   type: str
   sample: "3 preferences: 1 created, 2 unchanged"
+cluster:
+  description: Address of the API server.
+  returned: unless O(state=rendered)
+  type: str
+  sample: https://api.example.com:6443
 results:
   description: One entry for each object, in the order given, with the keys of
     RV(virtshape.instancetypes.instancetype#module:results).

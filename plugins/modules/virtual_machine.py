@@ -210,6 +210,11 @@ msg:
   returned: always
   type: str
   sample: "3 virtual machines: 1 created, 2 unchanged"
+cluster:
+  description: Address of the API server.
+  returned: unless O(state=rendered)
+  type: str
+  sample: https://api.example.com:6443
 results:
   description: One entry for each object, in the order given, with the keys of
     RV(virtshape.instancetypes.instancetype#module:results), and these.

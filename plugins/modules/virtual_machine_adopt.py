@@ -105,6 +105,11 @@ msg:
   returned: always
   type: str
   sample: "4 virtual machines: 2 were adopted, 2 already have an instancetype"
+cluster:
+  description: Address of the API server.
+  returned: always
+  type: str
+  sample: https://api.example.com:6443
 results:
   description: The VMs in order of namespace and name.
   returned: always
@@ -113,6 +118,7 @@ results:
   contains:
     name: {description: Name of the VM., type: str, returned: always}
     namespace: {description: Namespace of the object., type: str, returned: always}
+    uid: {description: UID of the VM., type: str, returned: when it exists}
     changed: {description: "Whether the VM was adopted, or would be in check mode.", type: bool, returned: always}
     failed: {description: Whether adopting the VM failed., type: bool, returned: always}
     fits: {description: "Whether the VM has an instancetype, or an instancetype fits.", type: bool, returned: always}

@@ -90,15 +90,15 @@ EXAMPLES = r"""
 
 - name: What their guests have
   ansible.builtin.debug:
-    msg: "{{ item.name }} has {{ item.instance.guest.vcpus }} vCPUs and {{ item.instance.guest.memory }}"
-  loop: "{{ found.virtual_machines | selectattr('instance', 'defined') }}"
+    msg: "{{ item.name }} has {{ item.vmi.guest.vcpus }} vCPUs and {{ item.vmi.guest.memory }}"
+  loop: "{{ found.virtual_machines | selectattr('vmi', 'defined') }}"
   loop_control:
     label: "{{ item.name }}"
 
 - name: Which VM uses which claims?
   ansible.builtin.debug:
-    msg: "{{ item.name }}: {{ item.instance.claims | join(', ') }}"
-  loop: "{{ found.virtual_machines | selectattr('instance', 'defined') }}"
+    msg: "{{ item.name }}: {{ item.vmi.claims | join(', ') }}"
+  loop: "{{ found.virtual_machines | selectattr('vmi', 'defined') }}"
   loop_control:
     label: "{{ item.name }}"
 
@@ -359,7 +359,7 @@ virtual_machines:
       description: Why the resources are unknown, in KubeVirt's words.
       type: str
       returned: when the resources are unknown
-    instance:
+    vmi:
       description: VMI of the VM.
       type: dict
       returned: when there is one
@@ -541,12 +541,11 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.m
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.virtual_machine_info import (
     module,
 )
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._diagnosis.cluster.diagnosis import diagnosis
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._diagnosis.cluster.diagnosis import diagnoser
 
 MODULE = module(
     resources=vm_resources,
-    diagnosis=diagnosis,
-    node_reasons=node_reasons,
+    diagnosis=diagnoser(node_reasons),
 )
 
 

@@ -158,6 +158,11 @@ msg:
   returned: always
   type: str
   sample: "3 virtual machines: 1 changed, 2 unchanged"
+cluster:
+  description: Address of the API server.
+  returned: always
+  type: str
+  sample: https://api.example.com:6443
 results:
   description: One entry for each VM, in the order of O(names) or by namespace and name.
   returned: always
@@ -166,6 +171,7 @@ results:
   contains:
     name: {description: Name of the VM., type: str, returned: always}
     namespace: {description: Namespace of the object., type: str, returned: always}
+    uid: {description: UID of the VM., type: str, returned: when it exists}
     state: {description: Desired state of the VM., type: str, returned: always, sample: started}
     verb:
       description: The request that was sent, or would be in check mode. Empty if none is needed.
@@ -186,7 +192,7 @@ results:
       returned: when it exists
       sample: Stopped
     run_strategy: {description: Run strategy of the VM., type: str, returned: when it exists, sample: Always}
-    instance:
+    vmi:
       description: VMI of the VM at the end of the task.
       type: dict
       returned: when there is one

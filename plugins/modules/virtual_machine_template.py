@@ -161,6 +161,11 @@ msg:
   returned: always
   type: str
   sample: "3 virtual machine templates: 1 created, 2 unchanged"
+cluster:
+  description: Address of the API server.
+  returned: unless O(state=rendered)
+  type: str
+  sample: https://api.example.com:6443
 results:
   description: One entry for each object, in the order given, with the keys of
     RV(virtshape.instancetypes.instancetype#module:results).
@@ -185,7 +190,9 @@ result:
 """
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils import _python  # noqa: F401  # pylint: disable=unused-import
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.findings import boot_source_findings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.unusable_sources import (
+    boot_source_findings,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.adapter import run_module
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates.cluster.module import module
 

@@ -5,7 +5,7 @@ Ansible prints no diff of a failed task.
 The module runs in the process of its action where packing and sending it would change nothing. Ansible packs a module
 with all it imports, writes it to a file, starts Python and unpacks it there: about a second for each task. On the
 controller, with the controller's Python, the same code is already there, compiled. It runs as in a process of its own,
-by `entry/adapter.py`: it gets the arguments that Ansible would send, and Ansible reads what it prints.
+by `modules/adapter.py`: it gets the arguments that Ansible would send, and Ansible reads what it prints.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 from ansible.vars import clean
 
-from ..module_utils._cluster.client.pool import display
+from ..module_utils._cluster.client.concurrency import display
 from ..module_utils._cluster.modules import adapter
+from ..module_utils._cluster.modules.module import Module
 from ..module_utils._cluster.modules.options import AUTH
-from ..module_utils._cluster.modules.outcome import Module
 from ..module_utils._resolver.api import unquoted
 
 try:
@@ -67,7 +67,7 @@ class ModuleAction(ActionBase):
         if problem := _repeated(self._task, task_vars or {}):
             raise AnsibleActionFail(problem)
         options = dict(self._task.args)
-        # Here, because the way to the module turns keys into text.
+        # This cannot be checked later, because keys become texts on the way to the module.
         if yaml_problem := unquoted.problem(options):
             raise AnsibleActionFail(": ".join(filter(None, yaml_problem)))
         options = {**self._connection_variables(options, task_vars or {}), **options}
@@ -82,7 +82,7 @@ class ModuleAction(ActionBase):
         # With failed_when the task may succeed, and then Ansible prints the diffs; with no_log it prints none.
         hidden = self._task.failed_when or self._task.no_log
         if result.get("failed") and self._task.diff and not hidden:
-            for text in unified(result.get("diff") or ()):
+            for text in printed_diffs(result.get("diff") or ()):
                 self._display.display(text)
         return result
 
@@ -91,7 +91,7 @@ class ModuleAction(ActionBase):
         variables = {name: task_vars[VARIABLE + name] for name in _CONNECTION if VARIABLE + name in task_vars}
         if not variables or any(options.get(name) for name in _CLUSTER):
             return {}
-        # As a whole, because Ansible leaves out omitted values only inside of others.
+        # Ansible leaves out omitted values only inside of other values.
         values = self._templar.template(variables)
         return {name: value for name, value in values.items() if value not in (None, "", task_vars.get("omit"))}
 
@@ -113,7 +113,7 @@ def action(name: str) -> type[ModuleAction]:
     Each module has a file with this alone, because Ansible imports an action with the module's name before it forks:
     once a play, not once a task. It keeps no compiled code of collections.
     """
-    entry(name)
+    module_of(name)
     return type("ActionModule", (ModuleAction,), {"__module__": name})
 
 
@@ -146,7 +146,7 @@ def _hide(results: Any) -> None:
             result["_ansible_no_log"] = True
 
 
-def unified(diffs: Iterable[dict[str, Any]]) -> list[str]:
+def printed_diffs(diffs: Iterable[dict[str, Any]]) -> list[str]:
     """The diffs of a module as Ansible prints them."""
     texts = []
     for diff in diffs:
@@ -180,12 +180,12 @@ def execute_directly(action: ActionBase, module: str, options: Mapping[str, Any]
         redirect_stdout(printed),
         suppress(SystemExit),
     ):
-        adapter.execute(entry(module))
+        adapter.execute(module_of(module))
     return _parsed(action, printed.getvalue())
 
 
-def entry(name: str) -> Module:
-    """What the module does. name: the module's or its action's, qualified."""
+def module_of(name: str) -> Module:
+    """The Module by the qualified name of the module or its action."""
     return import_module(f"{_MODULES}.{name.rpartition('.')[2]}").MODULE  # type: ignore[no-any-return]
 
 

@@ -85,7 +85,7 @@ def service_endpoint(
     """The address and port of the first of these Services that leads to a port of the VMI, or None.
 
     services: see `services_by_vmi`. node: returns a node's manifest by name; without a manifest the node's name is the
-    address. port: of the guest.
+    address. port: the guest's port.
     """
     for service in services:
         for service_port in service["spec"].get("ports") or []:

@@ -31,7 +31,7 @@ _COLOURS: Final = """
 :root{--few:#f4c04e;--few-ink:#3d2a00;--little:#8fb4f0;--little-ink:#0d2a5c;--both:#c583b8;--both-ink:#2f0526;
 --uneven:#ea7f69;--uneven-ink:#3f0a00}
 """
-# What a limit does with an object that it does not permit → sign and colour name.
+# Action of a limit for an object that it does not permit → sign and colour name.
 _ACTIONS: Final = {"deny": ("x", "uneven"), "warn": ("!", "few"), "audit": ("·", "little")}
 # Sign → colour name.
 _SIGNS: Final = {"c": "few", "m": "little", "b": "both", "s": "uneven"}
@@ -50,22 +50,23 @@ text{font:11px system-ui,"DejaVu Sans",sans-serif;fill:var(--ink)}
 
 
 class Limit(Protocol):
-    """What VMs of some namespaces may have.
-
-    where: the namespaces in words. sizes: limits of sizes in words. action: a key of _ACTIONS.
-    """
+    """A limit for the VMs of some namespaces."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name of the limit."""
 
     @property
-    def where(self) -> str: ...
+    def where(self) -> str:
+        """The namespaces in words."""
 
     @property
-    def sizes(self) -> str: ...
+    def sizes(self) -> str:
+        """Limits of sizes in words."""
 
     @property
-    def action(self) -> str: ...
+    def action(self) -> str:
+        """A key of _ACTIONS."""
 
     def permits(self, kind: str, name: str) -> bool:
         """Whether VMs may use an instancetype or preference."""
@@ -85,7 +86,7 @@ class _Axis(NamedTuple):
 def svg(matrix: Matrix, title: str, limits: Sequence[Limit] = ()) -> str:
     """The picture: instancetypes as rows, preferences as columns. Every cell has a title in words.
 
-    limits: those of namespaces. Each is a column beside the names and a row below, for what it permits there.
+    limits: the limits of namespaces. Each is a column beside the names and a row below, for what it permits there.
     """
     rows = _axis([facts["series"] for facts in matrix.instancetypes])
     columns = _axis([facts["os"] for facts in matrix.preferences])
@@ -121,8 +122,8 @@ def svg(matrix: Matrix, title: str, limits: Sequence[Limit] = ()) -> str:
 def html(matrix: Matrix, title: str, limits: Sequence[Limit] = (), capacity: Sequence[Facts] = ()) -> str:
     """A page with the picture, its legend and the counts.
 
-    limits: those of namespaces. capacity: `instancetypes` of capacity_info, to mark those that the nodes of a cluster
-    can run; optional.
+    limits: the limits of namespaces. capacity: `instancetypes` of capacity_info, to mark those that the nodes of a
+    cluster can run; optional.
     """
     fit_count = sum(not cell.sign for cells in matrix.cells for cell in cells)
     legend = [{"sign": sign, "colour": name, "means": LEGEND[sign]} for sign, name in _SIGNS.items()]

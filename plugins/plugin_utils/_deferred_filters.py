@@ -36,7 +36,7 @@ def _deferred(name: str, module: str) -> Callable[..., Any]:
         try:
             return function(*arguments, **options)
         except (AnsibleError, TemplateError) as error:
-            # Those of other filters, in templates inside the value, are of other classes.
+            # Errors of other filters, in templates inside the value, are of other classes.
             if error.__class__ is not AnsibleFilterError:
                 raise
             text = _without_secrets(str(error), [*arguments, options])
@@ -52,7 +52,7 @@ def _deferred(name: str, module: str) -> Callable[..., Any]:
 
 
 def _call_problem(error: TypeError, options: dict[str, Any]) -> str:
-    """What is wrong with the options of a filter's call, or "" for an error inside the filter."""
+    """The error in the options of a filter's call, or "" for an error inside the filter."""
     unknown = _UNKNOWN.search(str(error))
     if unknown and unknown[1] in options:
         return f"{unknown[1]}: unknown option"
@@ -74,4 +74,4 @@ def _without_secrets(text: str, values: list[Any]) -> str:
 def _bug(error: Exception) -> str:
     from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import bug_report
 
-    return bug_report(error)
+    return str(bug_report(error))

@@ -11,13 +11,13 @@ from functools import partial
 from typing import Any, Final, NamedTuple, Optional
 
 from ..module_utils._resolver.api import release_schema, schema
+from ..module_utils._resolver.api.errors import KubeVirtError
 from ..module_utils._resolver.api.release import Release
 from ..module_utils._resolver.api.tree import copy
 from ..module_utils._resolver.kubevirt.apply import applier
+from ..module_utils._resolver.kubevirt.apply.conflict import ConflictError
 from ..module_utils._resolver.kubevirt.config.cluster import KubeVirt
-from ..module_utils._resolver.kubevirt.find.lookup import Problem
 from ..module_utils._resolver.kubevirt.vmi import expand as expansion
-from ._filters import FilterError
 
 VM: Final = "VM"
 INSTANCETYPE: Final = "instancetype"
@@ -59,12 +59,12 @@ def explain(template: dict[str, Any], instancetype: Spec, preference: Spec, rele
 
     template: the VM's own, plain. instancetype, preference: canonical specs or None; without both, no defaults are set
     (as in expand-spec). Empty objects that every template has are left out.
-    Raises FilterError for a VM that cannot be expanded, and FieldError for a template that does not match the schema.
+    Raises KubeVirtError for a VM that cannot be expanded, and FieldError for a template that does not match the schema.
     """
     expanded = partial(_Expansion, release=release, sets_defaults=(instancetype, preference) != (None, None))
     outcome = expanded(template, instancetype, preference)
     if outcome.problem is not None:
-        raise FilterError(outcome.problem.message)
+        raise outcome.problem
     without_source = {
         INSTANCETYPE: expanded(template, None, preference),
         PREFERENCE: expanded(template, instancetype, None),
@@ -96,7 +96,7 @@ class _Expansion:
         self.own = schema.as_declared(_TEMPLATE, template)
         self._specs = instancetype, preference
         self._release, self._sets_defaults = release, sets_defaults
-        self.problem: Problem | None = None
+        self.problem: KubeVirtError | None = None
         self.full = self._expanded(instancetype, preference)
         self._parts: tuple[Leaves, ...] | None = None
 
@@ -140,8 +140,11 @@ class _Expansion:
     def _applied(self, instancetype: Spec, preference: Spec) -> Leaves:
         template, release = self._canonical(self.own), self._release
         # KubeVirt did not panic on the full template, so it does not panic on a part of it.
-        conflicts = applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, release)
-        return {} if conflicts else _leaves(template)
+        try:
+            applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, release)
+        except ConflictError:
+            return {}
+        return _leaves(template)
 
     def written(self) -> Leaves:
         """The VM's own fields, with the empty ones that Go always writes."""
@@ -154,9 +157,10 @@ class _Expansion:
         if not self._sets_defaults:
             return self._applied(None, None)
         template = self._canonical(self.own)
-        problem = expansion.fill(template, instancetype, preference, KubeVirt(self._release))
-        if problem is not None:
-            self.problem = problem
+        try:
+            expansion.fill(template, instancetype, preference, KubeVirt(self._release))
+        except KubeVirtError as error:
+            self.problem = error
             return {}
         return _leaves(template)
 
@@ -222,13 +226,13 @@ def table(rows: list[Row]) -> list[str]:
     cells = [("FIELD", "VALUE", "SOURCE", "INSTEAD OF")]
     for row in rows:
         removed = row.value is None
-        instead = "; ".join(_instead(row, other) for other in row.instead_of)
+        instead = "; ".join(_alternative_text(row, other) for other in row.instead_of)
         cells.append((row.field, "(removed)" if removed else _json(row.value), row.source, instead))
     widths = [max(len(line[column]) for line in cells) for column in range(3)]
     return ["  ".join([*(f"{cell:{width}}" for cell, width in zip(line, widths)), line[3]]).rstrip() for line in cells]
 
 
-def _instead(row: Row, other: Alternative) -> str:
+def _alternative_text(row: Row, other: Alternative) -> str:
     field = "" if other.field == row.field else f"{other.field} "
     return f"{field}{_json(other.value)} ({other.source})"
 

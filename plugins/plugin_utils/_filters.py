@@ -12,7 +12,7 @@ from ansible.errors import AnsibleFilterError
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ..module_utils._resolver.api import release
-from ..module_utils._resolver.api.errors import FieldError
+from ..module_utils._resolver.api.errors import FieldError, KubeVirtError
 from ..module_utils._resolver.api.name_rules import quoted
 from ..module_utils._resolver.api.unquoted import QUOTES
 from ..module_utils._resolver.choose.fitting import Rejected
@@ -21,10 +21,6 @@ from ._catalog_files import builtin_objects
 from ._manifest_checks import check_fields, check_types, gated
 
 Check = Callable[[Any], Any]
-
-
-class FilterError(Exception):
-    """The input has no answer; one line names the field or object that is the reason."""
 
 
 def vm_filter(compute: Callable[..., Any], **checks: Check) -> Callable[..., Any]:
@@ -87,7 +83,7 @@ def each(value: Any, compute: Callable[[dict[str, Any]], Any]) -> Any:
         try:
             check_types(manifest, "VirtualMachine")
             return compute(dict(manifest))
-        except (FieldError, Rejected, FilterError) as error:
+        except (FieldError, Rejected, KubeVirtError) as error:
             raise AnsibleFilterError(f"{_label(manifest)}: {one_line(error)}") from None
 
     if isinstance(value, Mapping):
@@ -127,7 +123,7 @@ def choice(*values: str | None) -> Check:
 
 
 def of_type(kind: type | tuple[type, ...], name: str) -> Check:
-    """A check for an option with a value of certain classes. name: what they are, in messages."""
+    """A check for an option with a value of certain classes. name: a name for the classes in messages."""
 
     def check(value: Any) -> Any:
         if not isinstance(value, kind):
@@ -184,7 +180,7 @@ def _label(manifest: Mapping[str, Any]) -> str:
 
 
 def one_line(error: Exception) -> str:
-    """What an error says, on one line."""
+    """The text of an error on one line."""
     return " ".join(str(error).split())
 
 

@@ -60,8 +60,8 @@ def summary(
 ) -> Result:
     """The fleet in plain values; see the RETURN of the filter `_fleet`.
 
-    vms: from virtual_machine_info. revisions, unreferenced: `virtual_machines` and `unreferenced` from it
-    with `include: [refresh]`. instancetypes, preferences: from catalog_info.
+    vms: the VMs of virtual_machine_info. revisions, unreferenced: `virtual_machines` and `unreferenced` from it
+    with `include: [refresh]`. instancetypes, preferences: the lists of catalog_info.
     now: the time of the report, such as ``2026-03-01T08:00:00Z``. capacity: `instancetypes` from capacity_info.
     team_label: key of the label that names the team of a VM. Raises AnsibleFilterError for other input.
     """
@@ -95,6 +95,7 @@ def summary(
             "by_change": _by_change(rows),
             "refused": [_label(row) for row in rows if row["refusal"]],
         },
+        "broken": _broken(rows),
         "restart_required": [_label(row) for row in rows if row["restart_required"]],
         "lost_in_snapshot": [_label(row) for row in rows if row["lost_in_snapshot"]],
         "unused": [entry for entry in entries if entry["used_by"] == []],
@@ -130,6 +131,8 @@ def _totals(result: Result) -> Result:
         "unknown": sum(row["unknown"] for row in rows),
         "problems": sum(bool(row["problem"]) for row in rows),
         "refused": len(result["drift"]["refused"]),
+        "diagnosed": sum(bool(row["diagnosis"]) for row in rows),
+        "broken": sum(len(group["virtual_machines"]) for group in result["broken"]),
         "restart_required": len(result["restart_required"]),
         "lost_in_snapshot": len(result["lost_in_snapshot"]),
         "unused": len(result["unused"]),
@@ -147,10 +150,11 @@ def _row(vm: Result, captured: Result, team_label: str) -> Result:
     parts = {matcher_field.matcher: vm.get(matcher_field.matcher) or {} for matcher_field in MATCHER_FIELDS}
     drifted = bool(vm["drifted"])
     guest = (vm.get("resources") or {}).get("guest") or {}
-    vmi = vm.get("instance") or {}
+    vmi = vm.get("vmi") or {}
     running = bool(vmi) and vmi.get("phase") not in ENDED
     actual = vmi.get("guest") or {} if running else {}
     since = _drifts_since(parts.values()) if drifted else ""
+    diagnosis = vm.get("diagnosis") or {}
     return {
         "namespace": vm["namespace"],
         "name": vm["name"],
@@ -170,6 +174,9 @@ def _row(vm: Result, captured: Result, team_label: str) -> Result:
         "changes": list(captured.get("changes") or []) if drifted else [],
         "needs": captured.get("needs", "") if drifted else "",
         "refusal": captured.get("refusal", "") if drifted else "",
+        "diagnosis": diagnosis.get("state", ""),
+        "broken_link": diagnosis.get("link", ""),
+        "broken_problem": diagnosis.get("problem", ""),
         "restart_required": bool(vm.get("restart_required")),
         "restart_reason": vm.get("restart_reason", "") if vm.get("restart_required") else "",
         "lost_in_snapshot": SNAPSHOT in (vm.get("revisions_lost_by") or []),
@@ -267,6 +274,16 @@ def _deprecated_in_use(rows: list[Result]) -> list[Result]:
     )
 
 
+def _broken(rows: list[Result]) -> list[Result]:
+    """The VMs that do not run as declared, by the first cause, the most common one first."""
+    groups: dict[str, list[str]] = {}
+    for row in rows:
+        if row["broken_link"]:
+            groups.setdefault(row["broken_link"], []).append(_label(row))
+    result = [{"link": link, "virtual_machines": labels} for link, labels in groups.items()]
+    return sorted(result, key=lambda group: (-len(group["virtual_machines"]), group["link"]))
+
+
 def _drifts_from(row: Result, matcher_field: str) -> bool:
     return bool(row[matcher_field]) and row[matcher_field]["state"] == drift.DRIFTED
 
@@ -301,7 +318,7 @@ def _by_change(rows: list[Result]) -> list[Result]:
 
 
 def _entries(objects: Iterable[Result], option: str) -> list[Result]:
-    """What a report needs of instancetypes or preferences. used_by: None if unknown."""
+    """The rows of a report for instancetypes or preferences. used_by: None if unknown."""
     names = ("kind", "namespace", "name", "catalog", "catalog_version")
     result = []
     for index, item in enumerate(objects):

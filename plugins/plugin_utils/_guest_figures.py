@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def guest_figures(figures: Mapping[str, Any] | None) -> str:
-    """``2 vCPUs, 8Gi, nvidia.com/A100`` of the figures of `vmi.guest`."""
+def figures_text(figures: Mapping[str, Any] | None) -> str:
+    """``2 vCPUs, 8Gi, nvidia.com/A100`` of the figures of `vmi.guest_figures`."""
     figures = figures or {}
     vcpus = figures.get("vcpus", 0)
     devices = [*figures.get("gpus", ()), *figures.get("host_devices", ())]

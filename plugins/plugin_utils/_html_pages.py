@@ -37,8 +37,9 @@ def _environment() -> Environment:
         number=_number,
         memory=_memory,
         share=_share,
-        headed=_headed,
-        alike=_alike,
+        head_row=_head_row,
+        headed=_with_headings,
+        alike=_group_equal_rows,
         grouped=_grouped,
         urgent_first=_urgent_first,
         css=_css,
@@ -63,7 +64,16 @@ def _share(part: int, total: int) -> str:
     return "less than 1 %" if percent < 1 else f"{percent:.0f} %"
 
 
-def _headed(cells: Markup, heads: list[str]) -> Markup:
+def _head_row(cells: Markup, heads: list[str]) -> Markup:
+    """The heads of a table's columns, aligned as the cells of its first row."""
+    classes = re.findall(r'<td(?: class="([rb])")?', cells)
+    return Markup().join(
+        Markup('<th class="{}">{}</th>' if name else "<th>{1}</th>").format(name, head)
+        for name, head in zip(classes, heads)
+    )
+
+
+def _with_headings(cells: Markup, heads: list[str]) -> Markup:
     """The cells of a row with the head of their column, which narrow windows show instead of columns."""
     names = iter(heads)
     return Markup(re.sub("<td", lambda _cell: f'<td data-head="{escape(next(names).strip())}"', cells))
@@ -74,7 +84,7 @@ def _css(text: str) -> Markup:
     return Markup('"' + re.sub(r"[^A-Za-z0-9_-]", lambda match: f"\\{ord(match[0]):x} ", text) + '"')
 
 
-def _alike(rows: list[Facts]) -> list[Facts]:
+def _group_equal_rows(rows: list[Facts]) -> list[Facts]:
     """Rows that differ only in their names as one with `labels`, the most frequent first."""
     groups: dict[str, Facts] = {}
     for row in rows:

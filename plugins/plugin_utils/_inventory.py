@@ -12,14 +12,14 @@ from ..module_utils._cluster.client.session import Session
 from ..module_utils._cluster.modules.vm_results import VMFacts, vm_result
 from ..module_utils._cluster.reads.kubevirt import kubevirt
 from ..module_utils._cluster.reads.lookup import ClusterLookup
-from ..module_utils._cluster.reads.revisions import inspected
 from ..module_utils._resolver.api.kinds import KINDS
 from ..module_utils._resolver.api.manifest import OS_ANNOTATION, namespaced_name
 from ..module_utils._resolver.api.matcher import PREFERENCE
 from ..module_utils._resolver.api.secret_texts import LAST_APPLIED
 from ..module_utils._resolver.api.tree import value_at
 from ..module_utils._resolver.guest.effect import ASSUMED
-from ..module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from ..module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from ..module_utils._resolver.kubevirt.find.lookup import get_readable
 from ..module_utils._resolver.kubevirt.vm.readiness import RUNNING
 from ..module_utils._resolver.refresh import drift
 from ..module_utils._resolver.refresh.controller_revisions import RevisionIndex
@@ -37,7 +37,7 @@ _VM = KINDS["VirtualMachine"]
 _VMI = KINDS["VirtualMachineInstance"]
 # The id that QEMU's guest agent reports.
 _WINDOWS_OF_AGENT: Final = "mswindows"
-# What hosts lack if the user may not list a kind.
+# A kind that the user may not list → what hosts then lack.
 _MISSING_WITHOUT = {
     "VirtualMachineInstance": "hosts have no address and no instance",
     "Service": "hosts have no address",
@@ -52,7 +52,7 @@ def hosts(
     """(host name → variables, ordered by namespace and name of the VMs; what could not be read, one line each).
 
     One LIST of each kind for all namespaces if permitted, else one for each namespace.
-    options: of the inventory plugin, checked. facts: adds what a capability knows of a VM.
+    options: the checked options of the inventory plugin. facts: adds what a capability knows of a VM.
     Raises AnsibleParserError if two VMs would be the same host, RequestFailed if VMs cannot be listed.
     """
     vms = _virtual_machines(session, options)
@@ -91,7 +91,7 @@ def _windows_variables(vm: Manifest, facts: dict[str, Any], connection: str | No
 
 def is_windows(vm: Manifest, facts: dict[str, Any]) -> bool:
     """Whether a guest has Windows: the guest agent knows, else the annotation of the system, else the preference."""
-    reported = str(((facts.get("instance") or {}).get("guest_os") or {}).get("id") or "")
+    reported = str(((facts.get("vmi") or {}).get("guest_os") or {}).get("id") or "")
     if reported:
         return reported == _WINDOWS_OF_AGENT
     named = value_at(vm, ("spec", "template", "metadata", "annotations", OS_ANNOTATION))
@@ -116,21 +116,20 @@ def _host_facts(
     metadata = vm["metadata"]
     vmi = _vmi(vm, lookup)
     unread = lookup.problem(_VMI.kind, metadata["namespace"]) is not None
-    inspection = inspected(vm, lookup, cluster, ASSUMED if unread else vmi, revisions)
+    inspection = drift.drift(vm, ASSUMED if unread else vmi, Cluster(lookup, cluster), revisions)
     annotations = metadata.get("annotations") or {}
     result = {
         **vm_result(inspection, facts),
         "annotations": {key: value for key, value in annotations.items() if key != LAST_APPLIED},
     }
-    states = {part.state for part in inspection.drift.parts.values()}
+    states = {part.state for part in inspection.parts.values()}
     if drift.UNKNOWN in states and drift.DRIFTED not in states:
         result["drifted"] = None
     return result
 
 
 def _vmi(vm: Manifest, lookup: ClusterLookup) -> Manifest | None:
-    vmi = lookup.get(_VMI.kind, vm["metadata"]["namespace"], vm["metadata"]["name"])
-    return vmi if isinstance(vmi, dict) else None
+    return get_readable(lookup, _VMI.kind, vm["metadata"]["namespace"], vm["metadata"]["name"])
 
 
 def _endpoint(
@@ -149,7 +148,7 @@ def _endpoint(
     return service_endpoint(
         vmi,
         services[namespace].get(name, ()),
-        lambda name: lookup.get("Node", "", name),
+        lambda name: get_readable(lookup, "Node", "", name),
         options["service_port"],
         options["ip_family"],
     )
@@ -178,8 +177,8 @@ def check_options(pattern: str, prefix: str) -> None:
 def host_names(vms: list[dict[str, Any]], pattern: str) -> list[str]:
     """The host names of the VMs, in order.
 
-    vms: with the fields in HOST_FIELDS. pattern: text with these fields in braces, such as ``{name}.{namespace}``.
-    Raises AnsibleParserError if two VMs would be the same host.
+    vms: the VMs with the fields in HOST_FIELDS. pattern: text with these fields in braces, such as
+    ``{name}.{namespace}``. Raises AnsibleParserError if two VMs would be the same host.
     """
     owners: dict[str, str] = {}
     for vm in vms:

@@ -42,7 +42,7 @@ _SHAPES: Final[dict[str, Shape]] = {
 def check_types(manifest: Mapping[str, Any], kind: str = "") -> None:
     """Raises FieldError for a manifest that no API server would return.
 
-    kind: of a manifest that names none.
+    kind: the kind for a manifest that names none.
     """
     _check_shape(manifest, _OBJECT, "")
     _check_shape(manifest, _SHAPES.get(manifest.get("kind") or kind, {}), "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Container
 from typing import Final, NamedTuple
@@ -133,122 +132,76 @@ _NANOS: Final = {
     "m": 60 * 10**9,
     "h": 3600 * 10**9,
 }
-_LONGEST: Final = 2**63
+_LARGEST: Final = 2**63 - 1
 # Longer numbers are never intended; Python parses at most 4300 digits.
 _MAX_CHARACTERS: Final = 100
 _NUMBER: Final = re.compile(r"[+-]?[0-9]+", re.ASCII)
-_PART: Final = re.compile(r"([0-9]*)((?:\.[0-9]*)?)([^0-9.]*)", re.ASCII)
+_AMOUNT: Final = re.compile(r"([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
+_DURATION: Final = re.compile(rf"[+-]?(?:0|(?:(?=\.?[0-9]){_AMOUNT.pattern})+)", re.ASCII)
 
 
-class ScheduleError(ValueError):
-    """A text is not a schedule; the message is robfig/cron's."""
+def is_schedule(text: str, zones: Container[str] | None) -> bool:
+    """Whether robfig/cron parses a text. Raises Panic where the parser panics: for a time zone without a schedule.
 
-
-def check_schedule(text: str, zones: Container[str] | None = None) -> None:
-    """Raises ScheduleError for a text that is no schedule, and Panic where the parser panics: for a time zone without
-    a schedule. zones: the names of all time zones; without them every name is valid.
+    zones: the names of all time zones; if None, every name is valid.
     """
-    if not text:
-        raise ScheduleError("empty spec string")
     if text.startswith(("TZ=", "CRON_TZ=")):
         prefix, space, text = text.partition(" ")
         if not space:
             raise Panic("a time zone needs a schedule after it")
-        _check_zone(prefix.partition("=")[2], zones)
+        if not _is_zone(prefix.partition("=")[2], zones):
+            return False
         text = text.strip()
     if text.startswith("@every "):
-        _check_duration(text)
-        return
+        return _is_duration(text.removeprefix("@every "))
     if text.startswith("@"):
-        if text not in _DESCRIPTORS:
-            raise ScheduleError(f"unrecognized descriptor: {text}")
-        return
+        return text in _DESCRIPTORS
     fields = text.split()
-    if len(fields) != len(_FIELDS):
-        raise ScheduleError(f"expected exactly {len(_FIELDS)} fields, found {len(fields)}: [{' '.join(fields)}]")
-    for field, bounds in zip(fields, _FIELDS):
-        for part in filter(None, field.split(",")):
-            _check_part(part, bounds)
+    return len(fields) == len(_FIELDS) and all(
+        _is_part(part, bounds) for field, bounds in zip(fields, _FIELDS) for part in filter(None, field.split(","))
+    )
 
 
-def _check_zone(zone: str, zones: Container[str] | None) -> None:
+def _is_zone(zone: str, zones: Container[str] | None) -> bool:
     if ".." in zone or zone.startswith(("/", "\\")):
-        raise ScheduleError(f"provided bad location {zone}: time: invalid location name")
-    if zones is not None and zone not in zones and zone not in ("", "UTC", "Local"):
-        raise ScheduleError(f"provided bad location {zone}: unknown time zone {zone}")
+        return False
+    return zones is None or zone in zones or zone in ("", "UTC", "Local")
 
 
-def _check_part(text: str, bounds: _Bounds) -> None:
+def _is_part(text: str, bounds: _Bounds) -> bool:
     span, *steps = text.split("/")
     low, *high = span.split("-")
-    if low in ("*", "?"):
-        start, end = bounds.minimum, bounds.maximum
-    else:
-        start = end = _value(low, bounds)
+    start: int | None = bounds.minimum
+    end: int | None = bounds.maximum
+    if low not in ("*", "?"):
+        start = _value(low, bounds)
+        if high or not steps:
+            end = _value(high[0], bounds) if high else start
         if len(high) > 1:
-            raise ScheduleError(f"too many hyphens: {text}")
-        if high:
-            end = _value(high[0], bounds)
-    if len(steps) > 1:
-        raise ScheduleError(f"too many slashes: {text}")
+            return False
     step = _integer(steps[0]) if steps else 1
-    if steps and not high:
-        end = bounds.maximum
-    if start < bounds.minimum:
-        raise ScheduleError(f"beginning of range ({start}) below minimum ({bounds.minimum}): {text}")
-    if end > bounds.maximum:
-        raise ScheduleError(f"end of range ({end}) above maximum ({bounds.maximum}): {text}")
-    if start > end:
-        raise ScheduleError(f"beginning of range ({start}) beyond end of range ({end}): {text}")
-    if not step:
-        raise ScheduleError(f"step of range should be a positive number: {text}")
+    if len(steps) > 1 or start is None or end is None or not step:
+        return False
+    return bounds.minimum <= start <= end <= bounds.maximum
 
 
-def _value(text: str, bounds: _Bounds) -> int:
+def _value(text: str, bounds: _Bounds) -> int | None:
     lower = text.lower()
     return bounds.names.index(lower) + bounds.minimum if lower in bounds.names else _integer(text)
 
 
-def _integer(text: str) -> int:
-    reason = "" if _NUMBER.fullmatch(text) else "invalid syntax"
-    if not reason and (len(text) > _MAX_CHARACTERS or not -_LONGEST <= int(text) < _LONGEST):
-        reason = "value out of range"
-    if reason:
-        quoted = json.dumps(text, ensure_ascii=False)
-        raise ScheduleError(f"failed to parse int from {text}: strconv.Atoi: parsing {quoted}: {reason}")
-    if int(text) < 0:
-        raise ScheduleError(f"negative number ({int(text)}) not allowed: {text}")
-    return int(text)
+def _integer(text: str) -> int | None:
+    """The number that Go reads, if it is not negative."""
+    if not _NUMBER.fullmatch(text) or len(text) > _MAX_CHARACTERS:
+        return None
+    return int(text) if 0 <= int(text) <= _LARGEST else None
 
 
-def _check_duration(descriptor: str) -> None:
-    """Raises ScheduleError unless Go parses the duration of ``@every DURATION``."""
-    text = descriptor.removeprefix("@every ")
-    quoted = _escaped(text)
-    rest = text[1:] if text[:1] in ("+", "-") else text
-    if rest == "0":
-        return
+def _is_duration(text: str) -> bool:
+    """Whether Go parses a duration."""
+    if not _DURATION.fullmatch(text) or len(text) > _MAX_CHARACTERS:
+        return False
     nanos = 0
-    reason = "" if 0 < len(rest) <= _MAX_CHARACTERS else f"invalid duration {quoted}"
-    while rest and not reason:
-        # It matches every text, possibly with an empty match.
-        digits, fraction, unit = _PART.findall(rest)[0]
-        rest = rest[len(digits) + len(fraction) + len(unit) :]
-        if not (digits + fraction).strip("."):
-            reason = f"invalid duration {quoted}"
-        elif not unit:
-            reason = f"missing unit in duration {quoted}"
-        elif unit not in _NANOS:
-            reason = f"unknown unit {_escaped(unit)} in duration {quoted}"
-        else:
-            nanos += int(digits or "0") * _NANOS[unit]
-            nanos += int(fraction[1:] or "0") * _NANOS[unit] // 10 ** len(fraction[1:])
-            reason = f"invalid duration {quoted}" if nanos >= _LONGEST else ""
-    if reason:
-        raise ScheduleError(f"failed to parse duration {descriptor}: time: {reason}")
-
-
-def _escaped(text: str) -> str:
-    """Go quotes a duration by bytes."""
-    quoted = text.replace("\\", r"\\").replace('"', r"\"")
-    return '"' + "".join(chr(byte) if 0x20 <= byte < 0x80 else f"\\x{byte:02x}" for byte in quoted.encode()) + '"'
+    for digits, fraction, unit in _AMOUNT.findall(text):
+        nanos += int(digits or "0") * _NANOS[unit] + int(fraction or "0") * _NANOS[unit] // 10 ** len(fraction)
+    return nanos <= _LARGEST

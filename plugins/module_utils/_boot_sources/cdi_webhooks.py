@@ -9,7 +9,7 @@ from .._resolver.api import schema
 from .._resolver.api.errors import Cause, FieldError, go_reason
 from .._resolver.api.name_rules import LONGEST_LABEL, LONGEST_SUBDOMAIN
 from . import data_volume
-from .cdi_parsers import ScheduleError, check_schedule
+from .cdi_parsers import is_schedule
 from .data_volume import DUPLICATE, INVALID, Refusal, refused, too_long, unreadable
 
 _GARBAGE_COLLECT: Final = (None, "Never", "Outdated")
@@ -31,7 +31,7 @@ def data_volume_refusal(new: dict[str, Any], old: dict[str, Any] | None = None) 
 def data_import_cron_refusal(
     new: dict[str, Any], old: dict[str, Any] | None = None, zones: Container[str] | None = None
 ) -> Refusal | None:
-    """The refusal of a DataImportCron; None if it is accepted. For zones and Panic see `cdi_parsers.check_schedule`."""
+    """The refusal of a DataImportCron; None if it is accepted. For zones and Panic see `cdi_parsers.is_schedule`."""
     spec = new.get("spec") or {}
     try:
         changed = _changed("DataImportCronSpec", spec, old)
@@ -59,11 +59,8 @@ def _cron_problems(spec: dict[str, Any], zones: Container[str] | None) -> list[C
 
 
 def _cron_field_problems(spec: dict[str, Any], zones: Container[str] | None) -> list[Cause]:
-    if spec.get("schedule"):
-        try:
-            check_schedule(spec["schedule"], zones)
-        except ScheduleError:
-            return [Cause(INVALID, "Illegal cron schedule", "spec.Schedule")]
+    if spec.get("schedule") and not is_schedule(spec["schedule"], zones):
+        return [Cause(INVALID, "Illegal cron schedule", "spec.Schedule")]
     if (spec.get("importsToKeep") or 0) < 0:
         return [Cause(INVALID, "Illegal ImportsToKeep value", "spec.ImportsToKeep")]
     if spec.get("garbageCollect") not in _GARBAGE_COLLECT:
@@ -81,9 +78,11 @@ def _next_stage(spec: dict[str, Any]) -> tuple[str, ...]:
     return ("checkpoints", "finalCheckpoint") if staged else ()
 
 
-def _changed(type_name: str, spec: dict[str, Any], old: dict[str, Any] | None, free: tuple[str, ...] = ()) -> bool:
+def _changed(
+    type_name: str, spec: dict[str, Any], old: dict[str, Any] | None, changeable: tuple[str, ...] = ()
+) -> bool:
     """Whether an update changes a spec, but for its free fields. Raises FieldError for a spec that CDI cannot read."""
     after, before = (schema.canonical(type_name, part) for part in (spec, (old or {}).get("spec")))
-    for field in free:
+    for field in changeable:
         before[field] = after.get(field)
     return old is not None and not schema.equal(type_name, after, before)

@@ -1,6 +1,6 @@
 """The environment that a Containerfile gives an image, and the defaults in it; see `image.labels`.
 
-Instructions begin a line, a backslash continues it, ``#`` begins a comment. Quotes are those of a shell. The image is
+Instructions begin a line, a backslash continues it, ``#`` begins a comment. Quotes are as in a shell. The image is
 that of the last stage, with what the stages that it is built from give it.
 """
 
@@ -23,7 +23,8 @@ _REFERENCE: Final = "$"
 class ImageLabel(NamedTuple):
     """A label that CDI would give a volume, or one of the image, which CDI does not read.
 
-    line: from 1. variable: that becomes the label; "" for a label of the image. value: None if a build decides on it.
+    line: the number of the line, from 1. variable: the variable that becomes the label; "" for a label of the image.
+    value: None if a build decides on it.
     """
 
     line: int
@@ -47,11 +48,11 @@ def image_labels(text: str) -> list[ImageLabel]:
 
 def _pairs(text: str) -> Iterator[tuple[int, str, str]]:
     """(line, ENV or LABEL, ``name=value``), each with its own line."""
-    for first, lines, instruction, rest in _of_the_image(text):
+    for first, lines, instruction, rest in _image_instructions(text):
         if instruction not in (_ENVIRONMENT, _LABELS):
             continue
         parts = [rest, *lines[1:]]
-        words = [(first + index, word) for index, line in enumerate(parts) for word in _words(line)]
+        words = [(first + index, word) for index, line in enumerate(parts) for word in _split_words(line)]
         if words and "=" not in words[0][1]:
             # The older form has one variable: ENV name value
             words = [(words[0][0], f"{words[0][1]}={' '.join(word for _line, word in words[1:])}")]
@@ -61,7 +62,7 @@ def _pairs(text: str) -> Iterator[tuple[int, str, str]]:
 _Instruction = tuple[int, list[str], str, str]
 
 
-def _of_the_image(text: str) -> list[_Instruction]:
+def _image_instructions(text: str) -> list[_Instruction]:
     """(first line, lines, name, rest of the first line) of each instruction of the last stage and those before it that
     it is built from.
     """
@@ -96,7 +97,7 @@ def _instructions(text: str) -> Iterator[tuple[int, list[str]]]:
         yield number - len(lines) + 1, lines
 
 
-def _words(line: str) -> list[str]:
+def _split_words(line: str) -> list[str]:
     try:
         return shlex.split(line)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What CDI's webhooks check in a DataVolume's spec (``validateDataVolumeSpec``), refusals, and the default class."""
+"""CDI's webhooks for the spec of a DataVolume (``validateDataVolumeSpec``), refusals, and the default class."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _populated(populators: dict[str, dict[str, Any]], has_source: bool, field: s
 
 def _populator(populator: dict[str, Any], title: str, path: str) -> list[Cause]:
     causes = []
-    # Of the two only a dataSourceRef has a namespace.
+    # A dataSource has no namespace.
     if title == "DataSourceRef" and populator.get("namespace"):
         causes.append(Cause(INVALID, "Invalid value: DataSourceRef namespace not supported", f"{path}.namespace[]"))
     if not populator.get("name"):
@@ -152,7 +152,7 @@ _PULL_METHODS: Final = ("pod", "node")
 
 
 def _source_problems(source: dict[str, Any], content_type: str, field: str) -> list[Cause]:
-    """The causes for a source. field: of the object with the source, such as ``spec``."""
+    """The causes for a source. field: the path of the object that has the source, such as ``spec``."""
     kinds = [kind for kind in TYPES["DataVolumeImport"] if source.get(kind) is not None]
     if len(kinds) != 1:
         return [
@@ -229,9 +229,9 @@ def _vddk(vddk: dict[str, Any], _content_type: str, field: str) -> list[Cause]:
     return _url(vddk, "VDDK", field)
 
 
-def _clone(reference: dict[str, Any], what: str, path: str) -> list[Cause]:
+def _clone(reference: dict[str, Any], noun: str, path: str) -> list[Cause]:
     is_named = reference.get("name") and reference.get("namespace")
-    return [] if is_named else [Cause(INVALID, f"{path} {what} is not valid", path)]
+    return [] if is_named else [Cause(INVALID, f"{path} {noun} is not valid", path)]
 
 
 def _url(source: dict[str, Any], kind: str, field: str) -> list[Cause]:

@@ -1,7 +1,7 @@
 """The boot sources of a cluster: the content of each, its defaults for VMs, and its problems.
 
-The defaults are those that KubeVirt infers: the labels of a DataSource or, without any, of the claim or snapshot that
-it names. The labels behind a reference to another DataSource count only once CDI has copied them.
+KubeVirt infers the same defaults: from the labels of a DataSource or, without any, from the labels of the claim or
+snapshot that it names. The labels behind a reference to another DataSource count only once CDI has copied them.
 """
 
 from __future__ import annotations
@@ -43,9 +43,8 @@ class BootSourceFinding(NamedTuple):
 class BootSource:
     """A boot source in the cluster.
 
-    labels: the four defaults that VMs get.
-
-    target: kind, namespace and name. created: of the content. volumes: those that were created for it.
+    labels: the four default labels that VMs get. target: kind, namespace and name of the claim or snapshot. created:
+    when the content was created. volumes: the names of the volumes that were created for it.
     """
 
     kind: str
@@ -104,11 +103,11 @@ class _Discovery:
             self._disk(kind, manifest)
             for kind in (VOLUME, CLAIM, SNAPSHOT)
             for manifest in self._objects[kind]
-            if self._stands_alone(kind, manifest, targets)
+            if self._is_boot_source(kind, manifest, targets)
         ]
         return sorted([*sources, *crons, *disks], key=lambda source: (source.namespace, source.name, source.kind))
 
-    def _stands_alone(self, kind: str, manifest: Manifest, targets: set[Key | None]) -> bool:
+    def _is_boot_source(self, kind: str, manifest: Manifest, targets: set[Key | None]) -> bool:
         """Whether a labelled disk is itself a boot source: not a VM's disk, and not a part of another boot source."""
         if not _defaults(manifest):
             # A copy of a boot source has its labels, too.

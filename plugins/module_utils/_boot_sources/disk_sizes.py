@@ -1,6 +1,6 @@
 """Disks of a VM that are smaller than declared, judged by their claims.
 
-KubeVirt creates a DataVolume once, whatever size its template gets later. A claim can grow where its StorageClass
+KubeVirt creates a DataVolume once, and ignores a later size of its template. A claim can grow where its StorageClass
 permits it, and KubeVirt tells the guest. It never shrinks.
 """
 
@@ -13,9 +13,9 @@ from .._resolver.api.errors import QuantityError
 from .._resolver.api.manifest import Manifest, name_of, namespace_of
 from .._resolver.api.matcher import ObjectKey
 from .._resolver.api.quantity import parse
-from .._resolver.kubevirt.find.lookup import Lookup
+from .._resolver.kubevirt.find.lookup import Lookup, get_readable
 from .._resolver.preflight.object_keys import ObjectToRead
-from .._resolver.preflight.references import size_of, templates_of
+from .._resolver.preflight.references import requested_size, templates_of
 
 _CLAIM: Final = "PersistentVolumeClaim"
 
@@ -23,8 +23,8 @@ _CLAIM: Final = "PersistentVolumeClaim"
 class SmallDisk(NamedTuple):
     """A disk that is smaller than declared.
 
-    path: in the VM. namespace, name: of the claim. size: what the claim requests. declared: the size to grow to.
-    storage_class: of the claim, "" if none.
+    path: where the VM declares the disk. namespace, name: the claim. size: the quantity that the claim requests.
+    declared: the quantity to grow to. storage_class: the StorageClass of the claim, "" for none.
     """
 
     path: str
@@ -41,7 +41,7 @@ def keys_for_sizes(vm: Manifest) -> Iterator[ObjectToRead]:
     return (
         ObjectToRead(ObjectKey(_CLAIM, namespace, name_of(item)), namespace)
         for item in templates_of(vm)
-        if size_of(item)
+        if requested_size(item)
     )
 
 
@@ -55,7 +55,7 @@ def small_disks(vm: Manifest, objects: Lookup) -> Iterator[SmallDisk]:
 
 def unshrinkable(vm: Manifest, live: Manifest, objects: Lookup) -> Iterator[str]:
     """One line for each disk whose declared size a task lowers below that of its claim."""
-    before = {name_of(template): size_of(template) for template in templates_of(live)}
+    before = {name_of(template): requested_size(template) for template in templates_of(live)}
     for path, claim, requested, declared in _claims(vm, objects):
         was = before.get(name_of(claim)) or declared
         if _bytes(declared) < _bytes(was) <= _bytes(requested):
@@ -86,7 +86,7 @@ def cannot_grow(disk: SmallDisk, classes: Mapping[str, Manifest] | None) -> str:
     return f"{_line(disk)}, and {reason}" if reason else ""
 
 
-def growth(disk: SmallDisk) -> Manifest:
+def growth_patch(disk: SmallDisk) -> Manifest:
     """The merge patch of the claim."""
     return {"spec": {"resources": {"requests": {"storage": disk.declared}}}}
 
@@ -98,10 +98,10 @@ def _line(disk: SmallDisk) -> str:
 def _claims(vm: Manifest, objects: Lookup) -> Iterator[tuple[str, Manifest, str, str]]:
     """(path, claim, what it requests, the declared size) of the disks that exist."""
     for index, template in enumerate(templates_of(vm)):
-        declared = size_of(template)
-        claim = objects.get(_CLAIM, namespace_of(vm), name_of(template)) if declared else None
-        requested = size_of(claim) if isinstance(claim, dict) else ""
-        if isinstance(claim, dict) and requested:
+        declared = requested_size(template)
+        claim = get_readable(objects, _CLAIM, namespace_of(vm), name_of(template)) if declared else None
+        requested = requested_size(claim) if claim is not None else ""
+        if claim is not None and requested:
             yield f"spec.dataVolumeTemplates[{index}]", claim, requested, declared
 
 

@@ -19,12 +19,12 @@ from .origin import Image, existing_volume, image_of
 
 
 class ImageInference(NamedTuple):
-    """A matcher of a VM that an image decides. optional: the VM may do without."""
+    """A matcher of a VM that an image decides. may_fail: the VM may do without."""
 
     matcher_field: MatcherField
     volume: str
     image: Image
-    optional: bool
+    may_fail: bool
 
 
 class InferredVm(NamedTuple):
@@ -52,8 +52,8 @@ def image_inferences(vm: Manifest, live: Manifest | None, existing: Mapping[str,
         data_volume = existing.get(existing_volume(vm, volume)) or {}
         image = image_of(vm, volume, existing)
         if image is not None and matcher_field.volume_label not in labels_of(data_volume):
-            optional = matcher.get("inferFromVolumeFailurePolicy") == IGNORE
-            inferences.append(ImageInference(matcher_field, volume, image, optional))
+            may_fail = matcher.get("inferFromVolumeFailurePolicy") == IGNORE
+            inferences.append(ImageInference(matcher_field, volume, image, may_fail))
     return inferences
 
 
@@ -64,7 +64,7 @@ def _fields_to_infer(vm: Manifest, live: Manifest | None) -> list[MatcherField]:
     ]
     if live is None or not matcher_fields:
         return matcher_fields
-    reconciled = virtual_machine.reconcile(vm, live, "").manifest
+    reconciled = virtual_machine.reconcile(vm, live, "")[0]
     return [
         matcher_field for matcher_field in matcher_fields if _matcher(matcher_field, reconciled).get("inferFromVolume")
     ]
@@ -84,8 +84,8 @@ def infer_from_images(
         matcher_field, image = inference.matcher_field, images[inference.image]
         image_labels = {} if image.problem else labels(image.environment)
         if image_labels.get(matcher_field.volume_label):
-            if inference.optional and matcher_field is INSTANCETYPE:
-                # As KubeVirt does: the memory was for a disk without an instancetype.
+            if inference.may_fail and matcher_field is INSTANCETYPE:
+                # KubeVirt does the same: the memory was for a disk without an instancetype.
                 result["spec"]["template"]["spec"]["domain"].pop("memory", None)
             matcher = {
                 "name": image_labels[matcher_field.volume_label],
@@ -94,7 +94,7 @@ def infer_from_images(
             result["spec"][matcher_field.matcher] = {field: value for field, value in matcher.items() if value}
             continue
         reason = _missing(inference, image)
-        if inference.optional:
+        if inference.may_fail:
             del result["spec"][matcher_field.matcher]
             warnings += [f"the VM gets no {matcher_field.matcher}: {reason}"] if image.problem else []
         else:

@@ -1,8 +1,8 @@
 """Images in registries: names, credentials, the choice from an index, and the defaults in their environment.
 
-Names are those of container tools: `fedora` is `docker.io/library/fedora:latest`. Defaults follow ``envsToLabels`` of
-CDI's importer, which turns environment variables into labels. CDI does not check values: an invalid label value makes
-the import fail.
+Images have the names that container tools use: `fedora` is `docker.io/library/fedora:latest`. Defaults follow
+``envsToLabels`` of CDI's importer, which turns environment variables into labels. CDI does not check values: an invalid
+label value makes the import fail.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class ImageError(ValueError):
 class Content(NamedTuple):
     """The content of an image or a file.
 
-    digest: of an image or a file, as sha256:HEX; "" where it is not known. environment: of an image.
-    problem: why nothing is known, one line. architecture: of an image.
+    digest: sha256:HEX, "" if unknown. environment: the variables of an image as NAME=value. problem: why nothing is
+    known, one line. architecture: the architecture of an image, "" if unknown.
     """
 
     digest: str = ""
@@ -108,13 +108,13 @@ def credentials(secret: Manifest, registry: str) -> tuple[str, str] | None:
     data = secret.get("data") or {}
     try:
         if ".dockerconfigjson" in data:
-            entries = json.loads(_decoded(data[".dockerconfigjson"]))["auths"]
+            logins = json.loads(_decoded(data[".dockerconfigjson"]))["auths"]
             keys = _HUB_KEYS if registry == _DOCKER_HUB else (registry, f"https://{registry}")
-            entry = next((entries[key] for key in keys if key in entries), None)
-            if entry is not None and entry.get("auth"):
-                user, _colon, password = _decoded(entry["auth"]).partition(":")
+            login = next((logins[key] for key in keys if key in logins), None)
+            if login is not None and login.get("auth"):
+                user, _colon, password = _decoded(login["auth"]).partition(":")
                 return user, password
-            return None if entry is None else (entry["username"], entry["password"])
+            return None if login is None else (login["username"], login["password"])
         if "accessKeyId" in data and "secretKey" in data:
             return _decoded(data["accessKeyId"]), _decoded(data["secretKey"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -137,10 +137,10 @@ def is_index(document: Manifest) -> bool:
 def architectures(index: Manifest) -> dict[str, str]:
     """Architecture → digest of an index' first Linux image for it."""
     digests: dict[str, str] = {}
-    for entry in index.get("manifests") or []:
-        platform = entry.get("platform") or {}
+    for manifest in index.get("manifests") or []:
+        platform = manifest.get("platform") or {}
         if platform.get("os", "linux") == "linux" and platform.get("architecture"):
-            digests.setdefault(platform["architecture"], entry["digest"])
+            digests.setdefault(platform["architecture"], manifest["digest"])
     # Attestations of builders are not images.
     digests.pop("unknown", None)
     return digests

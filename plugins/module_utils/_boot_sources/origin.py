@@ -23,10 +23,8 @@ from .image import ImageError, reference
 class Image(NamedTuple):
     """An image in a registry.
 
-    name: of the image, without scheme.
-
-    namespace: of the Secret and the ConfigMap; "" if the disk names none. architecture: "" if the disk does not name
-    one. insecure: ask its registry with any certificate and by plain HTTP, whatever CDI does.
+    name: the name of the image without a scheme. namespace: where the Secret and the ConfigMap are; "" without both.
+    architecture: "" if the disk does not name one. insecure: accept any certificate of the registry, and plain HTTP.
     """
 
     name: str
@@ -55,7 +53,9 @@ def image_of(vm: Manifest, volume: str, existing: Mapping[str, Manifest]) -> Ima
 
 
 def _registry_image(registry: Manifest, namespace: str) -> Image | None:
-    """The image of a registry source of CDI; None if the source names none. namespace: of its Secret and ConfigMap."""
+    """The image of a registry source of CDI; None if the source names none. namespace: where its Secret
+    and ConfigMap are.
+    """
     if not registry.get("url"):
         return None
     return Image(
@@ -78,7 +78,7 @@ _CERTIFICATES: Final = "cdi.kubevirt.io/storage.import.certConfigMap"
 class Origin(NamedTuple):
     """The source of a volume's content.
 
-    image: None if the content is not from a registry. digest: of the imported image, "" if unknown.
+    image: None if the content is not from a registry. digest: sha256:HEX of the imported image, "" if unknown.
     """
 
     image: Image | None = None

@@ -36,7 +36,7 @@ def release_notes(options: Options, labels: Mapping[str, str], release: Version)
         yield f"CDI {version} does not check the checksum of a URL; upgrade to 1.65"
 
 
-def unbound(options: Options, storage_class: Manifest | None, gates: object) -> str:
+def binding_problem(options: Options, storage_class: Manifest | None, gates: object) -> str:
     """Why CDI would never fill a volume. gates: the feature gates of CDI; without that one it does not wait."""
     late = (storage_class or {}).get("volumeBindingMode") == "WaitForFirstConsumer"
     if not late or storage_class is None or options.get("force_bind") or not isinstance(gates, list):
@@ -75,14 +75,14 @@ def replacement_problem(live: Manifest) -> str:
     )
 
 
-def content_key(live: Manifest) -> tuple[str, str, str] | None:
+def target_of_content(live: Manifest) -> tuple[str, str, str] | None:
     """Kind, namespace and name of the claim or the snapshot that a DataSource names; None for another DataSource."""
     target = target_of(live)
     return None if target is None or target[0] == _DATA_SOURCE else target
 
 
 def overwritten(labels: Mapping[str, str], live: Manifest, content: Manifest | None) -> Iterator[str]:
-    """Why labels of a DataSource will not last: CDI overwrites them with those of its claim and of its cron.
+    """Why labels of a DataSource will not last: CDI overwrites them with the labels of its claim and of its cron.
 
     live: the DataSource. content: its target, a claim or a snapshot.
     """

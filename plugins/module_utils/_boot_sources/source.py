@@ -40,9 +40,11 @@ _LONGEST_CRON: Final = 52 - 9
 _STOPPED: Final = ("ImagePullFailed", "Error")
 
 
-def representative(options: Options) -> Manifest:
-    """The object that stands for a boot source: its DataSource, or the one that is only labelled. Raises FieldError for
-    invalid options."""
+def represented_object(options: Options) -> Manifest:
+    """The object that stands for a boot source: its DataSource, or the existing object that gets labels.
+
+    Raises FieldError for invalid options.
+    """
     labeled = options["state"] == "labeled"
     (_check_labels if labeled else _check)(options)
     kind = options["kind"] if labeled else "DataSource"
@@ -113,7 +115,10 @@ def _check_content(options: Options) -> None:
 
 
 def defaults(options: Options, environment: Iterable[str]) -> dict[str, str]:
-    """The labels with instancetype and preference: the declared ones, else those of the image. Raises FieldError."""
+    """The labels with the declared instancetype and preference, or with the defaults of the image.
+
+    environment: the variables of the image. Raises FieldError.
+    """
     image_labels = labels_of(environment)
     result = {}
     for matcher_field in MATCHER_FIELDS:
@@ -144,7 +149,7 @@ def matchers(labels: Mapping[str, str]) -> dict[str, tuple[str, str]]:
 
 
 def identity(options: Options, digest: str) -> str:
-    """The hexadecimal digits that identify the content. digest: of an image or a file, "" if unknown."""
+    """The hexadecimal digits that identify the content. digest: sha256:HEX of an image or a file, "" if unknown."""
     if digest:
         return digest.rpartition(":")[2]
     parts = ("image_stream",) if options.get("image_stream") else ("url", "checksum")
@@ -216,7 +221,9 @@ def data_source(options: Options, claim: str, labels: Mapping[str, str]) -> Mani
 
 
 def _registry(options: Options, name: str = "") -> Manifest:
-    """The registry source. name: of the image; "" for that of the ImageStream, which only nodes can pull."""
+    """The registry source. name: the name of the image; "" for the image of the ImageStream, which only
+    nodes can pull.
+    """
     architecture = options.get("architecture")
     return _without_empty(
         {
@@ -255,17 +262,21 @@ def import_status(live: Manifest) -> Progress:
     """The progress of a DataVolume's import. CDI retries for ever and reports failures as progress."""
     status = live.get("status") or {}
     phase = status.get("phase") or ""
-    running = condition_of(live, "Running")
     if phase == "Succeeded":
         return Progress(done=True)
-    if phase == "Failed" or (running.get("status") == "False" and running.get("reason") in _STOPPED):
-        return Progress(
-            failed=f"CDI cannot fill the volume: {running.get('message') or running.get('reason') or phase}"
-        )
+    if reason := import_failure(live):
+        return Progress(failed=f"CDI cannot fill the volume: {reason}")
     if phase in ("WaitForFirstConsumer", "PendingPopulation"):
         return Progress(failed="the storage class binds a volume when a pod uses it; set force_bind")
     progress = f" {status['progress']}" if status.get("progress") not in (None, "", "N/A") else ""
     return Progress(pending=f"CDI to fill the volume ({phase or 'no phase yet'}{progress})")
+
+
+def import_failure(live: Manifest) -> str:
+    """Why CDI has stopped to fill a DataVolume; "" if it has not."""
+    phase, running = (live.get("status") or {}).get("phase"), condition_of(live, "Running")
+    stopped = running.get("status") == "False" and running.get("reason") in _STOPPED
+    return str(running.get("message") or running.get("reason") or phase) if stopped or phase == "Failed" else ""
 
 
 def is_ready(live: Manifest) -> bool:
@@ -302,7 +313,7 @@ def clones_by_claim(volumes: Iterable[Manifest], namespace: str) -> dict[str, st
 
 _CLONE: Final = {"group": "cdi.kubevirt.io", "resource": "datavolumes", "subresource": "source"}
 _POD: Final = {"resource": "pods"}
-# CDI checks this resource, which does not exist, so only those who may create everything have the right.
+# CDI checks this resource, which does not exist, so only users who may create everything have the right.
 _CLAIM: Final = {"resource": "pvcs"}
 
 
@@ -335,7 +346,8 @@ def parse_consumer(text: str) -> Consumer:
 def reviews(consumer: Consumer, namespace: str, name: str, snapshot: bool) -> list[list[dict[str, Any]]]:
     """The specs of the SubjectAccessReviews of a clone: it is allowed if all reviews of a list are.
 
-    namespace, name: of what is cloned; "" for an unknown name. snapshot: whether that is a VolumeSnapshot.
+    namespace, name: the claim or snapshot that is cloned; "" for an unknown name. snapshot: whether that is a
+    VolumeSnapshot.
     """
     alternatives = [[_CLONE], [_POD, _CLAIM] if snapshot else [_POD]]
     user, verb = {"user": consumer.user, "groups": consumer.groups}, {"verb": "create", "namespace": namespace}
@@ -345,9 +357,29 @@ def reviews(consumer: Consumer, namespace: str, name: str, snapshot: bool) -> li
     ]
 
 
-def refusal(consumer: Consumer, namespace: str) -> str:
-    """The rights that a consumer lacks."""
+def missing_right(consumer: Consumer, namespace: str, source: str) -> str:
+    """The right that a consumer lacks to boot from a source in a namespace, and what gives it."""
     return (
-        f"consumers: VMs in {consumer.namespace} cannot boot from it: {consumer.user} may not create"
+        f"VMs in {consumer.namespace} cannot boot from {source}: {consumer.user} may not create"
         f" datavolumes/source of cdi.kubevirt.io in {namespace}; bind a role with this right there"
     )
+
+
+def rendered(options: Options) -> list[Manifest]:
+    """The objects that a declaration with `query_registry: false` would create.
+
+    options: valid ones. Raises FieldError for what options alone do not decide.
+    """
+    if not options.get("namespace"):
+        raise FieldError("namespace", "required; a DataSource names the namespace of its volume")
+    if options.get("upload"):
+        raise FieldError("upload", "sends a file to the cluster, so no manifest has it; use image or url")
+    labels = defaults(options, ())
+    if options.get("schedule") is not None:
+        return [cron(options, labels)]
+    if options.get("pvc") or options.get("snapshot"):
+        return [data_source(options, "", labels)]
+    digest = reference(options["image"]).digest if options.get("image") else ""
+    if options.get("image") and not digest:
+        raise FieldError("image", "only the registry knows its digest; write NAME@sha256:..., or set schedule")
+    return [volume(options, digest, labels), data_source(options, volume_name(options, digest), labels)]

@@ -9,21 +9,22 @@ from typing import Final, NamedTuple
 
 from .._resolver.api.finding import WARNING, Finding
 from .._resolver.api.manifest import Manifest, condition_of, namespace_of
-from .._resolver.kubevirt.find.lookup import Lookup
+from .._resolver.kubevirt.find.lookup import Lookup, get_readable, is_missing
 from .._resolver.preflight.references import Source, new_sources, references
-from .source import Consumer, is_ready, target_of
+from .disk_sizes import unshrinkable
+from .source import Consumer, import_failure, is_ready, missing_right, target_of
 
 _SOURCE: Final = "DataSource"
 _SNAPSHOT: Final = "VolumeSnapshot"
 # A reference to a DataSource may lead to another one; CDI follows few.
 _DEPTH: Final = 5
-_STOPPED: Final = frozenset({"Error", "ImagePullFailed"})
 
 
 class Clone(NamedTuple):
     """A disk that is cloned from another namespace.
 
-    path: of the source, in the VM. kind, namespace, name: the claim or snapshot. consumer: who needs the right.
+    path: where the VM has the source. kind, namespace, name: the claim or snapshot. consumer: the service account that
+    needs the right.
     """
 
     path: str
@@ -33,20 +34,28 @@ class Clone(NamedTuple):
     consumer: Consumer
 
 
+def boot_source_findings(vm: Manifest, live: Manifest | None, objects: Lookup) -> Iterator[Finding]:
+    """Sources that cannot give a disk, and disks that would have to shrink. See `preflight.findings.Check`."""
+    yield from unusable_sources(vm, live, objects)
+    if live is not None:
+        for text in unshrinkable(vm, live, objects):
+            yield Finding.of_line(text, WARNING)
+
+
 def unusable_sources(vm: Manifest, live: Manifest | None, objects: Lookup) -> Iterator[Finding]:
     """One line for each source that exists and cannot give a disk, in the VM's order.
 
-    live: the live VM, whose disks have been created. What the user may not read counts as usable.
+    live: the live VM, whose disks have been created. An object that the user may not read counts as usable.
     """
     for source in new_sources(vm, live):
-        if isinstance(objects.get(source.kind, source.namespace, source.name), dict):
-            _content, reason = _followed(source, objects)
+        if get_readable(objects, source.kind, source.namespace, source.name) is not None:
+            _content, reason = _source_object(source, objects)
             if reason is not None:
                 yield reason._replace(field=source.path)
     for reference in references(vm, live):
         for kind in reference.kinds:
-            manifest = objects.get(kind, reference.namespace, reference.name)
-            if isinstance(manifest, dict) and (problem := _problem(kind, manifest)):
+            manifest = get_readable(objects, kind, reference.namespace, reference.name)
+            if manifest is not None and (problem := _problem(kind, manifest)):
                 yield Finding(f"the {kind} {reference.name} {problem}", WARNING, reference.path)
                 break
 
@@ -55,13 +64,13 @@ def clones(vm: Manifest, live: Manifest | None, objects: Lookup) -> Iterator[Clo
     """The disks of a VM that are cloned from other namespaces."""
     namespace = namespace_of(vm)
     for source in new_sources(vm, live):
-        content, _reason = _followed(source, objects)
+        content, _reason = _source_object(source, objects)
         if content is not None and content.namespace != namespace:
             yield Clone(source.path, content.kind, content.namespace, content.name, _consumer(vm, namespace))
 
 
 def named_clones(vm: Manifest, live: Manifest | None) -> Iterator[Clone]:
-    """The same as far as the VM itself says, before any source has been read: a DataSource may lead elsewhere."""
+    """The clones that the VM itself names, before any source is read: a DataSource may lead elsewhere."""
     namespace = namespace_of(vm)
     for source in new_sources(vm, live):
         if source.namespace != namespace:
@@ -70,11 +79,7 @@ def named_clones(vm: Manifest, live: Manifest | None) -> Iterator[Clone]:
 
 def may_not_clone(clone: Clone) -> str:
     """The line about a missing right."""
-    consumer, namespace = clone.consumer, clone.namespace
-    return (
-        f"{clone.path}: VMs in {consumer.namespace} cannot boot from {namespace}/{clone.name}: {consumer.user} may not"
-        f" create datavolumes/source of cdi.kubevirt.io in {namespace}; bind a role with this right there"
-    )
+    return f"{clone.path}: {missing_right(clone.consumer, clone.namespace, f'{clone.namespace}/{clone.name}')}"
 
 
 def is_snapshot(clone: Clone) -> bool:
@@ -90,14 +95,14 @@ def _consumer(vm: Manifest, namespace: str) -> Consumer:
     return Consumer(namespace, str(spec.get("serviceAccountName") or next(filter(None, accounts), "default")))
 
 
-def _followed(source: Source, objects: Lookup) -> tuple[Source | None, Finding | None]:
+def _source_object(source: Source, objects: Lookup) -> tuple[Source | None, Finding | None]:
     """The claim or snapshot behind a source, and why it cannot give a disk. None for what is not known."""
     for _step in range(_DEPTH):
-        manifest = objects.get(source.kind, source.namespace, source.name)
+        manifest = get_readable(objects, source.kind, source.namespace, source.name)
         if source.kind != _SOURCE:
-            problem = _problem(source.kind, manifest) if isinstance(manifest, dict) else ""
+            problem = _problem(source.kind, manifest) if manifest is not None else ""
             return source, Finding(f"the {source.kind} {_label(source)} {problem}", WARNING) if problem else None
-        if not isinstance(manifest, dict):
+        if manifest is None:
             return None, None
         # A manifest that no CDI has seen says nothing of the image.
         seen = bool(condition_of(manifest, "Ready"))
@@ -107,7 +112,7 @@ def _followed(source: Source, objects: Lookup) -> tuple[Source | None, Finding |
         if target is None:
             return None, Finding(f"the DataSource {_label(source)} has no image yet{_condition(manifest)}", WARNING)
         following = Source(source.path, *target)
-        if seen and objects.get(*target) is None:
+        if seen and is_missing(objects, *target):
             text = f"the DataSource {_label(source)} refers to the {following.kind} {_label(following)}"
             return None, Finding(f"{text}, which does not exist{_condition(manifest)}", WARNING, missing=True)
         if following.kind != _SOURCE and seen and not is_ready(manifest):
@@ -121,7 +126,7 @@ def _label(source: Source) -> str:
 
 
 def _condition(manifest: Manifest) -> str:
-    """What CDI says of a DataSource that is not ready."""
+    """The reason why a DataSource is not ready, in CDI's words; "" for a ready one."""
     ready = condition_of(manifest, "Ready")
     if ready.get("status") == "True":
         return ""
@@ -140,8 +145,6 @@ def _problem(kind: str, manifest: Manifest) -> str:
         message = (status.get("error") or {}).get("message") or ""
         return "" if status.get("readyToUse") or not message else f"is not ready: {message}"
     if kind == "DataVolume":
-        running = condition_of(manifest, "Running")
-        stopped = running.get("status") == "False" and running.get("reason") in _STOPPED
-        if status.get("phase") == "Failed" or stopped:
-            return f"cannot be filled: {running.get('message') or running.get('reason') or status.get('phase')}"
+        reason = import_failure(manifest)
+        return f"cannot be filled: {reason}" if reason else ""
     return ""

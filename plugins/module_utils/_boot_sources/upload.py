@@ -1,6 +1,6 @@
 """Uploads of files: valid targets, and what CDI says of them, as ``virtctl image-upload`` takes it.
 
-The checks return an error, or "". They reject what virtctl rejects, in terms of the options.
+The checks return an error, or "". The checks reject what virtctl rejects, in terms of the options.
 """
 
 from __future__ import annotations
@@ -68,7 +68,9 @@ def prime_of(claim: Manifest) -> tuple[str, str]:
 
 
 def existing_problem(options: Options, label: str, claim: Manifest) -> str:
-    """Why an existing claim, or its prime, is not a target. label: of the volume, for messages."""
+    """Why an existing claim, or its prime, is not a target. label: NAMESPACE/NAME of
+    the volume.
+    """
     annotations, file = annotations_of(claim), options["upload"]
     if annotations.get(POD_PHASE) == "Succeeded":
         return f"PersistentVolumeClaim {label} is filled already; upload to another volume"
@@ -101,7 +103,7 @@ def _missing(desired: Mapping[str, str], live: Mapping[str, str]) -> dict[str, s
     return {name: value for name, value in desired.items() if live.get(name) != value}
 
 
-def holds(live: Manifest, digest: str) -> bool:
+def is_filled_with(live: Manifest, digest: str) -> bool:
     """Whether CDI has filled a DataVolume or a claim with the file of this digest."""
     done = (live.get("status") or {}).get("phase") == "Succeeded" or claim_is_done(live)
     return done and annotations_of(live).get(DIGEST) == digest
@@ -117,7 +119,7 @@ def claim_is_done(claim: Manifest) -> bool:
     return annotations_of(claim).get(POD_PHASE) == "Succeeded"
 
 
-def unbound_problem(options: Options, data_volume: Manifest) -> str:
+def unbound_volume_problem(options: Options, data_volume: Manifest) -> str:
     """Why a DataVolume will not become ready by itself."""
     phase = (data_volume.get("status") or {}).get("phase")
     if phase not in _UNBOUND or options.get("force_bind"):
@@ -126,7 +128,7 @@ def unbound_problem(options: Options, data_volume: Manifest) -> str:
 
 
 def event_problem(event: Manifest, uids: Mapping[str, str]) -> str:
-    """The permanent error that an event reports, or "". uids: of claim and DataVolume, by kind."""
+    """The permanent error that an event reports, or "". uids: the uids of claim and DataVolume, by kind."""
     involved = event.get("involvedObject") or {}
     message = event.get("message") or ""
     if not involved.get("uid") or uids.get(involved.get("kind") or "") != involved["uid"]:

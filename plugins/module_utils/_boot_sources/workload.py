@@ -109,11 +109,11 @@ class Choice(NamedTuple):
 def resolve(request: WorkloadRequest, available: AvailableObjects, release: Release) -> Choice:
     """The boot source, preference and instancetype of a workload. Raises Rejected.
 
-    Preference: of exactly the workload's name; else that of DataSources of the name; else the one that has the name or
-    the display name without regard to case and punctuation; else the one with the tag.
-    Boot source: the DataSource with this default preference, of several the one with the workload's name; else the one
-    without a default preference that has the name of the workload or of the preference.
-    Instancetype: without a size, the DataSource's default; else the smallest of the class and size.
+    Preference: the one with exactly the workload's name; else the default of DataSources of the name; else the one that
+    has the name or the display name without regard to case and punctuation; else the one with the tag. Boot source: the
+    DataSource with this default preference, of several the one with the workload's name; else the one without a default
+    preference that has the name of the workload or of the preference. Instancetype: without a size, the DataSource's
+    default; else the smallest of the class and size.
     """
     preference, why_preference = _preference(request.workload, available)
     source, other_sources, why_source = _source(request.workload, preference, available.data_sources)
@@ -294,7 +294,7 @@ def _sizes(request: WorkloadRequest, available: AvailableObjects, release: Relea
 
 
 def _preferred(manifests: list[Manifest]) -> list[Manifest]:
-    """Those that a company prefers; all if there are none."""
+    """The manifests that carry DEFAULT_LABEL; all manifests if none does."""
     return list(filter(_is_preferred, manifests)) or manifests
 
 

@@ -6,7 +6,7 @@ import json
 from typing import Final
 
 from .._resolver.api.manifest import Options
-from .._resolver.choose.stored_choice import ANNOTATION, CHOSEN
+from .._resolver.choose.stored_choice import ANNOTATION, CHOSEN_OPTIONS
 from .workload import WorkloadRequest
 
 # Names of other choices, so that large catalogs do not make large VMs.
@@ -27,7 +27,7 @@ def request_of(options: Options) -> WorkloadRequest:
 
 def apply_choice(options: Options, choice: Options, size: Options) -> Options:
     """The options with what was chosen instead of the workload, see `Choice.as_data`. size: to keep, see `size_of`."""
-    chosen = {name: choice[name] for name in CHOSEN if name in choice}
+    chosen = {name: choice[name] for name in CHOSEN_OPTIONS if name in choice}
     others = {name: names[:_MOST_OTHERS] for name, names in choice["others"].items()}
     record = {"workload": options["workload"], "size": size, **chosen, "reasons": choice["reasons"], "others": others}
     return {

@@ -1,4 +1,4 @@
-"""What VirtualMachineInstancePresets make of a new VMI (virt-api's webhook; the same in KubeVirt 1.0 to 1.9).
+"""VirtualMachineInstancePresets applied to a new VMI (virt-api's webhook; the same in KubeVirt 1.0 to 1.9).
 
 A preset that matches the VMI's labels gives it these parts, each as a whole and only if it lacks them: the resource
 requests, CPU, firmware, clock, timers, features, watchdog and the policy of IO threads. Other fields have no effect.
@@ -109,15 +109,15 @@ def _contradictions(preset: Manifest, domain: Manifest) -> Iterator[str]:
         if key in requests and not identical(value, str(requests[key])):
             yield f"{REQUESTS}.{key}"
     for part in _WHOLE:
-        mine, other = value_at(preset, part.split(".")), value_at(domain, part.split("."))
-        if mine is None or other is None or mine == other:
+        preset_value, other = value_at(preset, part.split(".")), value_at(domain, part.split("."))
+        if preset_value is None or other is None or preset_value == other:
             continue
         if part != "clock":
             yield part
             continue
-        if _offset(mine) != _offset(other):
+        if _offset(preset_value) != _offset(other):
             yield "clock"
-        if "timer" in mine and "timer" in other and mine["timer"] != other["timer"]:
+        if "timer" in preset_value and "timer" in other and preset_value["timer"] != other["timer"]:
             yield "clock.timer"
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from .._resolver.api.errors import KubeVirtError, value_or_none
 from .._resolver.api.manifest import Manifest, name_of
 from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from .._resolver.api.state import is_active
@@ -18,11 +19,10 @@ from .._resolver.kubevirt.webhooks import mutate, validate
 
 
 class ReplacingPreference(NamedTuple):
-    """name, kind: of the preference.
+    """name, kind: the preference's kind.
 
-    removed: the fields of the VM's template that it gives the same value, path → value. differences: of the guest, as
-    `Candidate` has them. refusal: why KubeVirt accepts it only with an instancetype,
-    too, or "".
+    removed: the fields of the VM's template that it gives the same value, path → value. differences: the guest's, see
+    `Candidate`. refusal: why KubeVirt accepts it only with an instancetype, too, or "".
     """
 
     name: str
@@ -35,13 +35,13 @@ class ReplacingPreference(NamedTuple):
 def replacing_preference(vm: Manifest, preferences: Iterable[Manifest], cluster: Cluster) -> ReplacingPreference | None:
     """The preference for a VM without one; None if none gives any of its fields.
 
-    preferences: to choose from; the cluster must know them. One that KubeVirt accepts wins, then the fewest
-    differences, then the most fields, then the name.
+    preferences: the preferences to choose from; the cluster must know them. One that KubeVirt accepts wins, then the
+    fewest differences, then the most fields, then the name.
     """
-    before = effective(vm, cluster)
-    if isinstance(before, str):
+    before = value_or_none(effective, vm, cluster)
+    if before is None:
         return None
-    size = find.spec(vm, INSTANCETYPE, cluster.objects, cluster.release).spec
+    size = value_or_none(find.effective_spec, vm, INSTANCETYPE, cluster.objects, cluster.release)
     best: ReplacingPreference | None = None
     specs = set[str]()
     for manifest in sorted(filter(is_active, preferences), key=name_of):
@@ -61,20 +61,21 @@ def _attempt(
 ) -> ReplacingPreference | None:
     matcher = {"kind": manifest["kind"], "name": name_of(manifest)}
     rewritten = {**vm, "spec": {**vm["spec"], PREFERENCE.matcher: matcher}}
-    admitted = mutate.mutate(rewritten, cluster.objects, release=cluster.release).vm
-    after = effective(admitted, cluster) if admitted is not None else ""
-    if admitted is None or isinstance(after, str):
+    try:
+        admitted = mutate.mutate(rewritten, cluster.objects, release=cluster.release)
+        after = effective(admitted, cluster)
+    except KubeVirtError:
         return None
     response = validate.virtual_machine(admitted, cluster)
     if size is not None and not response.allowed:
         return None
-    preference = find.spec(rewritten, PREFERENCE, cluster.objects, cluster.release).spec
+    preference = value_or_none(find.effective_spec, rewritten, PREFERENCE, cluster.objects, cluster.release)
 
     def applied(template: Manifest) -> Manifest | None:
-        return applier.apply(template, size, preference, cluster.release).template
+        return value_or_none(applier.apply, template, size, preference, cluster.release)
 
     def plain(template: Manifest) -> Manifest | None:
-        return applier.apply(template, size, None, cluster.release).template
+        return value_or_none(applier.apply, template, size, None, cluster.release)
 
     removed = reduced(vm["spec"]["template"], plain, applied)[1]
     if not removed:

@@ -2,7 +2,7 @@
 
 A VM that presets match gets what they gave its VMI, and leaves presets out from then on. A Template becomes a
 VirtualMachineTemplate. From a catalog, each gets the instancetype and the preference with which its guest is the same,
-or else those with which it differs least.
+or else the ones with which it differs least.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .._resolver.choose import adopt
 from .._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from .._resolver.kubevirt.find.lookup import Objects
 from .._resolver.kubevirt.vmi import vmi
-from .._resolver.kubevirt.vmi.vmi import guest
+from .._resolver.kubevirt.vmi.vmi import guest_figures
 from .._templates import conversion, process
 from . import presets as preset_rules
 from . import template_parameters
@@ -76,7 +76,7 @@ def preferences_of(os: str, preferences: Sequence[Manifest]) -> list[Manifest]:
 def _has_vm(template: Manifest) -> bool:
     objects = template.get("objects")
     return isinstance(objects, list) and any(
-        isinstance(entry, dict) and entry.get("kind") == "VirtualMachine" for entry in objects
+        isinstance(item, dict) and item.get("kind") == "VirtualMachine" for item in objects
     )
 
 
@@ -111,7 +111,7 @@ def _of_template(template: Manifest, sources: Sources, release: Release) -> Mode
     successor.manifest = {**template, "spec": {**spec, "virtualMachine": changed}}
     replaced = template_parameters.replace(successor.manifest["spec"], spec["virtualMachine"], example.open)
     successor.changes = [*map(_under_vm, successor.changes), *replaced.changes]
-    remaining = [entry._replace(path=f"spec.virtualMachine.{entry.path}") for entry in successor.remaining]
+    remaining = [item._replace(path=f"spec.virtualMachine.{item.path}") for item in successor.remaining]
     successor.remaining = [*remaining, *replaced.remaining]
     return successor
 
@@ -175,13 +175,13 @@ def _add_presets(draft: Modernization, presets: Sequence[Manifest]) -> None:
         domain = _object(_object(template, "spec"), "domain")
         inside = _object(domain, holder) if holder else domain
         was, inside[name] = inside.get(name), copy(value)
-        draft.set(f"{_DOMAIN}.{part}", was, f"{_DOMAIN}.{part}", value, note)
+        draft.record(f"{_DOMAIN}.{part}", was, f"{_DOMAIN}.{part}", value, note)
     if result.order_dependent:
         note = f"KubeVirt takes the requests of one of the presets {names}, by chance; here they are of the first."
         draft.remaining.append(RemainingField(f"{_DOMAIN}.{preset_rules.REQUESTS}", note))
     _object(_object(template, "metadata"), "annotations")[preset_rules.EXCLUDE] = "true"
     path, note = f"{_ANNOTATIONS}.{preset_rules.EXCLUDE}", "As long as there are presets, they would change the VM."
-    draft.set(path, None, path, "true", note)
+    draft.record(path, None, path, "true", note)
 
 
 def _object(holder: Manifest, name: str) -> Manifest:
@@ -194,11 +194,11 @@ def _object(holder: Manifest, name: str) -> Manifest:
 def _add_instancetype(draft: Modernization, catalog: Sequence[Manifest]) -> None:
     vm = draft.manifest
     cluster = Cluster(Objects(catalog), KubeVirt(draft.release))
-    preferences = _offered(vm, PREFERENCE, catalog)
+    preferences = _usable_objects(vm, PREFERENCE, catalog)
     os = annotations_of(vm["spec"]["template"]).get(OS_ANNOTATION)
     if os:
         preferences = preferences_of(str(os), preferences)
-    adoption = adopt.adopt(vm, _offered(vm, INSTANCETYPE, catalog), preferences, cluster)
+    adoption = adopt.adopt(vm, _usable_objects(vm, INSTANCETYPE, catalog), preferences, cluster)
     chosen = adoption.proposal
     if chosen is None:
         refusals = [candidate.refusal for candidate in adoption.nearest if candidate.refusal]
@@ -209,16 +209,16 @@ def _add_instancetype(draft: Modernization, catalog: Sequence[Manifest]) -> None
     for matcher_field in MATCHER_FIELDS:
         matcher = matcher_field.matcher_of(chosen.vm)
         if matcher is not None and matcher != matcher_field.matcher_of(vm):
-            draft.set("", None, f"spec.{matcher_field.matcher}", matcher, "From the catalog.")
+            draft.record("", None, f"spec.{matcher_field.matcher}", matcher, "From the catalog.")
     for path, value in chosen.removed.items():
         part = "metadata" if path.startswith("annotations.") else "spec"
-        draft.set(f"spec.template.{part}.{path}", value, "", None, "The instancetype or the preference provides it.")
+        draft.record(f"spec.template.{part}.{path}", value, "", None, "The instancetype or the preference provides it.")
     draft.differences = without_secrets(chosen.differences)
     effective = [adopt.effective(manifest, cluster) for manifest in (vm, chosen.vm)]
-    draft.guest_before, draft.guest_after = (guest({} if isinstance(spec, str) else spec) for spec in effective)
+    draft.guest_before, draft.guest_after = (guest_figures({} if isinstance(spec, str) else spec) for spec in effective)
 
 
-def _offered(vm: Manifest, matcher_field: MatcherField, catalog: Sequence[Manifest]) -> list[Manifest]:
+def _usable_objects(vm: Manifest, matcher_field: MatcherField, catalog: Sequence[Manifest]) -> list[Manifest]:
     """The objects that the VM can name, without deprecated ones."""
     namespaces = {matcher_field.cluster_kind: None, matcher_field.kind: namespace_of(vm)}
     return [

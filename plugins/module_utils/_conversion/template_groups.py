@@ -19,21 +19,21 @@ _VM: Final = "VirtualMachine"
 _SPEC: Final = ("spec", "template", "spec")
 _COUNTS: Final = ("sockets", "cores", "threads")
 _THREADS: Final = {("domain", "ioThreadsPolicy"): "I/O threads {}", ("domain", "ioThreads"): "I/O threads {}"}
-# What an instancetype sets, besides what puts a guest into a class.
+# The fields of the size, which an instancetype sets.
 _SIZE: Final = (
     *(("domain", "cpu", part) for part in _COUNTS),
     ("domain", "memory"),
     ("domain", "resources"),
     *_THREADS,
 )
-# What templates set only for guests with several vCPUs, because a guest with one has no use for it.
+# Templates set these fields only for guests with several vCPUs, because a guest with one has no use for them.
 _WITH_SIZE: Final = (("domain", "devices", "networkInterfaceMultiqueue"), ("domain", "devices", "blockMultiQueue"))
 
 
 class TemplateVM(NamedTuple):
     """A template with one VM.
 
-    place: its index in the list of templates. key: what its VM has besides size, system and names. size: an
+    place: its index in the list of templates. key: its VM without size, system and names. size: an
     instancetype, or in words; the same for the same size. system: "" if unknown. multiqueue: whether it is set.
     """
 
@@ -86,14 +86,14 @@ def _read(place: int, template: Manifest) -> TemplateVM | None:
     listed = (
         template.get("objects") if template["kind"] == TEMPLATE else [value_at(template, ("spec", "virtualMachine"))]
     )
-    objects = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
-    vms = [entry for entry in objects if entry.get("kind", _VM) == _VM]
+    objects = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+    vms = [item for item in objects if item.get("kind", _VM) == _VM]
     if len(vms) != 1 or not isinstance(value_at(vms[0], (*_SPEC, "domain")), dict):
         return None
-    vm, others = copy(vms[0]), [entry for entry in objects if entry is not vms[0]]
+    vm, others = copy(vms[0]), [item for item in objects if item is not vms[0]]
     spec = value_at(vm, _SPEC)
     try:
-        demands = guest_class.of(spec)
+        demands = guest_class.demands_of(spec)
     except (AttributeError, TypeError):
         # Only the schema of a VM says what is in lists.
         return None

@@ -23,7 +23,7 @@ _SIZES: Final = (
 
 
 class Replaced(NamedTuple):
-    """What became of parameters. changes: of those that are gone; remaining: what users have to know or do."""
+    """The replacement of parameters. changes: the removed ones. remaining: what users have to know or do."""
 
     changes: list[FieldChange]
     remaining: list[RemainingField]
@@ -33,7 +33,7 @@ def replace(spec: Manifest, before: Any, unset: Collection[str]) -> Replaced:
     """Removes the parameters to which only removed fields referred, and adds one for the instancetype instead of those
     for the size.
 
-    spec: of the template with the new VM; changed in place. before: the VM before, with references. unset: the
+    spec: the spec of the template with the new VM; changed in place. before: the VM before, with references. unset: the
     parameters without a default, whose instancetype was chosen for a made-up value.
     """
     vm = spec["virtualMachine"]
@@ -43,22 +43,22 @@ def replace(spec: Manifest, before: Any, unset: Collection[str]) -> Replaced:
     result = Replaced([], [])
     parameters = list(spec.get("parameters") or [])
     added = _instancetype(vm, sizing, unset) if sizing else None
-    if added is not None and _NAME in {entry.get("name") for entry in parameters} - set(lost):
+    if added is not None and _NAME in {item.get("name") for item in parameters} - set(lost):
         result.remaining.append(RemainingField(PARAMETERS, _taken(sizing)))
         added = None
     if added is not None:
-        first = next(index for index, entry in enumerate(parameters) if entry.get("name") in sizing)
+        first = next(index for index, item in enumerate(parameters) if item.get("name") in sizing)
         parameters.insert(first, added)
         vm["spec"][INSTANCETYPE.matcher]["name"] = f"${{{_NAME}}}"
         if "value" not in added:
             note = f"It has no default, because {' and '.join(sorted(sizing & set(unset)))} had none; add one."
             result.remaining.append(RemainingField(f"{PARAMETERS}[{_NAME}]", note))
-    result.changes.extend(_gone(name, added if name in sizing else None) for name in lost)
+    result.changes.extend(_removal(name, added if name in sizing else None) for name in lost)
     result.remaining.extend(
         RemainingField(f"{PARAMETERS}[{name}]", "The instancetype sets the size; only other fields refer to it still.")
         for name in sorted(sizing - set(lost))
     )
-    remaining = [entry for entry in parameters if entry is added or entry.get("name") not in lost]
+    remaining = [item for item in parameters if item is added or item.get("name") not in lost]
     spec.pop("parameters", None)
     if remaining:
         spec["parameters"] = remaining
@@ -85,7 +85,7 @@ def _instancetype(vm: Manifest, sizing: set[str], unset: Collection[str]) -> Man
     return {**parameter, "value": vm["spec"][INSTANCETYPE.matcher]["name"]}
 
 
-def _gone(name: str, successor: Manifest | None) -> FieldChange:
+def _removal(name: str, successor: Manifest | None) -> FieldChange:
     path = f"{PARAMETERS}[{name}]"
     if successor is None:
         note = "Only fields that the instancetype or the preference provides referred to it."

@@ -1,8 +1,8 @@
-"""The checks of limits, and what breaks them.
+"""The checks of limits, and the violations that they find.
 
 Each has its two forms side by side: an expression of CEL, and the same in Python. Both look at the same values.
 ``guest`` is the VMI spec of a VM, or that of a VMI which a user creates; ``vm`` is the spec of a VM, ``type`` that of a
-namespace's own instancetype. What an object had before stays permitted: only what a change sets is judged.
+namespace's own instancetype. Earlier values of an object stay permitted: only what a change sets is judged.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _NAMED: Final = 20
 _CAPTURED: Final = r"(v[0-9a-z]+-)?[0-9a-f-]{36}-[0-9]+"
 _COUNTS: Final = ("sockets", "cores", "threads")
 
-# `dyn`, because CEL's types would be those of one kind. No variable is an optional value: CEL finds nothing in those.
+# The type is `dyn`, because CEL would use the types of one kind. No variable is an optional value: CEL finds nothing in
+# those.
 VARIABLES: Final = {
     "before": "oldObject == null ? dyn({}) : dyn(oldObject)",
     "vm": f"object.kind == '{VM}' ? dyn(object).?spec.orValue({{}}) : dyn({{}})",
@@ -44,7 +45,7 @@ VARIABLES: Final = {
 
 
 class LimitedObject(NamedTuple):
-    """What the checks see of an object. existed: it is not new. parts: those of `VARIABLES`."""
+    """An object as the checks see it. existed: whether it was there before. parts: the values of `VARIABLES`."""
 
     kind: str
     name: str
@@ -92,9 +93,10 @@ _SEVERITIES: Final = {DENY: ERROR, WARN: WARNING, AUDIT: NOTE}
 def violations(
     limits: Iterable[Limit], manifest: Manifest, before: Manifest | None, namespace: str, labels: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """What breaks the limits of a namespace: of a VM, a VMI that a user creates, or an instancetype of the namespace.
+    """The violations of a namespace's limits by a VM, a VMI that a user creates, or an instancetype of the namespace.
 
-    manifest: a VM after the mutating webhook. before: the object before an update, or None. labels: of the namespace.
+    manifest: a VM after the mutating webhook. before: the object before an update, or None. labels: the labels of the
+    namespace.
     """
     applying = [limit for limit in limits if limit.applies(namespace, labels)]
     if not applying:
@@ -130,9 +132,9 @@ def checks(limit: Limit) -> Iterator[Check]:
             yield _none(("type", field), what, end)
 
 
-def _required(matcher_field: MatcherField, end: str) -> Check:
+def _required(matcher_field: MatcherField, suffix: str) -> Check:
     name = matcher_field.matcher
-    text = f": missing; write the name of one in a VirtualMachine{end}"
+    text = f": missing; write the name of one in a VirtualMachine{suffix}"
 
     def violation(obj: LimitedObject) -> str | None:
         kept = obj.existed and obj.get(("vmBefore", name)) is None
@@ -148,12 +150,12 @@ def _required(matcher_field: MatcherField, end: str) -> Check:
     )
 
 
-def _permitted(matcher_field: MatcherField, names: Sequence[str], own: bool, end: str) -> Check:
+def _permitted(matcher_field: MatcherField, names: Sequence[str], own: bool, suffix: str) -> Check:
     """A matcher that names a permitted object."""
     permitted, name = frozenset(names), ("vm", matcher_field.matcher, "name")
     kinds = ("", matcher_field.cluster_kind.lower(), f"{matcher_field.cluster_kind.lower()}s")
     where = f", or an {matcher_field.matcher} of the namespace" if own else ""
-    text = f" is not permitted here; choose from {_first(names)}{where}{end}"
+    text = f" is not permitted here; choose from {_first(names)}{where}{suffix}"
 
     def violation(obj: LimitedObject) -> str | None:
         if obj.get(name[:2]) is None:
@@ -182,10 +184,10 @@ def _permitted(matcher_field: MatcherField, names: Sequence[str], own: bool, end
     )
 
 
-def _captured(matcher_field: MatcherField, end: str) -> Check:
+def _captured(matcher_field: MatcherField, suffix: str) -> Check:
     """A pinned revision is the VM's own, of the object that the matcher names: others may have any size."""
     path = ("vm", matcher_field.matcher, "revisionName")
-    text = f" is not a revision that this VM has captured of its {matcher_field.matcher}; remove the field{end}"
+    text = f" is not a revision that this VM has captured of its {matcher_field.matcher}; remove the field{suffix}"
 
     def violation(obj: LimitedObject) -> str | None:
         revision = obj.get(path)
@@ -199,42 +201,42 @@ def _captured(matcher_field: MatcherField, end: str) -> Check:
     value = f"{_cel(path)}.orValue('')"
     prefix = f"(object.metadata.name + '-' + variables.vm.?{matcher_field.matcher}.?name.orValue('') + '-')"
     return Check(
-        f"!{_cel(path)}.hasValue() || {_cel(path)} == {_cel(_before(path))}"
+        f"!{_cel(path)}.hasValue() || {_cel(path)} == {_cel(_before_path(path))}"
         f" || ({value}.startsWith({prefix}) && {value}.substring(size({prefix})).matches({_quoted(f'^{_CAPTURED}$')}))",
         f"{_quoted(f'spec.{matcher_field.matcher}.revisionName: ')} + {value} + {_quoted(text)}",
         violation,
     )
 
 
-def _cpu(most: int, end: str) -> Iterator[Check]:
+def _cpu(maximum: int, suffix: str) -> Iterator[Check]:
     # Not maxSockets, nor maxGuest: they are reached by changes of the VM only, and KubeVirt gives every VMI some.
-    yield _count(most, end)
+    yield _count(maximum, suffix)
     for kind in ("requests", "limits"):
-        yield _amount(("guest", "domain", "resources", kind, "cpu"), str(most), f"{most} vCPUs", end)
-    yield _amount(("type", "cpu", "guest"), str(most), f"{most} vCPUs", end)
+        yield _amount(("guest", "domain", "resources", kind, "cpu"), str(maximum), f"{maximum} vCPUs", suffix)
+    yield _amount(("type", "cpu", "guest"), str(maximum), f"{maximum} vCPUs", suffix)
 
 
-def _memory(most: str, end: str) -> Iterator[Check]:
+def _memory(maximum: str, suffix: str) -> Iterator[Check]:
     for path in (("memory", "guest"), ("resources", "requests", "memory"), ("resources", "limits", "memory")):
-        yield _amount(("guest", "domain", *path), most, most, end)
-    yield _amount(("type", "memory", "guest"), most, most, end)
+        yield _amount(("guest", "domain", *path), maximum, maximum, suffix)
+    yield _amount(("type", "memory", "guest"), maximum, maximum, suffix)
 
 
-def _count(most: int, end: str) -> Check:
+def _count(maximum: int, suffix: str) -> Check:
     """The product of the sockets, cores and threads of a guest; one that is missing counts as 1."""
-    text = f" ({' x '.join(_COUNTS)}) are more than {most} vCPUs{end}"
+    text = f" ({' x '.join(_COUNTS)}) are more than {maximum} vCPUs{suffix}"
 
     def counts(obj: LimitedObject, part: str) -> list[int]:
         return [obj.get((part, "domain", "cpu", field), 0) or 1 for field in _COUNTS]
 
     def product(numbers: Sequence[int]) -> float:
-        # As in CEL: integers of the API may be too large to multiply.
+        # CEL computes with floats here as well: integers of the API may be too large to multiply.
         first, second, third = map(float, numbers)
         return first * second * third
 
     def violation(obj: LimitedObject) -> str | None:
         after = counts(obj, "guest")
-        if product(after) <= most or product(after) == product(counts(obj, "guestBefore")):
+        if product(after) <= maximum or product(after) == product(counts(obj, "guestBefore")):
             return None
         return f"{obj.at}.domain.cpu: {' x '.join(map(str, after))}{text}"
 
@@ -245,23 +247,23 @@ def _count(most: int, end: str) -> Check:
     after, before = (" * ".join(f"double({number})" for number in numbers(part)) for part in ("guest", "guestBefore"))
     shown = " + ' x ' + ".join(f"string({number})" for number in numbers("guest"))
     return Check(
-        f"{after} <= {float(most)} || {after} == {before}",
+        f"{after} <= {float(maximum)} || {after} == {before}",
         f"variables.at + '.domain.cpu: ' + {shown} + {_quoted(text)}",
         violation,
     )
 
 
-def _amount(path: Path, most: str, words: str, end: str) -> Check:
+def _amount(path: Path, maximum: str, noun: str, suffix: str) -> Check:
     """A quantity that is at most another one."""
-    text = f" is more than {words}{end}"
+    text = f" is more than {noun}{suffix}"
     place = ".".join(path[1:])
 
     def violation(obj: LimitedObject) -> str | None:
         value = obj.get(path)
-        if value is None or value == obj.get(_before(path)):
+        if value is None or value == obj.get(_before_path(path)):
             return None
         try:
-            if parse(str(value)).nanos <= parse(most).nanos:
+            if parse(str(value)).nanos <= parse(maximum).nanos:
                 return None
         except QuantityError:
             # KubeVirt refuses it.
@@ -270,30 +272,30 @@ def _amount(path: Path, most: str, words: str, end: str) -> Check:
 
     value = f"string({_cel(path)}.orValue(''))"
     return Check(
-        f"!{_cel(path)}.hasValue() || {_cel(path)} == {_cel(_before(path))} || !isQuantity({value})"
-        f" || !quantity({value}).isGreaterThan(quantity({_quoted(most)}))",
+        f"!{_cel(path)}.hasValue() || {_cel(path)} == {_cel(_before_path(path))} || !isQuantity({value})"
+        f" || !quantity({value}).isGreaterThan(quantity({_quoted(maximum)}))",
         f"variables.at + {_quoted(f'.{place}: ')} + {value} + {_quoted(text)}",
         violation,
     )
 
 
-def _none(path: Path, what: str, end: str) -> Check:
+def _none(path: Path, noun: str, suffix: str) -> Check:
     """A list of devices that must be empty."""
     place = ".".join(path[1:])
-    text = f"{place}: {what} are not permitted here; remove them{end}"
+    text = f"{place}: {noun} are not permitted here; remove them{suffix}"
 
     def violation(obj: LimitedObject) -> str | None:
         value = obj.get(path)
-        return None if not value or value == obj.get(_before(path)) else f"{obj.at}.{text}"
+        return None if not value or value == obj.get(_before_path(path)) else f"{obj.at}.{text}"
 
     return Check(
-        f"size({_cel(path)}.orValue([])) == 0 || {_cel(path)} == {_cel(_before(path))}",
+        f"size({_cel(path)}.orValue([])) == 0 || {_cel(path)} == {_cel(_before_path(path))}",
         f"variables.at + {_quoted(f'.{text}')}",
         violation,
     )
 
 
-def _before(path: Path) -> Path:
+def _before_path(path: Path) -> Path:
     return (f"{path[0]}Before", *path[1:])
 
 

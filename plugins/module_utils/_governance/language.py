@@ -26,7 +26,7 @@ ACTIONS: Final = (DENY, WARN, AUDIT)
 NAME_LABEL: Final = "kubernetes.io/metadata.name"
 """The label of every namespace with its own name."""
 
-# What selects instancetypes of the catalog by name or label; a namespace's own ones are then not permitted.
+# Fields that select instancetypes of the catalog by name or label; a namespace's own ones are then not permitted.
 _SELECTING: Final = ("instancetypes", "series", "classes")
 _LISTS: Final = ("namespaces", "except_namespaces", *_SELECTING, "preferences", "require")
 _FLAGS: Final = ("gpus", "host_devices")
@@ -42,7 +42,7 @@ class Limit(NamedTuple):
     instancetypes, preferences: the permitted names of the cluster-wide kinds; None for any.
     own_instancetypes: instancetypes of the namespace itself are permitted.
     max_cpu: vCPUs, max_memory: a quantity; None for no limit. gpus, host_devices: permitted.
-    require: what a VM must have: `instancetype`, `preference`.
+    require: the matcher fields that a VM must have: `instancetype`, `preference`.
     action: `deny`, `warn` or `audit`.
     """
 
@@ -115,29 +115,29 @@ def _expression(key: str, operator: str, values: Sequence[str]) -> list[Manifest
     return [{"key": key, "operator": operator, "values": list(values)}] if values else []
 
 
-def limits(entries: Any, catalog: Iterable[Manifest]) -> list[Limit]:
+def limits(written: Any, catalog: Iterable[Manifest]) -> list[Limit]:
     """The limits that users have written, with the names that they permit of a catalog.
 
     catalog: instancetypes and preferences; only the cluster-wide kinds count.
     Raises CatalogError with one line for an invalid limit.
     """
-    if not isinstance(entries, list):
-        raise CatalogError(f"limits: expected a list, found {quoted(entries)}; write each limit as an item of a list")
+    if not isinstance(written, list):
+        raise CatalogError(f"limits: expected a list, found {quoted(written)}; write each limit as an item of a list")
     objects = [
         item for item in catalog if item.get("kind") in {matcher_field.cluster_kind for matcher_field in MATCHER_FIELDS}
     ]
     result: list[Limit] = []
-    for index, entry in enumerate(entries):
+    for index, options in enumerate(written):
         where = f"limits[{index}]"
-        if not isinstance(entry, dict):
-            raise CatalogError(f"{where}: expected a limit, found {quoted(entry)}; write a name and what is limited")
-        entry = {field: value for field, value in entry.items() if value is not None}
-        name = entry.get("name")
+        if not isinstance(options, dict):
+            raise CatalogError(f"{where}: expected a limit, found {quoted(options)}; write a name and what is limited")
+        options = {field: value for field, value in options.items() if value is not None}
+        name = options.get("name")
         if isinstance(name, str) and name:
             where = f"limits: {quoted(name)}"
         try:
-            _check(entry)
-            limit = _resolve(entry, objects)
+            _check(options)
+            limit = _resolve(options, objects)
         except FieldError as error:
             raise CatalogError(f"{where}: {error}") from None
         if any(limit.name == other.name for other in result):
@@ -158,34 +158,34 @@ def limit_from_data(data: Any) -> Limit | None:
     return Limit(**data)
 
 
-def _check(entry: Manifest) -> None:
+def _check(options: Manifest) -> None:
     """Raises FieldError."""
-    for field in entry:
+    for field in options:
         if field not in _FIELDS:
             raise FieldError(str(field), f"unknown field{did_you_mean(field, _FIELDS)}")
-    name = entry.get("name")
+    name = options.get("name")
     if not isinstance(name, str) or not name:
         raise FieldError("name", f"expected a name, found {quoted(name)}; write a name such as standard")
     if reason := names.label(name):
         raise FieldError("name", f"{quoted(name)} {reason}")
     for field in _LISTS:
-        value = entry.get(field, [])
+        value = options.get(field, [])
         if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
             raise FieldError(field, f"expected a list of names, found {quoted(value)}; write {field}: [name]")
-    _check_labels(entry.get("namespace_labels", {}))
+    _check_labels(options.get("namespace_labels", {}))
     for field in ("namespaces", "except_namespaces"):
-        for value in entry.get(field, []):
+        for value in options.get(field, []):
             if reason := names.label(value):
                 raise FieldError(field, f"{quoted(value)} {reason}; write names of namespaces")
-    for value in entry.get("require", []):
+    for value in options.get("require", []):
         _check_choice("require", value, _REQUIRABLE)
     for field in _FLAGS:
-        if not isinstance(entry.get(field, True), bool):
-            raise FieldError(field, f"expected true or false, found {quoted(entry[field])}")
-    _check_sizes(entry)
-    _check_choice("action", entry.get("action", DENY), ACTIONS)
+        if not isinstance(options.get(field, True), bool):
+            raise FieldError(field, f"expected true or false, found {quoted(options[field])}")
+    _check_sizes(options)
+    _check_choice("action", options.get("action", DENY), ACTIONS)
     # A maximum of 1 is equal to true.
-    if not any(entry.get(field) not in (None, []) and entry[field] is not True for field in _LIMITING):
+    if not any(options.get(field) not in (None, []) and options[field] is not True for field in _LIMITING):
         raise FieldError("", f"limits nothing; write one of {', '.join(_LIMITING)}")
 
 
@@ -203,8 +203,8 @@ def _check_choice(field: str, value: Any, choices: Sequence[str]) -> None:
         raise FieldError(field, f"{quoted(value)} is unknown; choose from {', '.join(choices)}")
 
 
-def _check_sizes(entry: Manifest) -> None:
-    cpu, memory = entry.get("max_cpu", 1), entry.get("max_memory", "1Gi")
+def _check_sizes(options: Manifest) -> None:
+    cpu, memory = options.get("max_cpu", 1), options.get("max_memory", "1Gi")
     if not isinstance(cpu, int) or isinstance(cpu, bool) or cpu < 1:
         raise FieldError("max_cpu", f"expected a number of vCPUs, found {quoted(cpu)}; write an integer from 1")
     try:
@@ -215,30 +215,30 @@ def _check_sizes(entry: Manifest) -> None:
         raise FieldError("max_memory", f"expected an amount of memory, found {quoted(memory)}; write it as 32Gi")
 
 
-def _resolve(entry: Manifest, objects: list[Manifest]) -> Limit:
+def _resolve(options: Manifest, objects: list[Manifest]) -> Limit:
     """Raises FieldError for a pattern without a match, and for a limit that permits no instancetype."""
-    selecting = any(entry.get(field) for field in _SELECTING)
+    selecting = any(options.get(field) for field in _SELECTING)
     limit = Limit(
-        entry["name"],
+        options["name"],
         own_instancetypes=not selecting,
         **{
-            field: entry[field]
+            field: options[field]
             for field in _FIELDS
-            if field in entry and field not in ("name", *_SELECTING, "preferences")
+            if field in options and field not in ("name", *_SELECTING, "preferences")
         },
     )
     sized = limit.max_cpu is not None or limit.max_memory is not None or not (limit.gpus and limit.host_devices)
     if selecting or sized:
-        permitted = [item for item in _selected(entry, INSTANCETYPE, objects) if within(limit, item)]
+        permitted = [item for item in _selected(options, INSTANCETYPE, objects) if permits_size(limit, item)]
         if not permitted:
             raise FieldError("", "permits no instancetype of the catalog; raise max_cpu or max_memory, or name others")
         limit = limit._replace(instancetypes=_names(permitted))
-    if entry.get("preferences"):
-        limit = limit._replace(preferences=_names(_selected(entry, PREFERENCE, objects)))
+    if options.get("preferences"):
+        limit = limit._replace(preferences=_names(_selected(options, PREFERENCE, objects)))
     return limit
 
 
-def within(limit: Limit, instancetype: Manifest) -> bool:
+def permits_size(limit: Limit, instancetype: Manifest) -> bool:
     """Whether the size and the devices of an instancetype are permitted; false if it cannot be read."""
     try:
         figures = facts(instancetype)
@@ -252,9 +252,9 @@ def within(limit: Limit, instancetype: Manifest) -> bool:
     )
 
 
-def _selected(entry: Manifest, matcher_field: MatcherField, objects: list[Manifest]) -> list[Manifest]:
+def _selected(options: Manifest, matcher_field: MatcherField, objects: list[Manifest]) -> list[Manifest]:
     fields = _SELECTING if matcher_field is INSTANCETYPE else ("preferences",)
-    patterns: dict[str, Any] = {field: tuple(entry.get(field, ())) for field in fields}
+    patterns: dict[str, Any] = {field: tuple(options.get(field, ())) for field in fields}
     try:
         return Selection(kinds=(matcher_field.matcher,), **patterns).select(objects)
     except CatalogError as error:

@@ -18,7 +18,7 @@ LIMIT_ANNOTATION: Final = "instancetypes.virtshape.io/limit"
 """Has the limit of a policy as JSON, so that the modules judge VMs as the policy does."""
 
 SUFFIX: Final = ".limits.virtshape.io"
-"""What the names of all policies end in."""
+"""The ending of the names of all policies."""
 
 _VALIDATION_ACTIONS: Final = {DENY: "Deny", WARN: "Warn", AUDIT: "Audit"}
 _EVERYTHING: Final[Manifest] = {}

@@ -58,20 +58,20 @@ def _with_texts(expression: str, value: Any) -> Any:
     if expression == "string" and isinstance(value, (bool, int, float)):
         return _text(value)
     if expression.startswith("[]") and isinstance(value, list):
-        return [_with_texts(expression[2:], entry) for entry in value]
+        return [_with_texts(expression[2:], item) for item in value]
     if expression.startswith("map[string]") and isinstance(value, dict):
-        return {key: _with_texts(expression[len("map[string]") :], entry) for key, entry in value.items()}
+        return {key: _with_texts(expression[len("map[string]") :], item) for key, item in value.items()}
     if expression in schema.TYPES and isinstance(value, dict):
         fields = schema.TYPES[expression]
         return {
-            name: _with_texts(schema.field_type(fields[name]) if name in fields else "any", entry)
-            for name, entry in value.items()
+            name: _with_texts(schema.field_type(fields[name]) if name in fields else "any", item)
+            for name, item in value.items()
         }
     return value
 
 
 def _text(value: bool | int | float) -> str:
-    """As Go's strconv writes it."""
+    """The text that Go's strconv writes for a value."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):

@@ -45,8 +45,8 @@ def argument_spec() -> dict[str, dict[str, Any]]:
 def manifest(options: Options) -> Manifest:
     """The manifest of a template, as `instancetypes.validated` returns it.
 
-    options: of the module; None if not given. `spec` is merged with the typed options. Raises FieldError, also for what
-    virt-template's webhook refuses.
+    options: the options of the module; None if not given. `spec` is merged with the typed options. Raises FieldError,
+    also for what virt-template's webhook refuses.
     """
     metadata = {field: options[field] for field in ("name", "namespace", "labels", "annotations") if options.get(field)}
     typed = to_manifest(_SPEC, {**options, "message": options.get("instructions")})
@@ -67,7 +67,7 @@ def warnings(options: Options) -> list[str]:
 
 
 def findings(template: Manifest) -> list[str]:
-    """What is wrong with a template of a cluster, one line each."""
+    """The problems of a template of a cluster, one line each."""
     error = _error(template, accept_unknown=False)
     return [str(error)] if error else _warnings(template)
 
@@ -93,7 +93,7 @@ def checkable(template: Manifest) -> Manifest | None:
         if (spec.get(matcher_field.matcher) or {}).get("name")
         and result.open.isdisjoint(references(source.get(matcher_field.matcher)))
     }
-    # The requirements of a preference are those of a whole VM.
+    # A preference has requirements for a whole VM.
     if MATCHER_FIELDS[0].matcher not in decided:
         return None
     return {**vm, "spec": {**decided, "template": {"spec": {"domain": {"devices": {}}}}}}
@@ -101,7 +101,7 @@ def checkable(template: Manifest) -> Manifest | None:
 
 def _error(template: Manifest, accept_unknown: bool) -> FieldError | None:
     """Why the template makes no VM, or loses fields of it."""
-    names = [str(entry.get("name") or "") for entry in template["spec"].get("parameters") or []]
+    names = [str(item.get("name") or "") for item in template["spec"].get("parameters") or []]
     for index, name in enumerate(names):
         if name in names[:index]:
             return FieldError(f"parameters[{index}].name", f"another parameter is already named {quoted(name)}")
@@ -122,7 +122,7 @@ def _warnings(template: Manifest) -> list[str]:
 
 
 def _problem(result: Example) -> FieldError | None:
-    """What the VM's manifest, if there is one, has that no cluster accepts."""
+    """The error in the VM's manifest, if there is one, that every cluster rejects."""
     vm = result.vm or {}
     parts = {part: vm[part] for part in ("metadata", "spec") if vm.get(part)}
     try:
@@ -135,5 +135,5 @@ def _problem(result: Example) -> FieldError | None:
 def _without_null(value: Any) -> Any:
     """A copy of a JSON value without null, which declares nothing."""
     if isinstance(value, dict):
-        return {key: _without_null(entry) for key, entry in value.items() if entry is not None}
-    return [_without_null(entry) for entry in value] if isinstance(value, list) else value
+        return {key: _without_null(item) for key, item in value.items() if item is not None}
+    return [_without_null(item) for item in value] if isinstance(value, list) else value

@@ -37,8 +37,8 @@ def vm_from_template(
 ) -> TemplatedVM:
     """The VM of a template.
 
-    options: of the VM. option_manifest: the manifest of the options without the template. live: the VM, whose
-    generated values stay. seed: see `expression`. Raises FieldError.
+    options: the options of the VM. option_manifest: the manifest of the options without the template. live: the VM,
+    whose generated values stay. seed: see `expression`. Raises FieldError.
     """
     spec = template.get("spec") or {}
     declared = spec.get("parameters") or []

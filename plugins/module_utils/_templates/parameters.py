@@ -30,12 +30,12 @@ class ExpressionError(ValueError):
 def generate(expression: str, seed: str) -> str:
     """A text that the expression describes. The same seed gives the same text.
 
-    seed: for values that nobody may guess, a random text that nobody knows. Raises ExpressionError.
+    seed: a secret random text, so that the values cannot be guessed. Raises ExpressionError.
     """
     text, taken = expression, 0
     while match := _EXPRESSION.search(text):
         characters, count = _range(match)
-        drawn = "".join(characters[_draw(seed, taken + index) % len(characters)] for index in range(count))
+        drawn = "".join(characters[_random_number(seed, taken + index) % len(characters)] for index in range(count))
         taken += count
         text = text.replace(match[0], drawn, 1)
     return text
@@ -60,7 +60,7 @@ def _range(match: re.Match[str]) -> tuple[str, int]:
     return _characters(ranges), count
 
 
-def _draw(seed: str, index: int) -> int:
+def _random_number(seed: str, index: int) -> int:
     """A number so large that its remainder favours no character."""
     return int.from_bytes(hashlib.sha256(f"{index} {seed}".encode()).digest(), "big")
 
@@ -84,13 +84,13 @@ def _characters(ranges: str) -> str:
         if part in _CLASSES:
             characters.update(_CLASSES[part])
         elif part[1:2] == "-":
-            characters.update(_between(part[0], part[2]))
+            characters.update(_characters_between(part[0], part[2]))
         else:
             characters.update(part)
     return "".join(sorted(characters))
 
 
-def _between(first: str, last: str) -> str:
+def _characters_between(first: str, last: str) -> str:
     start, end = _ALPHABET.find(first), _ALPHABET.find(last)
     if start < 0:
         raise ExpressionError(f"invalid start character in range: {first}")
@@ -119,10 +119,10 @@ def recovered(
 ) -> dict[str, str]:
     """The values with which a live VM was made of a template, as far as its texts show them.
 
-    declared: the template's parameters. names: those to recover. vm: the template's VM. live: the live VM, or the part
-    of it that `vm` is of. known: values of other parameters, which the live VM may have been made without.
+    declared: the template's parameters. names: the parameters to recover. vm: the template's VM. live: the live VM, or
+    the part of it that `vm` is of. known: values of other parameters, which the live VM may have been made without.
     """
-    expressions = {str(entry.get("name")): str(entry.get("from") or "") for entry in declared}
+    expressions = {str(item.get("name")): str(item.get("from") or "") for item in declared}
     requested = set(names)
     pairs = [(text, live_text) for text, live_text in _pairs(vm, live) if not requested.isdisjoint(references(text))]
     values: dict[str, str] = {}
@@ -147,14 +147,14 @@ def _pairs(template: Any, live: Any) -> Iterator[tuple[str, str]]:
         elif WHOLE.fullmatch(template) and live is not None:
             yield template, go_json.write(live)
     elif isinstance(template, dict) and isinstance(live, dict):
-        for key, entry in template.items():
-            yield from _pairs(entry, live.get(key))
+        for key, item in template.items():
+            yield from _pairs(item, live.get(key))
     elif isinstance(template, list) and isinstance(live, list):
-        by_name = {entry.get("name"): entry for entry in live if isinstance(entry, dict)}
-        for index, entry in enumerate(template):
-            name = entry.get("name") if isinstance(entry, dict) else None
+        by_name = {item.get("name"): item for item in live if isinstance(item, dict)}
+        for index, item in enumerate(template):
+            name = item.get("name") if isinstance(item, dict) else None
             namesake = by_name.get(name) if isinstance(name, str) else None
-            yield from _pairs(entry, namesake or (live[index] if index < len(live) else None))
+            yield from _pairs(item, namesake or (live[index] if index < len(live) else None))
 
 
 def generated_in(
@@ -211,7 +211,7 @@ def explicit_in(text: str, live_text: str, known: Mapping[str, str]) -> dict[str
 
 
 def _parts(text: str, known: Mapping[str, str]) -> list[tuple[bool, str]]:
-    """What a text consists of: (True, name of a parameter) and (False, text), with the known values put in."""
+    """The parts of a text: (True, name of a parameter) and (False, text), with the known values put in."""
     whole = WHOLE.fullmatch(text)
     split = ["", whole[1], ""] if whole else REFERENCE.split(text)
     parts: list[tuple[bool, str]] = []

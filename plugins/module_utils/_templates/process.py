@@ -1,6 +1,6 @@
 """From a VirtualMachineTemplate and parameters to a VirtualMachine, as virt-template's API server and virtctl do it.
 
-Also what its webhook says of a template. The VM is converted by apimachinery (``FromUnstructuredWithValidation``): by
+`review` is its webhook for templates. The VM is converted by apimachinery (``FromUnstructuredWithValidation``): by
 reflection, field by field as Go declares them, down to a type that reads JSON by itself.
 """
 
@@ -34,7 +34,7 @@ _LAYOUT: Final = (
 def conversion_error(type_name: str, value: dict[str, Any]) -> str | None:
     """The error of a JSON object as a type (a key of schema.TYPES), or None.
 
-    value: with whole numbers as int, however they are written.
+    value: whole numbers are int, in any spelling.
     """
     unknown: list[str] = []
     try:
@@ -71,13 +71,13 @@ def _convert(expression: str, value: Any, path: str, unknown: list[str]) -> None
     elif expression.startswith("[]"):
         if kind != "slice":
             raise _Failed(f"cannot restore slice from {kind}")
-        for index, entry in enumerate(value):
-            _convert(expression[2:], entry, f"{path}[{index}]", unknown)
+        for index, item in enumerate(value):
+            _convert(expression[2:], item, f"{path}[{index}]", unknown)
     elif expression.startswith("map[string]"):
         if kind != "map":
             raise _Failed(f"cannot restore map from {kind}")
-        for entry in value.values():
-            _convert(expression[len("map[string]") :], entry, path, unknown)
+        for item in value.values():
+            _convert(expression[len("map[string]") :], item, path, unknown)
     else:
         _check_scalar("string" if expression in ENUMS else expression, kind, value)
 
@@ -112,7 +112,7 @@ def as_read(expression: str, value: Any) -> Any:
     """
     expression = bare(expression)
     if isinstance(value, list) and expression.startswith("[]"):
-        return [as_read(expression[2:], entry) for entry in value]
+        return [as_read(expression[2:], item) for item in value]
     if isinstance(value, float) and value == 0 and INTEGERS.get(expression, (0, 0))[0] < 0:
         # Go reads -0 as a signed number only.
         return 0
@@ -147,7 +147,7 @@ _PARAMETER: Final = ("name", "displayName", "description", "value", "generate", 
 class TemplateError(NamedTuple):
     """Why a template is not processed.
 
-    field, value, detail, type: of apimachinery's field error; the value may be the whole VM, with its secrets.
+    field, value, detail, type: as in apimachinery's field error; the value may be the whole VM, with its secrets.
     stage: merge (a parameter that the template lacks), references (to undefined parameters), process.
     """
 
@@ -177,7 +177,7 @@ def _shown(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, list):
         # Parameters are structs.
-        fields = [{name: entry[name] for name in _PARAMETER if entry.get(name)} for entry in value]
+        fields = [{name: item[name] for name in _PARAMETER if item.get(name)} for item in value]
         return f"[{','.join(map(go_json.write_struct, fields))}]"
     return go_json.write(value)
 
@@ -201,13 +201,13 @@ class Processed:
 def process(template: dict[str, Any], parameters: Mapping[str, str], seed: str, release: Release = NEWEST) -> Processed:
     """Processes a VirtualMachineTemplate.
 
-    parameters: values by name. seed: of generated values; see `expression`. release: whose types `vm` has; the API
-    server of virt-template knows those of one release only.
+    parameters: values by name. seed: see `pattern`. release: the release whose types `vm` has; the API
+    server of virt-template knows the types of one release only.
     """
     spec = template.get("spec") or {}
     declared = [dict(parameter) for parameter in spec.get("parameters") or []]
     for name, value in parameters.items():
-        parameter = next((entry for entry in declared if entry.get("name", "") == name), None)
+        parameter = next((item for item in declared if item.get("name", "") == name), None)
         if parameter is None:
             return Processed((TemplateError("", name, f"parameter {name} not found in template", "merge", ""),))
         parameter["value"] = value
@@ -216,7 +216,9 @@ def process(template: dict[str, Any], parameters: Mapping[str, str], seed: str, 
 
 
 class Example(NamedTuple):
-    """vm: of a template, as it is before Go's types; None if it makes none. open: the parameters without a value.
+    """vm: the VM of a template, as it is before Go's types; None if it makes none.
+
+    open: the parameters without a value.
 
     refusal: why virt-template refuses the template, or "".
     """
@@ -227,16 +229,16 @@ class Example(NamedTuple):
 
 
 def example(template: dict[str, Any]) -> Example:
-    """What a template makes of the default values of its parameters; of a parameter without one, any value."""
+    """The template's VM for the default values of its parameters; a parameter without a default has any value."""
     declared = (template.get("spec") or {}).get("parameters") or []
-    unset = {str(entry.get("name")) for entry in declared if not entry.get("value") and not entry.get("generate")}
+    unset = {str(item.get("name")) for item in declared if not item.get("value") and not item.get("generate")}
     processed = process(template, dict.fromkeys(unset, _ANY_VALUE), "")
-    names = [str(entry.get("name") or "") for entry in declared]
+    names = [str(item.get("name") or "") for item in declared]
     return Example(processed.substituted, frozenset(unset), refusal(processed.errors, names))
 
 
 def review(template: dict[str, Any]) -> Processed:
-    """What virt-template's webhook says of a template that is created or changed: it processes the template, unless a
+    """The answer of virt-template's webhook to a new or changed template: it processes the template, unless a
     required parameter has no value."""
     spec = template.get("spec") or {}
     declared = spec.get("parameters") or []
@@ -298,7 +300,7 @@ def _process(
         detail = f"failed to convert unstructured object to VirtualMachine: {problem}"
         return Processed((TemplateError("spec.virtualMachine", vm, detail),), warnings, generated, vm)
     message = substitute_text(spec.get("message") or "", values)
-    return Processed((), warnings, generated, vm, _typed(vm, release), message)
+    return Processed((), warnings, generated, vm, _go_form(vm, release), message)
 
 
 def _values(declared: list[dict[str, Any]], seed: str) -> tuple[dict[str, str], dict[str, str]]:
@@ -356,7 +358,7 @@ def _drop_namespace(vm: dict[str, Any]) -> None:
         del metadata["namespace"]  # type: ignore[union-attr]
 
 
-def _typed(vm: dict[str, Any], release: Release) -> dict[str, Any]:
+def _go_form(vm: dict[str, Any], release: Release) -> dict[str, Any]:
     """The VM as Go's types write it."""
     vm = _without_negative_zero(vm)
     template = (vm.get("spec") or {}).get("template") or {}
@@ -372,9 +374,9 @@ def _typed(vm: dict[str, Any], release: Release) -> dict[str, Any]:
 
 def _without_negative_zero(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _without_negative_zero(entry) for key, entry in value.items()}
+        return {key: _without_negative_zero(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_without_negative_zero(entry) for entry in value]
+        return [_without_negative_zero(item) for item in value]
     return 0 if isinstance(value, float) and value == 0 else value
 
 

@@ -32,12 +32,12 @@ def references(value: Any) -> Iterator[str]:
         whole = WHOLE.fullmatch(value)
         yield from [whole[1]] if whole else REFERENCE.findall(value)
     elif isinstance(value, dict):
-        for key, entry in value.items():
+        for key, item in value.items():
             yield from references(key)
-            yield from references(entry)
+            yield from references(item)
     elif isinstance(value, list):
-        for entry in value:
-            yield from references(entry)
+        for item in value:
+            yield from references(item)
 
 
 def has_reference(text: str) -> bool:
@@ -55,30 +55,30 @@ def escaped(value: Any, dollar: str) -> Any:
         pattern = WHOLE if WHOLE.fullmatch(text) else REFERENCE
         return pattern.sub(lambda match: f"${{{dollar}}}{match[0][1:]}", text)
 
-    return _mapped(value, escape, escape)
+    return _map_texts(value, escape, escape)
 
 
 def substitute(value: Any, values: Mapping[str, str]) -> Any:
     """A copy of a JSON value with the parameters' values in place of all references; of equal keys the last stays.
 
-    values: of all parameters that are referenced. Raises SubstitutionError.
+    values: the values of all parameters that are referenced. Raises SubstitutionError.
     """
 
     def replace(text: str) -> Any:
         whole = WHOLE.fullmatch(text)
         return _read(values[whole[1]], "interface {}") if whole else _replace(text, values)
 
-    return _mapped(value, lambda key: _key(key, values), replace)
+    return _map_texts(value, lambda key: _key(key, values), replace)
 
 
-def _mapped(value: Any, of_key: Callable[[str], str], of_text: Callable[[str], Any]) -> Any:
+def _map_texts(value: Any, of_key: Callable[[str], str], of_text: Callable[[str], Any]) -> Any:
     """A copy of a JSON value with what the functions return for each key and each other text."""
     if isinstance(value, str):
         return of_text(value)
     if isinstance(value, dict):
-        return {of_key(key): _mapped(entry, of_key, of_text) for key, entry in value.items()}
+        return {of_key(key): _map_texts(item, of_key, of_text) for key, item in value.items()}
     if isinstance(value, list):
-        return [_mapped(entry, of_key, of_text) for entry in value]
+        return [_map_texts(item, of_key, of_text) for item in value]
     return value
 
 

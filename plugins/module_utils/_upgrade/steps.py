@@ -21,9 +21,9 @@ _TEMPLATES: Final = "templates"
 class Step(NamedTuple):
     """A step of an upgrade.
 
-    when: BEFORE or AFTER the upgrade. text: what to do.
+    when: BEFORE or AFTER the upgrade. text: the instruction.
 
-    virtual_machines, templates: NAMESPACE/NAME of those that it is for.
+    virtual_machines, templates: NAMESPACE/NAME of the VMs and templates that the step concerns.
     """
 
     when: str
@@ -33,7 +33,7 @@ class Step(NamedTuple):
 
 
 def settings(before: KubeVirt, after: KubeVirt) -> list[dict[str, Any]]:
-    """What is different for all VMs: [{setting, before, after}]."""
+    """The settings that change for all VMs: [{setting, before, after}]."""
     pairs = {
         "live_updates": (before.live_updates, after.live_updates),
         "captured_revisions": tuple(
@@ -102,7 +102,7 @@ def _template_steps(templates: Sequence[UpgradeChange]) -> Iterable[Step | None]
 def _change_steps(
     field: str, changes: Sequence[UpgradeChange], stuck: str, refused: str, lossy: str, resized: str
 ) -> Iterable[Step | None]:
-    """What VMs and templates need alike. field: of Step. The others are the texts of the steps."""
+    """The steps that VMs and templates need alike. field: the field of Step. The other parameters: texts of steps."""
     # A new VM that is rejected does not start either.
     startable = [change for change in changes if field == _VMS or not change.newly_refused]
     yield _step(BEFORE, stuck, [change for change in startable if change.newly_stuck], field)

@@ -1,6 +1,6 @@
 """VMs and VirtualMachineTemplates before and after an upgrade.
 
-What the next start gives a VM, or a new VM of a template, and what the new KubeVirt does to a running guest.
+The next start of a VM, a new VM of a template, and the effect of the new KubeVirt on a running guest.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from .._capacity.pod.render import environments
 from .._capacity.pod.resources import launch
 from .._capacity.quota.check import QuotaObjects, check_quotas
 from .._resolver.api import release_schema
-from .._resolver.api.errors import FieldError, Panic
+from .._resolver.api.errors import FieldError, KubeVirtError
 from .._resolver.api.manifest import Manifest, labels_of, metadata_of, name_of, namespace_of, qualified_name
 from .._resolver.api.matcher import MATCHER_FIELDS
 from .._resolver.api.tree import copy, shown_differences
-from .._resolver.guest.effect import NOTHING, RESTART, GuestEffect, Instance, guest_effect
+from .._resolver.guest.effect import NOTHING, RESTART, GuestEffect, MaybeVMI, guest_effect
 from .._resolver.kubevirt.admission import admitter
 from .._resolver.kubevirt.config.cluster import Cluster
-from .._resolver.kubevirt.find import revision_names as naming
+from .._resolver.kubevirt.find import revision_names
 from .._resolver.kubevirt.vm.readiness import has_guest
-from .._resolver.kubevirt.vmi.vmi import build, guest
+from .._resolver.kubevirt.vmi.vmi import build, guest_figures
 from .._resolver.kubevirt.webhooks import validate
 from .._resolver.kubevirt.webhooks.mutate import admit
 from .._resolver.kubevirt.webhooks.response import invalid
@@ -42,7 +42,7 @@ _IRRELEVANT: Final = ("domain.cpu.maxSockets", "domain.memory.maxGuest", "domain
 class UpgradeSide(NamedTuple):
     """A cluster before or after the upgrade.
 
-    environment: what decides on its pods. environments: the same by namespace, where the namespace matters.
+    environment: the settings that decide on its pods. environments: the same by namespace, where the namespace matters.
     """
 
     cluster: Cluster
@@ -51,7 +51,7 @@ class UpgradeSide(NamedTuple):
 
 
 class VMStart(NamedTuple):
-    """The result of a start. spec: of the VMI as it is stored. pod: {requests, limits}, quantities by resource.
+    """The result of a start. spec: the spec of the VMI as stored. pod: {requests, limits}, quantities by resource.
 
     problem: why KubeVirt cannot start the VM, in its words; the rest is empty then, or only the pod.
     """
@@ -62,7 +62,7 @@ class VMStart(NamedTuple):
 
     @property
     def guest(self) -> Manifest:
-        return guest(self.spec) if self.spec is not None else {}
+        return guest_figures(self.spec) if self.spec is not None else {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class UpgradeChange:
     manifest: the live VM or template. before, after: the next start on either side; of a new VM, with the default
     values of the parameters.
 
-    changes: of the VMI's spec, [{field, before, after}]. lost: fields of the VM that the new API drops.
+    changes: differences of the VMI's spec, [{field, before, after}]. lost: fields of the VM that the new API drops.
     refusal, refusal_before: why KubeVirt rejects any change of the VM, or a new VM, after the upgrade, and now; "" if
     it does not.
     """
@@ -114,7 +114,7 @@ class UpgradeChange:
 class VMChange(UpgradeChange):
     """A VM before and after an upgrade.
 
-    effect: of the upgrade on the guest; what the guest lacks before the upgrade as well does not count.
+    effect: what the upgrade does to the guest, without what the guest lacks before the upgrade as well.
     pinned: whether the upgrade turns the captured revision into a pin. unreadable: the new KubeVirt does not read a
     revision of the VM, because it is of an older API version. refresh: the drift after the upgrade.
     """
@@ -143,7 +143,7 @@ def upgrade_side(cluster: Cluster, vms: Sequence[Manifest] = (), objects: QuotaO
     )
 
 
-def vm_change(vm: Manifest, vmi: Instance, before: UpgradeSide, after: UpgradeSide) -> VMChange:
+def vm_change(vm: Manifest, vmi: MaybeVMI, before: UpgradeSide, after: UpgradeSide) -> VMChange:
     """Compares a VM before and after an upgrade. vmi: the VM's VMI, see `guest.effect`."""
     start_before, start_after = _next_start(vm, before), _next_start(vm, after)
     changes = _spec_changes(start_before, start_after)
@@ -163,9 +163,9 @@ def vm_change(vm: Manifest, vmi: Instance, before: UpgradeSide, after: UpgradeSi
 
 
 def _effect(
-    vm: Manifest, vmi: Instance, before: Cluster, after: Cluster, changes: tuple[dict[str, Any], ...]
+    vm: Manifest, vmi: MaybeVMI, before: Cluster, after: Cluster, changes: tuple[dict[str, Any], ...]
 ) -> GuestEffect:
-    """The effect of an upgrade on a guest. changes: of the VMI's spec at the next start, with defaults."""
+    """The effect of an upgrade on a guest. changes: the changes of the VMI's spec at the next start, with defaults."""
     earlier, now = (guest_effect(vm, vm, vmi, cluster) for cluster in (before, after))
     if (now.needs, now.outstanding, now.requested) == (earlier.needs, earlier.outstanding, earlier.requested):
         now = now._replace(needs=NOTHING, reason="", requested=False)
@@ -179,10 +179,11 @@ def _spec_changes(before: VMStart, after: VMStart) -> tuple[dict[str, Any], ...]
 
 
 def _next_start(vm: Manifest, side: UpgradeSide) -> VMStart:
-    """Computes the next start of a VM. vm: as it is stored."""
-    built = build(vm, side.cluster)
-    if built.spec is None or built.metadata is None:
-        return VMStart(problem=built.error.message if built.error is not None else "the VM cannot be expanded")
+    """Computes the next start of a VM. vm: the VM as stored."""
+    try:
+        built = build(vm, side.cluster)
+    except KubeVirtError as error:
+        return VMStart(problem=error.message)
     try:
         environment = side.environments.get(namespace_of(vm), side.environment)
         spec, pod = launch(built.metadata, built.spec, environment)
@@ -191,18 +192,18 @@ def _next_start(vm: Manifest, side: UpgradeSide) -> VMStart:
     return VMStart(spec, {"requests": texts(pod.requests), "limits": texts(pod.limits)})
 
 
-def refusal(vm: Manifest, cluster: Cluster, new: bool = False) -> str:
+def refusal(vm: Manifest, cluster: Cluster, is_new: bool = False) -> str:
     """Why KubeVirt would reject any change of a stored VM, or a new VM; or ""."""
     applied = release_schema.canonical("VirtualMachine", copy(vm), cluster.release)
     spec = copy(applied["spec"])
     response = validate.virtual_machine(applied, cluster)
     if not response.allowed:
         return response.message
-    before = None if new else spec
+    before = None if is_new else spec
     try:
         causes = admitter.virtual_machine_causes(applied["spec"], spec, before, namespace_of(vm), cluster.kubevirt)
-    except Panic as panic:
-        return str(panic)
+    except KubeVirtError as error:
+        return error.message
     return invalid(causes).message if causes else ""
 
 
@@ -219,7 +220,7 @@ def _pinned(vm: Manifest, side: UpgradeSide) -> bool:
     """Up to KubeVirt 1.4 a revision in the spec is the captured one."""
     release = side.cluster.release
     return release.captures_in_status and any(
-        naming.referenced(vm, matcher_field, release).pinned for matcher_field in MATCHER_FIELDS
+        revision_names.referenced(vm, matcher_field, release).pinned for matcher_field in MATCHER_FIELDS
     )
 
 
@@ -234,7 +235,7 @@ class Admission(NamedTuple):
 
 
 class Admissions(NamedTuple):
-    """vms: by (namespace, name). quotas: to which the upgrade makes a difference; see admission.check_quotas. They also
+    """vms: (namespace, name) → Admission. quotas: those that the upgrade affects; see admission.check_quotas. They also
     have fits_before.
     """
 
@@ -283,8 +284,8 @@ def template_change(template: Manifest, before: UpgradeSide, after: UpgradeSide)
         )
         dropped = _lost(vm, before, after)
     except (AttributeError, FieldError, KeyError, TypeError, ValueError) as error:
-        broken = VMStart(problem=f"the template makes no VM: {' '.join(str(error).split())}")
-        return UpgradeChange(template, broken, broken, (), (), "", "")
+        unusable = VMStart(problem=f"the template makes no VM: {' '.join(str(error).split())}")
+        return UpgradeChange(template, unusable, unusable, (), (), "", "")
     return UpgradeChange(
         template,
         start_before,
@@ -312,4 +313,4 @@ def _new_start(vm: Manifest, side: UpgradeSide) -> tuple[VMStart, str]:
     if admission.admitted is None:
         message = admission.refusal.message if admission.refusal is not None else "is rejected"
         return VMStart(problem=message), message
-    return _next_start(admission.admitted, side), refusal(admission.admitted, side.cluster, new=True)
+    return _next_start(admission.admitted, side), refusal(admission.admitted, side.cluster, is_new=True)

@@ -3,42 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
-from ...module_utils._resolver.api.errors import FieldError, Panic
+from ...module_utils._resolver.api.errors import FieldError, KubeVirtError, Panic
 from ...module_utils._resolver.api.finding import NOTE, WARNING
 from ...module_utils._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, ObjectKey, references
 from ...module_utils._resolver.api.release_schema import canonical
 from ...module_utils._resolver.api.schema import equal
 from ...module_utils._resolver.choose.stored_choice import stored_choice
-from ...module_utils._resolver.guest.effect import ASSUMED, RESTART, UNKNOWN, admitted_effect
+from ...module_utils._resolver.guest.effect import ASSUMED, RESTART, UNKNOWN, GuestEffect, admitted_effect, guest_effect
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
+from ...module_utils._resolver.kubevirt.find.find import effective_spec
 from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
 from .findings import LocatedFinding
-from .objects import VM, Declared, KnownObjects, has_name
+from .objects import VM, DeclaredObject, KnownObjects, has_name
 
 Manifest = dict[str, Any]
 
 
 class ChangedGuest(NamedTuple):
-    """What a change does to the guest of a VM. before, after: see `vmi.guest`. needs: of `GuestEffect`."""
+    """The effect of a change on the guest of a VM.
+
+    before, after: the result of `vmi.guest_figures`. needs: see `GuestEffect`.
+    refresh: the instancetype or preference has changed, which the VM takes up by a refresh.
+    """
 
     label: str
     file: str
     before: Manifest
     after: Manifest
     needs: str
+    refresh: bool
 
 
-def by_key(objects: Iterable[Declared]) -> dict[ObjectKey, Manifest]:
+def by_key(objects: Iterable[DeclaredObject]) -> dict[ObjectKey, Manifest]:
     """The objects of a revision by their keys. Objects without a name cannot be found again."""
-    return {ObjectKey.of(entry.manifest): entry.manifest for entry in objects if has_name(entry.manifest)}
+    return {ObjectKey.of(declared.manifest): declared.manifest for declared in objects if has_name(declared.manifest)}
 
 
 def compare(
     base: Mapping[ObjectKey, Manifest],
     base_lookup: KnownObjects,
-    head: Sequence[Declared],
+    head: Sequence[DeclaredObject],
     head_lookup: KnownObjects,
     kubevirt: KubeVirt,
 ) -> Iterator[LocatedFinding]:
@@ -49,16 +56,16 @@ def compare(
     halted is assumed to run as the base declares it.
     """
     base_cluster, head_cluster = _clusters(base_lookup, head_lookup, kubevirt)
-    vms = [entry.manifest for entry in head if entry.manifest["kind"] == VM]
-    for entry, before in _pairs(base, head):
+    vms = [declared.manifest for declared in head if declared.manifest["kind"] == VM]
+    for declared, before in _pairs(base, head):
         try:
-            entry = _with_earlier_choice(entry, before)
-            if before.get("spec") == entry.manifest.get("spec"):
+            declared = _with_earlier_choice(declared, before)
+            if before.get("spec") == declared.manifest.get("spec"):
                 continue
-            if entry.manifest["kind"] == VM:
-                yield from _restart(entry, before, base_cluster, head_cluster)
-            elif entry.manifest["kind"] in MATCHER_FIELD_OF_KIND:
-                yield from _changed(entry, before, vms, kubevirt)
+            if declared.manifest["kind"] == VM:
+                yield from _restart(declared, before, base_cluster, head_cluster)
+            elif declared.manifest["kind"] in MATCHER_FIELD_OF_KIND:
+                yield from _changed(declared, before, vms, kubevirt)
         except (FieldError, Panic):
             # evaluate reports the errors of the object itself.
             continue
@@ -67,26 +74,49 @@ def compare(
 def guests(
     base: Mapping[ObjectKey, Manifest],
     base_lookup: KnownObjects,
-    head: Sequence[Declared],
+    head: Sequence[DeclaredObject],
     head_lookup: KnownObjects,
     kubevirt: KubeVirt,
 ) -> Iterator[ChangedGuest]:
-    """The guests of the changed VMs that KubeVirt accepts before and after; the arguments are those of `compare`."""
+    """The guests of the VMs that change and that KubeVirt accepts before and after.
+
+    An unchanged VM counts if its instancetype or preference changes. The arguments are those of `compare`.
+    """
     base_cluster, head_cluster = _clusters(base_lookup, head_lookup, kubevirt)
-    for entry, before in _pairs(base, head):
-        if entry.manifest["kind"] != VM:
+    refreshed_cluster = Cluster(head_lookup, kubevirt)
+    for declared, before in _pairs(base, head):
+        if declared.manifest["kind"] != VM:
             continue
         try:
-            entry = _with_earlier_choice(entry, before)
+            declared = _with_earlier_choice(declared, before)
             admitted = admit(before, None, base_cluster).admitted
-            if before.get("spec") == entry.manifest.get("spec") or admitted is None:
+            if admitted is None:
                 continue
-            effect = admitted_effect(admitted, admit(entry.manifest, admitted, head_cluster), ASSUMED, head_cluster)
+            refresh = before.get("spec") == declared.manifest.get("spec")
+            effect = (
+                _refresh(admitted, base_cluster, refreshed_cluster)
+                if refresh
+                else admitted_effect(admitted, admit(declared.manifest, admitted, head_cluster), ASSUMED, head_cluster)
+            )
         except (FieldError, Panic):
             continue
-        if effect.guest_before and effect.guest_after:
+        if effect is not None and effect.guest_before and effect.guest_after:
             figures = effect.guest_before, effect.guest_after
-            yield ChangedGuest(entry.label, entry.location.file, *figures, effect.needs)
+            yield ChangedGuest(declared.label, declared.location.file, *figures, effect.needs, refresh)
+
+
+def _refresh(vm: Manifest, before: Cluster, after: Cluster) -> GuestEffect | None:
+    """The effect of a refresh of a VM; None if it has nothing to take up, or something is missing."""
+    try:
+        captured, current = (
+            {field: effective_spec(vm, field, cluster.objects, cluster.release) for field in MATCHER_FIELDS}
+            for cluster in (before, after)
+        )
+    except KubeVirtError:
+        return None
+    if captured == current:
+        return None
+    return guest_effect(vm, copy(vm), ASSUMED, after, captured, current)
 
 
 def _clusters(base_lookup: KnownObjects, head_lookup: KnownObjects, kubevirt: KubeVirt) -> tuple[Cluster, Cluster]:
@@ -96,54 +126,56 @@ def _clusters(base_lookup: KnownObjects, head_lookup: KnownObjects, kubevirt: Ku
     return Cluster(base_lookup, kubevirt), Cluster(after, kubevirt)
 
 
-def _pairs(base: Mapping[ObjectKey, Manifest], head: Sequence[Declared]) -> Iterator[tuple[Declared, Manifest]]:
+def _pairs(
+    base: Mapping[ObjectKey, Manifest], head: Sequence[DeclaredObject]
+) -> Iterator[tuple[DeclaredObject, Manifest]]:
     """The objects of the head that the base has too, each with its manifest in the base."""
-    for entry in head:
-        before = base.get(ObjectKey.of(entry.manifest)) if has_name(entry.manifest) else None
+    for declared in head:
+        before = base.get(ObjectKey.of(declared.manifest)) if has_name(declared.manifest) else None
         if before is not None:
-            yield entry, before
+            yield declared, before
 
 
-def _with_earlier_choice(entry: Declared, before: Manifest) -> Declared:
+def _with_earlier_choice(declared: DeclaredObject, before: Manifest) -> DeclaredObject:
     """The VM with what was chosen for its workload before, unless the workload or the size changes."""
-    if entry.manifest["kind"] != VM:
-        return entry
-    choice_before, choice_after = stored_choice(before), stored_choice(entry.manifest)
+    if declared.manifest["kind"] != VM:
+        return declared
+    choice_before, choice_after = stored_choice(before), stored_choice(declared.manifest)
     if (
         choice_before is None
         or choice_after is None
         or (choice_before.workload, choice_before.size) != (choice_after.workload, choice_after.size)
     ):
-        return entry
+        return declared
     matchers = {matcher_field.matcher: before["spec"].get(matcher_field.matcher) for matcher_field in MATCHER_FIELDS}
-    return entry._replace(manifest={**entry.manifest, "spec": {**entry.manifest["spec"], **matchers}})
+    return declared._replace(manifest={**declared.manifest, "spec": {**declared.manifest["spec"], **matchers}})
 
 
 def _restart(
-    entry: Declared, before: Manifest, base_cluster: Cluster, head_cluster: Cluster
+    declared: DeclaredObject, before: Manifest, base_cluster: Cluster, head_cluster: Cluster
 ) -> Iterator[LocatedFinding]:
     admitted = admit(before, None, base_cluster).admitted
     if admitted is None:
         return
-    effect = admitted_effect(admitted, admit(entry.manifest, admitted, head_cluster), ASSUMED, head_cluster)
+    effect = admitted_effect(admitted, admit(declared.manifest, admitted, head_cluster), ASSUMED, head_cluster)
     if effect.needs == RESTART:
         fields = ", ".join(str(change["field"]) for change in effect.changes[:3])
         message = f"the change needs a restart of a running guest: {effect.reason or fields}"
-        yield entry.finding("needs-restart", WARNING, "spec", message)
+        yield declared.finding("needs-restart", WARNING, "spec", message)
     elif effect.needs == UNKNOWN:
         message = "the effect on a running guest is unknown until the errors of the VM are fixed"
-        yield entry.finding("unchecked", NOTE, "spec", message)
+        yield declared.finding("unchecked", NOTE, "spec", message)
 
 
 def _changed(
-    entry: Declared, before: Manifest, vms: Sequence[Manifest], kubevirt: KubeVirt
+    declared: DeclaredObject, before: Manifest, vms: Sequence[Manifest], kubevirt: KubeVirt
 ) -> Iterator[LocatedFinding]:
-    matcher_field = MATCHER_FIELD_OF_KIND[entry.manifest["kind"]]
+    matcher_field = MATCHER_FIELD_OF_KIND[declared.manifest["kind"]]
     spec_before, spec_after = (
         canonical(matcher_field.spec_type, manifest.get("spec"), kubevirt.release)
-        for manifest in (before, entry.manifest)
+        for manifest in (before, declared.manifest)
     )
-    users = sum(ObjectKey.of(entry.manifest) in references(vm) for vm in vms)
+    users = sum(ObjectKey.of(declared.manifest) in references(vm) for vm in vms)
     if users and not equal(matcher_field.spec_type, spec_before, spec_after):
         message = f"{users} VM{'s' * (users != 1)} captured the object before the change; run refresh_revisions"
-        yield entry.finding("changed-size", NOTE, "spec", message)
+        yield declared.finding("changed-size", NOTE, "spec", message)

@@ -1,4 +1,4 @@
-"""What boot sources add to the check: the choice for a workload, and findings about disks."""
+"""Adds boot sources to the check: the choice for a workload, and findings about disks."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from ...module_utils._boot_sources import workload_options as workload
-from ...module_utils._boot_sources.findings import boot_source_findings
 from ...module_utils._boot_sources.from_image import image_inferences
+from ...module_utils._boot_sources.unusable_sources import boot_source_findings
 from ...module_utils._boot_sources.workload import AvailableObjects, resolve
 from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
@@ -18,9 +18,9 @@ from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from . import containerfiles
 from .extension import CheckExtension
 from .findings import LocatedFinding, Location
-from .objects import VM, Declared, KnownObjects
+from .objects import VM, DeclaredObject, KnownObjects
 from .options import COLLECTION
-from .sources import Source, entries, is_containerfile
+from .sources import Source, is_containerfile, mapping_items
 from .tasks import TaskObject, virtual_machine_of
 
 Manifest = dict[str, Any]
@@ -35,7 +35,7 @@ _ROLE_DEFAULTS: Final = "boot_sources_defaults"
 
 
 def _declares(_location: Location, key: str, value: Any) -> bool:
-    """Whether the entry is a task of the module, or the variable of the role."""
+    """Whether a key and its value are a task of the module, or the variable of the role."""
     return (key == _MODULE and isinstance(value, dict)) or (key == _ROLE_LIST and isinstance(value, list))
 
 
@@ -44,7 +44,7 @@ class BootSources(CheckExtension):
     options = ("workload", "infer_from_registry")
 
     def creates(self, source: Source, namespace: str) -> Iterator[ObjectKey]:
-        for _location, key, value, variables in entries(source.location, source.content, _declares):
+        for _location, key, value, variables in mapping_items(source.location, source.content, _declares):
             task: Options = value
             if key == _ROLE_LIST:
                 task = {_LIST: value, "defaults": variables.get(_ROLE_DEFAULTS)}
@@ -60,28 +60,28 @@ class BootSources(CheckExtension):
                     yield ObjectKey(_SOURCE, str(merged.get("namespace") or namespace), str(merged["name"]))
 
     def decide(
-        self, entry: TaskObject, known: Sequence[Manifest], release: Release
-    ) -> Iterable[Declared | LocatedFinding]:
-        if entry.options.get("workload") is None:
-            return _of_image(entry)
-        return _of_workload(entry, known, release)
+        self, task_object: TaskObject, known: Sequence[Manifest], release: Release
+    ) -> Iterable[DeclaredObject | LocatedFinding]:
+        if task_object.options.get("workload") is None:
+            return _vm_of_image(task_object)
+        return _vm_of_workload(task_object, known, release)
 
     def findings(
-        self, sources: Sequence[Source], objects: Sequence[Declared], lookup: KnownObjects, kubevirt: KubeVirt
+        self, sources: Sequence[Source], objects: Sequence[DeclaredObject], lookup: KnownObjects, kubevirt: KubeVirt
     ) -> Iterator[LocatedFinding]:
         for source in sources:
             if is_containerfile(source.location.file):
                 yield from containerfiles.findings(source, lookup, kubevirt.release)
 
 
-def _of_workload(
-    entry: TaskObject, candidates: Sequence[Manifest], release: Release
-) -> Iterator[Declared | LocatedFinding]:
+def _vm_of_workload(
+    task_object: TaskObject, candidates: Sequence[Manifest], release: Release
+) -> Iterator[DeclaredObject | LocatedFinding]:
     """The VM with what is chosen for its workload among the known objects, which have names.
 
     The cluster may have other DataSources, but no other instancetypes and preferences.
     """
-    options = entry.options
+    options = task_object.options
     candidates = [
         item for item in candidates if item["metadata"].get("namespace") == options["namespace"] or _shared(item)
     ]
@@ -94,17 +94,17 @@ def _of_workload(
         available = AvailableObjects(preferences, instancetypes, sources or None)
         choice = resolve(workload.request_of(options), available, release).as_data()
         options = workload.apply_choice(options, choice, workload.size_of(options))
-        yield from _of_image(entry._replace(options=options))
+        yield from _vm_of_image(task_object._replace(options=options))
     except MissingObject as error:
         message = f"{error}; pass what the cluster has with --objects"
-        yield entry.finding("not-found", WARNING, "", message)._replace(unjudged=VM)
+        yield task_object.finding("not-found", WARNING, "", message)._replace(unjudged=VM)
         return
     except (Rejected, FieldError) as error:
-        yield entry.finding("not-found", ERROR, "", str(error))
+        yield task_object.finding("not-found", ERROR, "", str(error))
         return
     if sources == []:
         message = "no DataSource is among the checked files, so the boot source is not checked; pass it with --objects"
-        yield entry.finding("unchecked", NOTE, "workload", message)
+        yield task_object.finding("unchecked", NOTE, "workload", message)
 
 
 def _shared(manifest: Manifest) -> bool:
@@ -112,16 +112,16 @@ def _shared(manifest: Manifest) -> bool:
     return manifest["kind"] in (_SOURCE, PREFERENCE.cluster_kind, INSTANCETYPE.cluster_kind)
 
 
-def _of_image(entry: TaskObject) -> Iterator[Declared | LocatedFinding]:
+def _vm_of_image(task_object: TaskObject) -> Iterator[DeclaredObject | LocatedFinding]:
     """Raises FieldError."""
-    options = entry.options
+    options = task_object.options
     if options.get("infer_from_registry") and (
-        inferences := image_inferences(entry.module.manifest(options), None, {})
+        inferences := image_inferences(task_object.module.manifest(options), None, {})
     ):
         first = inferences[0]
         message = (
             f"the image {first.image.name} decides on the {first.matcher_field.matcher}; the check asks no registry"
         )
-        yield entry.unchecked("infer_from_registry", message)
+        yield task_object.unchecked("infer_from_registry", message)
         return
-    yield virtual_machine_of(entry)
+    yield virtual_machine_of(task_object)

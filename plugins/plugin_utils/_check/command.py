@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from ...module_utils._cluster.client.files import write_file
 from ...module_utils._resolver.api import release as releases
 from ...module_utils._resolver.api.errors import bug_report
-from ...module_utils._resolver.api.finding import ERROR, WARNING
+from ...module_utils._resolver.api.finding import ERROR, SEVERITIES, WARNING
 from ...module_utils._resolver.api.matcher import ObjectKey
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of, version_of
@@ -25,13 +25,13 @@ from .diagnosis import Diagnosis
 from .extension import CheckExtension
 from .findings import RULES, LocatedFinding, Location, with_lines, without_secrets
 from .governance import Governance
-from .objects import Declared
+from .objects import DeclaredObject, KnownObjects
 from .sources import UsageError
 from .templates import Templates
 
 Manifest = dict[str, Any]
 
-# What capabilities add.
+# The capabilities that extend the check.
 EXTENSIONS: Final[tuple[CheckExtension, ...]] = (
     Templates(),
     BootSources(),
@@ -45,28 +45,28 @@ CLEAN, FINDINGS, UNUSABLE = 0, 1, 2
 
 # Allocations before a collection of the youngest generation, and how many of them before the next older ones'.
 _COLLECTIONS: Final = (100_000, 50, 1000)
-_SEVERITY: Final = ("note", "warning", "error")
 
 
 class _Cluster(NamedTuple):
-    """What is known of the cluster: objects, and the documents of the files in which they are."""
+    """The known part of the cluster: objects, and the documents of their files."""
 
     objects: Sequence[Manifest] = ()
     sources: Sequence[sources.Source] = ()
 
 
 class _Objects(NamedTuple):
-    """objects: in the paths. labels: of these, and of those whose form is wrong, with their files.
+    """objects: the objects in the paths. labels: their labels and those of malformed objects → files.
 
-    unchecked: the kinds of those that cannot be judged. lookup: the objects of the paths and of the cluster. keys: of
-    all objects in the paths, whatever their kind. texts: the files. findings: about the form of files and objects.
-    sources: the documents. starts: their first lines.
+    unchecked: the kinds of those that cannot be judged. lookup: the objects of the paths and of the cluster. keys: the
+    keys of all objects in the paths, whatever their kind. texts: the files. findings: about the form of files and
+    objects.
+    sources: the documents. starts: the first lines of documents.
     """
 
-    objects: list[Declared]
+    objects: list[DeclaredObject]
     labels: list[tuple[str, str]]
     unchecked: list[str]
-    lookup: objects.KnownObjects
+    lookup: KnownObjects
     keys: set[ObjectKey]
     texts: dict[str, bytes]
     findings: list[LocatedFinding]
@@ -93,8 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         print(f"error: {bug_report(error)}", file=sys.stderr)
         return UNUSABLE
-    threshold = _SEVERITY.index(options.fail_on)
-    return FINDINGS if any(_SEVERITY.index(finding.level) >= threshold for finding in report.findings) else CLEAN
+    threshold = SEVERITIES.index(options.fail_on)
+    return FINDINGS if any(SEVERITIES.index(finding.severity) <= threshold for finding in report.findings) else CLEAN
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -117,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
         "what to do about fields that KubeVirt does not know and drops: error, warning, nothing (default: warn)"
     )
     add("--validate", choices=list(evaluate.VALIDATION), default=evaluate.WARN, help=validate_help)
-    add("--fail-on", choices=_SEVERITY[::-1], default=ERROR, help="least level with exit code 1 (default: error)")
+    add("--fail-on", choices=SEVERITIES, default=ERROR, help="least level with exit code 1 (default: error)")
     return parser
 
 
@@ -126,7 +126,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     kubevirt = _kubevirt(options.kubevirt, options.kubevirt_version)
     others = _read(options.objects, b"", kubevirt, options.namespace, _Cluster())
     catalog = builtin_objects(kubevirt.release) if options.catalog == "builtin" else []
-    cluster = _Cluster([*catalog, *(entry.manifest for entry in others.objects)], others.sources)
+    cluster = _Cluster([*catalog, *(declared.manifest for declared in others.objects)], others.sources)
     head = _read(options.path, stdin, kubevirt, options.namespace, cluster)
     base = _read(options.base, b"", kubevirt, options.namespace, cluster) if options.base else None
     earlier = None if base is None else bases.by_key(base.objects)
@@ -140,9 +140,9 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     if base is not None:
         findings += bases.compare(earlier or {}, base.lookup, head.objects, head.lookup, kubevirt)
     findings += prerequisites.findings(head.objects, head.keys | others.keys, kubevirt.release)
-    findings = with_lines(without_secrets(prerequisites.once(findings), head.sources), head.texts, head.starts)
+    findings = with_lines(without_secrets(prerequisites.merge_notes(findings), head.sources), head.texts, head.starts)
     is_image = any(sources.is_containerfile(source.location.file) for source in head.sources)
-    if not head.labels and not is_image and not any(finding.level == ERROR for finding in findings):
+    if not head.labels and not is_image and not any(finding.severity == ERROR for finding in findings):
         nothing = "nothing checked: found no VM, instancetype or preference that the check can judge; check the paths"
         findings.append(LocatedFinding("unchecked", WARNING, Location(options.path[0]), "", "", nothing))
     reported = [finding for finding in findings if finding.rule not in options.ignore]
@@ -157,32 +157,32 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
 def _read(paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str, cluster: _Cluster) -> _Objects:
     repository = sources.read(paths, stdin)
     keys: set[ObjectKey] = set()
-    results: list[Declared | LocatedFinding | tasks.TaskObject] = []
+    results: list[DeclaredObject | LocatedFinding | tasks.TaskObject] = []
     catalog = [source for source in repository.sources if objects.is_catalog(source.content)]
     if catalog:
         results += objects.catalog(catalog, kubevirt.release)
     for source in repository.sources:
         for manifest in (*sources.manifests([source]), *tasks.task_manifests(source.location, source.content)):
             for inside in _objects_in(manifest):
-                keys.update(prerequisites.declared([inside.manifest], namespace))
+                keys.update(prerequisites.declared_keys([inside.manifest], namespace))
                 results += objects.objects_of_manifest(inside, kubevirt.release, namespace)
         results += tasks.objects_of_document(source, namespace)
         keys.update(key for extension in EXTENSIONS for key in extension.creates(source, namespace))
     for host in hosts.hosts(repository):
         results += [host] if isinstance(host, LocatedFinding) else tasks.host_vm(host, namespace)
-    known = [*cluster.objects, *(result.manifest for result in results if isinstance(result, Declared))]
-    candidates = objects.KnownObjects(known).all
-    decided: list[Declared | LocatedFinding] = []
+    known = [*cluster.objects, *(result.manifest for result in results if isinstance(result, DeclaredObject))]
+    candidates = KnownObjects(known).all
+    decided: list[DeclaredObject | LocatedFinding] = []
     for result in results:
         if isinstance(result, tasks.TaskObject):
             decided += _decided(result, candidates, kubevirt.release)
         else:
             decided.append(result)
     for extension in EXTENSIONS:
-        declared = [result for result in decided if isinstance(result, Declared)]
-        others = [result for result in decided if not isinstance(result, Declared)]
+        declared = [result for result in decided if isinstance(result, DeclaredObject)]
+        others = [result for result in decided if not isinstance(result, DeclaredObject)]
         decided = [*others, *extension.prepared(declared, [*cluster.sources, *repository.sources], kubevirt.release)]
-    found = [result for result in decided if isinstance(result, Declared)]
+    found = [result for result in decided if isinstance(result, DeclaredObject)]
     labels = [(result.label, result.location.file) for result in found]
     # An object may have several findings, and still be judged without what is wrong.
     judged = {result.location for result in found}
@@ -199,7 +199,7 @@ def _read(paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str
     unjudged = [finding for finding in made if finding.unjudged]
     findings = [*repository.findings, *(finding for finding in made if not finding.unjudged), *unjudged]
     # A declared object overrides a known object of the same name.
-    lookup = objects.KnownObjects([*cluster.objects, *(entry.manifest for entry in found)])
+    lookup = KnownObjects([*cluster.objects, *(declared.manifest for declared in found)])
     kinds = [*(finding.unjudged for finding in unjudged), *objects.unreadable_kinds(repository)]
     return _Objects(
         found, labels, kinds, lookup, keys, repository.texts, findings, repository.sources, repository.starts
@@ -218,13 +218,13 @@ def _objects_in(source: sources.SourceManifest) -> Iterator[sources.SourceManife
 
 
 def _decided(
-    entry: tasks.TaskObject, known: Sequence[Manifest], release: Release
-) -> Iterable[Declared | LocatedFinding]:
+    task_object: tasks.TaskObject, known: Sequence[Manifest], release: Release
+) -> Iterable[DeclaredObject | LocatedFinding]:
     """The VM that a task declares, with what capabilities choose for it."""
     for extension in EXTENSIONS:
-        if any(entry.options.get(option) not in (None, False) for option in extension.options):
-            return extension.decide(entry, known, release)
-    return [tasks.virtual_machine_of(entry)]
+        if any(task_object.options.get(option) not in (None, False) for option in extension.options):
+            return extension.decide(task_object, known, release)
+    return [tasks.virtual_machine_of(task_object)]
 
 
 def _kubevirt(path: str | None, version: str | None) -> KubeVirt:

@@ -1,4 +1,4 @@
-"""What is wrong with the defaults that a Containerfile publishes in its image."""
+"""Finds errors in the defaults that a Containerfile publishes in its image."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def findings(source: Source, lookup: KnownObjects, release: Release) -> Iterator
 
 
 def _problem(label: ImageLabel, place: Location) -> LocatedFinding | None:
-    """What is wrong with a label itself."""
+    """Errors in a label itself."""
     if not label.variable:
         if label.label not in VOLUME_LABELS:
             return None

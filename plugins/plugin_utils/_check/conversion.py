@@ -1,4 +1,4 @@
-"""What conversion adds to the check: presets, and what an instancetype, a preference or one template would replace."""
+"""Adds conversion to the check: presets, and the hand-written fields and templates that one object would replace."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.tree import value_at
 from ...module_utils._resolver.choose.fitting import Constraints, fitting
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from .evaluate import shown_change, start_level
+from .evaluate import shown_change, start_severity
 from .extension import CheckExtension
 from .findings import LocatedFinding
-from .objects import VM, Declared, KnownObjects, label
+from .objects import VM, DeclaredObject, KnownObjects, label
 from .sources import Source, SourceManifest, manifests
 
 Manifest = dict[str, Any]
@@ -45,41 +45,41 @@ class Conversion(CheckExtension):
         return [] if _is_preset(source.manifest) else None
 
     def prepared(
-        self, objects: Sequence[Declared], sources: Sequence[Source], release: Release
-    ) -> Iterator[Declared | LocatedFinding]:
+        self, objects: Sequence[DeclaredObject], sources: Sequence[Source], release: Release
+    ) -> Iterator[DeclaredObject | LocatedFinding]:
         presets = Sources([item.manifest for item in manifests(sources) if _is_preset(item.manifest)])
-        for entry in objects:
-            if not presets.presets or entry.manifest["kind"] != VM:
-                yield entry
+        for declared in objects:
+            if not presets.presets or declared.manifest["kind"] != VM:
+                yield declared
                 continue
             try:
-                converted = convert(entry.manifest, presets, release)
-                yield entry._replace(manifest=converted.manifest)
+                converted = convert(declared.manifest, presets, release)
+                yield declared._replace(manifest=converted.manifest)
                 for remaining in converted.remaining:
-                    yield entry.finding("deprecated", WARNING, remaining.path, remaining.note.rstrip("."))
+                    yield declared.finding("deprecated", WARNING, remaining.path, remaining.note.rstrip("."))
             except (FieldError, Panic) as error:
                 if isinstance(error, FieldError) and error.path == LABELS:
-                    yield entry.finding("never-starts", start_level(entry.manifest), LABELS, error.reason)
-                yield entry
+                    yield declared.finding("never-starts", start_severity(declared.manifest), LABELS, error.reason)
+                yield declared
 
     def findings(
-        self, sources: Sequence[Source], objects: Sequence[Declared], lookup: KnownObjects, kubevirt: KubeVirt
+        self, sources: Sequence[Source], objects: Sequence[DeclaredObject], lookup: KnownObjects, kubevirt: KubeVirt
     ) -> Iterator[LocatedFinding]:
         templates = []
         for item in manifests(sources):
             if _is_preset(item.manifest):
-                yield from _of_preset(item, kubevirt.release)
+                yield from _preset_findings(item, kubevirt.release)
             elif template_groups.is_template(item.manifest):
                 templates.append(item)
-        yield from _of_templates(templates, lookup, kubevirt.release)
-        yield from _of_windows(objects, lookup, kubevirt)
+        yield from _template_findings(templates, lookup, kubevirt.release)
+        yield from _windows_findings(objects, lookup, kubevirt)
 
 
 def _is_preset(manifest: Manifest) -> bool:
     return bool(manifest["kind"] == preset_rules.KIND)
 
 
-def _of_preset(item: SourceManifest, release: Release) -> Iterator[LocatedFinding]:
+def _preset_findings(item: SourceManifest, release: Release) -> Iterator[LocatedFinding]:
     name = label(item.manifest)
     yield LocatedFinding("deprecated", WARNING, item.location, name, "kind", _REMOVAL)
     try:
@@ -88,14 +88,16 @@ def _of_preset(item: SourceManifest, release: Release) -> Iterator[LocatedFindin
         yield LocatedFinding("invalid", ERROR, item.location, name, error.path.rpartition(": ")[2], error.reason)
 
 
-def _of_windows(objects: Sequence[Declared], lookup: KnownObjects, kubevirt: KubeVirt) -> Iterator[LocatedFinding]:
+def _windows_findings(
+    objects: Sequence[DeclaredObject], lookup: KnownObjects, kubevirt: KubeVirt
+) -> Iterator[LocatedFinding]:
     """A note about each VM with Windows and no preference: the preference that gives what it writes by hand."""
     found: dict[str, ReplacingPreference | None] = {}
-    for entry in objects:
-        vm = entry.manifest
+    for declared in objects:
+        vm = declared.manifest
         if vm["kind"] != VM or PREFERENCE.matcher_of(vm) is not None or not _is_windows(vm):
             continue
-        # Of many VMs after one pattern, one is tried.
+        # VMs of one pattern get one trial.
         key = json.dumps(vm["spec"], sort_keys=True, default=str).replace(f'"{vm["metadata"].get("name")}', '"')
         if key not in found:
             try:
@@ -104,7 +106,7 @@ def _of_windows(objects: Sequence[Declared], lookup: KnownObjects, kubevirt: Kub
                 found[key] = None
         chosen = found[key]
         if chosen is not None:
-            yield entry.finding(_RULE, NOTE, "spec.template.spec.domain", _replacement(chosen, bool(_version(vm))))
+            yield declared.finding(_RULE, NOTE, "spec.template.spec.domain", _replacement(chosen, bool(_version(vm))))
 
 
 def _is_windows(vm: Manifest) -> bool:
@@ -135,15 +137,15 @@ def _version(vm: Manifest) -> str:
 
 def _replacement(chosen: ReplacingPreference, is_certain: bool) -> str:
     lines = sum(len(yaml.safe_dump({path: value}).splitlines()) for path, value in chosen.removed.items())
-    fields = _few(chosen.removed)
-    changes = _few(map(shown_change, chosen.differences))
+    fields = _shortened_list(chosen.removed)
+    changes = _shortened_list(map(shown_change, chosen.differences))
     effect = f"differs in {changes}" if changes else "stays the same"
     needs = f"; it takes an instancetype, too: {chosen.refusal}" if chosen.refusal else ""
     name = f"{'the preference' if is_certain else 'a preference such as'} {chosen.name}"
     return f"{name} gives {lines} lines of the manifest ({fields}); the guest {effect}{needs}"
 
 
-def _of_templates(
+def _template_findings(
     templates: Sequence[SourceManifest], lookup: KnownObjects, release: Release
 ) -> Iterator[LocatedFinding]:
     """A note about all templates, and one about each group that is one template."""
@@ -160,7 +162,7 @@ def _of_templates(
     for group in groups:
         if len(group.members) > 1:
             item = templates[group.members[0].place]
-            others = _few([member.name for member in group.members[1:]])
+            others = _shortened_list([member.name for member in group.members[1:]])
             yield LocatedFinding(
                 _RULE, NOTE, item.location, label(item.manifest), "", f"is one with {others}: {_alike(group, names)}"
             )
@@ -185,11 +187,11 @@ def _instancetypes(lookup: KnownObjects, release: Release) -> dict[str, str]:
     return best
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _few(texts: Iterable[str]) -> str:
+def _shortened_list(texts: Iterable[str]) -> str:
     """``a, b, c and 2 more``"""
     listed = list(texts)
     more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""

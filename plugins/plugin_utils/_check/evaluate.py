@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any, Final
 
 from ...module_utils._resolver.api import release_schema, schema
+from ...module_utils._resolver.api.all_errors import all_errors, collect_errors, without_fields
 from ...module_utils._resolver.api.errors import FieldError, Panic
-from ...module_utils._resolver.api.every_error import every_error, mended, without
 from ...module_utils._resolver.api.finding import CANNOT_BOOT, ERROR, NEVER_STARTS, NOTE, REFUSED, WARNING, Finding
 from ...module_utils._resolver.api.matcher import (
     INSTANCETYPE,
@@ -34,12 +34,12 @@ from ...module_utils._resolver.kubevirt.webhooks.mutate import AdmissionResult, 
 from ...module_utils._resolver.preflight import findings as preflight
 from .._manifest_checks import gated
 from .findings import LocatedFinding, invalid
-from .objects import ELSEWHERE, STORAGE, VM, Declared, KnownObjects
+from .objects import NOT_AMONG_FILES, STORAGE, VM, DeclaredObject, KnownObjects
 from .prerequisites import inferred_from
 
 Manifest = dict[str, Any]
 
-# What a VM gets from its instancetype and preference.
+# The fields that a VM gets from its instancetype and preference.
 _GUEST: Final = tuple(
     f"spec.template.spec.domain.{part}" for part in ("cpu", "memory", "resources", "firmware", "features", "machine")
 )
@@ -48,11 +48,11 @@ _OWNER: Final = ("apiVersion", "kind", "name", "uid")
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 WARN: Final = "warn"
 VALIDATION: Final = {"strict": ERROR, WARN: WARNING, "ignore": ""}
-"""The reaction to fields that the API drops, like its own for `fieldValidation`: Strict, Warn, Ignore → level."""
+"""The reaction to fields that the API drops, like its own for `fieldValidation`: Strict, Warn, Ignore → severity."""
 
 
 def evaluate(
-    objects: Sequence[Declared],
+    objects: Sequence[DeclaredObject],
     lookup: KnownObjects,
     kubevirt: KubeVirt,
     validation: str = WARN,
@@ -64,13 +64,13 @@ def evaluate(
     base: the objects of an earlier revision, to tell new VMs from others; None if there is no such revision.
     """
     evaluation = _Evaluation(lookup, kubevirt, validation, base, checks)
-    for entry in objects:
-        if entry.manifest["kind"] in STORAGE:
+    for declared in objects:
+        if declared.manifest["kind"] in STORAGE:
             continue
         try:
-            yield from evaluation.findings(entry)
+            yield from evaluation.findings(declared)
         except (FieldError, Panic) as error:
-            yield entry.finding("refused", ERROR, "", f"KubeVirt rejects the object: {error}")
+            yield declared.finding("refused", ERROR, "", f"KubeVirt rejects the object: {error}")
 
 
 class _Evaluation:
@@ -85,115 +85,115 @@ class _Evaluation:
         checks: Sequence[preflight.Check],
     ) -> None:
         self.lookup, self.cluster, self.base, self.checks = lookup, Cluster(lookup, kubevirt), base, checks
-        self.release, self.level = kubevirt.release, VALIDATION[validation]
+        self.release, self.severity = kubevirt.release, VALIDATION[validation]
 
-    def findings(self, entry: Declared) -> Iterator[LocatedFinding]:
-        """All errors of an object at once: what has none of its own is judged without the fields that have one."""
-        manifest, kind = entry.manifest, entry.manifest["kind"]
+    def findings(self, declared: DeclaredObject) -> Iterator[LocatedFinding]:
+        """All findings about an object at once: the rest of it is judged without the fields that are wrong."""
+        manifest, kind = declared.manifest, declared.manifest["kind"]
         spec_type = "VirtualMachineSpec" if kind == VM else MATCHER_FIELD_OF_KIND[kind].spec_type
-        yield from self._lost_fields(entry)
-        errors = every_error(_check_form, manifest)
+        yield from self._lost_field_findings(declared)
+        errors = all_errors(_check_metadata, manifest)
         if not isinstance(manifest.get("spec"), dict):
             errors.append(FieldError("spec", "missing; write the object's spec"))
         if not isinstance(manifest.get("spec"), dict) or not isinstance(manifest.get("metadata"), dict):
-            yield from invalid(entry.finding, errors)
+            yield from invalid(declared.finding, errors)
             return
-        problems = _implausible(manifest, spec_type)
+        problems = _implausible_values(manifest, spec_type)
         typed, wrong_types = manifest, set[str]()
         if problems:
-            type_errors, typed, _is_right = mended(partial(_check_types, spec_type), manifest)
+            type_errors, typed, _is_right = collect_errors(partial(_check_types, spec_type), manifest)
             wrong_types = {error.path for error in type_errors}
         errors += [problem for problem in problems if problem.path in wrong_types]
         problems = [problem for problem in problems if problem.path not in wrong_types]
-        wrong = [*entry.wrong, *(_OWNERS if error.path.startswith(_OWNERS) else error.path for error in errors)]
-        yield from invalid(entry.finding, [error for error in errors if not _concerns(error.path, entry.wrong)])
+        wrong = [*declared.wrong, *(_OWNERS if error.path.startswith(_OWNERS) else error.path for error in errors)]
+        yield from invalid(declared.finding, [error for error in errors if not _is_within(error.path, declared.wrong)])
         # Without its namespace, an object would miss what is in the namespace.
-        rest = without(typed, [path for path in wrong if path != "metadata.namespace"])
+        rest = without_fields(typed, [path for path in wrong if path != "metadata.namespace"])
         findings: list[LocatedFinding] = []
         try:
-            findings += self._of_webhooks(entry._replace(manifest=rest))
+            findings += self._webhook_findings(declared._replace(manifest=rest))
             refused = any(finding.rule == "refused" for finding in findings)
         except (FieldError, Panic):
             if not wrong and not problems:
                 raise
             refused = True
-        rule, level = ("invalid", ERROR) if refused else ("never-starts", start_level(rest))
-        yield from (entry.finding(rule, level, problem.path, problem.reason) for problem in problems)
+        rule, severity = ("invalid", ERROR) if refused else ("never-starts", start_severity(rest))
+        yield from (declared.finding(rule, severity, problem.path, problem.reason) for problem in problems)
         # Some messages of the server have no indexes.
-        fields = {field for problem in problems for field in (problem.path, _plain(problem.path))}
+        fields = {field for problem in problems for field in (problem.path, _without_indexes(problem.path))}
         for finding in findings:
             follows = finding.rule == "never-starts" and (wrong or problems)
-            if not (follows or finding.field in fields or _concerns(finding.field, wrong)):
-                yield finding._replace(label=entry.label)
+            if not (follows or finding.field in fields or _is_within(finding.field, wrong)):
+                yield finding._replace(label=declared.label)
 
-    def _of_webhooks(self, entry: Declared) -> Iterator[LocatedFinding]:
+    def _webhook_findings(self, declared: DeclaredObject) -> Iterator[LocatedFinding]:
         """Findings of the API server's and KubeVirt's webhooks."""
-        manifest, kind, spec = entry.manifest, entry.manifest["kind"], entry.manifest["spec"]
+        manifest, kind, spec = declared.manifest, declared.manifest["kind"], declared.manifest["spec"]
         spec_type = "VirtualMachineSpec" if kind == VM else MATCHER_FIELD_OF_KIND[kind].spec_type
         causes = (
             schemas.causes(spec, self.release) if kind == VM else schemas.object_causes(spec_type, spec, self.release)
         )
         for cause in causes:
-            yield entry.finding("refused", ERROR, cause.field, cause.message)
+            yield declared.finding("refused", ERROR, cause.field, cause.message)
         forms = [cause.field for cause in causes if cause.type in (FORBIDDEN, REQUIRED)]
         if "spec.template" in forms:
             return
         if forms:
-            entry = entry._replace(manifest={**manifest, "spec": schema.canonical(spec_type, spec)})
+            declared = declared._replace(manifest={**manifest, "spec": schema.canonical(spec_type, spec)})
         try:
-            others = list(self._of_rules(entry))
+            others = list(self._kubevirt_findings(declared))
         except (FieldError, Panic):
             if not forms:
                 raise
             return
-        # The rules apply to what has the right form.
+        # The rules apply to fields of the right form.
         for finding in others:
-            if not forms or not (finding.rule == "never-starts" or _concerns(finding.field, forms)):
+            if not forms or not (finding.rule == "never-starts" or _is_within(finding.field, forms)):
                 yield finding
 
-    def _of_rules(self, entry: Declared) -> Iterator[LocatedFinding]:
+    def _kubevirt_findings(self, declared: DeclaredObject) -> Iterator[LocatedFinding]:
         """Findings of KubeVirt's webhooks."""
-        manifest, kind = entry.manifest, entry.manifest["kind"]
+        manifest, kind = declared.manifest, declared.manifest["kind"]
         if kind == VM:
-            yield from self._of_vm(entry)
+            yield from self._vm_findings(declared)
             return
-        yield from self._described(entry)
-        yield from self._replacement(entry)
+        yield from self._catalog_findings(declared)
+        yield from self._replacement_findings(declared)
         response = validate.validate(kind, manifest, self.release).as_json()
         if not response["allowed"]:
             field = next((cause["field"] for cause in response.get("causes") or [] if cause.get("field")), "")
-            yield entry.finding("refused", ERROR, field, str(response.get("message")))
+            yield declared.finding("refused", ERROR, field, str(response.get("message")))
 
-    def _lost_fields(self, entry: Declared) -> Iterator[LocatedFinding]:
+    def _lost_field_findings(self, declared: DeclaredObject) -> Iterator[LocatedFinding]:
         """The fields that the API drops, or rejects if asked to be strict."""
-        kind, version = entry.manifest["kind"], self.release.minor_version
+        kind, version = declared.manifest["kind"], self.release.minor_version
         type_name = VM if kind == VM else MATCHER_FIELD_OF_KIND[kind].kind
-        for field in release_schema.unknown(type_name, entry.manifest, self.release) if self.level else ():
+        for field in release_schema.unknown(type_name, declared.manifest, self.release) if self.severity else ():
             if field.path.startswith("status.") or (kind == VM and schemas.is_kept(field.path)):
                 continue
-            known, verb = schema.TYPES[field.type_name], "rejects" if self.level == ERROR else "drops"
+            known, verb = schema.TYPES[field.type_name], "rejects" if self.severity == ERROR else "drops"
             remedy = "; remove it, or upgrade KubeVirt" if field.name in known else did_you_mean(field.name, known)
             message = f"KubeVirt {version} does not know the field and {verb} it{remedy}"
-            yield entry.finding("lost-field", self.level, field.path, message)
+            yield declared.finding("lost-field", self.severity, field.path, message)
 
-    def _described(self, entry: Declared) -> Iterator[LocatedFinding]:
+    def _catalog_findings(self, declared: DeclaredObject) -> Iterator[LocatedFinding]:
         """Labels that differ from the spec, and a preference that no known instancetype satisfies."""
-        manifest, kind = entry.manifest, entry.manifest["kind"]
+        manifest, kind = declared.manifest, declared.manifest["kind"]
         for wrong in wrong_labels(kind, manifest["metadata"].get("labels") or {}, manifest["spec"]):
             actual = wrong.actual or "not set"
             message = f"{wrong.label} is {wrong.value}, but {wrong.field} is {actual}; correct the label"
-            yield entry.finding("wrong-label", WARNING, "metadata.labels", message)
+            yield declared.finding("wrong-label", WARNING, "metadata.labels", message)
         if MATCHER_FIELD_OF_KIND[kind] is not PREFERENCE or not manifest["spec"].get("requirements"):
             return
         namespace = manifest["metadata"].get("namespace") or ""
         sizes = [*self.lookup.listed(INSTANCETYPE.cluster_kind, ""), *self.lookup.listed(INSTANCETYPE.kind, namespace)]
         if sizes and all(rejection_of_pair(size, manifest, "", NEWEST) for size in sizes):
             message = f"none of {len(sizes)} instancetypes satisfies the preference; add one, or lower the requirements"
-            yield entry.finding("unsatisfied", WARNING, "spec.requirements", message)
+            yield declared.finding("unsatisfied", WARNING, "spec.requirements", message)
 
-    def _replacement(self, entry: Declared) -> Iterator[LocatedFinding]:
-        """What is wrong with the replacement of an object, and what it changes in a guest."""
-        manifest, kind = entry.manifest, entry.manifest["kind"]
+    def _replacement_findings(self, declared: DeclaredObject) -> Iterator[LocatedFinding]:
+        """Problems of the replacement of an object, and the fields of a guest that it changes."""
+        manifest, kind = declared.manifest, declared.manifest["kind"]
         state, namespace = state_of(manifest), manifest["metadata"].get("namespace") or ""
         if not state.replacement:
             return
@@ -201,66 +201,66 @@ class _Evaluation:
         counterparts = self.lookup.listed(other.cluster_kind, "")
         counterparts += self.lookup.listed(other.kind, namespace) if namespace else []
         successor = self.lookup.get(kind, namespace, state.replacement)
-        result = replacement(manifest, successor if isinstance(successor, dict) else None, counterparts, self.release)
+        result = replacement(manifest, successor, counterparts, self.release)
         for problem in result.problems:
-            yield entry.finding("replacement", WARNING, "metadata.annotations", problem)
+            yield declared.finding("replacement", WARNING, "metadata.annotations", problem)
         if result.changes:
             fields = ", ".join(map(shown_change, result.changes[:3]))
             more = f" and {len(result.changes) - 3} more" if len(result.changes) > 3 else ""
             message = f"a guest that moves to {state.replacement} changes: {fields}{more}"
-            yield entry.finding("replacement", NOTE, "metadata.annotations", message)
+            yield declared.finding("replacement", NOTE, "metadata.annotations", message)
 
-    def _of_vm(self, entry: Declared) -> Iterator[LocatedFinding]:
-        """Findings about a VM. KubeVirt stops at a wrong matcher; what does not depend on it is judged all the same."""
-        findings = list(self._of_admission(entry))
+    def _vm_findings(self, declared: DeclaredObject) -> Iterator[LocatedFinding]:
+        """Findings about a VM. KubeVirt stops at a wrong matcher; the check judges the independent fields, too."""
+        findings = list(self._admission_findings(declared))
         yield from findings
-        errors = [finding for finding in findings if finding.level == ERROR and finding.field]
+        errors = [finding for finding in findings if finding.severity == ERROR and finding.field]
         matchers = [f"spec.{matcher_field.matcher}" for matcher_field in MATCHER_FIELDS]
-        wrong = [matcher for matcher in matchers if any(_concerns(finding.field, [matcher]) for finding in errors)]
+        wrong = [matcher for matcher in matchers if any(_is_within(finding.field, [matcher]) for finding in errors)]
         if wrong:
-            rest = self._of_vm(entry._replace(manifest=without(entry.manifest, wrong)))
-            certain = (finding for finding in rest if finding.level == ERROR and finding.rule != "never-starts")
+            rest = self._vm_findings(declared._replace(manifest=without_fields(declared.manifest, wrong)))
+            certain = (finding for finding in rest if finding.severity == ERROR and finding.rule != "never-starts")
             for finding in certain:
                 known = any(finding[:-1] == other[:-1] for other in findings)
-                if finding.field and not known and not _concerns(finding.field, _GUEST):
+                if finding.field and not known and not _is_within(finding.field, _GUEST):
                     yield finding
 
-    def _of_admission(self, entry: Declared) -> Iterator[LocatedFinding]:
-        future = admit(entry.manifest, None, self.cluster)
+    def _admission_findings(self, declared: DeclaredObject) -> Iterator[LocatedFinding]:
+        future = admit(declared.manifest, None, self.cluster)
         expected = preflight.findings(future, None, self.cluster, self.lookup.listed, self.checks)
         for found in expected:
             field, message = found.field.split(", ")[0], found.message
             if found.rule == OBSOLETE:
-                yield entry.finding(OBSOLETE, ERROR if self._is_new(found, future) else WARNING, field, message)
-            elif ELSEWHERE in message and found.rule != DEPRECATED:
-                yield inferred_from(entry, field, message.partition(ELSEWHERE)[0].strip())
+                yield declared.finding(OBSOLETE, ERROR if self._is_new(found, future) else WARNING, field, message)
+            elif NOT_AMONG_FILES in message and found.rule != DEPRECATED:
+                yield inferred_from(declared, field, message.partition(NOT_AMONG_FILES)[0].strip())
             elif found.rule == CANNOT_BOOT:
-                # What the guest's system does is the same for any KubeVirt.
-                yield entry.finding(NEVER_STARTS, start_level(entry.manifest), field, message)
+                # The guest's system behaves the same under any KubeVirt.
+                yield declared.finding(NEVER_STARTS, start_severity(declared.manifest), field, message)
             elif found.rule != REFUSED:
-                yield entry.finding(found.rule, found.severity, field, message)
+                yield declared.finding(found.rule, found.severity, field, message)
             elif found.severity != ERROR:
-                yield entry.finding("unchecked", NOTE, field, message)
+                yield declared.finding("unchecked", NOTE, field, message)
             else:
-                yield entry.finding("not-found" if found.missing else REFUSED, ERROR, field, message)
+                yield declared.finding("not-found" if found.missing else REFUSED, ERROR, field, message)
         if future.admitted is None or any(found.missing for found in expected):
-            # What the VM gets from its instancetype and preference is unknown.
+            # Without its instancetype and preference the spec is incomplete.
             return
-        for cause in self._other_causes(future.admitted):
+        for cause in self._remaining_causes(future.admitted):
             message = " ".join(cause.message.split())
             if not any(message in found.line for found in expected):
-                yield entry.finding("refused", ERROR, cause.field, message)
+                yield declared.finding("refused", ERROR, cause.field, message)
 
-    def _is_new(self, found: Finding, future: AdmissionResult) -> bool:
+    def _is_new(self, finding: Finding, future: AdmissionResult) -> bool:
         """Whether a finding is about an object that the VM does not have in the base."""
         if self.base is None:
             return False
         before = self.base.get(ObjectKey.of(future.vm))
         live = None if before is None else admit(before, None, self.cluster).admitted
-        return found in preflight.state_findings(future.admitted or {}, live, self.cluster)
+        return finding in preflight.state_findings(future.admitted or {}, live, self.cluster)
 
-    def _other_causes(self, admitted: Manifest) -> list[Cause]:
-        """What virt-api rejects of a VM besides conflicts and requirements."""
+    def _remaining_causes(self, admitted: Manifest) -> list[Cause]:
+        """The causes for which virt-api rejects a VM, besides conflicts and requirements."""
         applied, stored = copy(admitted), admitted["spec"]
         response = validate.virtual_machine(applied, self.cluster)
         if not response.allowed:
@@ -270,8 +270,8 @@ class _Evaluation:
         )
 
 
-def start_level(manifest: Manifest) -> str:
-    """The level of what keeps a guest from starting: an error if the VM starts it now."""
+def start_severity(manifest: Manifest) -> str:
+    """The severity of what keeps a guest from starting: an error if the VM starts it now."""
     starts = manifest["kind"] == VM and run_strategy(manifest) not in (HALTED, "Manual")
     return ERROR if starts else WARNING
 
@@ -285,25 +285,25 @@ def shown_change(change: dict[str, Any]) -> str:
     return f"{change['field']} {before} -> {after}"
 
 
-def _concerns(field: str, wrong: Iterable[str]) -> bool:
+def _is_within(field: str, wrong: Iterable[str]) -> bool:
     """Whether a field is among those that are wrong, in one or around one."""
     # KubeVirt repeats a part of the path for the name of a disk, and calls the run strategy by its older name.
     field = re.sub(r"disks\.(?=domain\.devices\.disks)", "", field).replace("spec.running", "spec.runStrategy")
-    return bool(field) and any(_meet(field, path) or _meet(field, _plain(path)) for path in wrong)
+    return bool(field) and any(_overlap(field, path) or _overlap(field, _without_indexes(path)) for path in wrong)
 
 
-def _meet(one: str, other: str) -> bool:
+def _overlap(first: str, second: str) -> bool:
     """Whether one of two paths is the other, or leads to it."""
-    shorter, longer = sorted((one, other), key=len)
+    shorter, longer = sorted((first, second), key=len)
     return longer.startswith(shorter) and longer[len(shorter) :][:1] in ("", ".", "[")
 
 
-def _plain(path: str) -> str:
+def _without_indexes(path: str) -> str:
     """A path without indexes."""
     return re.sub(r"\[\d+]", "", path)
 
 
-def _check_form(manifest: Manifest) -> None:
+def _check_metadata(manifest: Manifest) -> None:
     """Raises FieldError for what every API server rejects of an object's metadata."""
     metadata = manifest.get("metadata")
     if not isinstance(metadata, dict) or not metadata.get("name"):
@@ -331,6 +331,6 @@ def _check_types(spec_type: str, manifest: Manifest) -> None:
         raise error.with_parent("spec") from error
 
 
-def _implausible(manifest: Manifest, spec_type: str) -> list[FieldError]:
+def _implausible_values(manifest: Manifest, spec_type: str) -> list[FieldError]:
     """The errors in a spec, which the API server may accept."""
-    return every_error(lambda value: gated({"spec": value["spec"]}, True, spec_type), {"spec": manifest["spec"]})
+    return all_errors(lambda value: gated({"spec": value["spec"]}, True, spec_type), {"spec": manifest["spec"]})

@@ -10,7 +10,7 @@ from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from ...module_utils._resolver.preflight.findings import Check
 from .findings import LocatedFinding
-from .objects import Declared, KnownObjects
+from .objects import DeclaredObject, KnownObjects
 from .sources import Source, SourceManifest
 from .tasks import TaskObject
 
@@ -19,7 +19,7 @@ Options = dict[str, Any]
 
 
 class CheckExtension:
-    """What a capability adds to a check. Each hook does nothing unless it is overridden.
+    """The additions of a capability to a check. Each hook does nothing unless it is overridden.
 
     checks: add to the findings about a VM. options: the options of a VM that `decide` takes.
     """
@@ -36,19 +36,19 @@ class CheckExtension:
         return ()
 
     def decide(
-        self, entry: TaskObject, known: Sequence[Manifest], release: Release
-    ) -> Iterable[Declared | LocatedFinding]:
-        """The VM that an entry with one of `options` declares. known: the objects that have names."""
+        self, task_object: TaskObject, known: Sequence[Manifest], release: Release
+    ) -> Iterable[DeclaredObject | LocatedFinding]:
+        """The VM that a task declares with one of `options`. known: the objects that have names."""
         return ()
 
     def prepared(
-        self, objects: Sequence[Declared], sources: Sequence[Source], release: Release
-    ) -> Iterable[Declared | LocatedFinding]:
+        self, objects: Sequence[DeclaredObject], sources: Sequence[Source], release: Release
+    ) -> Iterable[DeclaredObject | LocatedFinding]:
         """The objects as KubeVirt starts their guests, and what keeps it from that. sources: all documents."""
         return objects
 
     def findings(
-        self, sources: Sequence[Source], objects: Sequence[Declared], lookup: KnownObjects, kubevirt: KubeVirt
+        self, sources: Sequence[Source], objects: Sequence[DeclaredObject], lookup: KnownObjects, kubevirt: KubeVirt
     ) -> Iterable[LocatedFinding]:
         """Findings about the documents, and about the objects that they declare. sources: all documents."""
         return ()

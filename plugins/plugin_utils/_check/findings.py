@@ -42,10 +42,10 @@ RULES: Final[dict[str, str]] = {
 class Location(NamedTuple):
     """The position of an object in a file.
 
-    file: as named or found.
+    file: the path as named or found.
 
     document: its index in the file, from 0. path: the keys and indexes of the object in the document, empty for the
-    document itself. line: from 1, for a file that is not YAML.
+    document itself. line: the number from 1 in a file that is not YAML, else 0.
     """
 
     file: str
@@ -61,13 +61,13 @@ class Location(NamedTuple):
 class LocatedFinding(NamedTuple):
     """A finding about an object or a file.
 
-    level: error, warning or note. label: the object (``VirtualMachine shop/web``), "" for a file.
-    field: its path in the object, "" for the whole object. line: in the file, from 1; 0 if unknown.
+    severity: error, warning or note. label: the object (``VirtualMachine shop/web``), "" for a file.
+    field: its path in the object, "" for the whole object. line: the number in the file, from 1; 0 if unknown.
     unjudged: the kind of an object that the check does not judge, else "".
     """
 
     rule: str
-    level: str
+    severity: str
     location: Location
     label: str
     field: str
@@ -106,19 +106,19 @@ def with_lines(
 
     texts: the contents of the files. starts: the first lines of their documents; only those with findings are parsed.
     """
-    lines = Lines(texts, starts)
+    lines = LineFinder(texts, starts)
     result = []
     for finding in findings:
         if finding.location.line:
             finding = finding._replace(line=finding.location.line)
         elif not finding.line and finding.rule != "unreadable":
-            finding = finding._replace(line=lines.of(finding.location, finding.field))
+            finding = finding._replace(line=lines.find(finding.location, finding.field))
         result.append(finding)
     order = {file: index for index, file in enumerate(texts)}
     return sorted(result, key=lambda finding: (order.get(finding.location.file, len(order)), finding.line))
 
 
-class Lines:
+class LineFinder:
     """The lines of fields in files; see `with_lines`."""
 
     def __init__(self, texts: Mapping[str, bytes], starts: Mapping[tuple[str, int], int]) -> None:
@@ -126,7 +126,7 @@ class Lines:
         self._lines: dict[str, list[bytes]] = {}
         self._nodes: dict[tuple[str, int], Any] = {}
 
-    def of(self, location: Location, field: str) -> int:
+    def find(self, location: Location, field: str) -> int:
         """The line of a field of an object, or of the nearest parent in the file; 0 for an unknown file."""
         if location.file not in self._texts:
             return 0
@@ -135,7 +135,7 @@ class Lines:
         if place not in self._nodes:
             if location.file not in self._lines:
                 self._lines[location.file] = _utf8(self._texts[location.file]).splitlines(keepends=True)
-            self._nodes[place] = _node(_Lines(self._lines[location.file], start - 1))
+            self._nodes[place] = _node(_LineReader(self._lines[location.file], start - 1))
         node = self._nodes[place]
         return start if node is None else start - 1 + _line(node, (*location.path, *_STEP.findall(field)))
 
@@ -147,7 +147,7 @@ def _utf8(content: bytes) -> bytes:
     return content
 
 
-def _node(lines: _Lines) -> Any:
+def _node(lines: _LineReader) -> Any:
     """The first document in the lines; None if it cannot be parsed alone, such as one with tags of its own."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     with contextlib.suppress(yaml.YAMLError, UnicodeDecodeError):
@@ -155,7 +155,7 @@ def _node(lines: _Lines) -> Any:
     return None
 
 
-class _Lines:
+class _LineReader:
     """The lines from one on, as a file for YAML's parser, which reads no more than it needs."""
 
     def __init__(self, lines: list[bytes], begin: int) -> None:
@@ -173,9 +173,10 @@ def _line(node: Any, steps: Iterable[str | int]) -> int:
             node = node.value[int(step)]
             line = node.start_mark.line
             continue
-        entries = node.value if isinstance(node, yaml.MappingNode) else ()
-        match = next((entry for entry in entries if entry[0].value == step), None)
+        items = node.value if isinstance(node, yaml.MappingNode) else ()
+        match = next(((key, value) for key, value in items if key.value == step), None)
         if match is None:
             break
-        line, node = match[0].start_mark.line, match[1]
+        key, node = match
+        line = key.start_mark.line
     return line + 1

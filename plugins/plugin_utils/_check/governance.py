@@ -1,4 +1,4 @@
-"""What governance adds to the check: the limits in files and policies, and what breaks them."""
+"""Adds governance to the check: the limits in files and policies, and the objects that break them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
 from .extension import CheckExtension
 from .findings import LocatedFinding, Location
-from .objects import VM, Declared, KnownObjects
-from .sources import Source, entries, manifests
+from .objects import VM, DeclaredObject, KnownObjects
+from .sources import Source, manifests, mapping_items
 
 Manifest = dict[str, Any]
 
@@ -28,13 +28,13 @@ _MODULE: Final = "virtshape.instancetypes.catalog"
 
 
 def _writes(location: Location, key: str, _value: Any) -> bool:
-    """Whether the entry is a list of limits: of a variable, of a task of `catalog`, or a document of its own."""
+    """Whether the value is a list of limits, in a variable, in a task of `catalog` or in a document of its own."""
     return key == _KEYS[1] or (key == _KEYS[0] and location.path[-2:-1] in ((), (_MODULE,)))
 
 
 class Governance(CheckExtension):
     def findings(
-        self, sources: Sequence[Source], objects: Sequence[Declared], lookup: KnownObjects, kubevirt: KubeVirt
+        self, sources: Sequence[Source], objects: Sequence[DeclaredObject], lookup: KnownObjects, kubevirt: KubeVirt
     ) -> Iterator[LocatedFinding]:
         limits = _Limits(sources, lookup)
         yield from limits.findings
@@ -42,14 +42,14 @@ class Governance(CheckExtension):
 
 
 class _Limits:
-    """The limits of a check. findings: what is wrong with those that files write."""
+    """The limits of a check. findings: the errors of limits in files."""
 
     def __init__(self, sources: Sequence[Source], lookup: KnownObjects) -> None:
         catalog = [item for matcher_field in MATCHER_FIELDS for item in lookup.listed(matcher_field.cluster_kind, "")]
         self._limits: list[Limit] = []
         self._labels: dict[str, dict[str, str]] = {}
         self.findings: list[LocatedFinding] = []
-        written = [item for source in sources for item in entries(source.location, source.content, _writes)]
+        written = [item for source in sources for item in mapping_items(source.location, source.content, _writes)]
         for location, _key, limits, _mapping in written:
             try:
                 self._limits += parse(limits, catalog) if isinstance(limits, list) else []
@@ -63,15 +63,15 @@ class _Limits:
                 self._labels[str(metadata.get("name"))] = metadata.get("labels") or {}
 
     def violations(
-        self, objects: Iterable[Declared], lookup: KnownObjects, kubevirt: KubeVirt
+        self, objects: Iterable[DeclaredObject], lookup: KnownObjects, kubevirt: KubeVirt
     ) -> Iterator[LocatedFinding]:
         """Findings about the VMs, and the instancetypes of namespaces, that break a limit."""
-        for entry in objects if self._limits else ():
-            if entry.manifest["kind"] in (VM, INSTANCETYPE.kind):
-                yield from self._evaluated(entry, Cluster(lookup, kubevirt))
+        for declared in objects if self._limits else ():
+            if declared.manifest["kind"] in (VM, INSTANCETYPE.kind):
+                yield from self._evaluated(declared, Cluster(lookup, kubevirt))
 
-    def _evaluated(self, entry: Declared, cluster: Cluster) -> Iterator[LocatedFinding]:
-        namespace = (entry.manifest.get("metadata") or {}).get("namespace")
+    def _evaluated(self, declared: DeclaredObject, cluster: Cluster) -> Iterator[LocatedFinding]:
+        namespace = (declared.manifest.get("metadata") or {}).get("namespace")
         if not namespace:
             return  # No limit can be chosen; the check reports the namespace.
         labels = self._labels.get(namespace)
@@ -82,12 +82,12 @@ class _Limits:
                 if limit._replace(namespace_labels={}).applies(namespace, {}):
                     text = f"the limit {limit.name} depends on the labels of the namespace {namespace}, which"
                     reason = f"{text} is not among the checked files; pass its manifest with --objects"
-                    yield entry.finding("unchecked", NOTE, "", reason)
-        manifest: Manifest | None = entry.manifest
-        if entry.manifest["kind"] == VM:
+                    yield declared.finding("unchecked", NOTE, "", reason)
+        manifest: Manifest | None = declared.manifest
+        if declared.manifest["kind"] == VM:
             try:
-                manifest = admit(entry.manifest, None, cluster).admitted
+                manifest = admit(declared.manifest, None, cluster).admitted
             except FieldError:
                 manifest = None
         for violation in violations(limits, manifest, None, namespace, labels or {}) if manifest is not None else ():
-            yield entry.finding("limit", violation.severity, violation.field, violation.text)
+            yield declared.finding("limit", violation.severity, violation.field, violation.text)

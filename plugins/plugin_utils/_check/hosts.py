@@ -34,7 +34,7 @@ _TEXT: Final = f"{_VM}: is a text; write a Python literal with True, False and N
 class Host(NamedTuple):
     """An inventory host that declares a VM.
 
-    location: of the variable that says what the VM is. options: those of the VM. defaults: of all VMs.
+    location: the variable that defines the VM. options: the options of the VM. defaults: the options of all VMs.
     """
 
     location: Location
@@ -67,7 +67,7 @@ def hosts(repository: Repository) -> Iterator[Host | LocatedFinding]:
         if file not in read:
             yield encrypted(os.path.relpath(file))
     for location, value in written:
-        name = _of_host_vars(location)
+        name = _host_of_variables(location)
         if name and location not in reported:
             yield Host(location, {"name": name, **value}, {})
 
@@ -115,7 +115,7 @@ def _is_inventory(content: Any) -> bool:
 
 
 class _Inventory:
-    """An inventory. parser: Ansible's plugin for its format. lines: of a file that is not YAML."""
+    """An inventory. parser: Ansible's plugin for its format. lines: the lines of a file that is not YAML."""
 
     def __init__(self, parser: str, location: Location, lines: Iterable[str] = ()) -> None:
         self.location = location
@@ -123,7 +123,7 @@ class _Inventory:
         self._folder = str(Path(location.file).parent.resolve())
 
     def hosts(self, loader: DataLoader, written: list[tuple[Location, Variables]]) -> Iterator[Host | LocatedFinding]:
-        """The hosts with a variable `virtual_machine`. written: those of YAML files. Raises AnsibleError."""
+        """The hosts with a variable `virtual_machine`. written: the variables of YAML files. Raises AnsibleError."""
         inventory = InventoryData()
         self._parser.parse(inventory, loader, str(Path(self.location.file).resolve()), cache=False)
         inventory.reconcile_inventory()
@@ -182,11 +182,11 @@ def _as_written(value: Any) -> Any:
 def _location(name: str, own: Variables, written: list[tuple[Location, Variables]]) -> Location | None:
     """Where a host's variable is written: with the host if that says the same, else with a group."""
     equal = [location for location, value in written if value == own]
-    host_vm = [location for location in equal if name in location.path or _of_host_vars(location) == name]
+    host_vm = [location for location in equal if name in location.path or _host_of_variables(location) == name]
     return next(iter(host_vm or equal), None)
 
 
-def _of_host_vars(location: Location) -> str:
+def _host_of_variables(location: Location) -> str:
     """``web-1`` for ``host_vars/web-1.yml`` and ``host_vars/web-1/vm.yml``; "" elsewhere."""
     *folders, file = Path(location.file).parts
     if _HOST_VARS not in folders or len(location.path) != 1:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from ...module_utils._resolver.api import unquoted
-from ...module_utils._resolver.api.errors import CatalogError, FieldError
-from ...module_utils._resolver.api.every_error import every_error, without
+from ...module_utils._resolver.api.all_errors import all_errors, without_fields
+from ...module_utils._resolver.api.errors import CatalogError, FieldError, KubeVirtError
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
 from ...module_utils._resolver.api.kinds import EXISTENCE_ONLY
 from ...module_utils._resolver.api.matcher import API_VERSION, MATCHER_FIELD_OF_KIND
@@ -16,7 +16,7 @@ from ...module_utils._resolver.catalog.bundle import bundle
 from ...module_utils._resolver.catalog.modernize import VM_API_VERSION, VM_API_VERSIONS, Modernization, modernize
 from ...module_utils._resolver.catalog.versions import fitting_version, version_names
 from ...module_utils._resolver.kubevirt.find.decode import API_VERSIONS
-from ...module_utils._resolver.kubevirt.find.lookup import Objects, Problem
+from ...module_utils._resolver.kubevirt.find.lookup import Objects
 from .._manifest_checks import check_types
 from .findings import LocatedFinding, Location, invalid
 from .sources import Repository, Source, SourceManifest, kinds_in
@@ -26,7 +26,7 @@ Manifest = dict[str, Any]
 VM: Final = "VirtualMachine"
 # Users may create these outside the repository, so the check does not know their contents.
 STORAGE: Final = ("DataSource", "PersistentVolumeClaim", "VolumeSnapshot", "DataVolume")
-ELSEWHERE: Final = "is not among the checked files"
+NOT_AMONG_FILES: Final = "is not among the checked files"
 _FLAVORS: Final = ("VirtualMachineFlavor", "VirtualMachineClusterFlavor")
 _CHECKED_KINDS: Final = (VM, *MATCHER_FIELD_OF_KIND, *_FLAVORS)
 # Other objects that describe guests.
@@ -44,7 +44,7 @@ _GROUP: Final = "kubevirt.io/"
 _PARTS: Final = ("apiVersion", "kind", "metadata", "metadata.name", "spec")
 
 
-class Declared(NamedTuple):
+class DeclaredObject(NamedTuple):
     """An object of a repository in the current API version, and its location.
 
     wrong: the fields with errors that are reported already; the manifest does not have them.
@@ -59,9 +59,9 @@ class Declared(NamedTuple):
         """``VirtualMachine shop/web``"""
         return label(self.manifest)
 
-    def finding(self, rule: str, level: str, field: str, message: str) -> LocatedFinding:
+    def finding(self, rule: str, severity: str, field: str, message: str) -> LocatedFinding:
         """A finding about the object."""
-        return LocatedFinding(rule, level, self.location, self.label, field, message)
+        return LocatedFinding(rule, severity, self.location, self.label, field, message)
 
 
 def has_name(manifest: Manifest) -> bool:
@@ -81,11 +81,11 @@ class KnownObjects:
             of_kind = self._kinds.setdefault((manifest["kind"], metadata.get("namespace") or ""), {})
             of_kind[metadata["name"]] = manifest
 
-    def get(self, kind: str, namespace: str, name: str) -> Manifest | Problem | None:
+    def get(self, kind: str, namespace: str, name: str) -> Manifest | None:
         """See Lookup. Missing storage, and what else a guest needs, may exist in the cluster."""
         manifest = self._objects.get(kind, namespace, name)
         if manifest is None and (kind in STORAGE or kind in EXISTENCE_ONLY):
-            return Problem(f"the {kind} {namespace}/{name} {ELSEWHERE}", "Unchecked", 403)
+            raise KubeVirtError(f"the {kind} {namespace}/{name} {NOT_AMONG_FILES}", "Unchecked", 403)
         return manifest
 
     @property
@@ -115,7 +115,7 @@ def is_catalog(content: Any) -> bool:
     )
 
 
-def catalog(sources: Sequence[Source], release: Release) -> Iterator[Declared | LocatedFinding]:
+def catalog(sources: Sequence[Source], release: Release) -> Iterator[DeclaredObject | LocatedFinding]:
     """The objects of a catalog's definitions, which may be in several documents.
 
     Their messages name series and families.
@@ -131,14 +131,14 @@ def catalog(sources: Sequence[Source], release: Release) -> Iterator[Declared | 
         version = fitting_version(documents, release) if version_names(documents) else ""
         found = bundle(documents, version=version, places=list(locations))
         for manifest in found.objects:
-            yield Declared(locations[found.place_of(manifest)], manifest)
+            yield DeclaredObject(locations[found.place_of(manifest)], manifest)
     except CatalogError as error:
         yield LocatedFinding("invalid", ERROR, locations.get(error.place, sources[0].location), "", "", error.reason)
 
 
 def objects_of_manifest(
     source: SourceManifest, release: Release, namespace: str
-) -> Iterator[Declared | LocatedFinding]:
+) -> Iterator[DeclaredObject | LocatedFinding]:
     """An object in the current API version, with findings about the form.
 
     Nothing for objects that describe no guest. namespace: the default for objects that name none.
@@ -155,13 +155,13 @@ def objects_of_manifest(
     if problem or kind not in (*STORAGE, *_CHECKED_KINDS):
         return
     manifest = _with_namespace(manifest, namespace)
-    entry = Declared(location, manifest)
+    declared = DeclaredObject(location, manifest)
     errors = [FieldError(*yaml_problem) for yaml_problem in unquoted.problems(manifest)]
-    errors += every_error(check_types, without(manifest, [error.path for error in errors]))
+    errors += all_errors(check_types, without_fields(manifest, [error.path for error in errors]))
     if any(error.path in _PARTS for error in errors):
-        yield from invalid(entry.finding, errors)
+        yield from invalid(declared.finding, errors)
         return
-    manifest = without(manifest, [error.path for error in errors])
+    manifest = without_fields(manifest, [error.path for error in errors])
     unserved = _unserved(manifest, release)
     modern: Modernization | None
     try:
@@ -169,27 +169,29 @@ def objects_of_manifest(
     except FieldError:
         if kind == VM and manifest.get("spec") is not None and not unserved:
             # The server's own rules find it, and what else is wrong.
-            yield from invalid(entry.finding, errors)
-            yield Declared(location, {**manifest, "apiVersion": VM_API_VERSION}, tuple(error.path for error in errors))
+            yield from invalid(declared.finding, errors)
+            yield DeclaredObject(
+                location, {**manifest, "apiVersion": VM_API_VERSION}, tuple(error.path for error in errors)
+            )
             return
-        errors += every_error(lambda value: modernize(value, release), manifest)
+        errors += all_errors(lambda value: modernize(value, release), manifest)
         try:
-            modern = modernize(without(manifest, [error.path for error in errors]), release)
+            modern = modernize(without_fields(manifest, [error.path for error in errors]), release)
         except FieldError:
             modern = None
-    yield from invalid(entry.finding, errors)
+    yield from invalid(declared.finding, errors)
     if modern is None or any(error.path in _PARTS for error in errors):
         return
     if unserved:
-        yield entry.finding("refused", ERROR, "apiVersion", unserved)
+        yield declared.finding("refused", ERROR, "apiVersion", unserved)
     for change in modern.changes:
         if unserved and change.path == "apiVersion":
             continue
         instead = f"write {change.new_path}: {change.after}" if change.new_path else "remove it"
-        yield entry.finding("deprecated", WARNING, change.path, f"{change.note.rstrip('.')}; {instead}")
+        yield declared.finding("deprecated", WARNING, change.path, f"{change.note.rstrip('.')}; {instead}")
     for remaining in modern.remaining:
-        yield entry.finding("deprecated", WARNING, remaining.path, remaining.note)
-    yield Declared(location, modern.manifest, tuple(error.path for error in errors))
+        yield declared.finding("deprecated", WARNING, remaining.path, remaining.note)
+    yield DeclaredObject(location, modern.manifest, tuple(error.path for error in errors))
 
 
 def unreadable_kinds(repository: Repository) -> Iterator[str]:

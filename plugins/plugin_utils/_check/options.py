@@ -12,13 +12,13 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ...module_utils._cluster.modules.options import AUTH
 from ...module_utils._resolver.api import unquoted
+from ...module_utils._resolver.api.all_errors import collect_errors, without_fields
 from ...module_utils._resolver.api.errors import FieldError
-from ...module_utils._resolver.api.every_error import mended, without
 from ...module_utils._resolver.api.finding import ERROR
 from ...module_utils._resolver.api.name_rules import did_you_mean
 from ...module_utils._resolver.declare.option_checks import own_name, shape_problems
 from .findings import LocatedFinding
-from .sources import Source, entries
+from .sources import Source, mapping_items
 
 Options = dict[str, Any]
 
@@ -32,7 +32,7 @@ class DeclaringModule(NamedTuple):
 
     plural: the option with the list. spec: the options of an object. manifest: options → manifest; raises FieldError.
 
-    exclusive: groups of options that exclude each other: an entry that sets one loses the others of its task.
+    exclusive: groups of options that exclude each other: an object that sets one loses the others of its task.
     """
 
     plural: str
@@ -44,7 +44,7 @@ class DeclaringModule(NamedTuple):
 class Errors(NamedTuple):
     """Errors in the options of an object.
 
-    fields: where the errors are, also if an error itself does not say so. options: validated, without these fields;
+    fields: the positions of all errors, which an error itself may not name. options: validated, without these fields;
     None if nothing can be said about them.
     """
 
@@ -56,7 +56,7 @@ class Errors(NamedTuple):
 def errors_in(options: Options, module: DeclaringModule) -> Errors:
     """All errors in the options of an object."""
     errors = [FieldError(*yaml_problem) for yaml_problem in unquoted.problems(options)]
-    rest = without(options, [error.path for error in errors])
+    rest = without_fields(options, [error.path for error in errors])
     for problem in shape_problems(rest, module.spec):
         path, _colon, message = problem.partition(": ")
         errors.append(FieldError(path, message))
@@ -64,7 +64,7 @@ def errors_in(options: Options, module: DeclaringModule) -> Errors:
     touched = {first(field) for field in fields}
     rest = {
         name: value
-        for name, value in without(rest, fields).items()
+        for name, value in without_fields(rest, fields).items()
         # A key that is no identifier is quoted in a path; of a text that is a dictionary, nothing can be removed.
         if own_name(name, module.spec) in module.spec and not (name in touched and isinstance(value, str))
     }
@@ -72,17 +72,17 @@ def errors_in(options: Options, module: DeclaringModule) -> Errors:
     # Ansible does not say which option a message is about.
     refused = {name: _validated({name: rest[name]}, module).error_messages for name in rest if result.error_messages}
     for name, messages in refused.items():
-        # What an option lacks may be what is misspelt.
+        # A missing option may be the one that is misspelt.
         errors += [FieldError("", text) for text in messages if not (name in touched and _REQUIRED in text)]
     fields += [name for name, messages in refused.items() if messages]
     if any(refused.values()):
         result = _validated({name: value for name, value in rest.items() if not refused[name]}, module)
     if result.error_messages:
         return Errors([*errors, *(FieldError("", message) for message in result.error_messages)], fields, None)
-    whole = mended(module.manifest, result.validated_parameters)
+    whole = collect_errors(module.manifest, result.validated_parameters)
     found = [error for error in whole.errors if not any(f".{field}." in f".{error.path}." for field in fields)]
     paths = [error.path for error in found]
-    return Errors([*errors, *found], [*fields, *paths], whole.rest if whole.is_right else None)
+    return Errors([*errors, *found], [*fields, *paths], whole.rest if whole.is_valid else None)
 
 
 def first(path: str) -> str:
@@ -96,7 +96,7 @@ def _validated(options: Options, module: DeclaringModule) -> Any:
 
 def misspelt(source: Source) -> Iterator[LocatedFinding]:
     """The names of modules and of their options that the tasks of a document misspell."""
-    for location, key, options, _task in entries(source.location, source.content, _is_task):
+    for location, key, options, _task in mapping_items(source.location, source.content, _is_task):
         name = key.removeprefix(COLLECTION)
         if name not in _module_names():
             message = f"this collection has no module {name}{did_you_mean(name, _module_names())}"
@@ -105,7 +105,7 @@ def misspelt(source: Source) -> Iterator[LocatedFinding]:
         spec = import_module(f"{_MODULES}.{name}").MODULE.argument_spec
         for option in options:
             if own_name(option, spec) not in spec:
-                message = f"unknown option of {name}{did_you_mean(option, spec, aside=AUTH)}"
+                message = f"unknown option of {name}{did_you_mean(option, spec, less_likely=AUTH)}"
                 yield LocatedFinding("invalid", ERROR, location, "", str(option), message)
 
 

@@ -1,4 +1,4 @@
-"""What the checked VMs need and no file declares: it must exist on the cluster."""
+"""Finds the objects that the checked VMs need and no file declares: they must exist on the cluster."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ...module_utils._resolver.preflight.references import (
     secrets,
 )
 from .findings import LocatedFinding
-from .objects import VM, Declared
+from .objects import VM, DeclaredObject
 
 Manifest = dict[str, Any]
 
@@ -38,8 +38,8 @@ _BECOMES: Final = {
 _BUILTIN: Final = (("ServiceAccount", "default"), ("PriorityClass", "system-"))
 
 
-def declared(manifests: Iterable[Manifest], namespace: str) -> Iterator[ObjectKey]:
-    """The keys of objects, and of those that become of them. namespace: of objects that name none."""
+def declared_keys(manifests: Iterable[Manifest], namespace: str) -> Iterator[ObjectKey]:
+    """The keys of objects, and of those that become of them. namespace: the default of objects."""
     for manifest in manifests:
         metadata = manifest.get("metadata")
         if not isinstance(metadata, dict) or not metadata.get("name"):
@@ -51,33 +51,35 @@ def declared(manifests: Iterable[Manifest], namespace: str) -> Iterator[ObjectKe
             yield ObjectKey(other, own, str((value_at(manifest, path) if path else None) or name))
 
 
-def findings(objects: Sequence[Declared], known: Collection[ObjectKey], release: Release) -> Iterator[LocatedFinding]:
-    """Notes about the objects that VMs need and that are not among the known ones; see `once`."""
-    vms = [entry for entry in objects if entry.manifest["kind"] == VM]
+def findings(
+    objects: Sequence[DeclaredObject], known: Collection[ObjectKey], release: Release
+) -> Iterator[LocatedFinding]:
+    """Notes about the objects that VMs need and that are not among the known ones; see `merge_notes`."""
+    vms = [declared for declared in objects if declared.manifest["kind"] == VM]
     created = {
-        ObjectKey(kind, entry.manifest["metadata"].get("namespace") or "", name)
-        for entry in vms
-        for name in _created(entry.manifest)
+        ObjectKey(kind, declared.manifest["metadata"].get("namespace") or "", name)
+        for declared in vms
+        for name in _created(declared.manifest)
         for kind in ("DataVolume", _CLAIM)
     }
-    for entry in vms:
-        for reference in _needed(entry.manifest, release):
+    for declared in vms:
+        for reference in _needed(declared.manifest, release):
             keys = [ObjectKey(kind, reference.namespace, reference.name) for kind in reference.kinds]
             builtin = any(key.kind == kind and key.name.startswith(name) for key in keys for kind, name in _BUILTIN)
             if not builtin and not any(key in known or key in created for key in keys):
-                yield entry.finding(MUST_EXIST, NOTE, reference.path, f"the {keys[0].kind} {keys[0].label} {_TEXT}")
+                yield declared.finding(MUST_EXIST, NOTE, reference.path, f"the {keys[0].kind} {keys[0].label} {_TEXT}")
 
 
-def inferred_from(entry: Declared, field: str, what: str) -> LocatedFinding:
+def inferred_from(declared: DeclaredObject, field: str, noun: str) -> LocatedFinding:
     """The note about an object, ``the DataSource os/fedora``, whose labels decide about a VM."""
-    message = f"{what} {_TEXT}; pass its manifest with --objects to check what VMs infer from it"
-    return entry.finding(MUST_EXIST, NOTE, field, message)
+    message = f"{noun} {_TEXT}; pass its manifest with --objects to check what VMs infer from it"
+    return declared.finding(MUST_EXIST, NOTE, field, message)
 
 
-def once(found: Iterable[LocatedFinding]) -> list[LocatedFinding]:
+def merge_notes(findings: Iterable[LocatedFinding]) -> list[LocatedFinding]:
     """The findings with one note for each object that must exist, however many VMs need it."""
     result, notes = [], dict[str, list[LocatedFinding]]()
-    for finding in found:
+    for finding in findings:
         if finding.rule == MUST_EXIST:
             notes.setdefault(finding.message.partition(_TEXT)[0], []).append(finding)
         else:

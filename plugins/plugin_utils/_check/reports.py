@@ -10,14 +10,13 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 from xml.etree import ElementTree
 
-from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
-from .._guest_figures import guest_figures
+from ...module_utils._resolver.api.finding import ERROR, NOTE, SEVERITIES, WARNING
+from .._guest_figures import figures_text
 from .base import ChangedGuest
 from .findings import RULES, LocatedFinding
 
 TOOL: Final = "virtshape-check"
 _HOME: Final = "https://github.com/virtshape/instancetypes"
-_LEVELS: Final = (ERROR, WARNING, NOTE)
 # GitHub takes 65,536 characters.
 _MOST_ROWS: Final = 100
 
@@ -27,8 +26,8 @@ class Report(NamedTuple):
 
     findings: ordered by file and line.
 
-    objects: labels of all checked objects, with their files. release: of KubeVirt.
-    unchecked: the kinds of the objects that cannot be judged. guests: of changed VMs, for Markdown.
+    objects: labels of all checked objects, with their files. release: the release of KubeVirt.
+    unchecked: the kinds of the objects that cannot be judged. guests: the guests of changed VMs, for Markdown.
     """
 
     findings: Sequence[LocatedFinding]
@@ -40,8 +39,10 @@ class Report(NamedTuple):
     @property
     def summary(self) -> str:
         """``120 objects checked for KubeVirt 1.9: 2 errors, 1 note; not checked: 1 VirtualMachinePool``"""
-        amounts = [(level, sum(finding.level == level for finding in self.findings)) for level in _LEVELS]
-        counts = ", ".join(f"{amount} {level}{'s' * (amount != 1)}" for level, amount in amounts if amount)
+        amounts = [
+            (severity, sum(finding.severity == severity for finding in self.findings)) for severity in SEVERITIES
+        ]
+        counts = ", ".join(f"{amount} {severity}{'s' * (amount != 1)}" for severity, amount in amounts if amount)
         number = f"{len(self.objects):,} object{'s' * (len(self.objects) != 1)}"
         others = ", ".join(f"{amount} {kind}" for kind, amount in sorted(Counter(self.unchecked).items()))
         unchecked = f"; not checked: {others}" if others else ""
@@ -51,7 +52,7 @@ class Report(NamedTuple):
 def text(report: Report) -> str:
     """One line for each finding, in the format of compilers, and the summary."""
     lines = [
-        f"{_location(finding)}: {finding.level}: {_message(finding)} [{finding.rule}]" for finding in report.findings
+        f"{_location(finding)}: {finding.severity}: {_message(finding)} [{finding.rule}]" for finding in report.findings
     ]
     return "\n".join([*lines, report.summary]) + "\n"
 
@@ -62,7 +63,7 @@ def as_json(report: Report) -> str:
     findings = [
         {
             "rule": finding.rule,
-            "level": finding.level,
+            "level": finding.severity,
             "file": finding.location.file,
             "line": finding.line,
             "object": finding.label,
@@ -86,22 +87,22 @@ def junit(report: Report) -> str:
     cases: dict[tuple[str, str], list[LocatedFinding]] = {(file, label): [] for label, file in report.objects}
     for finding in report.findings:
         cases.setdefault((finding.location.file, finding.label), []).append(finding)
-    failed = sum(any(finding.level == ERROR for finding in findings) for findings in cases.values())
+    failed = sum(any(finding.severity == ERROR for finding in findings) for findings in cases.values())
     root = ElementTree.Element("testsuites")
     suite = ElementTree.SubElement(
         root, "testsuite", name=TOOL, tests=str(len(cases)), failures=str(failed), errors="0"
     )
     for (file, label), findings in cases.items():
         case = ElementTree.SubElement(suite, "testcase", classname=file, name=label or file)
-        errors = [finding for finding in findings if finding.level == ERROR]
+        errors = [finding for finding in findings if finding.severity == ERROR]
         if errors:
             failure = ElementTree.SubElement(case, "failure", type=errors[0].rule, message=_readable(errors[0].message))
             failure.text = _readable("\n".join(f"{_location(finding)}: {_message(finding)}" for finding in errors))
-        others = [finding for finding in findings if finding.level != ERROR]
+        others = [finding for finding in findings if finding.severity != ERROR]
         if others:
             output = ElementTree.SubElement(case, "system-out")
             output.text = _readable(
-                "\n".join(f"{_location(finding)}: {finding.level}: {_message(finding)}" for finding in others)
+                "\n".join(f"{_location(finding)}: {finding.severity}: {_message(finding)}" for finding in others)
             )
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
@@ -116,17 +117,17 @@ def sarif(report: Report) -> str:
         location: dict[str, Any] = {"artifactLocation": {"uri": _uri(finding.location.file)}}
         if finding.line:
             location["region"] = {"startLine": finding.line}
-        entry: dict[str, Any] = {"physicalLocation": location}
+        position: dict[str, Any] = {"physicalLocation": location}
         if finding.label:
             name = ".".join(part for part in (finding.label, finding.field) if part)
-            entry["logicalLocations"] = [{"fullyQualifiedName": name}]
+            position["logicalLocations"] = [{"fullyQualifiedName": name}]
         results.append(
             {
                 "ruleId": finding.rule,
                 "ruleIndex": numbers[finding.rule],
-                "level": finding.level,
+                "level": finding.severity,
                 "message": {"text": _message(finding)},
-                "locations": [entry],
+                "locations": [position],
             }
         )
     driver = {"name": TOOL, "informationUri": _HOME, "rules": rules}
@@ -147,7 +148,7 @@ def github(report: Report) -> str:
     for finding in report.findings:
         line = f",line={finding.line}" if finding.line else ""
         location = f"file={_escaped(finding.location.file, True)}{line},title={_escaped(finding.rule, True)}"
-        lines.append(f"::{_GITHUB_LEVELS[finding.level]} {location}::{_escaped(_message(finding))}")
+        lines.append(f"::{_GITHUB_LEVELS[finding.severity]} {location}::{_escaped(_message(finding))}")
     return "\n".join([*lines, report.summary]) + "\n"
 
 
@@ -155,17 +156,18 @@ _NEEDS: Final = {"nothing": "nothing", "live_update": "a live update", "restart"
 
 
 def markdown(report: Report) -> str:
-    """A comment on a pull request: the guest of each changed VM before and after, and the findings."""
+    """A comment on a pull request: each guest that changes before and after, and the findings."""
     lines = [f"**{_cell(report.summary)}**"]
     if report.guests:
         lines += ["", "| VM | guest before | guest after | a running guest needs |", "|---|---|---|---|"]
-        for entry in report.guests:
-            before, after = (_cell(guest_figures(figures)) for figures in (entry.before, entry.after))
-            lines.append(f"| {_cell(entry.label)} | {before} | {after} | {_NEEDS[entry.needs]} |")
+        for guest in report.guests:
+            before, after = (_cell(figures_text(figures)) for figures in (guest.before, guest.after))
+            needs = f"a refresh, then {_NEEDS[guest.needs]}" if guest.refresh else _NEEDS[guest.needs]
+            lines.append(f"| {_cell(guest.label)} | {before} | {after} | {needs} |")
     if report.findings:
         lines += ["", "| | where | what |", "|---|---|---|"]
         shown = report.findings[:_MOST_ROWS]
-        lines += [f"| {item.level} | {_cell(_location(item))} | {_cell(_message(item))} |" for item in shown]
+        lines += [f"| {item.severity} | {_cell(_location(item))} | {_cell(_message(item))} |" for item in shown]
         if len(shown) < len(report.findings):
             lines += ["", f"{len(report.findings) - len(shown)} more findings are in the log."]
     return "\n".join(lines) + "\n"

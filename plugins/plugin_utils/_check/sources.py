@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import tarfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
+from ...module_utils._resolver.api.manifest import list_items
 from ...module_utils._yaml_documents import TextError, documents
 from .._catalog_files import regular_files
 from .findings import LocatedFinding, Location
@@ -28,6 +31,10 @@ _INVENTORY_FOLDERS: Final = ("inventory", "inventories")
 _VARIABLE_FOLDERS: Final = ("group_vars", "host_vars")
 # INI files of tools that may be next to an inventory.
 _TOOL_CONFIGS: Final = ("mypy.ini", "pytest.ini", "tox.ini")
+_PACKED: Final = ".gz"
+_ARCHIVES: Final = (".tar", ".tar.gz", ".tgz")
+# kubectl prints JSON objects one after another, which YAML takes for one document.
+_NEXT_OBJECT: Final = re.compile(rb"^\}\s*^\{", re.MULTILINE)
 _ENCRYPTED: Final = b"$ANSIBLE_VAULT;"
 _KIND: Final = re.compile(r"^(?:- |  )?kind:\s*['\"]?([A-Za-z]+)", re.MULTILINE)
 # Tool folders, whose files a user does not mean.
@@ -39,14 +46,14 @@ class UsageError(Exception):
 
 
 class Source(NamedTuple):
-    """A document of a file that is not empty. content: of a Containerfile its text."""
+    """A document of a file that is not empty. content: the data, or the text of a Containerfile."""
 
     location: Location
     content: Any
 
 
 class SourceManifest(NamedTuple):
-    """A manifest in a repository. problem: why it is not known as a cluster would get it, "" if it is."""
+    """A manifest in a repository. problem: the reason why a cluster would get another manifest, "" for none."""
 
     location: Location
     manifest: Manifest
@@ -72,7 +79,8 @@ def read(paths: Iterable[str], stdin: bytes = b"") -> Repository:
     """The documents of files, and of all in folders that look like YAML, JSON, Containerfiles or INI inventories.
 
     The path ``-`` is standard input. A named file must be readable. In folders, templates (Helm charts or Jinja) are
-    not YAML and cause a warning. Raises UsageError for a path that does not exist.
+    not YAML and cause a warning. An archive (tar) counts as the folder that it holds. Raises UsageError for a path that
+    does not exist, and for an archive that cannot be unpacked.
     """
     repository = Repository([], [], {}, [], {})
     for path in paths:
@@ -82,6 +90,10 @@ def read(paths: Iterable[str], stdin: bytes = b"") -> Repository:
         location = Path(path)
         if not location.exists():
             raise UsageError(f"{path}: no such file or folder; name a file, a folder, or - for standard input")
+        if location.name.endswith(_ARCHIVES):
+            for name, content in _members(location):
+                _add(repository, f"{path}/{name}", content, WARNING)
+            continue
         files = filter(_looks_readable, regular_files(location, _is_entered)) if location.is_dir() else [location]
         for file in files:
             _add(repository, str(file), _content(file), WARNING if location.is_dir() else ERROR)
@@ -94,6 +106,30 @@ def _content(file: Path) -> bytes:
         return opened.read(LARGEST + 1)
 
 
+def _members(archive: Path) -> Iterator[tuple[str, bytes]]:
+    """Name and content of the files of an archive that look readable."""
+    try:
+        with tarfile.open(archive) as opened:
+            for member in opened:
+                wanted = member.isfile() and _looks_readable(Path(member.name))
+                content = opened.extractfile(member) if wanted else None
+                if content is not None:
+                    yield member.name, content.read(LARGEST + 1)
+    except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
+        reason = " ".join(str(error).split())
+        raise UsageError(f"{archive}: cannot be unpacked ({reason}); check that the file is complete") from None
+
+
+def _unpacked(content: bytes) -> bytes | None:
+    """The decompressed content of gzip; None if it is incomplete."""
+    unpacker = zlib.decompressobj(wbits=31)
+    try:
+        result = unpacker.decompress(content, LARGEST + 1)
+    except zlib.error:
+        return None
+    return result if unpacker.eof or len(result) > LARGEST else None
+
+
 def _is_entered(folder: Path) -> bool:
     return not (folder.name.startswith(".") or folder.name in _SKIPPED or _holds_templates(folder))
 
@@ -103,6 +139,8 @@ def _looks_readable(file: Path) -> bool:
         return False
     if is_containerfile(str(file)):
         return True
+    if file.suffix == _PACKED:
+        return Path(file.stem).suffix in _SUFFIXES
     if file.suffix:
         return file.suffix in _SUFFIXES or (file.suffix == _INI and file.name not in _TOOL_CONFIGS)
     return (
@@ -122,11 +160,16 @@ def _holds_templates(folder: Path) -> bool:
     return folder.name == "templates" and (folder.parent / "Chart.yaml").exists()
 
 
-def _add(repository: Repository, file: str, content: bytes, level: str) -> None:
+def _add(repository: Repository, file: str, content: bytes, severity: str) -> None:
     if file in repository.texts:
         return
-    repository.texts[file] = content
-    suffix = Path(file).suffix
+    suffix = Path(file.removesuffix(_PACKED)).suffix
+    unpacked = _unpacked(content) if file.endswith(_PACKED) else content
+    repository.texts[file] = content = unpacked or b""
+    if unpacked is None:
+        message = "cannot be unpacked; check that the file is complete"
+        repository.findings.append(LocatedFinding("unreadable", severity, Location(file), "", "", message))
+        return
     if is_encrypted(content):
         repository.findings.append(encrypted(file))
         return
@@ -137,21 +180,22 @@ def _add(repository: Repository, file: str, content: bytes, level: str) -> None:
         repository.sources.append(Source(Location(file), content.decode(errors="replace")))
         return
     try:
-        contents = documents(content, file, what="manifest", keep_unknown_tags=True, largest=LARGEST)
+        parsed = _NEXT_OBJECT.sub(b"}\n--- {", content) if content.startswith(b"{") else content
+        contents = documents(parsed, file, noun="manifest", keep_unknown_tags=True, largest=LARGEST)
     except TextError as error:
         if not suffix and file != STDIN_NAME:
-            # Like Ansible, which reads as INI what is not YAML. Scripts are not executed.
+            # Ansible reads a file as INI if it is not YAML. Scripts are not executed.
             repository.inventories.extend([] if content.startswith(b"#!") else [file])
             return
         where = _PLACE.match(str(error).removeprefix(file))
         line, message = (int(where[1]), where[2]) if where else (0, str(error))
-        repository.findings.append(LocatedFinding("unreadable", level, Location(file), "", "", message, line))
+        repository.findings.append(LocatedFinding("unreadable", severity, Location(file), "", "", message, line))
         return
     repository.sources.extend(Source(Location(file, document.number), document.content) for document in contents)
     repository.starts.update({(file, document.number): document.line for document in contents})
 
 
-def entries(
+def mapping_items(
     location: Location, content: Any, is_wanted: Callable[[Location, str, Any], bool]
 ) -> Iterator[tuple[Location, str, Any, dict[Any, Any]]]:
     """(location, key, value, mapping) of the wanted entries of mappings, at any depth of a document of Ansible.
@@ -160,7 +204,7 @@ def entries(
     """
     if isinstance(content, list):
         for index, inside in enumerate(content):
-            yield from entries(location.below(index), inside, is_wanted)
+            yield from mapping_items(location.below(index), inside, is_wanted)
     if not isinstance(content, dict) or "apiVersion" in content:
         return
     for key, value in content.items():
@@ -168,7 +212,7 @@ def entries(
         if is_wanted(child, key, value):
             yield child, key, value, content
         else:
-            yield from entries(child, value, is_wanted)
+            yield from mapping_items(child, value, is_wanted)
 
 
 def kinds_in(text: str) -> list[str]:
@@ -193,10 +237,10 @@ def manifests(sources: Iterable[Source]) -> Iterator[SourceManifest]:
     for location, content in sources:
         if not isinstance(content, dict) or not isinstance(content.get("kind"), str) or "apiVersion" not in content:
             continue
-        items = content.get("items")
-        if not content["kind"].endswith("List") or not isinstance(items, list):
+        items = list_items(content)
+        if items is None:
             yield SourceManifest(location, content)
             continue
         for index, item in enumerate(items):
-            if isinstance(item, dict):
+            if isinstance(item, dict) and isinstance(item.get("kind"), str):
                 yield SourceManifest(location.below("items", index), item)

@@ -16,17 +16,18 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ...module_utils._resolver.api.finding import NOTE
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from ...module_utils._resolver.declare import instancetypes as declare
+from ...module_utils._resolver.declare import kubevirt_vm
 from ...module_utils._resolver.declare.argument_spec import expand_shorthand, merge_options
 from ...module_utils._resolver.declare.option_checks import own_name
-from ...module_utils._resolver.declare.virtual_machine import reconcile
+from ...module_utils._resolver.declare.virtual_machine import as_created
 from ...module_utils._resolver.declare.vm.manifest import manifest as virtual_machine
 from ...module_utils._resolver.declare.vm.options import EXCLUSIVE, SPEC
 from ...module_utils._yaml_documents import TextError, documents
 from .findings import LocatedFinding, Location, invalid
 from .hosts import Host
-from .objects import VM, Declared
+from .objects import VM, DeclaredObject
 from .options import COLLECTION, DeclaringModule, errors_in, first, misspelt
-from .sources import Source, SourceManifest, entries, kinds_in, manifests
+from .sources import Source, SourceManifest, kinds_in, manifests, mapping_items
 
 Options = dict[str, Any]
 Manifest = dict[str, Any]
@@ -38,15 +39,22 @@ _SECRET: Final = "has a value encrypted with Ansible Vault"
 _STRINGS: Final = ("name", "namespace")
 # These options do not affect the checks, and may contain secrets and file names.
 _UNCHECKED_OPTIONS: Final = ("access_credentials", "cloud_init")
-# Options that say nothing about the guest.
-_APART: Final = ("name", "namespace", "labels", "annotations", "node_selector", "tolerations", "run_strategy")
+# The guest does not depend on these options.
+_NO_GUEST_OPTIONS: Final = (
+    "name",
+    "namespace",
+    "labels",
+    "annotations",
+    "node_selector",
+    "tolerations",
+    "run_strategy",
+)
 # Replaces a templated name or namespace.
 _PLACEHOLDER: Final = "templated"
 
 _K8S_COLLECTIONS: Final = ("kubernetes.core.", "community.kubernetes.", "community.okd.", "redhat.openshift.", "")
 _K8S: Final = frozenset(f"{collection}k8s" for collection in _K8S_COLLECTIONS)
-_KUBEVIRT_VM: Final = frozenset(("kubevirt.core.kubevirt_vm", "community.kubevirt.kubevirt_vm", "kubevirt_vm"))
-_OTHER_MODULES: Final = _K8S | _KUBEVIRT_VM
+_OTHER_MODULES: Final = _K8S | kubevirt_vm.MODULES
 _DEFINITIONS: Final = ("definition", "resource_definition", "inline")
 _OLD: Final = "the options of community.kubevirt are not known"
 _PATCH: Final = "is a patch"
@@ -76,53 +84,53 @@ class TaskObject(NamedTuple):
         noun = self.module.plural.rstrip("s").replace("_", " ")
         return f"{noun} {self.options.get('name') or ''}".strip()
 
-    def finding(self, rule: str, level: str, field: str, message: str) -> LocatedFinding:
-        return LocatedFinding(rule, level, self.location, self.label, field, message)
+    def finding(self, rule: str, severity: str, field: str, message: str) -> LocatedFinding:
+        return LocatedFinding(rule, severity, self.location, self.label, field, message)
 
     def unchecked(self, option: str, message: str) -> LocatedFinding:
         kind = VM if self.module is _VIRTUAL_MACHINE else self.module.plural.rstrip("s")
         return self.finding("unchecked", NOTE, option, message)._replace(unjudged=kind)
 
 
-def objects_of_document(source: Source, namespace: str) -> Iterator[Declared | LocatedFinding | TaskObject]:
+def objects_of_document(source: Source, namespace: str) -> Iterator[DeclaredObject | LocatedFinding | TaskObject]:
     """The objects that an Ansible document declares; VMs as their options. namespace: the default for VMs."""
     yield from misspelt(source)
-    for location, key, value, variables in entries(source.location, source.content, _declares):
+    for location, key, value, variables in mapping_items(source.location, source.content, _declares):
         if key == _ROLE_LIST:
             task = {_VIRTUAL_MACHINE.plural: value, "defaults": variables.get(_ROLE_DEFAULTS)}
-            found = _of_task(_VIRTUAL_MACHINE, location, task, ())
+            found = _task_objects(_VIRTUAL_MACHINE, location, task, ())
         else:
             module = _MODULES[key.removeprefix(COLLECTION)]
-            found = _of_task(module, location, value, (module.plural,))
-        for entry in found:
-            yield from _declared(entry, namespace)
+            found = _task_objects(module, location, value, (module.plural,))
+        for task_object in found:
+            yield from _checked_object(task_object, namespace)
 
 
 def _declares(_location: Location, key: str, value: Any) -> bool:
-    """Whether the entry is a task of a module, or the variable of the role."""
+    """Whether a key and its value are a task of a module, or the variable of the role."""
     name = str(key).removeprefix(COLLECTION)
     if name in _MODULES and name != key and isinstance(value, dict):
         return True
     return key == _ROLE_LIST and isinstance(value, list)
 
 
-def host_vm(host: Host, namespace: str) -> Iterator[Declared | LocatedFinding | TaskObject]:
+def host_vm(host: Host, namespace: str) -> Iterator[DeclaredObject | LocatedFinding | TaskObject]:
     """The VM that a host of an inventory is. namespace: the default."""
     task = {_VIRTUAL_MACHINE.plural: [host.options], "defaults": host.defaults}
-    for _index, options in _options_of(task, _VIRTUAL_MACHINE):
-        yield from _declared(TaskObject(_VIRTUAL_MACHINE, host.location, options), namespace)
+    for _index, options in _object_options(task, _VIRTUAL_MACHINE):
+        yield from _checked_object(TaskObject(_VIRTUAL_MACHINE, host.location, options), namespace)
 
 
-def _of_task(
+def _task_objects(
     module: DeclaringModule, location: Location, options: Options, inside: tuple[str, ...]
 ) -> Iterator[TaskObject]:
     """The objects of a task. inside: the path from `location` to the list of objects."""
-    for index, own in _options_of(options, module):
+    for index, own in _object_options(options, module):
         path: tuple[str | int, ...] = () if index is None else (*inside, index)
         yield TaskObject(module, location.below(*path), own)
 
 
-def _options_of(options: Options, module: DeclaringModule) -> Iterator[tuple[int | None, Options]]:
+def _object_options(options: Options, module: DeclaringModule) -> Iterator[tuple[int | None, Options]]:
     """The options of each object that a task declares, as its module reads them, with their index in the list.
 
     Without the option with the list, the task declares one object.
@@ -140,75 +148,76 @@ def _options_of(options: Options, module: DeclaringModule) -> Iterator[tuple[int
     defaults = options.get("defaults")
     defaults = expand_shorthand(defaults, spec) if isinstance(defaults, dict) else {}
     shared = merge_options(defaults, task_options, spec, exclusive)
-    for index, entry in enumerate(listed):
-        if isinstance(entry, dict):
-            yield index, merge_options(shared, expand_shorthand(entry, spec), spec, exclusive)
+    for index, item in enumerate(listed):
+        if isinstance(item, dict):
+            yield index, merge_options(shared, expand_shorthand(item, spec), spec, exclusive)
 
 
-def _declared(entry: TaskObject, namespace: str) -> Iterator[Declared | LocatedFinding | TaskObject]:
-    options = dict(entry.options)
+def _checked_object(task_object: TaskObject, namespace: str) -> Iterator[DeclaredObject | LocatedFinding | TaskObject]:
+    options = dict(task_object.options)
     for name in _STRINGS:
-        if _unknown(options.get(name)) == _TEMPLATE:
+        if _why_unknown(options.get(name)) == _TEMPLATE:
             options[name] = _PLACEHOLDER
     if options.get("state") == "absent":
         return
-    entry = entry._replace(options=options)
+    task_object = task_object._replace(options=options)
     for name, value in list(options.items()):
-        why = _unknown(value)
+        why = _why_unknown(value)
         if why and name not in _UNCHECKED_OPTIONS:
-            yield entry.unchecked(name, f"{why}{_NOT_CHECKED}")
+            yield task_object.unchecked(name, f"{why}{_NOT_CHECKED}")
             return
         if why:
-            yield entry.finding("unchecked", NOTE, name, f"{why}, so the option is not checked")
+            yield task_object.finding("unchecked", NOTE, name, f"{why}, so the option is not checked")
             del options[name]
-    is_vm = entry.module is _VIRTUAL_MACHINE
-    found = errors_in(options, entry.module)
-    yield from invalid(entry.finding, found.errors)
-    if found.options is None or any(_decides(field, entry.module.spec) for field in found.fields):
+    is_vm = task_object.module is _VIRTUAL_MACHINE
+    found = errors_in(options, task_object.module)
+    yield from invalid(task_object.finding, found.errors)
+    if found.options is None or any(_may_cause_others(field, task_object.module.spec) for field in found.fields):
         return
     options = found.options
     if is_vm:
         options["namespace"] = options.get("namespace") or namespace
     wrong = tuple(found.fields)
-    entry = entry._replace(options=options)
+    task_object = task_object._replace(options=options)
     if options.get("from_template") is not None:
         message = "the cluster decides on the VM; run the playbook with --check against a cluster"
-        yield entry.unchecked("from_template", message)
+        yield task_object.unchecked("from_template", message)
     elif is_vm:
-        yield entry._replace(wrong=wrong)
+        yield task_object._replace(wrong=wrong)
     else:
-        yield Declared(entry.location, entry.module.manifest(options), wrong)
+        yield DeclaredObject(task_object.location, task_object.module.manifest(options), wrong)
 
 
-def virtual_machine_of(entry: TaskObject) -> Declared:
+def virtual_machine_of(task_object: TaskObject) -> DeclaredObject:
     """The VM that the options declare. Raises FieldError."""
-    # As for a new VM, which gets a run strategy.
-    return Declared(entry.location, reconcile(entry.module.manifest(entry.options), None, "").manifest, entry.wrong)
+    # A new VM gets a run strategy.
+    manifest = as_created(task_object.module.manifest(task_object.options))
+    return DeclaredObject(task_object.location, manifest, task_object.wrong)
 
 
-def _decides(field: str, spec: Options) -> bool:
+def _may_cause_others(field: str, spec: Options) -> bool:
     """Whether other errors may follow from an error in the field of an option: it says what the guest has."""
     name = own_name(first(field), spec)
-    return name in spec and name not in _APART
+    return name in spec and name not in _NO_GUEST_OPTIONS
 
 
 def task_manifests(location: Location, content: Any) -> Iterator[SourceManifest]:
     """The manifests in the tasks of a document. A VM whose options have templates is found with the reason."""
-    for place, key, options, _task in entries(
+    for place, key, options, _task in mapping_items(
         location, content, lambda _location, key, value: isinstance(value, dict) and key in _OTHER_MODULES
     ):
         if options.get("state") != "absent":
-            yield from _of_k8s(place, options) if key in _K8S else [_of_kubevirt_vm(place, key, options)]
+            yield from _k8s_manifests(place, options) if key in _K8S else [_kubevirt_vm_manifest(place, key, options)]
 
 
-def _of_k8s(location: Location, options: Options) -> Iterator[SourceManifest]:
+def _k8s_manifests(location: Location, options: Options) -> Iterator[SourceManifest]:
     key = next((name for name in _DEFINITIONS if options.get(name)), "")
     location, definition = location.below(key), options.get(key)
     if isinstance(definition, str):
         try:
             definition = [document.content for document in documents(definition, location.file, keep_unknown_tags=True)]
         except TextError:
-            problem = _unknown(definition) or "is not YAML"
+            problem = _why_unknown(definition) or "is not YAML"
             for kind in kinds_in(str(definition)):
                 yield SourceManifest(location, {"apiVersion": "", "kind": kind}, f"{problem}{_NOT_CHECKED}")
             return
@@ -229,56 +238,33 @@ def _of_k8s(location: Location, options: Options) -> Iterator[SourceManifest]:
             "metadata": {**named, **metadata} if isinstance(metadata, dict) else metadata or named,
         }
         for inside in manifests([Source(where, whole)]):
-            yield _known(inside.location, inside.manifest, _PATCH if options.get("state") == "patched" else "")
-
-
-def _of_kubevirt_vm(location: Location, module: str, options: Options) -> SourceManifest:
-    metadata = {name: options[name] for name in ("name", "namespace", "labels", "annotations") if options.get(name)}
-    if options.get("generate_name"):
-        metadata["name"] = f"{options['generate_name']}x"
-    running = options.get("running")
-    spec = {
-        "runStrategy": options.get("run_strategy")
-        or ("Halted" if running is not None and not boolean(running, strict=False) else "Always"),
-        **{
-            field: options[name]
-            for name, field in (
-                ("instancetype", "instancetype"),
-                ("preference", "preference"),
-                ("data_volume_templates", "dataVolumeTemplates"),
+            yield _with_placeholders(
+                inside.location, inside.manifest, _PATCH if options.get("state") == "patched" else ""
             )
-            if options.get(name)
-        },
-        "template": {
-            "metadata": {name: options[name] for name in ("labels", "annotations") if options.get(name)},
-            "spec": options.get("spec") or {"domain": {"devices": {}}},
-        },
-    }
-    manifest = {
-        "apiVersion": options.get("api_version") or "kubevirt.io/v1",
-        "kind": "VirtualMachine",
-        "metadata": metadata,
-        "spec": spec,
-    }
+
+
+def _kubevirt_vm_manifest(location: Location, module: str, options: Options) -> SourceManifest:
+    running = options.get("running")
+    manifest = kubevirt_vm.manifest_of(options, running is not None and not boolean(running, strict=False))
     old = "spec" not in options and "kubevirt.core" not in module
-    return _known(location, manifest, _OLD if old else "")
+    return _with_placeholders(location, manifest, _OLD if old else "")
 
 
-def _known(location: Location, manifest: Options, problem: str) -> SourceManifest:
+def _with_placeholders(location: Location, manifest: Options, problem: str) -> SourceManifest:
     """The manifest with placeholders for a templated name and namespace."""
     metadata = manifest.get("metadata")
     if isinstance(metadata, dict):
-        names = {name: _PLACEHOLDER for name in ("name", "namespace") if _unknown(metadata.get(name)) == _TEMPLATE}
+        names = {name: _PLACEHOLDER for name in ("name", "namespace") if _why_unknown(metadata.get(name)) == _TEMPLATE}
         manifest = {**manifest, "metadata": {**metadata, **names}}
-    problem = problem or _unknown(manifest)
+    problem = problem or _why_unknown(manifest)
     return SourceManifest(location, manifest, f"{problem}{_NOT_CHECKED}" if problem else "")
 
 
-def _unknown(value: Any) -> str:
+def _why_unknown(value: Any) -> str:
     """Why a value is unknown; "" if it is known."""
     if isinstance(value, str):
         if value.startswith("$ANSIBLE_VAULT;"):
             return _SECRET
         return _TEMPLATE if any(mark in value for mark in _TEMPLATED) else ""
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return next(filter(None, map(_unknown, inside)), "")
+    return next(filter(None, map(_why_unknown, inside)), "")

@@ -1,4 +1,4 @@
-"""What templates add to the check: the objects of an OpenShift Template with the default values of its parameters.
+"""Adds templates to the check: the objects of an OpenShift Template with the default values of its parameters.
 
 virt-template's engine is made after OpenShift's (github.com/openshift/library-go, pkg/template).
 """
@@ -63,7 +63,7 @@ def template_objects(template: Manifest) -> Iterator[tuple[int, Manifest, str]]:
 
 def _listed(manifest: Manifest, key: str) -> list[Manifest]:
     value = manifest.get(key)
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _default(parameter: Manifest) -> str | None:

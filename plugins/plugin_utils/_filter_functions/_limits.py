@@ -1,4 +1,4 @@
-"""What governance adds to the filter catalog: the limits of namespaces."""
+"""Adds governance to the filter catalog: the limits of namespaces."""
 
 from __future__ import annotations
 

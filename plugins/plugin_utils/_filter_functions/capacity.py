@@ -16,14 +16,13 @@ from ...module_utils._capacity.pod.environment import Environment
 from ...module_utils._capacity.pod.pod import Source, Unrenderable
 from ...module_utils._capacity.pod.render import KEEP, MIGRATE, RESTART, hard_of, network_resources
 from ...module_utils._capacity.quota.check import QuotaObjects, check_quotas
-from ...module_utils._resolver.api.errors import FieldError
+from ...module_utils._resolver.api.errors import FieldError, KubeVirtError
 from ...module_utils._resolver.api.manifest import labels_of, metadata_of
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of
 from ...module_utils._resolver.kubevirt.find.lookup import Objects
 from ...module_utils._resolver.kubevirt.vmi import expand
 from .._filters import (
-    FilterError,
     accepts_unknown,
     check_option,
     choice,
@@ -54,16 +53,14 @@ def _resources(
     source = Source(labels_of(migrates_from)) if migrates_from is not None else None
     cluster = _kubevirt(kubevirt, release)
     instancetype, preference, template = parts(vm, overrides, objects, release)
-    problem = expand.fill(template, instancetype, preference, cluster)
-    if problem is not None:
-        raise FilterError(problem.message)
+    expand.fill(template, instancetype, preference, cluster)
     own = metadata_of(vm)
     metadata = {**template["metadata"], **{part: own[part] for part in ("name", "namespace") if own.get(part)}}
     environment = Environment(cluster, labels_of(namespace or {}), hard_of(quotas), network_resources(networks))
     try:
         return pod_resources.resources(metadata, template["spec"], environment, source)
     except Unrenderable as error:
-        raise FilterError(f"KubeVirt cannot create a pod for the VM: {error}") from None
+        raise KubeVirtError(f"KubeVirt cannot create a pod for the VM: {error}") from None
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise _of_configuration(error, kubevirt) from None
 
@@ -188,7 +185,7 @@ def _evaluated(
             return evaluate(gated_vms, known_objects, cluster_kubevirt, cluster, running_policy)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise _of_configuration(error, kubevirt_object) from None
-    except (FieldError, FilterError) as error:
+    except (FieldError, KubeVirtError) as error:
         raise AnsibleFilterError(one_line(error)) from None
 
 

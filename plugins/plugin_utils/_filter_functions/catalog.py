@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
@@ -18,8 +18,8 @@ from ._limits import limit_columns
 Manifest = dict[str, Any]
 
 _NOT_A_RESULT = "expected a result of catalog_info; pass it as the module returned it"
-# What capabilities add: columns for limits. They take those of a user, those of catalog_info, and the catalog.
-_LIMITS: tuple[Callable[[Any, Any, list[Manifest]], list[Limit]], ...] = (limit_columns,)
+# Capabilities add columns for limits. They take the limits of a user, the limits of catalog_info, and the catalog.
+_LIMITS: tuple[Callable[[Any, Any, list[Manifest]], Sequence[Limit]], ...] = (limit_columns,)
 FORMS = {"markdown": markdown, "html": html, "svg": svg}
 
 

@@ -29,7 +29,7 @@ def catalog_objects(
     namespace: Any = "",
     form: Any = "manifests",
     version: Any = "",
-) -> list:
+) -> list[Any]:
     """See its documentation."""
     check_option("kind", kind, choice(None, *KINDS))
     check_option("form", form, choice(*FORMS))
@@ -50,7 +50,7 @@ def catalog_objects(
     )
 
 
-def _sources(value: Any) -> list:
+def _sources(value: Any) -> list[Any]:
     too_much = oversized(value)
     if too_much:
         raise AnsibleFilterError(f"the catalog {too_much}; simplify the catalog")

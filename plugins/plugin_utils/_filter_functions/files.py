@@ -16,13 +16,13 @@ def catalog_files(value: Iterable[str], texts: Iterable[str], version: str = "")
     """See its documentation."""
     files = [str(file) for file in value]
     try:
-        # With ansible-core 2.16, str() of text that is marked as unsafe is marked, too, and the C parser refuses it.
+        # In ansible-core 2.16, str() keeps the mark of unsafe text, which the C parser refuses.
         plain = [str.__str__(text) for text in texts]
         found = [(document, file) for file, text in zip(files, plain) for document in documents(text, file)]
         if files and not found:
             raise AnsibleFilterError(f"{files[0]} contains only empty documents; name a catalog or manifests")
         contents = [document.content for document, _file in found]
-        # What comes after no longer knows the files.
+        # Later steps do not know the files.
         if contents:
             bundle(contents, version=str(version), places=[document.place_in(file) for document, file in found])
     except (TextError, CatalogError) as error:

@@ -62,7 +62,7 @@ def fleet(
     for option, entries in {**lists, "capacity": capacity}.items():
         check_option(option, entries, list_of("what a module returned"))
     time = check_option("now", now, _moment)
-    return summary(*lists.values(), time, capacity, str(team_label))
+    return summary(value, revisions, unreferenced, instancetypes, preferences, time, capacity, str(team_label))
 
 
 def _moment(value: Any) -> str:
@@ -142,7 +142,7 @@ def _named(cluster: str, entry: Any) -> Any:
 
 
 def _size(entry: Any) -> int:
-    """By which groups are in order, the largest first; other entries keep theirs."""
+    """The sort key of groups, the largest first; other items keep their order."""
     vms = entry.get("virtual_machines", 0) if isinstance(entry, Mapping) else 0
     unnamed = any(entry.get(name) == "" for name in ("team", "name")) if vms else False
     return -1 if unnamed else vms if isinstance(vms, int) else len(vms)
@@ -171,11 +171,11 @@ def _objects(part: Result) -> list[Result]:
 def _different(parts: list[Result]) -> Result:
     """In what a cluster differs from most of them; if as many have another value, from the first of them."""
     return {
-        "kubevirt": _from_most({part["cluster"]: part["kubevirt_version"] for part in parts}),
+        "kubevirt": _minority_clusters({part["cluster"]: part["kubevirt_version"] for part in parts}),
         "catalogs": [
             {"name": name, **row}
             for name in sorted({catalog["name"] for part in parts for catalog in _catalogs(part)})
-            for row in _from_most(
+            for row in _minority_clusters(
                 {
                     part["cluster"]: next(
                         (list(deployed["versions"]) for deployed in _catalogs(part) if deployed["name"] == name), []
@@ -188,7 +188,7 @@ def _different(parts: list[Result]) -> Result:
     }
 
 
-def _from_most(values: Mapping[str, Any]) -> list[Result]:
+def _minority_clusters(values: Mapping[str, Any]) -> list[Result]:
     """The clusters with another value than most."""
     texts = {cluster: json.dumps(value, sort_keys=True) for cluster, value in values.items()}
     counts = Counter(texts.values())  # in order, so that the first of the most common counts
@@ -210,7 +210,7 @@ def _different_objects(parts: list[Result]) -> list[Result]:
                 specs.setdefault(key, {})[part["cluster"]] = _canonical(item)
     groups: dict[str, Result] = {}
     for (kind, namespace, name), specs_by_cluster in sorted(specs.items()):
-        for row in _from_most({part["cluster"]: specs_by_cluster.get(part["cluster"]) for part in parts}):
+        for row in _minority_clusters({part["cluster"]: specs_by_cluster.get(part["cluster"]) for part in parts}):
             own, most = row["value"], row["most"]
             group: Result = {
                 "cluster": row["cluster"],

@@ -88,11 +88,12 @@ def _manifest(value: Any, kind: str) -> dict[str, Any]:
     too_much = oversized(value)
     if too_much:
         raise AnsibleFilterError(f"the manifest {too_much}; simplify it")
-    return plain(value)
+    manifest: dict[str, Any] = plain(value)
+    return manifest
 
 
 def _accepted(source: dict[str, Any], processed: Processed) -> Processed:
-    """What came of a VirtualMachineTemplate, unless it is refused."""
+    """The result for a VirtualMachineTemplate, unless it is refused."""
     if processed.errors:
         parameters = (source.get("spec") or {}).get("parameters") or []
         names = [parameter["name"] for parameter in parameters if parameter.get("name")]

@@ -9,23 +9,25 @@ from __future__ import annotations
 from typing import Any
 
 from ...module_utils._resolver.api import release_schema
-from ...module_utils._resolver.api.errors import FieldError, Panic
+from ...module_utils._resolver.api.errors import FieldError, KubeVirtError, Panic
 from ...module_utils._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, MatcherField, set_kinds
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.schema import equal
 from ...module_utils._resolver.api.tree import copy, differences
 from ...module_utils._resolver.choose.stored_choice import StoredChoice, stored_choice
 from ...module_utils._resolver.guest.effect import ASSUMED
-from ...module_utils._resolver.kubevirt.apply import conflict
+from ...module_utils._resolver.kubevirt.apply import applier, conflict, requirements, topology
+from ...module_utils._resolver.kubevirt.apply.conflict import ConflictError
+from ...module_utils._resolver.kubevirt.apply.requirements import UnmetRequirement
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.find import find
 from ...module_utils._resolver.kubevirt.find import infer as inference
 from ...module_utils._resolver.kubevirt.find.lookup import Objects, not_found
+from ...module_utils._resolver.kubevirt.vmi import defaults
 from ...module_utils._resolver.kubevirt.vmi import expand as expansion
-from ...module_utils._resolver.kubevirt.webhooks.validate import verdict
 from ...module_utils._resolver.refresh import drift as drifting
 from .. import _field_sources as field_sources
-from .._filters import FilterError, accepts_unknown, choice, each, manifests, release_option, vm_filter
+from .._filters import accepts_unknown, choice, each, manifests, release_option, vm_filter
 from .._manifest_checks import gated
 
 Manifest = dict[str, Any]
@@ -41,40 +43,38 @@ def _expand(vm: Manifest, overrides: Overrides, objects: list[Manifest], release
     overrides: {"instancetype": ..., "preference": ...}, None if the matcher counts.
     """
     vm, lookup = _resolved(vm, overrides, objects, release)
-    expanded = expansion.expand(vm, Cluster(lookup, KubeVirt(release)))
-    if expanded.error is not None or expanded.vm is None:
-        raise FilterError(expanded.error.message if expanded.error else "cannot be expanded")
-    return _without_empty_status(expanded.vm)
+    return _without_empty_status(expansion.expand(vm, Cluster(lookup, KubeVirt(release))))
 
 
 def _infer(vm: Manifest, objects: list[Manifest], release: Release) -> Manifest:
     """The VM with the matchers that admission infers from its volumes (`inferFromVolume`)."""
     _check(vm)
-    inferred = inference.infer(vm, Objects(objects), release)
-    if isinstance(inferred, inference.NotInferred):
-        raise FilterError(inferred.problem.message)
-    return _without_empty_status(inferred)
+    return _without_empty_status(inference.infer(vm, Objects(objects), release))
 
 
 def _explain(
     vm: Manifest, overrides: Overrides, objects: list[Manifest], release: Release, form: str = "data"
 ) -> dict[str, Any] | list[str]:
-    """What KubeVirt refuses about the VM, and the source of each field of the expanded template.
+    """The errors of KubeVirt for the VM, and the source of each field of the expanded template.
 
-    Conflicts are in KubeVirt's order: [{path, message}]. Of requirements KubeVirt reports only the first: [{message,
+    Conflicts are in KubeVirt's order: [{path, message}]. KubeVirt reports only the first unmet requirement: [{message,
     paths}]. Fields, [{field, value, source, instead_of}], are there unless something conflicts; see
     `_field_sources.explain`.
     Workload, only of a VM that was made for one: {workload, size}, and what was chosen for it, and why.
     form: data, or table, all of this as lines of text.
     """
     instancetype, preference, template = parts(vm, overrides, objects, release)
-    conflicts, requirements = _refusals(template, instancetype, preference, release)
+    try:
+        conflicts = _conflicts(template, instancetype, preference, release)
+        misfits = _misfits(template, instancetype, preference, release)
+    except Panic as panic:
+        raise KubeVirtError(f"KubeVirt rejects such a VM: {panic}") from None
     own = vm["spec"].get("template") or {}
     stored = stored_choice(vm)
     rows = [] if conflicts else field_sources.explain(own, instancetype, preference, release)
     if form == "table":
         return [
-            *(refusal["message"] for refusal in (*conflicts, *requirements)),
+            *(refusal["message"] for refusal in (*conflicts, *misfits)),
             *(_workload_lines(stored) if stored else ()),
             *(field_sources.table(rows) if rows else ()),
         ]
@@ -82,7 +82,7 @@ def _explain(
     workload_result = (
         {"workload": {"workload": stored.workload, "size": stored.size, **stored.choice}} if stored else {}
     )
-    return {"conflicts": conflicts, "requirements": requirements, "fields": fields, **workload_result}
+    return {"conflicts": conflicts, "requirements": misfits, "fields": fields, **workload_result}
 
 
 def _workload_lines(made_for: StoredChoice) -> list[str]:
@@ -90,21 +90,33 @@ def _workload_lines(made_for: StoredChoice) -> list[str]:
     return [f"workload {made_for.workload}: {line}" for line in (*made_for.choice["reasons"], *others)]
 
 
-def _refusals(
+def _conflicts(
     template: Manifest, instancetype: Manifest | None, preference: Manifest | None, release: Release
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The conflicts and the unmet requirements of a canonical template. The cluster's defaults count as its own."""
+) -> list[dict[str, Any]]:
+    """Applies both to a canonical template, and returns its conflicts."""
     try:
-        found = verdict(template, instancetype, preference, KubeVirt(release))
-    except Panic as panic:
-        raise FilterError(f"KubeVirt rejects such a VM: {panic}") from None
-    conflicts = [
-        {"path": conflict.full_path(item), "message": conflict.cause_message(item, release)} for item in found.conflicts
-    ]
-    if found.spread is not None:
-        return conflicts, [{"message": found.spread.message, "paths": [found.spread.field]}]
-    missing = found.unmet
-    return conflicts, [{"message": missing.message, "paths": list(missing.conflicts)}] if missing else []
+        applier.apply_in_place(template["metadata"], template["spec"], instancetype, preference, release)
+    except ConflictError as error:
+        return [
+            {"path": conflict.full_path(path), "message": conflict.cause_message(path, release)}
+            for path in error.conflicts
+        ]
+    return []
+
+
+def _misfits(
+    template: Manifest, instancetype: Manifest | None, preference: Manifest | None, release: Release
+) -> list[dict[str, Any]]:
+    """The first unmet requirement of an applied template. The cluster's defaults count as the template's own."""
+    defaults.set_spec_defaults(template["spec"], KubeVirt(release))
+    try:
+        topology.check_spread(instancetype, preference)
+        requirements.check(instancetype, preference, template["spec"], release)
+    except topology.SpreadError as error:
+        return [{"message": error.message, "paths": [error.field]}]
+    except UnmetRequirement as error:
+        return [{"message": error.message, "paths": list(error.fields)}]
+    return []
 
 
 def _drift(manifest: Manifest, current: list[Manifest], release: Release) -> dict[str, Any]:
@@ -139,16 +151,13 @@ def _object_drift(manifest: Manifest, lookup: Objects, release: Release) -> dict
         raise FieldError("data.kind", f"{kind!r} is neither an instancetype nor a preference")
     matcher_field = MATCHER_FIELD_OF_KIND[kind]
     if captured:
-        decoded = drifting.revision_spec(manifest, matcher_field, release)
-        if decoded.spec is None:
-            raise FilterError(decoded.error or "cannot be read")
-        before = decoded.spec
+        before = drifting.revision_spec(manifest, matcher_field, release)
     else:
         before = _spec(matcher_field.spec_type, captured_object, release)
     name = (captured_object.get("metadata") or {}).get("name") or ""
     live = lookup.get(kind, (manifest.get("metadata") or {}).get("namespace") or "", name)
     if live is None:
-        raise FilterError(not_found(kind, name).message)
+        raise not_found(kind, name)
     after = _spec(matcher_field.spec_type, live, release)
     return {"drifted": not equal(matcher_field.spec_type, before, after), "changes": differences(before, after)}
 
@@ -165,12 +174,7 @@ def parts(
 ) -> tuple[Manifest | None, Manifest | None, dict[str, Any]]:
     """The canonical specs of instancetype and preference (None: none), and the template."""
     vm, lookup = _resolved(vm, overrides, objects, release)
-    specs = []
-    for matcher_field in MATCHER_FIELDS:
-        result = find.spec(vm, matcher_field, lookup, release)
-        if result.error is not None:
-            raise FilterError(result.error.message)
-        specs.append(result.spec)
+    specs = [find.effective_spec(vm, matcher_field, lookup, release) for matcher_field in MATCHER_FIELDS]
     try:
         template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
     except FieldError as error:

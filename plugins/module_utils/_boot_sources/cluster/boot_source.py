@@ -8,9 +8,8 @@ from ..._cluster.modules.objects import ObjectModule
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.release import Release
-from ..rendered import rendered
-from ..source import LABELED_KINDS, ORIGINS, representative
-from .sources import BootSourceHandler, declare_sources
+from ..source import LABELED_KINDS, ORIGINS, rendered, represented_object
+from .sources import declare_sources, described
 from .state import refused
 
 _REFERENCE: Final = {"name": {"type": "str", "required": True}, "namespace": {"type": "str"}}
@@ -74,8 +73,8 @@ def _rendered(options: Options, _manifest: Manifest, _release: Release) -> list[
 MODULE = ObjectModule(
     plural="boot_sources",
     spec=_SPEC,
-    manifest=representative,
-    handler=lambda _options, _session, _notes: BootSourceHandler(),
+    manifest=represented_object,
+    describe=described,
     object_rules={"mutually_exclusive": [ORIGINS]},
     declare=declare_sources,
     render=_rendered,

@@ -6,8 +6,9 @@ from datetime import datetime, timezone
 from typing import Any
 
 from ..._cluster.client.session import Session
+from ..._cluster.modules.module import Module, Params, Result, TaskContext
 from ..._cluster.modules.options import AUTH, REQUESTS
-from ..._cluster.modules.outcome import Module, Outcome, Params, TaskContext, counted_noun
+from ..._cluster.modules.results import counted_noun
 from ..._cluster.reads.snapshot import unmatched
 from ..discovery import BootSource
 from ..source import matchers
@@ -22,7 +23,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: TaskContext) -> Outcome:
+def _run(params: Params, task: TaskContext) -> Result:
     namespace, names, session = params["namespace"], params["names"], Session(params)
     sources = boot_sources(
         session, namespace, names, params["query_registry"], params["insecure_registry"], task.warnings
@@ -34,19 +35,18 @@ def _run(params: Params, task: TaskContext) -> Outcome:
         sources = [source for source in sources if bool(source.findings) == params["with_findings"]]
     now = datetime.now(timezone.utc)
     faulty = sum(bool(source.findings) for source in sources)
-    result = {
+    return {
         "changed": False,
         "msg": f"{counted_noun(len(sources), 'boot sources')}, {faulty} with findings",
-        "boot_sources": [_rendered(source, now) for source in sources],
+        "boot_sources": [_source_result(source, now) for source in sources],
     }
-    return Outcome(result)
 
 
 MODULE = Module({**AUTH, **REQUESTS, **_SPEC}, _run)
 
 
-def _rendered(source: BootSource, now: datetime) -> dict[str, Any]:
-    rendered: dict[str, Any] = {
+def _source_result(source: BootSource, now: datetime) -> dict[str, Any]:
+    result: dict[str, Any] = {
         "name": source.name,
         "namespace": source.namespace,
         "kind": source.kind,
@@ -62,10 +62,10 @@ def _rendered(source: BootSource, now: datetime) -> dict[str, Any]:
         "findings": [finding._asdict() for finding in source.findings],
     }
     if source.target is not None:
-        rendered["target_ref"] = dict(zip(("kind", "namespace", "name"), source.target))
+        result["target_ref"] = dict(zip(("kind", "namespace", "name"), source.target))
     for matcher_field, (kind, name) in matchers(source.labels).items():
-        rendered[matcher_field] = {"name": name, "kind": kind}
-    return rendered
+        result[matcher_field] = {"name": name, "kind": kind}
+    return result
 
 
 def _days(created: str, now: datetime) -> int | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from ..._cluster.client.concurrency import map_concurrently
 from ..._cluster.client.errors import RequestFailed, value_or_default
-from ..._cluster.client.pool import map_concurrently
 from ..._cluster.client.session import Session
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.writes.declare import apply_findings
@@ -19,33 +19,33 @@ from .. import upload as rules
 from . import upload_proxy
 from .cdi import Cdi, cdi
 from .clone_rights import may_clone
-from .listing import default_problems, file_of, image_of
+from .listing import default_problems, file_content, image_content
 from .registry import CONFIG_MAP, SECRET
-from .state import LABELED, BootSourceState, is_filled
+from .state import LABELED, BootSourceState, has_content
 from .upload import proxy_connections, proxy_url
 
 _SOURCE: Final = "DataSource"
 _REFERENCES: Final = ((SECRET, "secret"), (CONFIG_MAP, "ca_config_map"))
 
 
-def identify(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
+def resolve_contents(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
     """Sets the content, the labels and the volume name of each boot source, or the reason why it fails."""
     checks = _Checks(session)
 
     def check(boot_source: BootSourceState) -> None:
         if boot_source.options.get("image"):
-            boot_source.content = image_of(session, boot_source.options)
+            boot_source.content = image_content(session, boot_source.options)
         elif boot_source.uploads:
-            boot_source.content = file_of(boot_source.options)
-        boot_source.result.failed = boot_source.content.problem or None
+            boot_source.content = file_content(boot_source.options)
+        boot_source.outcome.failed = boot_source.content.problem or None
         try:
             boot_source.labels = source.defaults(boot_source.options, boot_source.content.environment)
         except FieldError as error:
-            boot_source.result.failed = boot_source.result.failed or str(error)
+            boot_source.outcome.failed = boot_source.outcome.failed or str(error)
         if boot_source.imports or boot_source.uploads:
             boot_source.volume = source.volume_name(boot_source.options, boot_source.content.digest)
-        if settings.preflight != "off" and not boot_source.result.failed:
-            apply_findings(boot_source.result, list(checks.findings(boot_source)), settings)
+        if settings.preflight != "off" and not boot_source.outcome.failed:
+            apply_findings(boot_source.outcome, list(checks.findings(boot_source)), settings)
 
     map_concurrently(check, boot_sources, settings.concurrency)
 
@@ -73,7 +73,7 @@ class _Checks:
             if cluster.release is not None:
                 notes = preflight.release_notes(options, boot_source.labels, cluster.release)
                 yield from (Finding(note, severity=WARNING) for note in notes)
-        if boot_source.uploads and not value_or_default(lambda: is_filled(self._session, boot_source), False):
+        if boot_source.uploads and not value_or_default(lambda: has_content(self._session, boot_source), False):
             yield from self._proxy(boot_source)
 
     def _owner(self, boot_source: BootSourceState) -> Iterator[Finding]:
@@ -89,7 +89,7 @@ class _Checks:
                 if consumer.namespace != namespace and not may_clone(
                     self._session, consumer, namespace, name, snapshot=snapshot
                 ):
-                    yield Finding(source.refusal(consumer, namespace), missing=True)
+                    yield Finding(f"consumers: {source.missing_right(consumer, namespace, 'it')}", missing=True)
             except RequestFailed as error:
                 yield Finding(f"consumers: not checked: {error}", severity=WARNING)
 
@@ -122,8 +122,8 @@ class _Checks:
             # CDI waits for the class and does not report it in the status of the volume.
             yield Finding(f"storage_class: there is no StorageClass {name}", missing=True)
         gates = (cluster.config or {}).get("featureGates")
-        problem = "" if boot_source.polls else preflight.unbound(boot_source.options, storage_class, gates)
-        if problem and not value_or_default(lambda: is_filled(self._session, boot_source), False):
+        problem = "" if boot_source.polls else preflight.binding_problem(boot_source.options, storage_class, gates)
+        if problem and not value_or_default(lambda: has_content(self._session, boot_source), False):
             yield Finding(problem)
 
     def _proxy(self, boot_source: BootSourceState) -> Iterator[Finding]:

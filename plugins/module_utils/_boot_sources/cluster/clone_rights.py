@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ..._cluster.client.concurrency import map_concurrently
 from ..._cluster.client.errors import RequestFailed
-from ..._cluster.client.pool import map_concurrently
 from ..._cluster.client.session import Session
 from ..._resolver.api.kinds import Kind
 from .. import source
@@ -19,7 +19,7 @@ _REVIEW = Kind("SubjectAccessReview", "authorization.k8s.io", "v1", "subjectacce
 
 class CloneRights:
     """Asks the API server once for each service account and namespace of sources, and for each source only where that
-    does not permit all. Who may not ask learns nothing.
+    does not permit all. If the user may not ask, no clone counts as refused.
     """
 
     def __init__(self, session: Session) -> None:
@@ -28,20 +28,20 @@ class CloneRights:
 
     def gather_all(self, clones: Iterable[Clone]) -> None:
         """Asks, concurrently, for the rights to all sources of the namespaces of these."""
-        self._ask(dict.fromkeys(map(_of_all, clones)))
+        self._ask(dict.fromkeys(map(_for_all_sources, clones)))
 
     def gather(self, clones: Iterable[Clone]) -> None:
         """Asks about these, concurrently."""
-        due = list(dict.fromkeys(map(_question, clones)))
+        due = list(dict.fromkeys(map(_right_of, clones)))
         # A right to one source has its name; a right to all has none.
-        self._ask(dict.fromkeys(_of_all(clone) for clone in due))
-        self._ask(clone for clone in due if self._refused[_of_all(clone)])
+        self._ask(dict.fromkeys(_for_all_sources(clone) for clone in due))
+        self._ask(clone for clone in due if self._refused[_for_all_sources(clone)])
 
     def refused(self, clone: Clone) -> bool:
         """Whether the clone is known to be refused."""
         self.gather([clone])
-        question = _question(clone)
-        return self._refused[_of_all(question)] and self._refused[question]
+        question = _right_of(clone)
+        return self._refused[_for_all_sources(question)] and self._refused[question]
 
     def _ask(self, clones: Iterable[Clone]) -> None:
         asked = [clone for clone in clones if clone not in self._refused]
@@ -56,12 +56,12 @@ class CloneRights:
             return False
 
 
-def _question(clone: Clone) -> Clone:
+def _right_of(clone: Clone) -> Clone:
     """The clone without what does not matter to the right."""
     return clone._replace(path="")
 
 
-def _of_all(clone: Clone) -> Clone:
+def _for_all_sources(clone: Clone) -> Clone:
     """The question about all sources of the namespace."""
     kind = clone.kind if is_snapshot(clone) else _CLAIM
     return clone._replace(path="", kind=kind, name="")

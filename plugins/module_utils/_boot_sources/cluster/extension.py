@@ -1,4 +1,4 @@
-"""What boot sources add to VMs: workloads, inference from images, disks and their sources."""
+"""The extension of VMs by boot sources: workloads, inference from images, disks and their sources."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from ..._cluster.client.session import Session
 from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMExtension, VMTask, complete_each
 from ..._resolver.api.finding import WARNING, Finding
-from ..findings import boot_source_findings
-from ..unusable_sources import clones, may_not_clone, named_clones
+from ..unusable_sources import boot_source_findings, clones, may_not_clone, named_clones
 from .clone_rights import CloneRights
 from .disks import grow_disks, judge_disks
 from .image_inference import infer_from_images
@@ -21,7 +20,7 @@ Manifest = dict[str, Any]
 
 class BootSources(VMExtension):
     checks = (boot_source_findings,)
-    online: ClassVar[Mapping[str, str]] = {
+    needs_connection: ClassVar[Mapping[str, str]] = {
         "workload": "set boot, instancetype and preference to what the filter virtshape.instancetypes.workload chooses"
         " of manifests",
         "infer_from_registry": "set instancetype and preference",
@@ -38,10 +37,10 @@ class BootSources(VMExtension):
             infer_from_images(self.task.session, outcomes)
             judge_disks(self.task.session, self.task.lookup, outcomes)
 
-    def first_reads(self, planned: Sequence[tuple[DeclareOutcome, Manifest]]) -> None:
+    def gather_named(self, planned: Sequence[tuple[DeclareOutcome, Manifest]]) -> None:
         self._clone_rights.gather_all(clone for outcome, vm in planned for clone in named_clones(vm, outcome.live))
 
-    def prepare_findings(self, planned: Sequence[tuple[DeclareOutcome, Manifest]]) -> None:
+    def gather_followed(self, planned: Sequence[tuple[DeclareOutcome, Manifest]]) -> None:
         self._clone_rights.gather(
             clone for outcome, vm in planned for clone in clones(vm, outcome.live, self.task.lookup)
         )
@@ -53,5 +52,5 @@ class BootSources(VMExtension):
             if self._clone_rights.refused(clone)
         ]
 
-    def write_related(self, outcomes: Sequence[DeclareOutcome], session: Session) -> None:
-        grow_disks(session, outcomes, self.task.options["concurrency"])
+    def write_related(self, outcome: DeclareOutcome, session: Session) -> None:
+        grow_disks(session, outcome)

@@ -12,6 +12,7 @@ from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.matcher import ObjectKey
+from ..._resolver.kubevirt.find.lookup import get_readable
 from ..._resolver.preflight.object_keys import ObjectToRead
 from .. import from_image
 from ..from_image import ImageInference
@@ -21,30 +22,30 @@ from .registry import contents_of
 Manifest = dict[str, Any]
 
 
-def infer_from_images(session: Session, results: Sequence[DeclareOutcome]) -> None:
+def infer_from_images(session: Session, outcomes: Sequence[DeclareOutcome]) -> None:
     """Asks registries which instancetype and preference VMs need that have the option `infer_from_registry`."""
-    due = [result for result in results if result.declared.options.get("infer_from_registry")]
+    due = [outcome for outcome in outcomes if outcome.declared.options.get("infer_from_registry")]
     if not due:
         return
     existing = _existing_volumes(session, due)
     inferences: dict[DeclareOutcome, list[ImageInference]] = {}
-    for result in due:
-        declared = result.declared
+    for outcome in due:
+        declared = outcome.declared
         volumes = existing.get(declared.key.namespace, {})
-        questions = from_image.image_inferences(declared.manifest, result.live, volumes)
+        questions = from_image.image_inferences(declared.manifest, outcome.live, volumes)
         if questions:
-            inferences[result] = [
+            inferences[outcome] = [
                 question._replace(image=_image_of_vm(session, declared, question.image)) for question in questions
             ]
     contents = contents_of(session, (question.image for questions in inferences.values() for question in questions))
-    for result, questions in inferences.items():
+    for outcome, questions in inferences.items():
         try:
-            inferred = from_image.infer_from_images(result.declared.manifest, questions, contents)
+            inferred = from_image.infer_from_images(outcome.declared.manifest, questions, contents)
         except FieldError as error:
-            result.failed = str(error)
+            outcome.failed = str(error)
         else:
-            result.declared = replace(result.declared, manifest=inferred.vm)
-            result.warnings += inferred.warnings
+            outcome.declared = replace(outcome.declared, manifest=inferred.vm)
+            outcome.warnings += inferred.warnings
 
 
 def _image_of_vm(session: Session, declared: DeclaredObject, image: Image) -> Image:
@@ -59,9 +60,9 @@ def _image_of_vm(session: Session, declared: DeclaredObject, image: Image) -> Im
 def _existing_volumes(session: Session, due: list[DeclareOutcome]) -> dict[str, dict[str, Manifest]]:
     """The DataVolumes that the inference needs, by namespace and name."""
     volumes = {
-        (result.declared.key.namespace, name)
-        for result in due
-        for name in from_image.existing_volumes(result.declared.manifest, result.live)
+        (outcome.declared.key.namespace, name)
+        for outcome in due
+        for name in from_image.existing_volumes(outcome.declared.manifest, outcome.live)
     }
     lookup = ClusterLookup(session)
     lookup.gather(
@@ -69,7 +70,7 @@ def _existing_volumes(session: Session, due: list[DeclareOutcome]) -> dict[str, 
     )
     existing: dict[str, dict[str, Manifest]] = {}
     for namespace, name in volumes:
-        volume = lookup.get("DataVolume", namespace, name)
-        if isinstance(volume, dict):
+        volume = get_readable(lookup, "DataVolume", namespace, name)
+        if volume is not None:
             existing.setdefault(namespace, {})[name] = volume
     return existing

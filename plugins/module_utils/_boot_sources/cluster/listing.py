@@ -14,6 +14,7 @@ from ..._cluster.reads.snapshot import list_if_permitted
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.choose.fitting import rejection_of_pair
+from ..._resolver.kubevirt.find.lookup import get_readable, is_missing
 from ..._resolver.preflight.object_keys import ObjectToRead
 from .. import discovery, source
 from ..cdi_parsers import parse_checksum
@@ -32,7 +33,7 @@ _OUTDATED: Final = "outdated"
 _UNCHECKED: Final = "registry_unknown"
 
 
-def image_of(session: Session, options: Options) -> Content:
+def image_content(session: Session, options: Options) -> Content:
     """The content of a boot source's image, from its registry."""
     image = Image(
         options["image"],
@@ -53,7 +54,7 @@ def image_of(session: Session, options: Options) -> Content:
     return content
 
 
-def file_of(options: Options) -> Content:
+def file_content(options: Options) -> Content:
     """The content of a file to upload."""
     path = options["upload"]["path"]
     algorithm, expected = parse_checksum(options["checksum"]) if options.get("checksum") else ("sha256", "")
@@ -73,18 +74,17 @@ def file_of(options: Options) -> Content:
 def default_problems(
     session: Session, lookup: ClusterLookup, namespace: str, labels: Mapping[str, str], architecture: str = ""
 ) -> list[tuple[str, bool]]:
-    """What is wrong with the default labels, for VMs in the namespace: one line, and whether an object does not exist;
-    else KubeVirt rejects an existing one. Unreadable objects count as right.
+    """The problems of default labels for VMs in a namespace: (one line, whether an object is missing).
 
-    architecture: of the image, "" if unknown.
+    An object that is not missing is one that KubeVirt rejects. Unreadable objects have no problem. architecture: the
+    architecture of the image, "" if unknown.
     """
     objects: dict[str, Manifest] = {}
     problems = []
     for matcher_field, (kind, name) in source.matchers(labels).items():
-        live = lookup.get(kind, namespace, name) if kind in KINDS else None
-        if live is None:
+        if kind not in KINDS or is_missing(lookup, kind, namespace, name):
             problems.append((f"{matcher_field}: there is no {kind} {name}", True))
-        elif isinstance(live, dict):
+        elif live := get_readable(lookup, kind, namespace, name):
             objects[matcher_field] = live
     if len(objects) == 2:
         problem = rejection_of_pair(
@@ -135,8 +135,8 @@ def _add_targets(session: Session, objects: dict[str, list[Manifest]], keys: lis
     lookup = ClusterLookup(session)
     lookup.gather(ObjectToRead(ObjectKey(kind, namespace, name), namespace) for kind, namespace, name in keys)
     for kind, namespace, name in keys:
-        live = lookup.get(kind, namespace, name)
-        if isinstance(live, dict):
+        live = get_readable(lookup, kind, namespace, name)
+        if live is not None:
             objects[kind].append(live)
 
 

@@ -1,4 +1,4 @@
-"""What registries say of images: the OCI distribution API, with the credentials and certificates of the cluster."""
+"""A client of registries (OCI distribution API), which uses the credentials and certificates of the cluster."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from ..._cluster.client.concurrency import map_concurrently
 from ..._cluster.client.errors import RequestFailed, reason_of
-from ..._cluster.client.pool import map_concurrently
 from ..._cluster.client.session import Session
-from ..._cluster.client.transport import USER_AGENT, urllib3, web_connections
+from ..._cluster.client.transport import USER_AGENT, urllib3, web_pool
 from ..._resolver.api.kinds import KINDS, Kind
 from .. import image
 from ..image import Content, ImageError, Reference, credentials, reference
@@ -45,9 +45,7 @@ class Registry:
         # A redirect leads to a storage that must not get the token; urllib3 drops it for another host.
         retries = urllib3.Retry(total=_REDIRECTS, connect=0, read=0, redirect=_REDIRECTS, status=0, other=0)
         try:
-            self._pool = web_connections(
-                ca_text=certificates or None, check=not insecure, timeout=_TIMEOUT, retries=retries
-            )
+            self._pool = web_pool(ca_text=certificates or None, check=not insecure, timeout=_TIMEOUT, retries=retries)
         except ssl.SSLError as error:
             raise RegistryError(f"the certificates for the registry cannot be read: {reason_of(error)}") from error
         self._login = login

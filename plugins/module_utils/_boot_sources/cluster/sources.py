@@ -21,7 +21,7 @@ from ..._resolver.api.write import create
 from ..._resolver.declare import plan
 from .. import cdi_webhooks as admission
 from .. import preflight, source
-from .checks import identify
+from .checks import resolve_contents
 from .state import (
     LABELED,
     BootSourceState,
@@ -33,7 +33,7 @@ from .state import (
     VolumeHandler,
     cron_refused,
     declare_objects,
-    is_filled,
+    has_content,
     not_failed,
 )
 from .upload import UploadFailed, upload
@@ -48,31 +48,29 @@ _CLAIM: Final = "PersistentVolumeClaim"
 _SNAPSHOT: Final = "VolumeSnapshot"
 
 
-class BootSourceHandler(KindHandler):
-    """Describes boot sources: the DataSource as last read, or the labelled object."""
-
-    def describe(self, result: DeclareOutcome) -> dict[str, Any]:
-        live = result.live or {}
-        labels = {"labels": live["metadata"].get("labels") or {}}
-        if live.get("kind") not in (None, _DATA_SOURCE):
-            return labels
-        target = (live.get("spec") or {}).get("source") or {}
-        return {"source": target, "ready": source.is_ready(live), **labels}
+def described(outcome: DeclareOutcome) -> dict[str, Any]:
+    """Facts for the result: the DataSource of a boot source as last read, or the labelled object."""
+    live = outcome.live or {}
+    labels = {"labels": live["metadata"].get("labels") or {}}
+    if live.get("kind") not in (None, _DATA_SOURCE):
+        return labels
+    target = (live.get("spec") or {}).get("source") or {}
+    return {"source": target, "ready": source.is_ready(live), **labels}
 
 
 def declare_sources(
-    session: Session, handler: KindHandler, declared_objects: list[DeclaredObject], settings: WriteSettings
+    session: Session, _handler: KindHandler, declared_objects: list[DeclaredObject], settings: WriteSettings
 ) -> list[DeclareOutcome]:
-    """Results in the order of the declared objects, as `declare` gives them."""
-    results = [DeclareOutcome(declared) for declared in declared_objects]
-    if any(result.failed for result in results):
-        for result in results:
-            result.skip_reason = None if result.failed else "not sent because other entries are invalid"
-        return results
-    boot_sources = [BootSourceState(result) for result in results]
+    """Declares boot sources. Returns their outcomes in the same order, as `declare` does."""
+    outcomes = [DeclareOutcome(declared) for declared in declared_objects]
+    if any(outcome.failed for outcome in outcomes):
+        for outcome in outcomes:
+            outcome.skip_reason = None if outcome.failed else "not sent because other entries are invalid"
+        return outcomes
+    boot_sources = [BootSourceState(outcome) for outcome in outcomes]
     present = [boot_source for boot_source in boot_sources if boot_source.state != "absent"]
     managed = [boot_source for boot_source in present if boot_source.state != LABELED]
-    identify(session, present, settings)
+    resolve_contents(session, present, settings)
     _label(session, [boot_source for boot_source in present if boot_source.state == LABELED], settings)
     _import(session, not_failed(managed, lambda boot_source: boot_source.imports), settings)
     _upload(session, not_failed(managed, lambda boot_source: boot_source.uploads), settings)
@@ -81,18 +79,18 @@ def declare_sources(
     filled = not_failed(managed, lambda boot_source: bool(boot_source.volume) and boot_source.filled)
     _delete_old_volumes(session, filled, settings)
     _delete_boot_sources(session, [item for item in boot_sources if item.state == "absent"], settings)
-    return results
+    return outcomes
 
 
 def _label(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
     """Declares the labels of one existing object for each boot source."""
-    keys = ((boot_source, boot_source.result.declared.key) for boot_source in boot_sources)
+    keys = ((boot_source, boot_source.outcome.declared.key) for boot_source in boot_sources)
     pairs = [(item, _labeled(key.kind, key.namespace, key.name, item.labels)) for item, key in keys]
-    for boot_source, result in declare_objects(session, LabelHandler(), pairs, settings):
-        boot_source.result.live = result.live
-        if result.live is not None and boot_source.result.declared.key.kind == _DATA_SOURCE:
-            boot_source.result.warnings += preflight.overwritten(
-                boot_source.labels, result.live, _content(session, result.live)
+    for boot_source, outcome in declare_objects(session, LabelHandler(), pairs, settings):
+        boot_source.outcome.live = outcome.live
+        if outcome.live is not None and boot_source.outcome.declared.key.kind == _DATA_SOURCE:
+            boot_source.outcome.warnings += preflight.overwritten(
+                boot_source.labels, outcome.live, _content(session, outcome.live)
             )
 
 
@@ -103,7 +101,7 @@ def _labeled(kind: str, namespace: str, name: str, labels: dict[str, str]) -> Ma
 
 def _content(session: Session, live: Manifest) -> Manifest | None:
     """The claim or the snapshot that is the target of a DataSource."""
-    key = preflight.content_key(live)
+    key = preflight.target_of_content(live)
     if key is None:
         return None
     kind, namespace, name = key
@@ -112,8 +110,8 @@ def _content(session: Session, live: Manifest) -> Manifest | None:
 
 def _import(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
     pairs = [(item, source.volume(item.options, item.content.digest, item.labels)) for item in boot_sources]
-    for boot_source, result in declare_objects(session, VolumeHandler(), pairs, settings):
-        done = result.live is not None and source.import_status(result.live).done
+    for boot_source, outcome in declare_objects(session, VolumeHandler(), pairs, settings):
+        done = outcome.live is not None and source.import_status(outcome.live).done
         # In check mode, a task that waits would find the volume filled.
         boot_source.filled = done or (settings.check_mode and settings.wait)
 
@@ -121,18 +119,18 @@ def _import(session: Session, boot_sources: list[BootSourceState], settings: Wri
 def _upload(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
     for boot_source in boot_sources:
         try:
-            boot_source.filled = is_filled(session, boot_source)
+            boot_source.filled = has_content(session, boot_source)
             if boot_source.filled:
                 continue
             path = boot_source.options["upload"]["path"]
             after = {"upload": path, "bytes": Path(path).stat().st_size}
-            boot_source.changes(plan.APPLY, f"{boot_source.volume_kind} {boot_source.volume}", {}, after)
+            boot_source.record_change(plan.APPLY, f"{boot_source.volume_kind} {boot_source.volume}", {}, after)
             if not settings.check_mode:
                 upload(session, boot_source, settings)
-                boot_source.result.written = True
+                boot_source.outcome.written = True
             boot_source.filled = settings.wait
         except (UploadFailed, RequestFailed, OSError) as error:
-            boot_source.result.failed = str(error)
+            boot_source.outcome.failed = str(error)
 
 
 def _poll(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
@@ -143,11 +141,11 @@ def _poll(session: Session, boot_sources: list[BootSourceState], settings: Write
         try:
             live = session.get(KINDS[_CRON], *boot_source.name)
         except RequestFailed as error:
-            boot_source.result.failed = str(error)
+            boot_source.outcome.failed = str(error)
             continue
         # CDI rejects every change of a DataImportCron.
         if live is not None and admission.data_import_cron_refusal({**live, "spec": manifest["spec"]}, live):
-            boot_source.result.failed = preflight.replacement_problem(live) or None
+            boot_source.outcome.failed = preflight.replacement_problem(live) or None
             changed.append((boot_source, manifest))
         else:
             unchanged.append((boot_source, manifest))
@@ -161,24 +159,24 @@ def _replace(session: Session, pairs: list[Pair], settings: WriteSettings) -> No
     """Makes DataImportCrons anew. None is deleted before CDI's rules and the API server accept the new one: without
     either, nothing would poll the registry."""
     for boot_source, manifest in pairs:
-        if not boot_source.result.failed:
+        if not boot_source.outcome.failed:
             _check_new(session, boot_source, manifest, settings)
     if not settings.check_mode:
         declare_objects(session, KindHandler(), pairs, replace(settings, wait=True), "absent")
     # CDI would reject the dry run of a new spec, because the old DataImportCron still exists.
-    for boot_source, result in declare_objects(
+    for boot_source, outcome in declare_objects(
         session, CronHandler(), pairs, replace(settings, server_dry_run=False, wait=False)
     ):
-        if result.failed and not settings.check_mode:
-            boot_source.result.failed = (
-                f"{boot_source.result.failed}; the old DataImportCron is deleted, so run the task again"
+        if outcome.failed and not settings.check_mode:
+            boot_source.outcome.failed = (
+                f"{boot_source.outcome.failed}; the old DataImportCron is deleted, so run the task again"
             )
 
 
 def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifest, settings: WriteSettings) -> None:
     kind = KINDS[_CRON]
 
-    def dry_run(_result: DeclareOutcome) -> None:
+    def dry_run(_outcome: DeclareOutcome) -> None:
         try:
             send(session.dry_run_session(), create(kind.path(boot_source.options["namespace"]), manifest))
         except ApiError as error:
@@ -189,13 +187,13 @@ def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifes
     problem = "; ".join(finding.text for finding in cron_refused(manifest))
     if not problem and not settings.check_mode:
         try:
-            dry_run(boot_source.result)
+            dry_run(boot_source.outcome)
         except RequestFailed as error:
             problem = "" if NO_DRY_RUN in str(error) else str(error)
     elif not problem and settings.server_dry_run:
-        run_dry(boot_source.result, dry_run)
-        problem = boot_source.result.failed or ""
-    boot_source.result.failed = f"{problem}; the DataImportCron stays as it was" if problem else None
+        run_dry(boot_source.outcome, dry_run)
+        problem = boot_source.outcome.failed or ""
+    boot_source.outcome.failed = f"{problem}; the DataImportCron stays as it was" if problem else None
 
 
 def _await_cron(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
@@ -205,7 +203,7 @@ def _await_cron(session: Session, boot_sources: list[BootSourceState], settings:
     by_name = {boot_source.name: boot_source for boot_source in boot_sources}
     probes = dict.fromkeys(by_name, probe)
     for name, waited in wait_in_namespaces(session, KINDS[_DATA_SOURCE], probes, settings.wait_timeout).items():
-        by_name[name].result.live, by_name[name].result.failed = waited
+        by_name[name].outcome.live, by_name[name].outcome.failed = waited
 
 
 def _declare_data_sources(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
@@ -215,13 +213,13 @@ def _declare_data_sources(session: Session, boot_sources: list[BootSourceState],
         for item in boot_sources
         if item.has_data_source
     ]
-    for boot_source, result in declare_objects(session, DataSourceHandler(unfilled), pairs, settings):
-        boot_source.result.live = result.live
-        if result.live is not None and not boot_source.filled:
-            boot_source.result.warnings.append(
+    for boot_source, outcome in declare_objects(session, DataSourceHandler(unfilled), pairs, settings):
+        boot_source.outcome.live = outcome.live
+        if outcome.live is not None and not boot_source.filled:
+            boot_source.outcome.warnings.append(
                 f"the DataSource will refer to {boot_source.volume} when that is filled; run the task again"
             )
-    # The claim or snapshot of the DataSource, because CDI copies its labels over those of the DataSource.
+    # The claim or snapshot of the DataSource, because CDI overwrites labels of the DataSource with its labels.
     claims = [
         (item, _labeled(_SNAPSHOT if item.options.get("snapshot") else _CLAIM, *item.target, item.labels))
         for item in boot_sources
@@ -261,7 +259,7 @@ def _owned(session: Session, boot_source: BootSourceState) -> list[Manifest]:
         try:
             items = session.list(KINDS[name], boot_source.options["namespace"], **query)
         except RequestFailed as error:
-            boot_source.result.warnings.append(f"old volumes stay: {error}")
+            boot_source.outcome.warnings.append(f"old volumes stay: {error}")
             return []
         for item in items:
             # CDI deletes the claim of a DataVolume with it.
@@ -277,13 +275,13 @@ def _delete(session: Session, pairs: list[Pair], settings: WriteSettings) -> Non
         clones = session.list(KINDS[_VOLUME])
     except RequestFailed as error:
         for boot_source, _volume in pairs:
-            boot_source.result.warnings.append(f"old volumes stay, since it is not known who clones them: {error}")
+            boot_source.outcome.warnings.append(f"old volumes stay, since it is not known who clones them: {error}")
         return
     due = []
     for boot_source, volume in pairs:
         name = volume["metadata"]["name"]
         if clone := source.clones_by_claim(clones, volume["metadata"]["namespace"]).get(name):
-            boot_source.result.warnings.append(f"the volume {name} stays, since {clone} is cloned from it")
+            boot_source.outcome.warnings.append(f"the volume {name} stays, since {clone} is cloned from it")
         else:
             due.append((boot_source, volume))
     declare_objects(session, KindHandler(), due, settings, "absent")

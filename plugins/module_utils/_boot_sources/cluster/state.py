@@ -21,7 +21,7 @@ from ..._resolver.declare.plan import Plan
 from .. import cdi_webhooks as admission
 from .. import source
 from ..image import Content
-from ..upload import holds
+from ..upload import is_filled_with
 
 Manifest = dict[str, Any]
 Options = dict[str, Any]
@@ -30,7 +30,7 @@ Pair = tuple["BootSourceState", Manifest]
 LABELED: Final = "labeled"
 _REGISTRY: Final = ("image", "image_stream")
 _UNKNOWN: Final = Content()
-# The object that the result of the boot source describes.
+# The object that the outcome of the boot source describes.
 _DESCRIBED: Final = ("DataSource", "DataImportCron")
 
 
@@ -38,7 +38,7 @@ _DESCRIBED: Final = ("DataSource", "DataImportCron")
 class BootSourceState:
     """The state of one boot source. filled: whether CDI has filled its volume, or would have."""
 
-    result: DeclareOutcome
+    outcome: DeclareOutcome
     content: Content = _UNKNOWN
     labels: dict[str, str] = field(default_factory=dict)
     volume: str = ""
@@ -46,7 +46,7 @@ class BootSourceState:
 
     @property
     def options(self) -> Options:
-        return self.result.declared.options
+        return self.outcome.declared.options
 
     @property
     def name(self) -> tuple[str, str]:
@@ -55,7 +55,7 @@ class BootSourceState:
 
     @property
     def state(self) -> str:
-        return self.result.declared.state
+        return self.outcome.declared.state
 
     @property
     def imports(self) -> bool:
@@ -87,22 +87,22 @@ class BootSourceState:
     def polls(self) -> bool:
         return self.options.get("schedule") is not None
 
-    def add(self, part: DeclareOutcome) -> None:
-        """Adds the result of one object."""
+    def add_outcome(self, part: DeclareOutcome) -> None:
+        """Adds the outcome of one object."""
         name = f"{part.declared.key.kind} {part.declared.key.name}"
         if part.failed:
-            self.result.failed = self.result.failed or f"{name}: {part.failed}"
+            self.outcome.failed = self.outcome.failed or f"{name}: {part.failed}"
         elif part.action in plan.WRITES:
             is_described = part.declared.key.kind in _DESCRIBED
-            action = part.action if is_described else max(self.result.action, plan.APPLY, key=_weight)
-            self.changes(action, name, *part.shown_change)
-        self.result.written = self.result.written or part.written
-        self.result.warnings += part.warnings
+            action = part.action if is_described else max(self.outcome.action, plan.APPLY, key=_weight)
+            self.record_change(action, name, *part.shown_change)
+        self.outcome.written = self.outcome.written or part.written
+        self.outcome.warnings += part.warnings
 
-    def changes(self, action: str, name: str, before: Manifest, after: Manifest) -> None:
-        """The boot source changes by an object. name: kind and name of that. before, after: its changed parts."""
-        planned = self.result.planned
-        self.result.planned = planned._replace(
+    def record_change(self, action: str, name: str, before: Manifest, after: Manifest) -> None:
+        """Records that an object changes. name: its kind and name. before, after: its changed parts."""
+        planned = self.outcome.planned
+        self.outcome.planned = planned._replace(
             action=action,
             before={**planned.before, **({name: before} if before else {})},
             after={**planned.after, **({name: after} if after else {})},
@@ -117,31 +117,31 @@ def not_failed(
     boot_sources: Iterable[BootSourceState], condition: Callable[[BootSourceState], bool] = lambda _boot_source: True
 ) -> list[BootSourceState]:
     """The boot sources that have not failed."""
-    return [boot_source for boot_source in boot_sources if not boot_source.result.failed and condition(boot_source)]
+    return [boot_source for boot_source in boot_sources if not boot_source.outcome.failed and condition(boot_source)]
 
 
-def is_filled(session: Session, boot_source: BootSourceState) -> bool:
+def has_content(session: Session, boot_source: BootSourceState) -> bool:
     """Whether CDI has filled the volume with the content. Raises what requests raise."""
     live = session.get(KINDS[boot_source.volume_kind], boot_source.options["namespace"], boot_source.volume)
     if live is None:
         return False
-    return holds(live, boot_source.content.digest) if boot_source.uploads else source.import_status(live).done
+    return is_filled_with(live, boot_source.content.digest) if boot_source.uploads else source.import_status(live).done
 
 
 def declare_objects(
     session: Session, handler: KindHandler, pairs: Iterable[Pair], settings: WriteSettings, state: str = "present"
 ) -> list[tuple[BootSourceState, DeclareOutcome]]:
     """Declares one object for each boot source that has not failed, or deletes it."""
-    due = [(boot_source, manifest) for boot_source, manifest in pairs if not boot_source.result.failed]
+    due = [(boot_source, manifest) for boot_source, manifest in pairs if not boot_source.outcome.failed]
     declared_objects = []
     for boot_source, manifest in due:
         metadata = manifest["metadata"]
         key = ObjectKey(manifest["kind"], metadata["namespace"], metadata["name"])
-        declared_objects.append(DeclaredObject(boot_source.result.declared.label, key, state, manifest))
-    results = declare(session, handler, declared_objects, settings) if declared_objects else []
-    done = [(boot_source, result) for (boot_source, _manifest), result in zip(due, results)]
-    for boot_source, result in done:
-        boot_source.add(result)
+        declared_objects.append(DeclaredObject(boot_source.outcome.declared.label, key, state, manifest))
+    outcomes = declare(session, handler, declared_objects, settings) if declared_objects else []
+    done = [(boot_source, outcome) for (boot_source, _manifest), outcome in zip(due, outcomes)]
+    for boot_source, outcome in done:
+        boot_source.add_outcome(outcome)
     return done
 
 
@@ -149,8 +149,11 @@ class VolumeHandler(KindHandler):
     """DataVolumes: checked by CDI's rules, and ready once CDI has filled them."""
 
     def check(self, planned: list[DeclareOutcome]) -> Findings:
-        written = [result for result in planned if result.action != plan.DELETE]
-        return {result: _refused(admission.data_volume_refusal(_after(result), result.live)) for result in written}
+        written = [outcome for outcome in planned if outcome.action != plan.DELETE]
+        return {
+            outcome: _refused(admission.data_volume_refusal(_expected_object(outcome), outcome.live))
+            for outcome in written
+        }
 
     def probe(self, live: Manifest | None, before: Manifest | None) -> Progress:
         if live is None:
@@ -162,8 +165,8 @@ class CronHandler(KindHandler):
     """DataImportCrons: checked by CDI's rules."""
 
     def check(self, planned: list[DeclareOutcome]) -> Findings:
-        written = [result for result in planned if result.action != plan.DELETE]
-        return {result: cron_refused(result.planned.manifest) for result in written}
+        written = [outcome for outcome in planned if outcome.action != plan.DELETE]
+        return {outcome: cron_refused(outcome.planned.manifest) for outcome in written}
 
 
 class DataSourceHandler(KindHandler):
@@ -228,8 +231,8 @@ def _missing_text(manifest: Manifest) -> str:
     return f"there is no {manifest['kind']} {metadata['namespace']}/{metadata['name']}"
 
 
-def _after(result: DeclareOutcome) -> Manifest:
+def _expected_object(outcome: DeclareOutcome) -> Manifest:
     """The object after the apply, which changes only the labels of a volume."""
-    if result.live is None:
-        return result.planned.manifest
-    return {**result.live, "spec": {**result.live["spec"], **result.planned.manifest["spec"]}}
+    if outcome.live is None:
+        return outcome.planned.manifest
+    return {**outcome.live, "spec": {**outcome.live["spec"], **outcome.planned.manifest["spec"]}}

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from ..._cluster.client.concurrency import display
 from ..._cluster.client.errors import ApiError
-from ..._cluster.client.pool import display
 from ..._cluster.client.session import Session
+from ..._cluster.client.transport import web_pool
 from ..._cluster.reads.snapshot import EVENT, STORAGE_CLASS
 from ..._cluster.writes.engine import WriteSettings, send, send_create
 from ..._resolver.api.kinds import KINDS, Kind
@@ -80,7 +81,7 @@ def proxy_url(session: Session, options: Options) -> str:
 def proxy_connections(options: Options) -> Any:
     """Connections to the upload proxy. Raises OSError for an unusable `upload_proxy.ca_cert`."""
     proxy = options.get("upload_proxy") or {}
-    return upload_proxy.connections(proxy.get("validate_certs") is not False, proxy.get("ca_cert"))
+    return web_pool(proxy.get("ca_cert"), check=proxy.get("validate_certs") is not False, retries=False)
 
 
 class _Upload:
@@ -187,7 +188,7 @@ class _Upload:
         volume = self._get(_DATA_VOLUME)
         if volume is None:
             return False
-        _check(rules.unbound_problem(self._options, volume))
+        _check(rules.unbound_volume_problem(self._options, volume))
         status = volume.get("status") or {}
         if status.get("phase") == "UploadReady":
             return True
@@ -213,7 +214,7 @@ class _Upload:
         for attempt in range(max(1, self._file_options["tries"])):
             if attempt:
                 time.sleep(min(attempt, 10) / 10)
-            path = fast if upload_proxy.takes_data(pool, fast, token) else slow
+            path = fast if upload_proxy.accepts_uploads(pool, fast, token) else slow
             response = upload_proxy.send(pool, path, token, file, length, progress.report)
             if response.code == 200:
                 return

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, BinaryIO, Final, NamedTuple
 
+from ..._cluster.client.concurrency import raise_if_stopped
 from ..._cluster.client.errors import reason_of
-from ..._cluster.client.pool import raise_if_stopped
-from ..._cluster.client.transport import urllib3, web_connections
+from ..._cluster.client.transport import urllib3
 
 _TIMEOUT: Final = 60
 # The proxy waits for CDI's upload server; on its synchronous path also for the processing.
@@ -44,11 +44,6 @@ class _ProgressReader:
         return data
 
 
-def connections(validate_certs: bool = True, ca_cert: str | None = None) -> Any:
-    """A pool of connections that checks the proxy's certificate, if requested. Raises OSError for an unusable CA."""
-    return web_connections(ca_cert, check=validate_certs, retries=False)
-
-
 def unreachable(pool: Any, url: str) -> str:
     """Why no upload proxy responds at a URL; "" if one does."""
     if not url.startswith(_SCHEMES):
@@ -60,7 +55,7 @@ def unreachable(pool: Any, url: str) -> str:
     return ""
 
 
-def takes_data(pool: Any, url: str, token: str) -> bool:
+def accepts_uploads(pool: Any, url: str, token: str) -> bool:
     """Whether the proxy knows this path."""
     if not url.startswith(_SCHEMES):
         return False

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any, Final
 
-from ..._cluster.modules.declared_vm import vm_from_options
+from ..._cluster.modules.virtual_machine import vm_from_options
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.snapshot import list_if_permitted
 from ..._cluster.writes.kind_handler import DeclareOutcome
@@ -34,14 +34,14 @@ class Workloads:
         self._sources: dict[str, tuple[list[Manifest], list[str]]] = {}
         self._choices: dict[str, Options] = {}
 
-    def completed(self, result: DeclareOutcome) -> None:
+    def completed(self, outcome: DeclareOutcome) -> None:
         """Gives the declared VM what is chosen for its workload. Raises Rejected, FieldError and RequestFailed."""
-        options = result.declared.options
+        options = outcome.declared.options
         size = workload.size_of(options)
-        if result.live is None:
-            choice = chosen = self._choice(result)
+        if outcome.live is None:
+            choice = chosen = self._choice(outcome)
         else:
-            stored = stored_choice(result.live)
+            stored = stored_choice(outcome.live)
             if stored is None:
                 raise Rejected(
                     "workload: the VM exists, and was not declared with a workload; set boot, instancetype and"
@@ -57,13 +57,13 @@ class Workloads:
                 choice, size = stored.choice, stored.size
                 chosen = {**choice, "reasons": [kept, *choice["reasons"]]}
             else:
-                choice = chosen = self._resized(result, stored)
+                choice = chosen = self._resized(outcome, stored)
         options = workload.apply_choice(options, choice, size)
-        result.declared = replace(result.declared, options=options, manifest=vm_from_options(options))
-        result.facts["choice"] = chosen
+        outcome.declared = replace(outcome.declared, options=options, manifest=vm_from_options(options))
+        outcome.facts["choice"] = chosen
 
-    def _choice(self, result: DeclareOutcome) -> Options:
-        namespace, options = result.declared.key.namespace, result.declared.options
+    def _choice(self, outcome: DeclareOutcome) -> Options:
+        namespace, options = outcome.declared.key.namespace, outcome.declared.options
         key = json.dumps({**options, "name": "", "namespace": namespace}, sort_keys=True, default=str)
         if key not in self._choices:
             sources, notes = (None, []) if options.get("boot") else self._data_sources(namespace)
@@ -74,9 +74,9 @@ class Workloads:
             self._choices[key] = {**choice, "reasons": [*choice["reasons"], *notes]}
         return self._choices[key]
 
-    def _resized(self, result: DeclareOutcome, stored: StoredChoice) -> Options:
-        namespace, preference = result.declared.key.namespace, stored.choice[PREFERENCE.matcher]
-        options = result.declared.options
+    def _resized(self, outcome: DeclareOutcome, stored: StoredChoice) -> Options:
+        namespace, preference = outcome.declared.key.namespace, stored.choice[PREFERENCE.matcher]
+        options = outcome.declared.options
         preferences = [
             manifest
             for manifest in self._list(PREFERENCE, namespace)
@@ -124,7 +124,9 @@ class Workloads:
         return objects
 
     def _data_sources(self, namespace: str) -> tuple[list[Manifest], list[str]]:
-        """(those of all namespaces, or of the VM's if the user may not list more, and then a note)."""
+        """(the DataSources of all namespaces, notes). If the user may not list them, only the DataSources of the VM's
+        namespace, and a note.
+        """
         if namespace not in self._sources:
             notes: list[str] = []
             live = list_if_permitted(self._session, _SOURCE, notes)

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from ..._cluster.client.errors import TaskFailed
 from ..._cluster.client.session import Session
-from ..._cluster.modules.options import AUTH, REQUESTS, SELECTION, check_selection, selected
-from ..._cluster.modules.outcome import Module, Outcome, Params, TaskContext
+from ..._cluster.modules.module import Module, Params, Result, TaskContext
+from ..._cluster.modules.options import AUTH, REQUESTS, SELECTION, check_selection, select_vms
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._resolver.api import formats
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.matcher import MATCHER_FIELDS, MatcherField
 from ..._resolver.declare.plan import KEEP
 from ..._resolver.kubevirt.find.revision_names import without_revisions
-from ..pod.render import MIGRATE, RESTART, verdict
+from ..pod.render import MIGRATE, RESTART, joint_verdict
 from .reads import read_placement, read_quota_effects
-
-Result = dict[str, Any]
 
 QUOTA: Final = "quota"
 PLACEMENT: Final = "placement"
@@ -38,24 +36,24 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: TaskContext) -> Outcome:
+def _run(params: Params, task: TaskContext) -> Result:
     check_selection(params)
     if not params["checks"]:
         raise TaskFailed("checks: is empty; name quota, placement or both")
     session, warnings = Session(params), task.warnings
-    vms = selected(params, session, warnings) if params["manifests"] is None else _declared(params)
-    result, check_warnings = evaluated(
+    vms = select_vms(params, session, warnings) if params["manifests"] is None else _declared(params)
+    result, check_warnings = run_checks(
         session, [without_revisions(vm, _REFRESHED[params["refreshed"]]) for vm in vms], params
     )
     warnings += filter(None, dict.fromkeys((*check_warnings, kubevirt(session).assumption)))
     fits = all(verdict["fits"] for verdict in (*result["virtual_machines"], *result["drained"]))
-    return Outcome({"changed": False, "fits": fits, **result})
+    return {"changed": False, "fits": fits, **result}
 
 
 MODULE = Module({**AUTH, **SELECTION, **_SPEC, **REQUESTS}, _run, {"mutually_exclusive": [("manifests", "names")]})
 
 
-def evaluated(session: Session, vms: list[Result], params: Params) -> tuple[Result, list[str]]:
+def run_checks(session: Session, vms: list[Result], params: Params) -> tuple[Result, list[str]]:
     """(what the checks say of the VMs, together and each by itself; warnings)."""
     checks: dict[str, Callable[[], tuple[Result, list[str]]]] = {
         QUOTA: lambda: read_quota_effects(session, vms, params["running"]),
@@ -77,16 +75,26 @@ def evaluated(session: Session, vms: list[Result], params: Params) -> tuple[Resu
             result.update(check_result)
             warnings += check_warnings
     by_vm = [dict(zip(verdicts, vm_verdicts)) for vm_verdicts in zip(*verdicts.values())]
-    return {**result, "virtual_machines": [_combined(checked, params["running"]) for checked in by_vm]}, warnings
+    return {**result, "virtual_machines": [_vm_verdict(checked, params["running"]) for checked in by_vm]}, warnings
 
 
-def _combined(verdicts: dict[str, Result], running: str) -> Result:
+def forecast(session: Session, vms: list[Result], checks: Sequence[str]) -> list[Result]:
+    """{namespace, name, evaluated, fits, problem} of each VM, as if all of them restarted.
+
+    checks: `quota`, `placement`.
+    """
+    options = {"checks": checks, "running": RESTART, "drain": [], "instancetypes": []}
+    verdicts, _warnings = run_checks(session, vms, options)
+    return list(verdicts["virtual_machines"])
+
+
+def _vm_verdict(verdicts: dict[str, Result], running: str) -> Result:
     """One VM's verdicts by check, as one. A guest that is to migrate fits where its migration does."""
     first = next(iter(verdicts.values()))
     head = {name: first[name] for name in ("name", "namespace")}
-    counted = [{**part, **part.get("migration", {})} if running == MIGRATE else part for part in verdicts.values()]
+    by_check = [{**part, **part.get("migration", {})} if running == MIGRATE else part for part in verdicts.values()]
     parts = {check: {name: part[name] for name in part if name not in head} for check, part in verdicts.items()}
-    return {**head, **verdict(counted), **parts}
+    return {**head, **joint_verdict(by_check), **parts}
 
 
 def _declared(params: Params) -> list[Result]:

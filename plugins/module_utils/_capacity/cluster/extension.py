@@ -12,8 +12,8 @@ from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMExtension
 from ..._resolver.api.errors import FieldError, first_of
 from ..._resolver.declare.plan import KEEP
-from ..._resolver.declare.virtual_machine import reconcile
-from ..pod.render import MIGRATE, verdict
+from ..._resolver.declare.virtual_machine import as_created
+from ..pod.render import MIGRATE, joint_verdict
 from .reads import read_placement, read_quota_effects
 
 Manifest = dict[str, Any]
@@ -22,15 +22,15 @@ Options = dict[str, Any]
 
 class Capacity(VMExtension):
     def complete(self, outcomes: Sequence[DeclareOutcome], check_mode: bool) -> None:
-        check_capacity(self.task.options, self.task.session, outcomes, self.task.notes.warnings)
+        check_capacity(self.task.options, self.task.session, outcomes, self.task.warnings)
 
     def obstacle(self, vm: Manifest) -> str | None:
-        verdicts = _capacity(self.task.options, self.task.session, [vm]).verdicts
+        verdicts = _verdicts(self.task.options, self.task.session, [vm]).verdicts
         found = next(iter(verdicts.values()), None)
         return None if found is None or found["fits"] or not found["evaluated"] else found["problem"]
 
 
-class _Capacity(NamedTuple):
+class _Verdicts(NamedTuple):
     """verdicts: {evaluated, fits, problem} of each VM that is to run, by namespace and name.
 
     refusals: why the task must not send anything. refused: the VMs for which it must not.
@@ -43,17 +43,17 @@ class _Capacity(NamedTuple):
 
 
 def check_capacity(
-    options: Options, session: Session, results: Sequence[DeclareOutcome], task_warnings: list[str]
+    options: Options, session: Session, outcomes: Sequence[DeclareOutcome], task_warnings: list[str]
 ) -> None:
     """Tells whether VMs fit, as far as the task asks for it. Raises TaskFailed for what does not.
 
-    options: of the task.
+    options: the options of the module.
     """
-    due = [result for result in results if result.declared.problem is None]
-    verdicts, warnings, refusals, refused = _capacity(options, session, [result.declared.manifest for result in due])
+    due = [outcome for outcome in outcomes if outcome.declared.problem is None]
+    verdicts, warnings, refusals, refused = _verdicts(options, session, [outcome.declared.manifest for outcome in due])
     task_warnings += warnings
     if refusals:
-        outputs = [
+        results = [
             {
                 "namespace": key[0],
                 "name": key[1],
@@ -66,12 +66,12 @@ def check_capacity(
             }
             for key, will_run in verdicts.items()
         ]
-        raise TaskFailed(f"{'; '.join(refusals)}. Nothing was sent", changed=False, results=outputs)
-    for result in due:
-        result.facts["will_run"] = verdicts.get((result.declared.key.namespace, result.declared.key.name))
+        raise TaskFailed(f"{'; '.join(refusals)}. Nothing was sent", changed=False, results=results)
+    for outcome in due:
+        outcome.facts["will_run"] = verdicts.get((outcome.declared.key.namespace, outcome.declared.key.name))
 
 
-def _capacity(options: Options, session: Session, manifests: Iterable[Manifest]) -> _Capacity:
+def _verdicts(options: Options, session: Session, manifests: Iterable[Manifest]) -> _Verdicts:
     # The option, whether a VM that does not fit fails the task, and what gives verdicts by VM and warnings.
     checks: list[tuple[str, bool, Callable[[list[Manifest]], tuple[Options, list[str]]]]] = []
     if (level := options["preflight_quota"]) != "off":
@@ -106,15 +106,15 @@ def _capacity(options: Options, session: Session, manifests: Iterable[Manifest])
                 refused.update({key} if strict else ())
         if problems:
             (refusals if strict else warnings).append(f"{option}: {first_of(problems)}")
-    verdicts = {key: verdict(lines) for key, lines in lines_by_vm.items()}
-    return _Capacity(verdicts, [text for text in dict.fromkeys(warnings) if text], refusals, refused)
+    verdicts = {key: joint_verdict(lines) for key, lines in lines_by_vm.items()}
+    return _Verdicts(verdicts, [text for text in dict.fromkeys(warnings) if text], refusals, refused)
 
 
 def _to_run(manifests: Iterable[Manifest]) -> list[Manifest]:
     vms = []
     for declared in manifests:
-        # As for a new VM, which gets a run strategy and memory.
-        vm = reconcile(declared, None, "").manifest
+        # A new VM gets a run strategy and memory.
+        vm = as_created(declared)
         if vm["spec"].get("runStrategy") != "Halted" and vm["spec"].get("running") is not False:
             vms.append(vm)
     return vms

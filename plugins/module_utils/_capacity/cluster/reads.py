@@ -10,6 +10,7 @@ from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.snapshot import NETWORK, POD, QUOTA, STORAGE_CLASS, default_class, list_if_permitted
+from ..._resolver.api.errors import KubeVirtError
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import namespace_of
 from ..._resolver.preflight.object_keys import keys_for_expansion
@@ -56,8 +57,8 @@ def read_placement(
         raise TaskFailed(f"drain: no such node: {', '.join(unknown)}")
     pods = session.list(POD)
     warnings: list[str] = []
-    optional = [list_if_permitted(session, kind, warnings) for kind in (KINDS["Namespace"], QUOTA, NETWORK)]
-    namespaces, quotas, networks = optional
+    readable = [list_if_permitted(session, kind, warnings) for kind in (KINDS["Namespace"], QUOTA, NETWORK)]
+    namespaces, quotas, networks = readable
     lookup.gather(key for vm in vms for key in keys_for_expansion(vm, kv.release))
     samples = _instancetypes(lookup, instancetypes)
     claims, volumes, classes = _storage(session, warnings) or ([], [], [])
@@ -124,10 +125,12 @@ def _instancetypes(lookup: ClusterLookup, names: list[str]) -> list[Manifest]:
 
 
 def _instancetype(lookup: ClusterLookup, name: str) -> Manifest:
-    instancetype = lookup.get(_KIND, "", name)
-    if not isinstance(instancetype, dict):
-        problem = "no such VirtualMachineClusterInstancetype" if instancetype is None else instancetype.message
-        raise TaskFailed(f"instancetypes: {name}: {problem}")
+    try:
+        instancetype = lookup.get(_KIND, "", name)
+    except KubeVirtError as error:
+        raise TaskFailed(f"instancetypes: {name}: {error.message}") from error
+    if instancetype is None:
+        raise TaskFailed(f"instancetypes: {name}: no such VirtualMachineClusterInstancetype")
     return instancetype
 
 
@@ -144,7 +147,7 @@ def read_quota_effects(session: Session, vms: list[Manifest], running_policy: st
         session.list(QUOTA, namespace),
         session.list(_LIMITS, namespace),
         list_if_permitted(session, _APPLICATION, warnings, namespace) or [],
-        _shared(session, warnings, namespace),
+        _cluster_quotas(session, warnings, namespace),
     )
     cluster = _with_users(session, limits, namespace, warnings)._replace(
         vms=session.list(KINDS["VirtualMachine"], namespace),
@@ -166,7 +169,7 @@ def read_limits(
     quotas, ranges, applications = (list_if_permitted(session, kind, warnings, namespace) for kind in kinds)
     if quotas is None or ranges is None:
         return None
-    limits = QuotaObjects(quotas, ranges, applications or [], _shared(session, warnings, namespace), vms=vms)
+    limits = QuotaObjects(quotas, ranges, applications or [], _cluster_quotas(session, warnings, namespace), vms=vms)
     if not any(limits[:4]):
         return None
     try:
@@ -192,7 +195,7 @@ def _with_users(session: Session, limits: QuotaObjects, namespace: str | None, w
     )
 
 
-def _shared(session: Session, warnings: list[str], namespace: str | None) -> list[Manifest]:
+def _cluster_quotas(session: Session, warnings: list[str], namespace: str | None) -> list[Manifest]:
     refused: list[str] = []
     live = list_if_permitted(session, _SHARED, refused)
     if live is not None or not refused:

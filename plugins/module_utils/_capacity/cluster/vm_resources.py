@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._cluster.reads.revisions import InspectedVM
 from ..._resolver.api import schema
+from ..._resolver.api.errors import KubeVirtError
 from ..._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE
 from ..._resolver.kubevirt.find import lookup
 from ..._resolver.kubevirt.vmi import expand
-from ..._resolver.refresh.drift import REVISION_LOST, UNKNOWN, MatcherDrift
+from ..._resolver.refresh.drift import REVISION_LOST, UNKNOWN, Drift, MatcherDrift
 from ..pod.environment import Environment
 from ..pod.pod import Unrenderable
 from ..pod.resources import resources
@@ -17,21 +17,22 @@ from ..pod.resources import resources
 Result = dict[str, Any]
 
 
-def vm_resources(vm: InspectedVM) -> Result:
+def vm_resources(vm: Drift) -> Result:
     """{resources}: of guest and pod at the next start, with the captured revisions; or {problem}: why unknown."""
-    captured = vm.drift.captured
-    for matcher_field, part in vm.drift.parts.items():
+    captured = vm.captured
+    for matcher_field, part in vm.parts.items():
         lost = part.state in (REVISION_LOST, UNKNOWN) and part.revision not in vm.revisions.by_name
         if captured[matcher_field] is None or lost:
             return {"problem": _missing(matcher_field.matcher, part)}
     template = schema.canonical("VirtualMachineInstanceTemplateSpec", vm.vm["spec"].get("template"))
     specs = captured.get(INSTANCETYPE), captured.get(PREFERENCE)
-    problem = expand.fill(template, *specs, vm.kubevirt)
-    if problem is not None:
-        return {"problem": problem.message}
+    try:
+        expand.fill(template, *specs, vm.cluster.kubevirt)
+    except KubeVirtError as error:
+        return {"problem": error.message}
     metadata = {**template["metadata"], "name": vm.name, "namespace": vm.namespace}
     try:
-        return {"resources": resources(metadata, template["spec"], Environment(vm.kubevirt))}
+        return {"resources": resources(metadata, template["spec"], Environment(vm.cluster.kubevirt))}
     except Unrenderable as error:
         return {"problem": f"KubeVirt cannot create a pod for the VM: {error}"}
 

@@ -28,7 +28,7 @@ class Batch:
         self.state = state
         self._eligible: dict[str, list[int]] = {}
         self._ordered: dict[str, list[_Entry]] = {}
-        # The nodes with room for pods that are alike, as they were when so many pods had been placed.
+        # By pods that are alike: (the number of placed pods at the time, the nodes with room then).
         self._roomy: dict[str, tuple[int, dict[int, None]]] = {}
         self._placed: list[int] = []
 
@@ -44,7 +44,7 @@ class Batch:
         pod_rules = rules(self.state, pod)
         return [
             node_index
-            for node_index in self._with_room(pod)
+            for node_index in self._nodes_with_room(pod)
             if not violated_rule(self.state.nodes[node_index], pod_rules)
             and has_devices(self.state, pod, node_index) is devices
         ]
@@ -61,7 +61,7 @@ class Batch:
             self._placed.append(node_index)
         return node_index
 
-    def additional(self, pod: PodInfo) -> int:
+    def remaining_pods(self, pod: PodInfo) -> int:
         """How many such pods would still fit if they do not depend on others; the state stays unchanged."""
         total = 0
         for node_index in self.eligible(pod):
@@ -72,8 +72,8 @@ class Batch:
             total += max(0, min([*rooms, node.pods - len(self.state.pods[node_index])]))
         return total
 
-    def _with_room(self, pod: PodInfo) -> dict[int, None]:
-        """The nodes with room, of which only those have to be looked at that have taken a pod since the last time."""
+    def _nodes_with_room(self, pod: PodInfo) -> dict[int, None]:
+        """The nodes with room. Only nodes that got a pod since the last call are examined again."""
         key = _size_key(pod)
         candidates: dict[int, None] = dict.fromkeys(self.eligible(pod))
         checked, roomy = self._roomy.get(key, (0, candidates))
@@ -94,10 +94,10 @@ class Batch:
             if not has_room(self.state, pod, node_index):
                 heapq.heappop(order)
                 continue
-            entry = (self._score(pod, node_index), node_index)
-            if entry == order[0]:
+            scored = (self._score(pod, node_index), node_index)
+            if scored == order[0]:
                 return node_index
-            heapq.heapreplace(order, entry)
+            heapq.heapreplace(order, scored)
         return None
 
     def _score(self, pod: PodInfo, node_index: int) -> float:
@@ -112,7 +112,7 @@ class Batch:
 
 
 def _eligibility_key(pod: PodInfo) -> str:
-    """The same for pods that the same nodes are for."""
+    """A key that pods share if the same nodes are eligible for them."""
     parts = [
         pod.node_selector,
         pod.affinity.get("nodeAffinity"),
@@ -124,5 +124,5 @@ def _eligibility_key(pod: PodInfo) -> str:
 
 
 def _size_key(pod: PodInfo) -> str:
-    """The same for pods that the same nodes have room for."""
+    """A key that pods share if the same nodes have room for them."""
     return f"{_eligibility_key(pod)} {sorted(pod.requests.items())}"

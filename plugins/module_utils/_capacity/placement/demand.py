@@ -14,7 +14,7 @@ _MAX_DEVICES: Final = 32
 
 
 class DeviceRequest(NamedTuple):
-    """A request for devices. selectors: those of the class and its own."""
+    """A request for devices. selectors: the selectors of the class, then its own."""
 
     amount: int
     selectors: tuple[str, ...]
@@ -23,8 +23,8 @@ class DeviceRequest(NamedTuple):
 class Demand(NamedTuple):
     """The demand of a pod's claims.
 
-    node_selectors: those of allocated claims. missing: why it has to wait, "" if it need not. doubt: why a node that
-    looks right may not do, "" if it does.
+    node_selectors: the node selectors of allocated claims. missing: why the pod has to wait, "" if it need not.
+    doubt: why a node may not do that looks right, "" without a doubt.
     """
 
     requests: tuple[DeviceRequest, ...] = ()
@@ -55,7 +55,7 @@ def device_objects(
 
 
 def demand(claims: Sequence[Manifest], namespace: str, objects: DeviceObjects | None) -> Demand | None:
-    """What the claims of a pod (its `spec.resourceClaims`) need; None for no claims. objects: None if not known."""
+    """The devices that a pod needs. claims: its `spec.resourceClaims`; None for none. objects: None if not known."""
     if not claims:
         return None
     if objects is None:

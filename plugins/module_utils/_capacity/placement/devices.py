@@ -1,7 +1,7 @@
 """The devices that nodes offer to claims of dynamic resource allocation (``DynamicResources`` of kube-scheduler).
 
-A claim that is allocated is where its devices are. For others each request needs devices of its own that are free and
-that the selectors of its class and its own take. What is not known is an answer of its own: selectors that only CEL can
+An allocated claim is bound to the nodes of its devices. Each request of another claim needs free devices of its own,
+which match the selectors of its class and its own selectors. The answer is "unknown" for selectors that only CEL can
 evaluate, constraints between devices, alternatives, and devices with features that are off by default.
 """
 
@@ -23,8 +23,10 @@ _ATTRIBUTE: Final = re.compile(
 _KINDS: Final = {"string": str, "bool": bool, "int": int}
 
 
-def selected(selectors: Iterable[str], driver: str, attributes: Mapping[str, Any]) -> bool | None:
-    """Whether a device fits all selectors; None if that is not known. attributes: as in a ResourceSlice.
+def matches_selectors(selectors: Iterable[str], driver: str, attributes: Mapping[str, Any]) -> bool | None:
+    """Whether a device fits all selectors; None if that is not known.
+
+    attributes: its attributes in the form of a ResourceSlice.
 
     The first selector that does not hold decides, in the order of Kubernetes; within one, a term that is false does.
     """
@@ -69,16 +71,16 @@ _GATED: Final = ("consumesCounters", "bindingConditions", "taints", "allowMultip
 
 class Device(NamedTuple):
     """A device of a ResourceSlice. location: the fields that say which nodes reach it. doubtful: it may not be usable.
-    broken: its pool is, which stops a search that comes to it."""
+    conflicting: the pool has two devices of one name, which stops a search that comes to it."""
 
     identity: Identity
     attributes: Mapping[str, Any]
     location: Manifest
     doubtful: bool
-    broken: bool
+    conflicting: bool
 
 
-def taken(claims: Iterable[Manifest], deleted: frozenset[tuple[str, str]] = frozenset()) -> set[Identity]:
+def allocated_devices(claims: Iterable[Manifest], deleted: frozenset[tuple[str, str]] = frozenset()) -> set[Identity]:
     """The devices that claims have. deleted: namespace and name of deleted pods, whose own claims go, too."""
     devices = set()
     for claim in claims:
@@ -94,7 +96,7 @@ def taken(claims: Iterable[Manifest], deleted: frozenset[tuple[str, str]] = froz
 
 
 class Allocator:
-    """The devices of ResourceSlices by node. taken: those that are in use; it changes as pods are placed."""
+    """The devices of ResourceSlices by node. taken: the devices in use; it changes as pods are placed."""
 
     def __init__(self, slices: Sequence[Manifest], used: set[Identity]) -> None:
         self._slices, self.taken = slices, used
@@ -116,7 +118,7 @@ class Allocator:
                 cached[key] = None if self.chosen(node, demand, True) is not None else False
         return cached[key]
 
-    def take(self, node: Node, demand: Demand) -> None:
+    def allocate(self, node: Node, demand: Demand) -> None:
         """Takes devices of a node that a pod fits on."""
         chosen = set(self.chosen(node, demand, False) or ())
         self.taken |= chosen
@@ -141,7 +143,7 @@ class Allocator:
     def _may_fail(self, node: Node, demand: Demand) -> bool:
         """Whether the search comes to an error if it comes to some device before it has found enough."""
         return any(
-            device.broken or self._matches(request, device) is None
+            device.conflicting or self._matches(request, device) is None
             for request in demand.requests
             for device in self._devices(node)
             if device.identity not in self.taken
@@ -169,13 +171,13 @@ class Allocator:
 
     def _accepts(self, request: DeviceRequest, device: Device, doubtful: bool) -> bool:
         matches = self._matches(request, device)
-        certain = matches is True and not device.doubtful and not device.broken
+        certain = matches is True and not device.doubtful and not device.conflicting
         return certain or (doubtful and matches is not False)
 
     def _matches(self, request: DeviceRequest, device: Device) -> bool | None:
         key = request.selectors, device.identity
         if key not in self._cached_matches:
-            self._cached_matches[key] = selected(request.selectors, device.identity[0], device.attributes)
+            self._cached_matches[key] = matches_selectors(request.selectors, device.identity[0], device.attributes)
         return self._cached_matches[key]
 
     def _devices(self, node: Node) -> list[Device]:
@@ -198,16 +200,16 @@ def _current_devices(slices: Sequence[Manifest], node: Node) -> Iterator[Device]
     current = [spec for spec in reached if _pool(spec) in gated or _generation(spec) == newest[_pool(spec)]]
     # Two devices of one name in a pool stop a search that comes to them.
     names = Counter((*_pool(spec), device.get("name")) for spec in current for device in spec.get("devices") or ())
-    broken = {(driver, pool) for (driver, pool, _name), count in names.items() if count > 1} - gated
+    conflicting = {(driver, pool) for (driver, pool, _name), count in names.items() if count > 1} - gated
     for spec in current:
         pool = _pool(spec)
-        for entry in spec.get("devices") or ():
+        for item in spec.get("devices") or ():
             # Until v1beta1 the properties of a device were one level deeper.
-            device = {**entry, **(entry.get("basic") or {})}
+            device = {**item, **(item.get("basic") or {})}
             doubtful = pool in gated or any(device.get(name) for name in _GATED)
             location = device if spec.get(_PER_DEVICE) else spec
             attributes = device.get("attributes") or {}
-            yield Device((*pool, device.get("name", "")), attributes, location, doubtful, pool in broken)
+            yield Device((*pool, device.get("name", "")), attributes, location, doubtful, pool in conflicting)
 
 
 def _pool(spec: Manifest) -> tuple[str, str]:

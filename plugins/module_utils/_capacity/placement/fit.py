@@ -73,7 +73,11 @@ def _avoiding(topology: str, values: set[str], problem: str) -> Rule:
 
 
 def _spread(state: ClusterState, pod: PodInfo) -> Iterator[Rule]:
-    hard = [entry for entry in pod.spread if (entry.get("whenUnsatisfiable") or "DoNotSchedule") == "DoNotSchedule"]
+    hard = [
+        constraint
+        for constraint in pod.spread
+        if (constraint.get("whenUnsatisfiable") or "DoNotSchedule") == "DoNotSchedule"
+    ]
     keys = [constraint.get("topologyKey", "") for constraint in hard]
     for constraint in hard:
         yield _spread_rule(state, pod, constraint, keys)
@@ -178,7 +182,7 @@ def shortage_text(state: ClusterState, pod: PodInfo, node_index: int) -> str:
 
 
 def violated_rule(node: Node, pod_rules: list[Rule]) -> str:
-    """What of other pods keeps a pod off a node, "" if nothing does."""
+    """The rule of other pods that keeps a pod off a node, in words; "" if none does."""
     return next(filter(None, (rule(node) for rule in pod_rules)), "")
 
 
@@ -187,7 +191,7 @@ _PLAIN: Final = ("cpu", "memory", "ephemeral-storage", "pods")
 
 
 def problem(state: ClusterState, pod: PodInfo) -> str:
-    """What keeps a pod that fits nowhere from running: what most nodes lack, and what the best node does."""
+    """The reason why a pod fits nowhere: what most nodes lack, and what the nearest node lacks."""
     if not state.nodes:
         return "there are no nodes"
     if pod.unbound_claim:
@@ -219,7 +223,7 @@ def _missing_claimed_devices(state: ClusterState, pod: PodInfo) -> Iterator[str]
 
 
 def _excluded_nodes(state: ClusterState, pod: PodInfo) -> Iterator[str]:
-    """What keeps it off nodes whatever their room, and off how many; the first reason of each node."""
+    """The reasons that exclude nodes, other than lack of room, with the number of nodes; one reason for each node."""
     reasons: dict[tuple[str, str, str], int] = {}
     for node in state.nodes:
         reason = exclusion(node, pod)
@@ -230,7 +234,7 @@ def _excluded_nodes(state: ClusterState, pod: PodInfo) -> Iterator[str]:
 
 
 def exclusion(node: Node, pod: PodInfo) -> tuple[str, str, str] | None:
-    """What is wrong with a node whatever its room: verb of one node, verb of several, and what."""
+    """Why a node is excluded other than by lack of room: (verb for one node, verb for several nodes, the reason)."""
     for label in missing_labels(node, pod):
         return "lacks", "lack", f"the label {label}"
     if not matches_node_affinity(node, pod):
@@ -244,7 +248,7 @@ def exclusion(node: Node, pod: PodInfo) -> tuple[str, str, str] | None:
 
 
 def _nearest_node(state: ClusterState, pod: PodInfo, numbers: list[int]) -> str:
-    """What the node lacks that lacks the least: the fewest resources, and of these the smallest part of the request."""
+    """The node that lacks the fewest resources and the smallest part of the request, with what it lacks, in words."""
     pod_rules = rules(state, pod)
 
     def shortage(node_index: int) -> tuple[int, float]:

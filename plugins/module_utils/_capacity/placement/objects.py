@@ -27,7 +27,7 @@ _REPELS: Final = ("NoSchedule", "NoExecute")
 class Node(NamedTuple):
     """A Node, as far as placement depends on it.
 
-    taints: those that repel pods.
+    taints: the taints that repel pods.
 
     pods: the maximum number. unschedulable: its taint follows a moment later; topology spread considers only
     taints.
@@ -145,7 +145,7 @@ def is_over(manifest: Manifest) -> bool:
 
 
 def _requests(spec: Manifest) -> Amounts:
-    """What a pod requests in all (``resourcehelper.PodRequests``).
+    """The total requests of a pod (``resourcehelper.PodRequests``).
 
     A pod that is there has a request for each limit; one that is made up may not, and ``Container.stored`` is for both.
     """
@@ -278,7 +278,7 @@ def claim_names(volumes: Sequence[Manifest]) -> tuple[str, ...]:
 
 
 def _selectors(claim: Manifest, objects: Storage) -> list[Manifest] | None:
-    """What a node must match; None while the claim must be bound first."""
+    """The selectors that a node must match; None while the claim must be bound first."""
     annotations, spec = claim["metadata"].get("annotations") or {}, claim.get("spec") or {}
     volume = spec.get("volumeName")
     if volume and _BOUND in annotations:
@@ -295,8 +295,8 @@ def _volume_selectors(affinity: Manifest) -> list[Manifest]:
     """kube-scheduler checks only node labels for a volume: a term that has only fields matches all nodes."""
     terms = (affinity.get("required") or {}).get("nodeSelectorTerms") or ()
     bare = [{"matchExpressions": term.get("matchExpressions") or ()} for term in terms]
-    everywhere = any(term.get("matchFields") and not term.get("matchExpressions") for term in terms)
-    return [] if everywhere or not affinity.get("required") else [{"nodeSelectorTerms": bare}]
+    any_node = any(term.get("matchFields") and not term.get("matchExpressions") for term in terms)
+    return [] if any_node or not affinity.get("required") else [{"nodeSelectorTerms": bare}]
 
 
 def _selected_node(annotations: Manifest) -> list[Manifest]:

@@ -1,4 +1,4 @@
-"""What keeps a pod that waits off each node."""
+"""The reasons that keep a waiting pod off each node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHOWN: Final = 20
 
 
 def node_reasons(nodes: Sequence[Manifest], pods: Sequence[Manifest]) -> Callable[[Manifest], list[dict[str, Any]]]:
-    """Of the Nodes and the Pods of all namespaces: a function from a pod to [{reason, node_count, nodes}].
+    """A function from a pod to [{reason, node_count, nodes}]. pods: the Pods of all namespaces.
 
     reason: what the nodes lack, or why they are not for the pod; "" if nothing that is known here keeps it off: volumes
     and claims of devices are left out. nodes: the names of the first twenty. The most common reason is first.
@@ -32,7 +32,7 @@ def _reasons(state: ClusterState, pod: Manifest) -> list[dict[str, Any]]:
     for index, item in enumerate(state.nodes):
         lacks = shortage_text(state, info, index) or violated_rule(item, rules)
         names.setdefault(_excluded(item, info) or (f"lacks {lacks}" if lacks else ""), []).append(item.name)
-    ordered = sorted(names.items(), key=lambda entry: -len(entry[1]))
+    ordered = sorted(names.items(), key=lambda group: -len(group[1]))
     return [{"reason": reason, "node_count": len(found), "nodes": found[:_SHOWN]} for reason, found in ordered]
 
 

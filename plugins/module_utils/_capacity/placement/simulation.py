@@ -20,20 +20,20 @@ from ..pod.render import MIGRATE, RESTART, NoPod, environments, malformed, rende
 from ..pod.scheduling import CREATED_BY, HOSTNAME, OBSOLETE_MODEL, add_pod_anti_affinity
 from .batch import Batch
 from .demand import DeviceObjects, demand
-from .devices import Allocator, taken
+from .devices import Allocator, allocated_devices
 from .fit import problem
 from .objects import Node, PodInfo, claim_names, from_manifest, from_pod, is_over, node, storage, with_volume_affinity
 from .state import ClusterState
 
 
-def guests(pods: Iterable[PodInfo], nodes: Iterable[str]) -> list[PodInfo]:
+def guest_pods(pods: Iterable[PodInfo], nodes: Iterable[str]) -> list[PodInfo]:
     """The pods of guests on the nodes."""
     drained = set(nodes)
     return [pod for pod in pods if pod.owner and pod.node in drained and not pod.terminating]
 
 
 def migration_target(source: PodInfo, labels: Mapping[str, str]) -> PodInfo:
-    """The target pod of a running guest's migration. labels: of its node."""
+    """The target pod of a running guest's migration. labels: the labels of its node."""
     affinity = copy(dict(source.affinity))
     host_model = OBSOLETE_MODEL in json.dumps(affinity.get("nodeAffinity") or {})
     add_pod_anti_affinity(
@@ -43,7 +43,7 @@ def migration_target(source: PodInfo, labels: Mapping[str, str]) -> PodInfo:
     return source._replace(node_selector=selector, affinity=affinity, node="")
 
 
-# Of thousands of VMs on hundreds of nodes nobody reads all.
+# Results name at most this many nodes.
 _SHOWN: Final = 20
 
 
@@ -58,7 +58,7 @@ class PlacementRequest(NamedTuple):
     problem: str = ""
 
 
-def running(pods: Iterable[PodInfo]) -> dict[tuple[str, str], PodInfo]:
+def running_pods_by_vm(pods: Iterable[PodInfo]) -> dict[tuple[str, str], PodInfo]:
     """The pods of running VMs by namespace and name."""
     pods_by_vm = {}
     for pod in pods:
@@ -78,13 +78,13 @@ def simulate(
 ) -> dict[str, Any]:
     """{virtual_machines, drained, instancetypes}: see the functions below.
 
-    nodes: those that are drained are cordoned. pods: those that run. requests: placed in their order, after the guests
+    nodes: drained nodes are cordoned. pods: the pods that run. requests: the VMs to place in order, after the guests
     of drained nodes. samples: one for each instancetype. allocator: the devices for claims.
     """
     batch = Batch(ClusterState(nodes, pods, namespaces, allocator))
     empty = Batch(ClusterState(nodes, ()))
     labels = {node.name: node.labels for node in nodes}
-    evicted = [_drain_result(batch, guest, labels[guest.node]) for guest in guests(pods, drained)]
+    evicted = [_drain_result(batch, guest, labels[guest.node]) for guest in guest_pods(pods, drained)]
     results = [_migration_result(batch, vm) if vm.node else _placement_result(batch, vm) for vm in requests]
     return {
         "virtual_machines": results,
@@ -101,12 +101,13 @@ def _capacity(sample: PlacementRequest, empty: Batch, batch: Batch) -> dict[str,
     result = {"name": sample.name, "fits": count > 0, "node_count": count, "nodes_total": total, "additional_vms": 0}
     if sample.pod is None or not count:
         return {**result, "problem": problem(empty.state, sample.pod) if sample.pod is not None else sample.problem}
-    return {**result, "additional_vms": batch.additional(sample.pod)}
+    return {**result, "additional_vms": batch.remaining_pods(sample.pod)}
 
 
 def _placement_result(batch: Batch, vm: PlacementRequest) -> dict[str, Any]:
-    """{name, namespace, evaluated, fits, node_count, nodes, node or problem}. evaluated: whether it has a pod, of which
-    it is known whether it fits. nodes: those it fits on before it is placed."""
+    """{name, namespace, evaluated, fits, node_count, nodes, node or problem}. evaluated: whether it
+    has a pod, and it is known whether the pod fits. nodes: the nodes that the pod fits on before it is placed.
+    """
     nodes, node_name, missing = _place(batch, vm.pod, vm.problem)
     decided = _is_decided(batch, vm.pod, node_name is not None)
     result = {**_identity(vm), "evaluated": decided, "fits": node_name is not None, **nodes}
@@ -145,11 +146,11 @@ def _is_decided(batch: Batch, pod: PodInfo | None, fits: bool) -> bool:
     return pod is not None and (fits or pod.devices is None or not batch.fitting(pod, None))
 
 
-def _place(batch: Batch, pod: PodInfo | None, why: str = "") -> tuple[dict[str, Any], str | None, str]:
-    """The nodes that a pod fits on, that on which it is placed, and why there is none. why: there is no pod."""
+def _place(batch: Batch, pod: PodInfo | None, reason: str = "") -> tuple[dict[str, Any], str | None, str]:
+    """The nodes that a pod fits on, that on which it is placed, and why there is none. reason: why there is no pod."""
     nodes = _fitting(batch, pod)
     if pod is None:
-        return nodes, None, why
+        return nodes, None, reason
     node_index = batch.place(pod)
     if node_index is None:
         return nodes, None, problem(batch.state, pod)
@@ -164,7 +165,7 @@ def _fitting(batch: Batch, pod: PodInfo | None) -> dict[str, Any]:
 class PlacementObjects(NamedTuple):
     """The manifests that placement depends on. nodes: the Nodes. pods: the Pods of all namespaces. namespaces: the
     Namespaces, quotas: the ResourceQuotas, networks: the NetworkAttachmentDefinitions, None: not known. drain: the
-    names of nodes to empty. instancetypes: those whose capacity is computed. claims, volumes, classes: the
+    names of nodes to empty. instancetypes: the instancetypes whose capacity is computed. claims, volumes, classes: the
     PersistentVolumeClaims, PersistentVolumes and StorageClasses. devices: what there is for claims of devices, None:
     not known."""
 
@@ -201,7 +202,7 @@ def placement(
     namespace_labels = {name_of(namespace): labels_of(namespace) for namespace in objects.namespaces}
     if objects.drain:
         pods = [_with_devices(pod, objects) if pod.node in objects.drain else pod for pod in pods]
-    running_pods = running(pods)
+    running_pods = running_pods_by_vm(pods)
     restarted: set[tuple[str, str]] = set()
     if running_policy == RESTART:
         keys = set(map(namespaced_name, vms))
@@ -229,7 +230,7 @@ def placement(
     samples = [_sample(instancetype, kubevirt) for instancetype in objects.instancetypes]
     allocator = None
     if objects.devices is not None:
-        used = taken(objects.devices.claims.values(), frozenset(restarted))
+        used = allocated_devices(objects.devices.claims.values(), frozenset(restarted))
         allocator = Allocator(objects.devices.slices, used)
     return simulate(nodes, pods, requests, objects.drain, namespace_labels, samples, allocator)
 

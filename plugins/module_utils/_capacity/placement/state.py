@@ -19,7 +19,7 @@ class ClusterState:
     """Nodes by index, with what is used of each. Only `place` changes it.
 
     namespaces: the labels of the namespaces by name, for affinity that selects by them. allocator: the devices for
-    claims, of which those of the pods are taken.
+    claims; the devices of the pods are taken.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class ClusterState:
             used[name] = used.get(name, 0) + amount
         self.pods[node_index].append(pod)
         if pod.devices is not None:
-            self.allocator.take(self.nodes[node_index], pod.devices)
+            self.allocator.allocate(self.nodes[node_index], pod.devices)
         for label in _possible_labels(pod):
             self._labelled.setdefault(label, []).append((node_index, pod))
             for test, counts in self._counts.get(label, {}).values():
@@ -64,7 +64,9 @@ class ClusterState:
             terms[key][2][node_index] += 1
 
     def count(self, key: str, test: Test, selector: Mapping[str, Any] | None) -> list[int]:
-        """How many pods pass a test, by node. key: the same for the same test. selector: pods that pass match it."""
+        """The number of pods on each node that pass a test. key: identifies the test. selector: matches all pods that
+        pass.
+        """
         label = _required_label(selector)
         cached = self._counts.setdefault(label, {})
         if key not in cached:
@@ -101,13 +103,13 @@ def _required_label(selector: Mapping[str, Any] | None) -> Label:
 
 
 def _possible_labels(pod: PodInfo) -> Iterator[Label]:
-    """What `_required_label` may return for the selectors that match a pod."""
+    """The labels that `_required_label` may return for the selectors that match a pod."""
     yield None
     yield from ((key, value) for key, value in pod.labels.items() if isinstance(value, str))
 
 
 def term_test(term: Mapping[str, Any], namespace: str, namespaces: Mapping[str, Mapping[str, str]]) -> Test:
-    """Whether a pod is one of those that a term of pod affinity means. namespace: of the pod that has the term."""
+    """The test whether a term of pod affinity selects a pod. namespace: the namespace of the pod that has the term."""
     selector, spaces = term.get("labelSelector"), term.get("namespaceSelector")
     named = set(term.get("namespaces") or ()) or (set() if spaces is not None else {namespace})
 

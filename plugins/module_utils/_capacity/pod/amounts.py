@@ -50,7 +50,7 @@ def texts(amounts: Amounts) -> dict[str, str]:
 
 
 class Container(NamedTuple):
-    """requests, limits: as KubeVirt writes them. claims: [{name, request}].
+    """requests, limits: amounts in KubeVirt's spelling. claims: [{name, request}].
     restarts: a restartable init container, which runs beside the others.
     """
 
@@ -80,18 +80,19 @@ class Container(NamedTuple):
 def read_containers(spec: Mapping[str, Any]) -> tuple[list[Container], list[Container]]:
     """The containers and init containers of a Pod's spec. Raises QuantityError."""
     containers, init_containers = (
-        [_read_container(entry) for entry in spec.get(field) or ()] for field in ("containers", "initContainers")
+        [_read_container(container) for container in spec.get(field) or ()]
+        for field in ("containers", "initContainers")
     )
     return containers, init_containers
 
 
-def _read_container(entry: Mapping[str, Any]) -> Container:
-    resources = entry.get("resources") or {}
+def _read_container(container: Mapping[str, Any]) -> Container:
+    resources = container.get("resources") or {}
     return Container(
-        entry.get("name", ""),
+        container.get("name", ""),
         amounts(resources.get("requests")),
         amounts(resources.get("limits")),
-        restarts=entry.get("restartPolicy") == "Always",
+        restarts=container.get("restartPolicy") == "Always",
     )
 
 

@@ -22,7 +22,7 @@ class UnknownNetwork(LookupError):
     """A network attachment definition does not exist; the message is KubeVirt's."""
 
 
-def needed(spec: Spec, env: Environment) -> list[str]:
+def kubevirt_devices(spec: Spec, env: Environment) -> list[str]:
     """The devices that KubeVirt itself adds, each with a limit of 1."""
     devices = spec["domain"]["devices"]
     interfaces = devices.get("interfaces", ())
@@ -111,7 +111,7 @@ def not_permitted(spec: Spec, env: Environment) -> list[str]:
     permitted = env.configuration.get("permittedHostDevices")
     if permitted is None:
         return []
-    permitted_names = {entry.get("resourceName", "") for field in _PERMITTED for entry in permitted.get(field) or ()}
+    permitted_names = {device.get("resourceName", "") for field in _PERMITTED for device in permitted.get(field) or ()}
     problems = []
     for field, kind, gate in _GATES:
         for device in spec["domain"]["devices"].get(field, ()):
@@ -162,7 +162,7 @@ def _isolate(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, env
         requests["cpu"] = add(requests["cpu"], extra)
 
 
-def shared(spec: Spec, env: Environment, limited: bool) -> tuple[Amounts, Amounts]:
+def shared_cpu_resources(spec: Spec, env: Environment, limited: bool) -> tuple[Amounts, Amounts]:
     """Requests and limits of a guest with shared CPUs, unless the VM sets them. limited: with an automatic limit."""
     count = vcpus(spec["domain"].get("cpu")) + (pool_threads(spec) if env.rules.pool_needs_cpu else 0)
     ratio = env.cpu_allocation_ratio
@@ -216,13 +216,13 @@ def with_huge_pages(spec: Spec, requests: Amounts, limits: Amounts, overhead: Qu
     requested = requests.get("memory", _zero())
     guest = parse(memory["guest"]) if "guest" in memory else None
     paged = guest if guest is not None and requested.value > guest.value else requested
-    requests["memory"] = add(_beyond(requested, guest), overhead)
+    requests["memory"] = add(_excess(requested, guest), overhead)
     if "memory" in limits:
-        limits["memory"] = add(_beyond(limits["memory"], guest), overhead)
+        limits["memory"] = add(_excess(limits["memory"], guest), overhead)
     return {f"hugepages-{memory['hugepages'].get('pageSize', '')}": paged}
 
 
-def _beyond(amount: Quantity, guest: Quantity | None) -> Quantity:
+def _excess(amount: Quantity, guest: Quantity | None) -> Quantity:
     if guest is None or amount.value <= guest.value:
         return _zero()
     return from_nanos(amount.nanos - guest.nanos, amount.format)
@@ -246,7 +246,7 @@ def automatic_limit(requests: Amounts, env: Environment) -> Quantity:
 
 
 _ONE: Final = Quantity.from_integer(1, DECIMAL_SI)
-# What KubeVirt writes into the container.
+# The ephemeral storage that KubeVirt requests for the container's own files.
 _OWN_STORAGE: Final = parse("50M")
 
 
@@ -258,14 +258,14 @@ def compute(metadata: dict[str, Any], spec: Spec, env: Environment, overhead: Qu
     add_to(requests, "ephemeral-storage", _OWN_STORAGE)
     if "ephemeral-storage" in limits:
         limits["ephemeral-storage"] = add(limits["ephemeral-storage"], _OWN_STORAGE)
-    limits.update(dict.fromkeys(needed(spec, env), _ONE))
+    limits.update(dict.fromkeys(kubevirt_devices(spec, env), _ONE))
     request(spec, requests, limits, env)
     more_requests: Amounts = {}
     more_limits: Amounts = {}
     if is_dedicated(spec):
         dedicated(metadata, spec, requests, limits, env)
     else:
-        more_requests, more_limits = shared(spec, env, needs_limit(spec, env, quota["cpu"]))
+        more_requests, more_limits = shared_cpu_resources(spec, env, needs_limit(spec, env, quota["cpu"]))
     if "hugepages" in (spec["domain"].get("memory") or {}):
         pages = with_huge_pages(spec, requests, limits, overhead)
         more_requests.update(pages)

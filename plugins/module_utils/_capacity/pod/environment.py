@@ -15,7 +15,7 @@ class PodRules(NamedTuple):
     """The rules of a release for pods. The defaults are the upcoming release's.
 
     Memory overhead (in Mi):
-    fixed_overhead: of the processes in every pod. video_overhead: of a graphics device.
+    fixed_overhead: memory of the processes in every pod. video_overhead: memory of a graphics device.
     guaranteed_overhead_scales: the cluster's ratio also applies to the extra overhead of a guaranteed pod.
     snp_overhead: SEV-SNP needs the same memory as SEV.
 
@@ -34,10 +34,9 @@ class PodRules(NamedTuple):
     Other containers:
     console_log_is_sidecar: the console log is a restartable init container.
 
-    Nodes:
-    machine_label: the node must support the machine type. feature_labels: the node must support realtime and SEV.
-    secure_execution_label, snp_label: the node must support these. cpu_manager_label: of nodes with dedicated CPUs.
-    separates_reservations: two guests that reserve the same volume need different nodes.
+    Nodes: machine_label: the node must support the machine type. feature_labels: the node must support realtime and
+    SEV. secure_execution_label, snp_label: the node must support these. cpu_manager_label: the label of nodes with
+    dedicated CPUs. separates_reservations: two guests that reserve the same volume need different nodes.
 
     Migration targets:
     vendor_label: the CPUs are of one vendor.
@@ -118,7 +117,7 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 class Environment(NamedTuple):
     """The inputs of a pod besides its VMI.
 
-    namespace_labels: of the VMI's namespace. quotas: `spec.hard` of each ResourceQuota there.
+    namespace_labels: the labels of the VMI's namespace. quotas: `spec.hard` of each ResourceQuota there.
     networks: the resource name that each network attachment definition needs, "" for none, by `name` or
     `namespace/name`. None: unknown, so no network needs any.
     claims: PersistentVolumeClaim name → UID in the namespace, if known.
@@ -141,11 +140,11 @@ class Environment(NamedTuple):
     @property
     def emulated(self) -> bool:
         """Whether guests run without the node's hypervisor."""
-        return bool(self.kubevirt.developer.get("useEmulation"))
+        return bool(self.kubevirt.developer_configuration.get("useEmulation"))
 
     @property
     def cpu_allocation_ratio(self) -> int:
-        return self.kubevirt.developer.get("cpuAllocationRatio") or 10
+        return self.kubevirt.developer_configuration.get("cpuAllocationRatio") or 10
 
     @property
     def binding_plugins(self) -> Mapping[str, Any]:
@@ -157,8 +156,8 @@ class Environment(NamedTuple):
 
         kind: requests or limits. resource: cpu or memory.
         """
-        for entry in self.configuration.get("supportContainerResources") or ():
-            amount = ((entry.get("resources") or {}).get(kind) or {}).get(resource)
-            if entry.get("type") == container and amount is not None and parse(str(amount)).nanos:
+        for setting in self.configuration.get("supportContainerResources") or ():
+            amount = ((setting.get("resources") or {}).get(kind) or {}).get(resource)
+            if setting.get("type") == container and amount is not None and parse(str(amount)).nanos:
                 return parse(str(amount))
         return None

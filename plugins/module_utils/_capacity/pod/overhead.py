@@ -35,7 +35,7 @@ def overhead(spec: Spec, env: Environment) -> Quantity:
         nanos = _scaled(nanos + guaranteed, env)
     else:
         nanos = _scaled(nanos, env) + guaranteed
-    # As in Go, the first summand decides the format of the sum.
+    # The first summand decides the format of the sum, like in Go.
     return from_nanos(nanos + _network(spec, env), DECIMAL_SI if tables else BINARY_SI)
 
 

@@ -1,7 +1,7 @@
 """The launcher pod of a VMI (``renderLaunchManifest``): its requests, its scheduling, and all its containers.
 
-Beside the guest's these are container disks, console log, shared filesystems and hooks. At the end the target pod of a
-migration (``createTargetPod``).
+The containers besides the guest's are for container disks, console log, shared filesystems and hooks. `createTargetPod`
+of KubeVirt makes the target pod of a migration.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def disks(spec: Spec, env: Environment) -> Iterator[Container]:
         yield _disk(name, spec, env)
 
 
-def disk_init_containers(spec: Spec, env: Environment, migrated: bool = False) -> Iterator[Container]:
+def disk_init_containers(spec: Spec, env: Environment, migrated: bool) -> Iterator[Container]:
     """The init containers that fetch the images of container disks.
 
     migrated: a migration target does not fetch images with a known digest.
@@ -161,9 +161,9 @@ class Unrenderable(ValueError):
 class Pod(NamedTuple):
     """A launcher pod.
 
-    labels: of the pod. containers, init_containers: in its order. overhead: the first container's memory beyond the
-    guest's. node_selector, affinity, tolerations, spread, claims, scheduler, priority_class, runtime_class: as in a
-    pod's spec, empty if there is none.
+    labels: the labels of the pod. containers, init_containers: the containers in the pod's order. overhead: the first
+    container's memory beyond the guest's. node_selector, affinity, tolerations, spread, claims, scheduler,
+    priority_class, runtime_class: fields of a pod's spec, empty without one.
     """
 
     labels: dict[str, str]
@@ -250,7 +250,10 @@ _HOST_FEATURE: Final = "host-model-required-features.node.kubevirt.io/"
 
 
 class Source(NamedTuple):
-    """Where a migrating guest runs. labels: of its node. selector: the node selector of its pod; None: a new pod's."""
+    """Where a migrating guest runs.
+
+    labels: the labels of its node. selector: the node selector of its pod; None: a new pod's.
+    """
 
     labels: Mapping[str, str]
     selector: Mapping[str, str] | None = None
@@ -279,8 +282,8 @@ def with_source_cpu(
 ) -> dict[str, str]:
     """A node selector that also requires a CPU like the source's.
 
-    labels: of the source's node. present: the node selector of the source's pod, if its guest has the CPU model of its
-    host; else None. vendor: require CPUs of one vendor.
+    labels: the labels of the source's node. present: the node selector of the source's pod, if its guest has the CPU
+    model of its host; else None. vendor: require CPUs of one vendor.
     """
     result = {**selector, **(_host_model(present, labels) if present is not None else {})}
     if vendor and not any(_vendors(result)):

@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ..._resolver.api import release_schema
-from ..._resolver.api.errors import FieldError, QuantityError
+from ..._resolver.api.errors import FieldError, KubeVirtError, QuantityError
 from ..._resolver.api.manifest import Manifest, metadata_of, name_of, namespace_of
 from ..._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, set_kinds
 from ..._resolver.api.tree import copy
@@ -61,8 +61,8 @@ def by_namespace(manifests: Iterable[Manifest]) -> Callable[[str], list[Manifest
             in_namespace.setdefault(namespace, []).append((index, manifest))
 
     def within(namespace: str) -> list[Manifest]:
-        entries = [*in_namespace.get(namespace, ()), *in_namespace.get(None, ())]
-        return [manifest for _number, manifest in sorted(entries, key=itemgetter(0))]
+        counting = [*in_namespace.get(namespace, ()), *in_namespace.get(None, ())]
+        return [manifest for _number, manifest in sorted(counting, key=itemgetter(0))]
 
     return within
 
@@ -95,7 +95,7 @@ def network_resources(networks: Sequence[Manifest] | None) -> dict[str, str] | N
     return resources
 
 
-# What to do with running VMs.
+# Policies for running VMs.
 KEEP, RESTART, MIGRATE = "keep", "restart", "migrate"
 
 
@@ -119,8 +119,8 @@ def render_vm(
 ) -> RenderedVM:
     """The VMI and the pod of a VM that starts or migrates.
 
-    lookup: instancetypes, preferences and revisions. uid: of the running VMI, if any. source: from where
-    it migrates. Raises NoPod, FieldError.
+    lookup: instancetypes, preferences and revisions. uid: the UID of the running VMI, if any. source:
+    the place from which the VM migrates. Raises NoPod, FieldError.
     """
     release = env.kubevirt.release
     if not isinstance(vm.get("spec"), dict):
@@ -133,10 +133,10 @@ def render_vm(
         matcher = matcher_field.matcher_or_empty(vm)
         if matcher.get("inferFromVolume") and not matcher.get("name"):
             raise NoPod(f"its {matcher_field.matcher} is to be inferred from the volume {matcher['inferFromVolume']}")
-        effective = find.spec(vm, matcher_field, lookup, release)
-        if effective.error is not None:
-            raise NoPod(effective.error.message)
-        specs.append(effective.spec)
+        try:
+            specs.append(find.effective_spec(vm, matcher_field, lookup, release))
+        except KubeVirtError as error:
+            raise NoPod(error.message) from error
     template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
     return _render(metadata_of(vm), template, specs[0], specs[1], env, uid, source)
 
@@ -160,9 +160,10 @@ def _render(
     uid: str = "",
     source: Source | None = None,
 ) -> RenderedVM:
-    problem = expand.fill(template, instancetype, preference, env.kubevirt)
-    if problem is not None:
-        raise NoPod(problem.message)
+    try:
+        expand.fill(template, instancetype, preference, env.kubevirt)
+    except KubeVirtError as error:
+        raise NoPod(error.message) from error
     name, namespace = str(vm_metadata.get("name") or ""), str(vm_metadata.get("namespace") or "")
     metadata = {**template["metadata"], "name": name, "namespace": namespace, "uid": uid}
     try:
@@ -171,7 +172,7 @@ def _render(
         raise NoPod(f"KubeVirt cannot create a pod for the VM: {error}") from None
 
 
-def verdict(results: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def joint_verdict(results: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """{evaluated, fits, problem} of several such answers; `problem` is empty for a pod that fits.
 
     Where one answer is certain that the pod does not fit, it does not matter that another one is not evaluated.

@@ -8,7 +8,7 @@ from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.quantity import parse
 from ..._resolver.api.tree import copy
 from ..._resolver.kubevirt.vmi.defaults import has_pcie, set_vmi_defaults
-from ..._resolver.kubevirt.vmi.vmi import Spec, guest, has_tdx, is_dedicated, pool_threads
+from ..._resolver.kubevirt.vmi.vmi import Spec, guest_figures, has_tdx, is_dedicated, pool_threads
 from .amounts import Amounts, texts
 from .environment import Environment
 from .pod import Pod, Source, pod, target
@@ -51,7 +51,8 @@ def expected_status(spec: Spec, env: Environment) -> dict[str, Any]:
     """
     if spec.get("architecture") != "amd64" or not needs_tsc_frequency(spec):
         return {}
-    return {"topologyHints": {"tscFrequency": int(env.kubevirt.developer.get("minimumClusterTSCFrequency") or 0)}}
+    frequency = env.kubevirt.developer_configuration.get("minimumClusterTSCFrequency") or 0
+    return {"topologyHints": {"tscFrequency": int(frequency)}}
 
 
 _HUGE_PAGES: Final = "hugepages-"
@@ -62,8 +63,8 @@ _PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
 def launch(metadata: Manifest, spec: Spec, env: Environment, source: Source | None = None) -> tuple[Spec, Pod]:
     """The spec of a new VMI as stored, and its pod.
 
-    metadata, spec: as virt-controller would write them. env: of its namespace. source: the pod is the target of a
-    migration from there. Raises Unrenderable.
+    metadata, spec: as virt-controller would write them. env: the environment of its namespace. source: the pod is the
+    target of a migration from there. Raises Unrenderable.
     """
     metadata, spec = copy(metadata), copy(spec)
     apply_vmi_webhook(metadata, spec, env)
@@ -133,7 +134,7 @@ def _guest(spec: Spec) -> dict[str, Any]:
     domain = spec["domain"]
     memory = domain.get("memory", {})
     parts = {
-        **guest(spec),
+        **guest_figures(spec),
         "memory_bytes": parse(memory["guest"]).value if "guest" in memory else None,
         "max_sockets": domain.get("cpu", {}).get("maxSockets"),
         "max_memory": memory.get("maxGuest"),

@@ -108,7 +108,7 @@ def node_selector(spec: Spec, status: Mapping[str, Any], env: Environment) -> di
     across = env.kubevirt.has_gate("CrossArchitectureVirtualization") and architecture
     if architecture:
         selector[_ARCHITECTURE] = architecture.lower()
-    selector.update(env.kubevirt.developer.get("nodeSelectors") or {})
+    selector.update(env.kubevirt.developer_configuration.get("nodeSelectors") or {})
     selector.update(spec.get("nodeSelector") or {})
     if across:
         selector.pop(_ARCHITECTURE, None)

@@ -24,7 +24,7 @@ from .budget import ONE, PODS, Quota, QuotaItem, by_quota_name, limits_and_usage
 DEFAULT: Final = "DedicatedVirtualResources"
 _KIND: Final = "ApplicationAwareResourceQuota"
 _CLUSTER_KIND: Final = "ApplicationAwareClusterResourceQuota"
-# As ResourceQuotas count, including migrations.
+# This calculator counts like ResourceQuotas, including migrations.
 _PLAIN: Final = "IgnoreVmiCalculator"
 _CALCULATORS: Final = ("VmiPodUsage", "VirtualResources", DEFAULT, "GuestEffectiveResources", _PLAIN)
 _COMPUTE: Final = "compute"
@@ -64,7 +64,7 @@ def selects(manifest: Mapping[str, Any], namespace: str, namespace_object: Mappi
         return namespace_of(manifest) == namespace
     if namespace_object is None:
         bound = (manifest.get("status") or {}).get("namespaces") or ()
-        return any(entry.get("namespace") == namespace for entry in bound)
+        return any(item.get("namespace") == namespace for item in bound)
     selector = (manifest.get("spec") or {}).get("selector") or {}
     labels, annotations = selector.get("labels"), annotations_of(namespace_object)
     if labels is not None and not matches(labels, labels_of(namespace_object)):
@@ -88,7 +88,9 @@ def watches(aaq: Mapping[str, Any] | None, labels: Mapping[str, str]) -> bool:
 def measured(
     calculator: str, spec: Spec, item: QuotaItem, environment: Environment, status: Mapping[str, Any] | None = None
 ) -> Amounts:
-    """The amounts that AAQ counts for a VMI's pod. spec: of the stored VMI. status: of the VMI, if it runs."""
+    """The amounts that AAQ counts for a VMI's pod. spec: the spec of the stored VMI. status: the status of a
+    VMI that runs.
+    """
     if calculator == "GuestEffectiveResources":
         return _effective(spec, item, environment)
     if calculator in ("VmiPodUsage", _PLAIN):

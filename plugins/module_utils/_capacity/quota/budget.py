@@ -25,11 +25,11 @@ _NANOS_PER_MILLI: Final = 10**6
 
 
 class QuotaItem(NamedTuple):
-    """An object. resource: its kind, as PLURAL or PLURAL.GROUP. name: in messages.
+    """An object that counts. resource: its kind, as PLURAL or PLURAL.GROUP. name: its name in messages.
 
-    Of a pod: containers, init_containers, overhead (of its runtime class), affinity, priority_class ("" for none),
-    has_deadline (activeDeadlineSeconds), application (AAQ's amounts; None: those of ResourceQuotas).
-    Of a claim: storage (None: unknown) and storage_class ("" for none).
+    A pod has containers, init_containers, overhead (of its runtime class), affinity, priority_class ("" for none),
+    has_deadline (activeDeadlineSeconds) and application (AAQ's amounts; None: the amounts of ResourceQuotas).
+    A claim has storage (None: unknown) and storage_class ("" for none).
     """
 
     resource: str
@@ -46,12 +46,12 @@ class QuotaItem(NamedTuple):
 
     @property
     def requests(self) -> Amounts:
-        """The requests of the pod in all."""
+        """The sum of the pod's requests."""
         return total(requests(self.containers, self.init_containers), dict(self.overhead))
 
     @property
     def limits(self) -> Amounts:
-        """The limits of the pod in all. As in Kubernetes, the overhead is added to limits other than 0."""
+        """The sum of the pod's limits. Kubernetes adds the overhead to limits other than 0."""
         amounts = limits(self.containers, self.init_containers)
         limited = {name for name, amount in amounts.items() if amount.nanos}
         return total(amounts, {name: amount for name, amount in self.overhead.items() if name in limited})
@@ -140,7 +140,7 @@ def _matches(scope: Scope, item: QuotaItem) -> bool:
         "NotTerminating": not item.has_deadline,
         "BestEffort": item.is_best_effort,
         "NotBestEffort": not item.is_best_effort,
-        "CrossNamespacePodAffinity": _crosses(item.affinity),
+        "CrossNamespacePodAffinity": _names_namespaces(item.affinity),
     }
     return plain.get(str(name), False)
 
@@ -149,7 +149,7 @@ def _fits(scope: Scope, value: str) -> bool:
     return matches_expression({**scope, "key": "class"}, {"class": value} if value else {})
 
 
-def _crosses(affinity: Mapping[str, Any]) -> bool:
+def _names_namespaces(affinity: Mapping[str, Any]) -> bool:
     """Whether pod affinity names namespaces."""
     for kind in ("podAffinity", "podAntiAffinity"):
         for term in (term for when in (REQUIRED, PREFERRED) for term in (affinity.get(kind) or {}).get(when) or ()):
@@ -296,8 +296,8 @@ class Budget:
 
     def __init__(self, quotas: Iterable[Quota], shared: Iterable[SharedQuota] = ()) -> None:
         own, common = list(quotas), list(shared)
-        self.quotas = [*own, *(entry.quota for entry in common)]
-        self.used: list[Nanos] = [*(dict(quota.used) for quota in own), *(entry.used for entry in common)]
+        self.quotas = [*own, *(shared_quota.quota for shared_quota in common)]
+        self.used: list[Nanos] = [*(dict(quota.used) for quota in own), *(shared_quota.used for shared_quota in common)]
 
     def problems(self, items: Sequence[QuotaItem], deleted: Sequence[QuotaItem] = ()) -> list[str]:
         """Why the objects cannot all be created; empty if they can. deleted: objects that are deleted first."""
@@ -307,7 +307,7 @@ class Budget:
             for problem in (*_unset(quota, items), *self._exceeded(number, items, deleted))
         ]
 
-    def take(self, variants: Sequence[Sequence[QuotaItem]], deleted: Sequence[QuotaItem] = ()) -> None:
+    def reserve(self, variants: Sequence[Sequence[QuotaItem]], deleted: Sequence[QuotaItem] = ()) -> None:
         """Counts created and deleted objects; see highest_charges."""
         for number, quota in enumerate(self.quotas):
             for name, amount in highest_charges(quota, variants, deleted).items():
@@ -345,7 +345,7 @@ def _unset(quota: Quota, items: Iterable[QuotaItem]) -> list[str]:
 
 
 def usage_of(quota: Quota, items: Iterable[QuotaItem], deleted: Iterable[QuotaItem] = ()) -> Nanos:
-    """The amounts that created objects use of a quota, minus those of deleted objects."""
+    """The amounts that created objects use of a quota, minus the amounts of deleted objects."""
     total: Nanos = {}
     for sign, group in ((1, items), (-1, deleted)):
         for item in group:
@@ -355,7 +355,7 @@ def usage_of(quota: Quota, items: Iterable[QuotaItem], deleted: Iterable[QuotaIt
 
 
 def highest_charges(quota: Quota, variants: Iterable[Sequence[QuotaItem]], deleted: Sequence[QuotaItem] = ()) -> Nanos:
-    """Like `usage_of` for several possible variants: the maximum of each amount."""
+    """The maximum of each amount of `usage_of` over several possible variants."""
     highest: Nanos = {}
     for items in variants:
         for name, amount in usage_of(quota, items, deleted).items():

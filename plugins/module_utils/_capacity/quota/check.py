@@ -39,7 +39,7 @@ from .budget import (
     highest_charges,
     resource_quota,
 )
-from .limit_range import Defaults, defaulted, defaults_of, in_any_order, invalid, violations
+from .limit_range import Defaults, defaulted, defaults_by_order, defaults_of, invalid, violations
 
 _VM: Final = "virtualmachines.kubevirt.io"
 _GUEST: Final = "virtualmachineinstances.kubevirt.io"
@@ -47,7 +47,7 @@ _REVISION: Final = "controllerrevisions.apps"
 _VOLUME: Final = "datavolumes.cdi.kubevirt.io"
 
 
-def new_objects(vm: Manifest, default_class: str = "") -> list[QuotaItem]:
+def new_objects(vm: Manifest, default_class: str) -> list[QuotaItem]:
     """The VM itself, its revisions, its DataVolumes and their claims.
 
     default_class: the storage class of claims without one. Unknown are the size of a DataVolume that leaves it to its
@@ -58,7 +58,7 @@ def new_objects(vm: Manifest, default_class: str = "") -> list[QuotaItem]:
 
 
 def started_objects(vm: Manifest) -> list[QuotaItem]:
-    """What virt-controller creates besides the pod when the VM starts."""
+    """The objects that virt-controller creates besides the pod when the VM starts."""
     return [QuotaItem(_GUEST, name_of(vm))]
 
 
@@ -76,7 +76,7 @@ def _volumes(vm: Manifest, default_class: str) -> Iterator[QuotaItem]:
             raise FieldError(f"spec.dataVolumeTemplates[{index}]", f"{size}: {error}") from None
 
 
-class Sums:
+class QuotaSums:
     """The sums by quota, including VMs that do not fit."""
 
     def __init__(self, namespace: str, quotas: Sequence[Quota]) -> None:
@@ -95,13 +95,13 @@ class Sums:
         resources: name → {hard, used, wanted, left, lacks}, quantities; lacks if the quota is exceeded.
         """
         for quota, charges in zip(self._quotas, self._charges):
-            resources = {name: _figures(quota, name, charges.get(name, 0)) for name in quota.hard}
-            fits = not any("lacks" in figures for figures in resources.values())
+            resources = {name: _quota_line(quota, name, charges.get(name, 0)) for name in quota.hard}
+            fits = not any("lacks" in line for line in resources.values())
             space = {"namespace": self._namespace} if self._namespace else {}
             yield {"kind": quota.kind, "name": quota.name, **space, "fits": fits, "resources": resources}
 
 
-def _figures(quota: Quota, name: str, charge: int) -> dict[str, str]:
+def _quota_line(quota: Quota, name: str, charge: int) -> dict[str, str]:
     hard, used = quota.hard[name], quota.used.get(name, 0)
     remaining = hard.nanos - used - charge
 
@@ -136,7 +136,7 @@ class QuotaObjects(NamedTuple):
 
 
 class _Change(NamedTuple):
-    """What is created and deleted for a VM.
+    """The objects created and deleted for a VM.
 
     variants: the created objects for each order of the LimitRanges with another result.
     is_temporary: does not count together with the needs of other VMs.
@@ -192,13 +192,13 @@ class _SharedQuotas:
         allowed = allows_cluster_quotas(objects.aaq)
         self._within = by_namespace(objects.cluster_quotas if allowed else ())
         self._namespaces = {name_of(manifest): manifest for manifest in objects.namespaces}
-        self._quotas: dict[str, tuple[SharedQuota, Sums]] = {}
+        self._quotas: dict[str, tuple[SharedQuota, QuotaSums]] = {}
 
     @property
-    def sums(self) -> list[Sums]:
+    def sums(self) -> list[QuotaSums]:
         return [sums for _shared, sums in self._quotas.values()]
 
-    def quotas_of(self, namespace: str) -> list[tuple[SharedQuota, Sums]]:
+    def quotas_of(self, namespace: str) -> list[tuple[SharedQuota, QuotaSums]]:
         """The quotas that apply to a namespace."""
         applicable = {}
         for manifest in self._within(namespace):
@@ -207,13 +207,13 @@ class _SharedQuotas:
                     name = name_of(manifest)
                     if name not in self._quotas:
                         quota = cluster_quota(manifest)
-                        self._quotas[name] = (SharedQuota(quota, dict(quota.used)), Sums("", [quota]))
+                        self._quotas[name] = (SharedQuota(quota, dict(quota.used)), QuotaSums("", [quota]))
                     applicable[name] = self._quotas[name]
         return list(applicable.values())
 
 
 class _NamespaceQuotas:
-    """A namespace's quotas and limit ranges, and what remains of them. objects: those of the namespace only."""
+    """A namespace's quotas and limit ranges, and what remains of them. objects: only objects of the namespace."""
 
     def __init__(
         self,
@@ -233,8 +233,8 @@ class _NamespaceQuotas:
         self._limit_ranges = objects.limit_ranges
         self._guests = {name_of(guest): guest for guest in objects.guests}
         self._budget = Budget(own, [quota for quota, _sums in applicable])
-        # The first Sums are the namespace's own.
-        self.sums = [Sums(name, own), *(sums for _quota, sums in applicable)]
+        # The first QuotaSums are the namespace's own.
+        self.sums = [QuotaSums(name, own), *(sums for _quota, sums in applicable)]
 
     def change(
         self,
@@ -244,7 +244,9 @@ class _NamespaceQuotas:
         exists: bool,
         running_policy: str,
     ) -> _Change:
-        """What is created and deleted for a VM. running_pod: its pod, if it runs. Raises NoPod, FieldError."""
+        """The objects created and deleted for a VM. running_pod: the pod of a VM that runs. Raises NoPod,
+        FieldError.
+        """
         if running_pod is not None and running_policy == KEEP:
             return _Change([[]], [])
         # The target of a migration has the same size; its source affects only the choice of nodes.
@@ -253,12 +255,12 @@ class _NamespaceQuotas:
         pods = [defaulted(bare, defaults) for defaults in self._defaults]
         if running_pod is None:
             new = new_objects(vm, self._objects.default_class) if not exists else []
-            return _Change([[*new, *started_objects(vm), self._counted(launch, pod)] for pod in pods], [])
+            return _Change([[*new, *started_objects(vm), self._with_usage(launch, pod)] for pod in pods], [])
         guest = self._guests.get(name_of(vm), {})
         if running_policy == MIGRATE:
             growths = [migration_delta(self._calculator, launch.spec, pod, self._environment, guest) for pod in pods]
             return _Change([[pod._replace(application=amounts)] for pod, amounts in zip(pods, growths)], [], True)
-        return _Change([[self._counted(launch, pod)] for pod in pods], [self._running_item(running_pod, guest)])
+        return _Change([[self._with_usage(launch, pod)] for pod in pods], [self._running_item(running_pod, guest)])
 
     def rejections(self, change: _Change) -> tuple[list[str], bool]:
         """(Why the API server would reject the change, whether only for some orders of the LimitRanges).
@@ -273,7 +275,7 @@ class _NamespaceQuotas:
             for sums in self.sums:
                 sums.add(change.variants, change.deleted)
             if not refused:
-                self._budget.take(change.variants, change.deleted)
+                self._budget.reserve(change.variants, change.deleted)
         if not refused:
             return [], False
         if len(refused) == len(problems_by_variant):
@@ -295,13 +297,13 @@ class _NamespaceQuotas:
 
     @cached_property
     def _defaults(self) -> list[Defaults]:
-        return in_any_order([self._defaults_of(manifest) for manifest in self._limit_ranges])
+        return defaults_by_order([self._defaults_of(manifest) for manifest in self._limit_ranges])
 
     def _defaults_of(self, manifest: Manifest) -> Defaults:
         with _reading(manifest, "LimitRange"):
             return defaults_of(_limits(manifest))
 
-    def _counted(self, launch: RenderedVM, pod: QuotaItem) -> QuotaItem:
+    def _with_usage(self, launch: RenderedVM, pod: QuotaItem) -> QuotaItem:
         return pod._replace(application=measured(self._calculator, launch.spec, pod, self._environment))
 
     def _running_item(self, running_pod: Manifest, guest: Manifest) -> QuotaItem:

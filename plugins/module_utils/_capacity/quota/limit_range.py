@@ -1,4 +1,4 @@
-"""What LimitRanges add to a pod, and what they reject (``LimitRanger`` of Kubernetes)."""
+"""The defaults that LimitRanges add to a pod, and the pods that they reject (``LimitRanger`` of Kubernetes)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NONE: Final = Quantity.from_integer(0, "DecimalSI")
 
 
 class Defaults(NamedTuple):
-    """What containers without their own values get."""
+    """The values of containers that have none of their own."""
 
     limits: Amounts
     requests: Amounts
@@ -48,7 +48,7 @@ def defaults_of(limits: Iterable[Limit]) -> Defaults:
     return defaults
 
 
-def in_any_order(ranges: Sequence[Defaults]) -> list[Defaults]:
+def defaults_by_order(ranges: Sequence[Defaults]) -> list[Defaults]:
     """The combined defaults of LimitRanges for each order, each result once, beginning with the order of the list.
 
     The first LimitRange with a default counts. The API server applies them in the order of a Go map, which differs for
@@ -136,29 +136,29 @@ def _violated(item: QuotaItem, limit: Limit) -> Iterator[str]:
             yield from _bounds(f"Container ({container.name})", limit, container.requests, container.limits)
 
 
-def _bounds(what: str, limit: Limit, requests: Amounts, limits: Amounts) -> Iterator[str]:
-    yield from _minimum(what, limit, requests, limits)
+def _bounds(subject: str, limit: Limit, requests: Amounts, limits: Amounts) -> Iterator[str]:
+    yield from _minimum(subject, limit, requests, limits)
     for name, maximum in read(limit.get("max")).items():
         allowed, requested = limits.get(name), requests.get(name)
         if allowed is None:
-            yield f"maximum {name} usage per {what} is {maximum.text}. No limit is specified"
+            yield f"maximum {name} usage per {subject} is {maximum.text}. No limit is specified"
         elif _exceeds(allowed, maximum, requested):
-            yield f"maximum {name} usage per {what} is {maximum.text}, but limit is {allowed.text}"
+            yield f"maximum {name} usage per {subject} is {maximum.text}, but limit is {allowed.text}"
         elif requested is not None and _exceeds(requested, maximum, allowed):
-            yield f"maximum {name} usage per {what} is {maximum.text}, but request is {requested.text}"
+            yield f"maximum {name} usage per {subject} is {maximum.text}, but request is {requested.text}"
     for name, ratio in read(limit.get("maxLimitRequestRatio")).items():
-        yield from _ratio(what, name, ratio, requests.get(name, _NONE), limits.get(name, _NONE))
+        yield from _ratio(subject, name, ratio, requests.get(name, _NONE), limits.get(name, _NONE))
 
 
-def _minimum(what: str, limit: Limit, requests: Mapping[str, Quantity], limits: Amounts) -> Iterator[str]:
+def _minimum(subject: str, limit: Limit, requests: Mapping[str, Quantity], limits: Amounts) -> Iterator[str]:
     for name, minimum in read(limit.get("min")).items():
         requested, allowed = requests.get(name), limits.get(name)
         if requested is None:
-            yield f"minimum {name} usage per {what} is {minimum.text}. No request is specified"
+            yield f"minimum {name} usage per {subject} is {minimum.text}. No request is specified"
         elif _exceeds(minimum, requested, allowed):
-            yield f"minimum {name} usage per {what} is {minimum.text}, but request is {requested.text}"
+            yield f"minimum {name} usage per {subject} is {minimum.text}, but request is {requested.text}"
         elif allowed is not None and _exceeds(minimum, allowed, requested):
-            yield f"minimum {name} usage per {what} is {minimum.text}, but limit is {allowed.text}"
+            yield f"minimum {name} usage per {subject} is {minimum.text}, but limit is {allowed.text}"
 
 
 def _maximum_request(limit: Limit, requests: Mapping[str, Quantity]) -> Iterator[str]:
@@ -171,16 +171,16 @@ def _maximum_request(limit: Limit, requests: Mapping[str, Quantity]) -> Iterator
             yield f"maximum {name} usage per {what} is {maximum.text}, but request is {requested.text}"
 
 
-def _ratio(what: str, name: str, maximum: Quantity, requested: Quantity, allowed: Quantity) -> Iterator[str]:
+def _ratio(subject: str, name: str, maximum: Quantity, requested: Quantity, allowed: Quantity) -> Iterator[str]:
     request, limit = _counts(requested, allowed, maximum)[:2]
-    start = f"{name} max limit to request ratio per {what} is {maximum.text}, but"
+    start = f"{name} max limit to request ratio per {subject} is {maximum.text}, but"
     if not request:
         yield f"{start} no request is specified or request is 0"
     elif not limit:
         yield f"{start} no limit is specified or limit is 0"
     else:
         ratio, allowed_ratio = limit / request, float(maximum.value)
-        # As in Kubernetes: floats, and thousandths of the ratio if they do not overflow.
+        # Kubernetes computes with floats, and with thousandths if they do not overflow.
         if maximum.value <= _MAX_MILLI:
             ratio, allowed_ratio = ratio * 1000, float(_milli(maximum))
         if ratio > allowed_ratio:

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..._cluster.client.errors import RequestFailed
-from ..._cluster.client.session import Session
-from ..._cluster.reads.kubevirt import kubevirt
-from ..._cluster.writes.catalog import ListedObjects, declared_object
-from ..._cluster.writes.kind_handler import DeclaredObject, KindHandler
+from ..._cluster.reads.snapshot import ListedObjects
+from ..._cluster.writes.catalog import declared_object
+from ..._cluster.writes.kind_handler import DeclaredObject
 from ..._resolver.api.errors import CatalogError
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER
@@ -23,8 +22,11 @@ _NOT_FOUND: Final = 404
 
 
 def plan_limits(
-    session: Session, options: Options, objects_afterwards: Callable[[], dict[ObjectKey, Manifest]]
-) -> tuple[KindHandler, list[DeclaredObject]]:
+    live_objects: ListedObjects,
+    options: Options,
+    controller: str,
+    objects_afterwards: Callable[[], dict[ObjectKey, Manifest]],
+) -> list[DeclaredObject]:
     """The policies to declare, and to delete of limits that the catalog no longer has. See `catalog.PlanLimits`.
 
     Raises CatalogError for an invalid limit, for one whose name is taken, and if policies cannot be read.
@@ -37,9 +39,7 @@ def plan_limits(
         objects = objects_afterwards()
     except RequestFailed as error:
         raise CatalogError(f"limits: {error}") from error
-    handler = ListedObjects(session)
-    live_policies = _live_policies(handler)
-    controller = kubevirt(session).controller
+    live_policies = _live_policies(live_objects)
     written = options["limits"] if options["state"] == "present" else []
     declared = {
         ObjectKey.of(manifest): manifest
@@ -52,18 +52,18 @@ def plan_limits(
                 f"limits: the cluster has another {key.kind} {key.name}, which does not belong to the catalog"
                 f" {options['catalog']}; rename the limit"
             )
-    return handler, [declared_object(manifest, "present") for manifest in declared.values()] + [
+    return [declared_object(manifest, "present") for manifest in declared.values()] + [
         declared_object(manifest, "absent")
         for key, manifest in live_policies.items()
         if key not in declared and _belongs(manifest, options["catalog"]) and key.name.endswith(SUFFIX)
     ]
 
 
-def _live_policies(handler: ListedObjects) -> dict[ObjectKey, Manifest]:
+def _live_policies(live_objects: ListedObjects) -> dict[ObjectKey, Manifest]:
     live: dict[ObjectKey, Manifest] = {}
     for kind in (POLICY, BINDING):
         try:
-            live.update({ObjectKey.of(item): item for item in handler.list(kind, "")})
+            live.update({ObjectKey.of(item): item for item in live_objects.list(kind, "")})
         except RequestFailed as error:
             if error.code == _NOT_FOUND:
                 raise CatalogError(f"limits: the cluster has no {kind}, which Kubernetes has since 1.30") from error

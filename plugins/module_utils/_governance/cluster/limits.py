@@ -41,7 +41,7 @@ class ClusterLimits:
         self._labels: dict[str, dict[str, str] | None] = {}
 
     def violations(self, manifest: Manifest, before: Manifest | None) -> list[Finding]:
-        """What breaks the limits, without what is only audited. See `checks.violations`."""
+        """The violations of limits that deny or warn. See `checks.violations`."""
         namespace = manifest["metadata"].get("namespace") or ""
         limits = [limit for limit in self._limits if limit.action != AUDIT]
         labels: dict[str, str] | None = {}

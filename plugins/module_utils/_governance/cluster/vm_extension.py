@@ -1,4 +1,4 @@
-"""What limits add to VMs: a finding for each limit that a VM breaks."""
+"""Adds to VMs a finding for each limit that they break. Modules that only read do not import this file."""
 
 from __future__ import annotations
 

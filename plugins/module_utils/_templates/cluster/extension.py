@@ -9,11 +9,10 @@ from typing import Any, ClassVar, Final
 
 from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMExtension, complete_each
-from ..._resolver.api.errors import FieldError
+from ..._resolver.api.errors import FieldError, KubeVirtError
 from ..._resolver.api.name_rules import did_you_mean
 from ..._resolver.choose.fitting import MissingObject
 from ..._resolver.declare.option_checks import oversized
-from ..._resolver.kubevirt.find.lookup import Problem
 from ..from_template import OPTION, vm_from_template
 
 Manifest = dict[str, Any]
@@ -22,7 +21,7 @@ _TEMPLATE: Final = "VirtualMachineTemplate"
 
 
 class Templates(VMExtension):
-    online: ClassVar[Mapping[str, str]] = {
+    needs_connection: ClassVar[Mapping[str, str]] = {
         OPTION: "set spec to that of the VM which the filter virtshape.instancetypes.template_process makes of the"
         " template's manifest"
     }
@@ -37,7 +36,7 @@ class Templates(VMExtension):
         namespace, name = reference.get("namespace") or declared.key.namespace, reference["name"]
         template = self._template(namespace, name)
         templated = vm_from_template(template, declared.options, declared.manifest, outcome.live, secrets.token_hex())
-        self.task.notes.secrets.update(templated.secrets)
+        self.task.secrets.update(templated.secrets)
         outcome.declared = replace(declared, manifest=templated.manifest)
         outcome.facts["from_template"] = {
             "name": name,
@@ -47,9 +46,10 @@ class Templates(VMExtension):
         }
 
     def _template(self, namespace: str, name: str) -> Manifest:
-        template = self.task.lookup.get(_TEMPLATE, namespace, name)
-        if isinstance(template, Problem):
-            raise FieldError(OPTION, template.message)
+        try:
+            template = self.task.lookup.get(_TEMPLATE, namespace, name)
+        except KubeVirtError as error:
+            raise FieldError(OPTION, error.message) from error
         if template is None:
             names = [other["metadata"]["name"] for other in self.task.lookup.list(_TEMPLATE, namespace)]
             hint = did_you_mean(name, names) if names else f"; set {OPTION}.namespace to the template's namespace"

@@ -8,7 +8,7 @@ from typing import Any
 from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.lookup import ClusterLookup
-from ..._cluster.writes.kind_handler import DeclareOutcome, Findings, KindHandler, TaskNotes
+from ..._cluster.writes.kind_handler import DeclareOutcome, Findings, KindHandler
 from ..._resolver.api.finding import WARNING, Finding
 from ..._resolver.declare.plan import DELETE
 from ..._resolver.kubevirt.config.cluster import Cluster
@@ -25,16 +25,16 @@ Options = dict[str, Any]
 class TemplateHandler(KindHandler):
     """checks: add to the findings about the VM of a template."""
 
-    def __init__(self, _options: Options, session: Session, _notes: TaskNotes, checks: Sequence[Check]) -> None:
+    def __init__(self, session: Session, checks: Sequence[Check]) -> None:
         self._session = session
         self._checks = checks
 
     def check(self, planned: list[DeclareOutcome]) -> Findings:
         """Findings about a VM of each template, as warnings, because parameters may have other values."""
-        planned = [result for result in planned if result.action != DELETE]
+        planned = [outcome for outcome in planned if outcome.action != DELETE]
         lookup = ClusterLookup(self._session)
         cluster = Cluster(lookup, kubevirt(self._session))
-        vms = [checkable(result.planned.manifest) for result in planned]
+        vms = [checkable(outcome.planned.manifest) for outcome in planned]
         checkable_vms = [vm for vm in vms if vm is not None]
         lookup.gather(
             dict.fromkeys(
@@ -42,11 +42,11 @@ class TemplateHandler(KindHandler):
             )
         )
         return {
-            result: [
+            outcome: [
                 Finding(f"a VM of the template: {found.line}", WARNING, missing=found.missing)
                 for found in (
                     rules.findings(admit(vm, None, cluster), None, cluster, lookup.list, self._checks) if vm else ()
                 )
             ]
-            for result, vm in zip(planned, vms)
+            for outcome, vm in zip(planned, vms)
         }

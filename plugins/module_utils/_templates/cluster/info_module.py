@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..._cluster.client.session import Session
+from ..._cluster.modules.module import Module, Params, Result, TaskContext
 from ..._cluster.modules.options import AUTH, REQUESTS
-from ..._cluster.modules.outcome import Module, Outcome, Params, TaskContext, counted_noun
+from ..._cluster.modules.results import counted_noun
 from ..._cluster.reads.snapshot import unmatched
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.redaction import redact
@@ -18,19 +19,19 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: TaskContext) -> Outcome:
+def _run(params: Params, task: TaskContext) -> Result:
     names, session = params["names"], Session(params)
     live = session.list(KINDS["VirtualMachineTemplate"], params["namespace"])
-    templates = sorted(map(_rendered, live), key=lambda template: (template["namespace"], template["name"]))
+    templates = sorted(map(_template_result, live), key=lambda template: (template["namespace"], template["name"]))
     templates = [template for template in templates if names is None or template["name"] in names]
     missing = sorted(set(names or ()) - {template["name"] for template in templates})
     if missing or not templates:
         task.warnings += filter(None, [unmatched(session, params["namespace"], "virtual machine template", missing)])
     message = counted_noun(len(templates), "virtual machine templates")
-    return Outcome({"changed": False, "msg": message, "virtual_machine_templates": templates})
+    return {"changed": False, "msg": message, "virtual_machine_templates": templates}
 
 
-def _rendered(live: dict[str, Any]) -> dict[str, Any]:
+def _template_result(live: dict[str, Any]) -> dict[str, Any]:
     metadata, (spec, _spec) = live["metadata"], redact(live["spec"], live["spec"])
     return {
         "name": metadata["name"],

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
+from ..._cluster.modules.module import Module
 from ..._cluster.modules.objects import ObjectModule
-from ..._cluster.modules.outcome import Module
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.release import Release
@@ -21,7 +20,7 @@ def module(checks: Sequence[Check] = ()) -> Module:
         plural="virtual_machine_templates",
         spec=declared.argument_spec(),
         manifest=declared.manifest,
-        handler=partial(TemplateHandler, checks=checks),
+        handler=lambda _options, session, _task: TemplateHandler(session, checks),
         warnings=declared.warnings,
         render=_rendered,
     )

@@ -9,8 +9,8 @@ from typing import Any
 from ..._capacity.cluster.reads import read_limits
 from ..._cluster.client.errors import TaskFailed
 from ..._cluster.client.session import Session
-from ..._cluster.modules.options import AUTH, REQUESTS, SELECTION, check_selection, selected
-from ..._cluster.modules.outcome import Module, Outcome, Params, TaskContext
+from ..._cluster.modules.module import Module, Params, Result, TaskContext
+from ..._cluster.modules.options import AUTH, REQUESTS, SELECTION, check_selection, select_vms
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.revisions import vmis
@@ -26,9 +26,8 @@ from ..steps import settings, steps
 from ..vm import Admission, UpgradeChange, VMChange, admissions, template_change, upgrade_side, vm_change
 
 Manifest = dict[str, Any]
-Result = dict[str, Any]
 
-# Of the API of templates, the newest first.
+# The versions of the API of templates, the newest first.
 _VERSIONS = ("v1beta1", "v1alpha1")
 
 
@@ -39,14 +38,14 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: TaskContext) -> Outcome:
+def _run(params: Params, task: TaskContext) -> Result:
     check_selection(params)
     catalog = [_checked(index, manifest) for index, manifest in enumerate(params["catalog"])]
     session = Session(params)
     after = _after(kubevirt(session), params)
-    vms = selected(params, session, task.warnings)
+    vms = select_vms(params, session, task.warnings)
     result = _impact(session, vms, params["namespace"], after, catalog, task.warnings)
-    return Outcome({"changed": False, **result})
+    return {"changed": False, **result}
 
 
 MODULE = Module({**AUTH, **SELECTION, **_SPEC, **REQUESTS}, _run)
@@ -86,9 +85,9 @@ def _impact(
     catalog: Sequence[Manifest],
     warnings: list[str],
 ) -> Result:
-    """Reads a cluster and computes the effects of an upgrade. What cannot be read adds a warning.
+    """Reads a cluster and computes the effects of an upgrade. Adds a warning for objects that cannot be read.
 
-    vms: those to look at, all of the namespace unless that is None. catalog: the objects of the new catalog.
+    vms: the VMs to judge; all VMs of the namespace unless that is None. catalog: the objects of the new catalog.
     """
     before = kubevirt(session)
     lookup = ClusterLookup(session, all_namespaces=namespace is None, strict=True)
