@@ -1,4 +1,4 @@
-"""What the tests on a cluster share; some need only a server that answers as they say."""
+"""Fixtures of the tests on a cluster; some tests need only a server that answers as they say."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the unit tests share lies in `support`; `crd_schemas` imports `_resolver` from where it lies."""
+"""Paths: the unit tests share `support`; `crd_schemas` imports `_resolver` from its folder."""
 
 import sys
 from pathlib import Path

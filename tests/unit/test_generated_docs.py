@@ -14,6 +14,7 @@ from ansible.module_utils import basic
 from loaded_files import load
 
 from plugins.doc_fragments import attributes, auth, declare, instancetype_options, preference_options, selection, writes
+from plugins.module_utils._cluster.modules.module import ON_FAILURE
 from plugins.module_utils._cluster.modules.options import (
     AUTH,
     CONCURRENCY,
@@ -25,7 +26,6 @@ from plugins.module_utils._cluster.modules.options import (
     SELECTION,
     WAIT,
 )
-from plugins.module_utils._cluster.modules.outcome import ON_FAILURE
 from plugins.module_utils._resolver.api import schema
 from plugins.module_utils._resolver.declare import argument_spec
 

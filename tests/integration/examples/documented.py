@@ -29,7 +29,7 @@ class Example(NamedTuple):
 def examples() -> Iterator[Example]:
     """All of them, page by page: blocks of YAML in Markdown, and EXAMPLES of modules and inventory plugins.
 
-    Those of the filters are run by tests/unit/filter/test_examples.py.
+    tests/unit/filter/test_examples.py runs those of the filters.
     """
     markdown = [CHECKOUT / "README.md", *CHECKOUT.glob("docs/*.md"), *CHECKOUT.glob("roles/*/README.md")]
     for path in sorted(markdown):
@@ -58,7 +58,7 @@ def _kind(content: Any) -> str:
 
 
 def tasks_of(example: Example) -> list[dict[str, Any]]:
-    """What an example does, as tasks: each play is a block with the play's variables, and roles are included."""
+    """The tasks of an example: each play is a block with the play's variables, and roles are included."""
     if example.kind == "tasks":
         return list(example.content)
     result = []

@@ -44,6 +44,7 @@ NOT_RUN = {
     ("plugins/modules/estate_info.py", "Read a vCenter"): "needs a vCenter; tested with govmomi's simulator",
     ("docs/clusters.md", "Deploy the catalog of the company"): "takes its clusters from an inventory",
     ("docs/diagnosis.md", "Diagnose what support got"): "reads a file of kubectl's; tested with the filter",
+    ("docs/from_kubevirt_core.md", "With kubevirt.core"): "is a task of another collection; tested to declare the same",
     ("docs/inventory.md", "The VMs of the shop"): "takes its VMs from an inventory; tested with the playbooks' limits",
     ("docs/local_cluster.md", "Start two clusters"): "starts clusters; tested with the role",
     ("docs/local_cluster.md", "Use the second"): "needs the cluster of the example before",
@@ -170,6 +171,12 @@ def _documentation(kind: str, name: str) -> dict[str, Any]:
 def test_exceptions_name_existing_examples() -> None:
     named = {(example.page, str(task.get("name"))) for example in EXAMPLES for task in tasks_of(example)}
     assert set(NOT_RUN) <= named
+
+
+def test_every_recipe_is_run() -> None:
+    titles = re.findall(r"^## (.*)$", (CHECKOUT / "docs" / "recipes.md").read_text(encoding="utf-8"), re.MULTILINE)
+    source = (HERE / "test_recipes.py").read_text(encoding="utf-8")
+    assert set(re.findall(r'place\.play\("(.*?)"\)', source)) == set(titles)
 
 
 @pytest.fixture(scope="module")

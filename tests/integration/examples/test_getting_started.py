@@ -33,6 +33,7 @@ def state(tmp_path: Path, launch: Callable[..., dict[str, Any]]) -> Iterator[Pat
 
 
 @pytest.mark.own_cluster
+@pytest.mark.nightly("the demo and the tests of each role do the same each day")
 def test_the_page_step_by_step(state: Path, tmp_path: Path, registry: LoopbackRegistry) -> None:
     assert COMMANDS == ["cluster.yml", "shop.yml", "shop.yml", "shop.yml", "drift.yml", "refresh.yml", "end.yml"]
     assert set(FILES) == set(COMMANDS) and LARGER is not None and SAID is not None

@@ -16,14 +16,19 @@ from documented import CHECKOUT
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._resolver.api import write
 from plugins.module_utils._resolver.api.kinds import KINDS
-from plugins.module_utils._resolver.kubevirt.vmi.vmi import guest
+from plugins.module_utils._resolver.kubevirt.vmi.vmi import guest_figures
 from plugins.plugin_utils._catalog_files import builtin
 
 sys.path.append(str(Path(__file__).parents[1] / "modules"))
 
-from modules_support import execute, wait_until
+from waiting import wait_until
 
-pytestmark = pytest.mark.own_cluster
+from modules_support import execute
+
+pytestmark = [
+    pytest.mark.own_cluster,
+    pytest.mark.nightly("the options of each recipe are checked each day, as those of all examples"),
+]
 
 Manifest = dict[str, Any]
 VM, VMI, PRESET = KINDS["VirtualMachine"], KINDS["VirtualMachineInstance"], "virtualmachineinstancepresets"
@@ -207,7 +212,7 @@ def test_from_presets(place: Place) -> None:
     place.make(VM.api_version, VM.kind, "lab", "preset", VM.plural, spec=spec)
     place.play("From VirtualMachineInstancePresets")
     labelled, former = (place.guest("lab", name)["spec"] for name in ("preset", "former-preset"))
-    assert guest(former) == guest(labelled) and guest(former)["cores"] == 2
+    assert guest_figures(former) == guest_figures(labelled) and guest_figures(former)["cores"] == 2
     assert former["domain"]["ioThreadsPolicy"] == labelled["domain"]["ioThreadsPolicy"] == "shared"
 
 
@@ -273,8 +278,3 @@ def test_argo_cd_beside_ansible(place: Place) -> None:
     options = {"kubeconfig": place.kubeconfig, "namespace": "shop", "name": "web-argo", "instancetype": "u1.small"}
     refused = execute("virtual_machine", options)
     assert refused["failed"] and '"argocd-controller" owns spec.instancetype' in refused["msg"]
-
-
-def test_every_recipe_is_run() -> None:
-    source = Path(__file__).read_text(encoding="utf-8")
-    assert set(re.findall(r'place\.play\("(.*?)"\)', source)) == set(RECIPES)

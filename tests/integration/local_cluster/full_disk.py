@@ -16,7 +16,7 @@ SIZE = 200  # MiB; etcd takes some 125 at first
 
 
 def main(root: Path) -> dict[str, Any]:
-    """What the launcher answers before, with and after a full disk, and which objects the cluster has at the end."""
+    """The launcher's answers before, with and after a full disk, and the cluster's objects at the end."""
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}m", "tmpfs", str(root)], check=True)
     directory = root / "cluster"
     start = ("start", "--no-kubevirt", "--dir", str(directory))

@@ -25,6 +25,7 @@ Made = Callable[..., Manifest]
 AnyRegistry = LoopbackRegistry | DockerRegistry
 
 pytestmark = pytest.mark.needs("cdi_here")
+FURTHER = pytest.mark.nightly("more of the simulated worker pods; test_module_boot_source uses them each day")
 
 VOLUME, SOURCE, CRON, CLAIM = (
     KINDS[kind] for kind in ("DataVolume", "DataSource", "DataImportCron", "PersistentVolumeClaim")
@@ -106,6 +107,7 @@ def test_image_labels_do_not_replace_existing_labels(make: Made, wait_until: Mad
     assert claim["metadata"]["labels"].items() >= mine.items()
 
 
+@FURTHER
 def test_deleted_claims_leave_no_volumes(session: Session, namespace: str, make: Made, wait_until: Made) -> None:
     """The controller of volumes looks at each that is left, until it binds no claim for minutes."""
     make("DataVolume", "gone", {"source": {"blank": {}}, "storage": STORAGE})
@@ -114,6 +116,7 @@ def test_deleted_claims_leave_no_volumes(session: Session, namespace: str, make:
     wait_until_absent(session, f"/api/v1/persistentvolumes/{claim['spec']['volumeName']}")
 
 
+@FURTHER
 def test_missing_image_is_retried(make: Made, wait_until: Made, registry: LoopbackRegistry) -> None:
     make("DataVolume", "late", image(registry))
     stuck = wait_until(
@@ -131,6 +134,7 @@ def test_missing_image_is_retried(make: Made, wait_until: Made, registry: Loopba
     wait_until("DataVolume", "late", succeeded)
 
 
+@FURTHER
 def test_failed_imports_say_why(make: Made, wait_until: Made, registry: LoopbackRegistry) -> None:
     registry.push("disk", "1", {"amd64": []}, size=2 << 30)
     wrong = {"platform": {"architecture": "s390x"}}
@@ -150,6 +154,7 @@ def test_failed_imports_say_why(make: Made, wait_until: Made, registry: Loopback
         wait_until("DataVolume", name, reached)
 
 
+@FURTHER
 def test_registry_with_password(
     session: Session, namespace: str, make: Made, wait_until: Made, registry: LoopbackRegistry
 ) -> None:
@@ -162,6 +167,7 @@ def test_registry_with_password(
     wait_until("DataVolume", "private", succeeded)
 
 
+@FURTHER
 def test_a_url_and_its_checksum(make: Made, wait_until: Made, tmp_path: Path) -> None:
     (tmp_path / "disk.img").write_bytes(b"disk")
     handler = partial(_Quiet, directory=str(tmp_path))
@@ -203,6 +209,7 @@ def test_clones_inherit_defaults_and_size(make: Made, wait_until: Made, namespac
     assert claim["spec"]["resources"]["requests"]["storage"] == str(1 << 30)
 
 
+@FURTHER
 def test_clone_needs_rights_in_the_source_namespace(session: Session, cluster: Path, namespace: str) -> None:
     role = {"kind": "ClusterRole", "name": "edit", "apiGroup": "rbac.authorization.k8s.io"}
     binding = {"metadata": {"name": "editor"}, "roleRef": role, "subjects": [{"kind": "User", "name": "editor"}]}
@@ -228,6 +235,7 @@ def test_volume_refused_by_cdi(make: Made) -> None:
         make("DataImportCron", "none", {"managedDataSource": "none", "schedule": "never", "template": template})
 
 
+@FURTHER
 def test_cron_polls_and_keeps_imports_to_keep(
     session: Session, namespace: str, make: Made, wait_until: Made, any_registry: AnyRegistry
 ) -> None:
@@ -285,6 +293,7 @@ def upload(session: Session, namespace: str) -> Iterator[Callable[..., tuple[int
         yield sent
 
 
+@FURTHER
 def test_upload_proxy_responses(
     make: Made, wait_until: Made, namespace: str, upload: Callable[..., tuple[int, str]]
 ) -> None:
@@ -317,6 +326,7 @@ def test_upload_proxy_responses(
     assert claim["metadata"]["annotations"][MARK] == hashlib.sha256(b"formdata").hexdigest()
 
 
+@FURTHER
 def test_claim_prepared_for_upload(
     session: Session, namespace: str, wait_until: Made, upload: Callable[..., tuple[int, str]]
 ) -> None:

@@ -238,6 +238,15 @@ def test_watch_reports_an_outdated_version(faulty: Faulty, client: Client, direc
     assert (events[1]["object"]["code"], events[1]["object"]["reason"]) == (410, "Expired")
 
 
+def test_watch_events_come_twice(faulty: Faulty, client: Client, direct: Client) -> None:
+    name, version = _changed_thrice(direct)
+    faulty.rules({"fault": "watch_twice"})
+    events = _events(client, name, version)
+    seen = [next(events) for _unused in range(6)]
+    assert [event["type"] for event in seen] == ["ADDED"] * 2 + ["MODIFIED"] * 4
+    assert seen[::2] == seen[1::2]
+
+
 def test_rule_ends_after_its_count(faulty: Faulty, client: Client) -> None:
     faulty.rules({"fault": "status", "status": 503, "times": 2}, {"fault": "status", "status": 500, "path": "^/api$"})
     assert [client("GET", path).status for path in ("/api", "/version", "/version", "/api")] == [503, 503, 200, 500]

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from kubernetes import client, config
+from waiting import wait_until
 
 from local_cluster.processes import started
 
@@ -44,7 +45,7 @@ def directory(shared: str, launch: Launch) -> str:
     for name in _names(shared):
         with _objects(shared) as api:
             api.delete_namespaced_custom_object(*VMS, name)
-    _wait_until(lambda: not _names(shared))
+    wait_until(lambda: not _names(shared))
     return shared
 
 
@@ -104,14 +105,7 @@ def _names(directory: str) -> set[str]:
 
 def _kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
-    _wait_until(lambda: started(pid) is None)
-
-
-def _wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 180
-    while not condition():
-        assert time.monotonic() < deadline, "did not happen within 180 seconds"
-        time.sleep(0.05)
+    wait_until(lambda: started(pid) is None)
 
 
 def test_all_parts_run_and_webhooks_are_called(launch: Launch, directory: str) -> None:
@@ -134,7 +128,7 @@ def test_killed_parts_are_started_again(launch: Launch, directory: str) -> None:
     before = status()
     for part in RESTARTED:
         _kill(before["processes"][part])
-    _wait_until(lambda: set(status()["restarts"]) == set(RESTARTED) and status()["state"] == "running")
+    wait_until(lambda: set(status()["restarts"]) == set(RESTARTED) and status()["state"] == "running")
     after = status()
     assert [after["restarts"][part]["count"] for part in RESTARTED] == [1] * len(RESTARTED)
     assert not {after["processes"][part] for part in RESTARTED} & set(before["processes"].values())
@@ -143,13 +137,14 @@ def test_killed_parts_are_started_again(launch: Launch, directory: str) -> None:
     assert len(lines) == len(RESTARTED) and all("started again, restart 1" in line for line in lines)
     with _objects(directory) as api:
         api.create_namespaced_custom_object(*VMS, _machine("one", runStrategy="Always"))
-        _wait_until(lambda: phase() == "Running")
+        wait_until(lambda: phase() == "Running")
 
 
+@KILLED
 def test_killed_api_server_restarts_with_its_data(launch: Launch, directory: str) -> None:
     _create_vm(directory, "one")
     _kill(_processes(launch, directory)["control-plane"])
-    _wait_until(lambda: launch("status", "--dir", directory)["state"] == "running")
+    wait_until(lambda: launch("status", "--dir", directory)["state"] == "running")
     after = launch("status", "--dir", directory)
     assert after["restarts"]["control-plane"]["count"] >= 1
     assert "the API server ended and was started again" in Path(after["logs"]["supervisor"]).read_text()
@@ -206,6 +201,7 @@ def test_writes_fail_while_virt_api_is_down(launch: Launch, directory: str) -> N
     _create_vm(directory, "two")
 
 
+@KILLED
 def test_dying_virt_api_admits_no_invalid_vm(launch: Launch, directory: str) -> None:
     pid = _processes(launch, directory)["virt-api"]
 
@@ -250,12 +246,13 @@ def test_reference_policy_changes_on_a_running_cluster(launch: Launch, directory
     with _objects(directory) as api:
         api.create_namespaced_custom_object(*INSTANCETYPES, _size("size", "3Gi"))
         api.create_namespaced_custom_object(*VMS, machine)
-        _wait_until(lambda: "instancetype" not in api.get_namespaced_custom_object(*VMS, "one")["spec"])
+        wait_until(lambda: "instancetype" not in api.get_namespaced_custom_object(*VMS, "one")["spec"])
         result = api.get_namespaced_custom_object(*VMS, "one")
         assert result["spec"]["template"]["spec"]["domain"]["memory"]["guest"] == "3Gi"
     assert policy("--reference-policy", "reference")
 
 
+@pytest.mark.nightly("KubeVirt's own strategy; test_sockets_are_plugged_in has the node's part each day")
 def test_sockets_change_live_unless_changes_are_staged(launch: Launch, directory: str) -> None:
     def conditions(api: client.CustomObjectsApi, plural: str) -> set[str]:
         result = api.get_namespaced_custom_object(*VMS[:3], plural, "one").get("status") or {}
@@ -277,9 +274,9 @@ def test_sockets_change_live_unless_changes_are_staged(launch: Launch, directory
     machine["spec"]["template"]["spec"]["domain"]["cpu"] = {"sockets": 1}
     with _objects(directory) as api:
         api.create_namespaced_custom_object(*VMS, machine)
-        _wait_until(lambda: "Ready" in conditions(api, "virtualmachines"))
+        wait_until(lambda: "Ready" in conditions(api, "virtualmachines"))
         give(api, 2)
-        _wait_until(lambda: sockets(api) == 2)
+        wait_until(lambda: sockets(api) == 2)
         assert "RestartRequired" not in conditions(api, "virtualmachines")
         rollout(api, "Stage")
         try:
@@ -293,7 +290,7 @@ def test_sockets_change_live_unless_changes_are_staged(launch: Launch, directory
                 time.sleep(1)
                 return "RestartRequired" in conditions(api, "virtualmachines")
 
-            _wait_until(asks_for_a_restart)
+            wait_until(asks_for_a_restart)
         finally:
             rollout(api, "LiveUpdate")
 
@@ -369,7 +366,7 @@ def test_failed_first_start_does_not_block_next(launch: Launch, own: str) -> Non
     assert started(left["control-plane"]) is not None
     # A part that dies while the cluster starts ends the start.
     starting = _begin("start", "--dir", own)
-    _wait_until(lambda: "virt-controller" in _recorded(own))
+    wait_until(lambda: "virt-controller" in _recorded(own))
     running = _recorded(own)
     os.kill(running["virt-controller"], signal.SIGKILL)
     result, _unused = starting.communicate(timeout=180)

@@ -10,7 +10,6 @@ import socket
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,10 +18,12 @@ from typing import Any
 import pytest
 import yaml
 from kubernetes import client, config
+from waiting import wait_until
 
 from local_cluster.processes import started
 
 pytestmark = pytest.mark.own_cluster
+BROKEN_OFF = pytest.mark.nightly("a launcher that is killed; test_stop_ends_a_start breaks one off each day")
 OWN_LIFE = pytest.mark.nightly("starts and stops more clusters; test_data_are_kept_when_requested does so each day")
 
 Launch = Callable[..., dict[str, Any]]
@@ -36,6 +37,14 @@ def directory(tmp_path: Path, launch: Launch) -> Iterator[str]:
     yield path
     launch("stop", "--remove", "--dir", path)
     assert not Path(path).exists()
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory, launch: Launch) -> Iterator[dict[str, Any]]:
+    """What the start of a cluster said that the tests leave running; `directory` is its state directory."""
+    path = str(tmp_path_factory.mktemp("running") / "cluster")
+    yield {**launch(*START, "--dir", path), "directory": path}
+    launch("stop", "--remove", "--dir", path)
 
 
 def _control_plane(launch: Launch, directory: str) -> int:
@@ -59,13 +68,6 @@ def _listening(pid: int) -> set[str]:
     return addresses
 
 
-def _wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 180
-    while not condition():
-        assert time.monotonic() < deadline, "did not happen within 180 seconds"
-        time.sleep(0.02)
-
-
 def _begin(*arguments: str) -> subprocess.Popen[str]:
     """A launcher that works beside the test."""
     return subprocess.Popen(
@@ -77,68 +79,59 @@ def _begin(*arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def test_cluster_reports_its_kubernetes_version(launch: Launch, directory: str) -> None:
-    result = launch(*START, "--dir", directory)
-    assert result["changed"]
-    assert result["state"] == launch("status", "--dir", directory)["state"] == "running"
-    with config.new_client_from_config(result["kubeconfig"]) as connection:
-        assert connection.configuration.host == result["server"]
-        assert client.VersionApi(connection).get_code().git_version == result["kubernetes_version"]
+def test_cluster_reports_its_kubernetes_version(launch: Launch, running: dict[str, Any]) -> None:
+    assert running["changed"]
+    assert running["state"] == launch("status", "--dir", running["directory"])["state"] == "running"
+    with config.new_client_from_config(running["kubeconfig"]) as connection:
+        assert connection.configuration.host == running["server"]
+        assert client.VersionApi(connection).get_code().git_version == running["kubernetes_version"]
 
 
-def test_a_second_start_changes_nothing(launch: Launch, directory: str) -> None:
-    first = launch(*START, "--dir", directory)
-    pid = _control_plane(launch, directory)
-    kubeconfig = Path(first["kubeconfig"]).read_bytes()
-    second = launch(*START, "--dir", directory)
+def test_a_second_start_changes_nothing(launch: Launch, running: dict[str, Any]) -> None:
+    pid = _control_plane(launch, running["directory"])
+    kubeconfig = Path(running["kubeconfig"]).read_bytes()
+    second = launch(*START, "--dir", running["directory"])
     assert not second["changed"]
-    assert second["server"] == first["server"]
-    assert _control_plane(launch, directory) == pid
-    assert Path(first["kubeconfig"]).read_bytes() == kubeconfig
+    assert second["server"] == running["server"]
+    assert _control_plane(launch, running["directory"]) == pid
+    assert Path(running["kubeconfig"]).read_bytes() == kubeconfig
 
 
-def test_files_are_private_to_their_owner(launch: Launch, directory: str) -> None:
-    launch(*START, "--dir", directory)
-    root = Path(directory)
-    modes = {path: stat.S_IMODE(path.lstat().st_mode) for path in [root, *root.rglob("*")]}
+def test_files_are_private_to_their_owner(running: dict[str, Any]) -> None:
+    root = Path(running["directory"])
+    modes = {path: stat.S_IMODE(path.lstat().st_mode) for path in [root, *root.rglob("*")] if path.exists()}
     assert (root / "kubeconfig") in modes
     assert {path: oct(mode) for path, mode in modes.items() if mode & 0o077} == {}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_api_server_listens_on_one_loopback_port(launch: Launch, directory: str) -> None:
-    port = int(launch(*START, "--dir", directory)["server"].rpartition(":")[2])
+def test_api_server_listens_on_one_loopback_port(launch: Launch, running: dict[str, Any]) -> None:
+    port = int(running["server"].rpartition(":")[2])
     # 127.0.0.1 as the kernel writes it: the bytes in the machine's order
     loopback = f"{int.from_bytes(socket.inet_aton('127.0.0.1'), sys.byteorder):08X}"
-    assert _listening(_control_plane(launch, directory)) == {f"{loopback}:{port:04X}"}
+    assert _listening(_control_plane(launch, running["directory"])) == {f"{loopback}:{port:04X}"}
 
 
-def test_requests_without_token_are_refused(launch: Launch, directory: str) -> None:
-    launch(*START, "--dir", directory)
-    path = Path(directory, "kubeconfig")
-    content = yaml.safe_load(path.read_text())
-    content["users"][0]["user"] = {"token": "x" * 43}
-    with config.new_client_from_config_dict(content) as connection, pytest.raises(client.ApiException) as refused:
-        client.CoreV1Api(connection).list_namespace()
-    assert refused.value.status == 401
-    content["users"][0]["user"] = {}
-    with config.new_client_from_config_dict(content) as connection, pytest.raises(client.ApiException) as refused:
-        client.CoreV1Api(connection).list_namespace()
-    assert refused.value.status == 403
+def test_requests_without_token_are_refused(running: dict[str, Any]) -> None:
+    content = yaml.safe_load(Path(running["kubeconfig"]).read_text())
+    for user, status in (({"token": "x" * 43}, 401), ({}, 403)):
+        content["users"][0]["user"] = user
+        with config.new_client_from_config_dict(content) as connection, pytest.raises(client.ApiException) as refused:
+            client.CoreV1Api(connection).list_namespace()
+        assert refused.value.status == status
 
 
-def test_the_controllers_work(launch: Launch, directory: str) -> None:
+def test_the_controllers_work(running: dict[str, Any]) -> None:
     """What is owned goes with its owner; a namespace ends with all that is in it."""
-    launch(*START, "--dir", directory)
-    core = _core(directory)
-    core.create_namespace({"metadata": {"name": "one"}})
-    owner = core.create_namespaced_config_map("one", {"metadata": {"name": "owner"}})
+    core = _core(running["directory"])
+    core.create_namespace({"metadata": {"name": "owning"}})
+    owner = core.create_namespaced_config_map("owning", {"metadata": {"name": "owner"}})
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner.metadata.uid}
-    core.create_namespaced_config_map("one", {"metadata": {"name": "owned", "ownerReferences": [reference]}})
-    core.delete_namespaced_config_map("owner", "one")
-    _wait_until(lambda: "owned" not in [item.metadata.name for item in core.list_namespaced_config_map("one").items])
-    core.delete_namespace("one")
-    _wait_until(lambda: "one" not in [item.metadata.name for item in core.list_namespace().items])
+    core.create_namespaced_config_map("owning", {"metadata": {"name": "owned", "ownerReferences": [reference]}})
+    core.delete_namespaced_config_map("owner", "owning")
+    wait_until(lambda: "owned" not in [item.metadata.name for item in core.list_namespaced_config_map("owning").items])
+    core.delete_namespace("owning")
+    wait_until(lambda: "owning" not in [item.metadata.name for item in core.list_namespace().items])
 
 
 @OWN_LIFE
@@ -171,7 +164,7 @@ def test_killed_control_plane_restarts_with_its_data(launch: Launch, directory: 
     _core(directory).create_namespace({"metadata": {"name": "one"}})
     pid = _control_plane(launch, directory)
     os.kill(pid, signal.SIGKILL)
-    _wait_until(lambda: started(pid) is None)
+    wait_until(lambda: started(pid) is None)
     # The supervisor starts it again, if not the launcher.
     assert launch(*START, "--dir", directory)["state"] == "running"
     assert _control_plane(launch, directory) != pid
@@ -254,7 +247,9 @@ def test_concurrent_starts_start_one_cluster(launch: Launch, directory: str) -> 
     assert len({result["server"] for result in results}) == 1
 
 
-@pytest.mark.parametrize("moment", ["before the processes", "while the API server starts"])
+@pytest.mark.parametrize(
+    "moment", [pytest.param("before the processes", marks=BROKEN_OFF), "while the API server starts"]
+)
 def test_stop_ends_a_start(launch: Launch, directory: str, moment: str) -> None:
     run = Path(directory, "run")
     waited_for = {
@@ -262,7 +257,7 @@ def test_stop_ends_a_start(launch: Launch, directory: str, moment: str) -> None:
         "while the API server starts": run / "control-plane.process.json",
     }[moment]
     starting = _begin(*START, "--dir", directory)
-    _wait_until(waited_for.exists)
+    wait_until(waited_for.exists)
     assert launch("stop", "--dir", directory)["changed"]
     output, _unused = starting.communicate(timeout=180)
     assert starting.returncode == 130
@@ -271,10 +266,11 @@ def test_stop_ends_a_start(launch: Launch, directory: str, moment: str) -> None:
     assert list(run.glob("*.process.json")) == []
 
 
+@BROKEN_OFF
 def test_processes_of_a_killed_launcher_are_stopped(launch: Launch, directory: str) -> None:
     starting = _begin(*START, "--dir", directory)
     record = Path(directory, "run", "control-plane.process.json")
-    _wait_until(record.exists)
+    wait_until(record.exists)
     pid = json.loads(record.read_text())["pid"]
     starting.kill()
     starting.communicate()
@@ -283,10 +279,11 @@ def test_processes_of_a_killed_launcher_are_stopped(launch: Launch, directory: s
     assert started(pid) is None
 
 
+@BROKEN_OFF
 def test_start_replaces_processes_of_killed_launcher(launch: Launch, directory: str) -> None:
     starting = _begin(*START, "--dir", directory)
     record = Path(directory, "run", "control-plane.process.json")
-    _wait_until(record.exists)
+    wait_until(record.exists)
     pid = json.loads(record.read_text())["pid"]
     starting.kill()
     starting.communicate()
@@ -294,28 +291,27 @@ def test_start_replaces_processes_of_killed_launcher(launch: Launch, directory: 
     assert started(pid) is None
 
 
-def test_namespaces_are_created_on_a_running_cluster(launch: Launch, directory: str) -> None:
-    entry, two = ("--namespace", "one"), ("--namespace", "two")
-    launch(*START, *entry, "--dir", directory)
-    pid = _control_plane(launch, directory)
-    assert launch(*START, *entry, *two, "--check", "--dir", directory)["changed"]
-    assert launch(*START, *entry, *two, "--dir", directory)["changed"]
-    assert not launch(*START, *two, "--dir", directory)["changed"]
-    assert {"one", "two"} < {item.metadata.name for item in _core(directory).list_namespace().items}
-    assert _control_plane(launch, directory) == pid
-    refused = launch(*START, "--namespace", "Two", "--dir", directory, check=False)
+def test_namespaces_are_created_on_a_running_cluster(launch: Launch, running: dict[str, Any]) -> None:
+    entry, two, where = ("--namespace", "one"), ("--namespace", "two"), ("--dir", running["directory"])
+    pid = _control_plane(launch, running["directory"])
+    assert launch(*START, *entry, *two, "--check", *where)["changed"]
+    assert launch(*START, *entry, *two, *where)["changed"]
+    assert not launch(*START, *two, *where)["changed"]
+    assert {"one", "two"} < {item.metadata.name for item in _core(running["directory"]).list_namespace().items}
+    assert _control_plane(launch, running["directory"]) == pid
+    refused = launch(*START, "--namespace", "Two", *where, check=False)
     assert refused["msg"].startswith("namespaces: 'Two' cannot name a namespace")
 
 
-def test_check_changes_nothing(launch: Launch, directory: str) -> None:
-    assert launch(*START, "--check", "--dir", directory)["changed"]
-    assert not Path(directory).exists()
-    launch(*START, "--dir", directory)
-    pid = _control_plane(launch, directory)
-    assert not launch(*START, "--check", "--dir", directory)["changed"]
-    assert launch("stop", "--check", "--dir", directory)["changed"]
-    assert launch("stop", "--remove", "--check", "--dir", directory)["changed"]
-    assert _control_plane(launch, directory) == pid
+def test_check_changes_nothing(launch: Launch, running: dict[str, Any], tmp_path: Path) -> None:
+    absent, where = tmp_path / "cluster", ("--dir", running["directory"])
+    assert launch(*START, "--check", "--dir", str(absent))["changed"]
+    assert not absent.exists()
+    pid = _control_plane(launch, running["directory"])
+    assert not launch(*START, "--check", *where)["changed"]
+    assert launch("stop", "--check", *where)["changed"]
+    assert launch("stop", "--remove", "--check", *where)["changed"]
+    assert _control_plane(launch, running["directory"]) == pid
 
 
 def test_foreign_directory_is_left_alone(launch: Launch, tmp_path: Path) -> None:

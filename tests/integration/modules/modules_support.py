@@ -1,11 +1,10 @@
-"""What the tests of the modules share: running one, and VMs to declare."""
+"""Support of the modules' tests: runs of a module, and VMs to declare."""
 
 import contextlib
 import importlib
 import io
 import json
 import time
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -32,7 +31,10 @@ MODULES = "ansible_collections.virtshape.instancetypes.plugins.modules"
 
 
 def server_side_apply(resource: Any, manifest: dict[str, Any], manager: str) -> None:
-    """As `kubectl apply --server-side` does. The oldest supported client sends such a body as text only."""
+    """Applies an object like `kubectl apply --server-side`.
+
+    The oldest supported client sends such a body as text only.
+    """
     metadata = manifest["metadata"]
     resource.patch(
         json.dumps(manifest),
@@ -82,13 +84,6 @@ def vm(name: str, instancetype: str = "small", **options: Any) -> dict[str, Any]
         "volumes": [{"name": "root", "container_disk": "registry.example.com/disk:1"}],
         **options,
     }
-
-
-def wait_until(done: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not done():
-        assert time.monotonic() < deadline, "it has not come to that"
-        time.sleep(0.1)
 
 
 def by_name(results: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -14,4 +14,4 @@ BLANK = {"name": "blank", "import": {"blank": True, "size": "1Gi"}, "hotpluggabl
 
 def attached(vm: dict[str, Any]) -> dict[str, str]:
     """The claims of the guest's disks by name, of those that libvirt has."""
-    return {disk["name"]: disk["claim"] for disk in vm["instance"]["disks"] if disk["target"] or not disk["source"]}
+    return {disk["name"]: disk["claim"] for disk in vm["vmi"]["disks"] if disk["target"] or not disk["source"]}

@@ -1,4 +1,4 @@
-"""What the tests of docs/rbac share: the table, a user who is given its rights one by one, and plays of one module."""
+"""Support of the tests of docs/rbac: the table, a user who is given its rights one by one, and plays of one module."""
 
 import contextlib
 import time
@@ -39,7 +39,7 @@ class Atom(NamedTuple):
 
     @property
     def right(self) -> Any:
-        """As the table has it."""
+        """A right in the table's form."""
         return generate_rbac.Right(self.resource, (self.verb,), "", "", self.wide)
 
 
@@ -55,7 +55,7 @@ def atoms(name: str, *, optional: bool = True) -> list[Atom]:
 
 
 def needed(name: str) -> list[Atom]:
-    """What a play of a module or role fails without."""
+    """The rights without which a play of a module or role fails."""
     rights = [
         right
         for right in TABLE[name]

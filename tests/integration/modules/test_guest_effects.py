@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from modules_support import vm, wait_until
+from waiting import wait_until
+
+from modules_support import vm
 
 Run = Callable[..., dict[str, Any]]
 NETWORK = {"config": '{"cniVersion": "0.3.1", "type": "bridge"}'}
@@ -54,7 +56,7 @@ def test_refresh_of_an_adopted_vm_restarts_nothing(run: Run, shop: str) -> None:
     run("instancetype", namespace=shop, name="same", cpu={"guest": 2}, memory={"guest": "1Gi"})
     volumes = [{"name": "root", "container_disk": "registry.example.com/disk:1"}]
     declared(run, shop, {"name": "old", "cpu": {"sockets": 2}, "memory": "1Gi", "volumes": volumes})
-    uid = refresh_of(run, shop, "old")["instance"]["uid"] if "instance" in refresh_of(run, shop, "old") else None
+    uid = refresh_of(run, shop, "old")["vmi"]["uid"] if "vmi" in refresh_of(run, shop, "old") else None
     adopted = run("virtual_machine_adopt", namespace=shop, names=["old"], instancetypes=["same"], preferences=[])
     assert adopted["results"][0]["changed"], adopted
     assert adopted["results"][0]["needs"] == "nothing"
@@ -63,7 +65,7 @@ def test_refresh_of_an_adopted_vm_restarts_nothing(run: Run, shop: str) -> None:
     assert (info["guest_before"], info["outstanding"], info["needs"]) == (info["guest_after"], [], "nothing")
     (refreshed,) = run("controller_revision", namespace=shop, names=["old"], restart="if_required")["results"]
     assert (refreshed["restarted"], refreshed["restart_required"]) == (False, False)
-    assert uid is None or refresh_of(run, shop, "old")["instance"]["uid"] == uid
+    assert uid is None or refresh_of(run, shop, "old")["vmi"]["uid"] == uid
 
 
 def test_removal_of_a_plugged_network_needs_restart(run: Run, shop: str, api: Any) -> None:

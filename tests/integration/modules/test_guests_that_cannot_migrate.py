@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import wait_until
 
 from chosen_releases import ALL
-from modules_support import claim_of, network_of, vm, wait_until
+from modules_support import claim_of, network_of, vm
 
 pytestmark = [
     pytest.mark.own_cluster,

@@ -109,10 +109,10 @@ def test_vms_as_hosts_in_groups(inventory: Inventory, fleet: str) -> None:
     assert result["vm_instancetype"]["changes"] == [{"field": "cpu.guest", "before": 2, "after": 4}]
     assert result["vm_instancetype"]["revision"].startswith("db-medium-v1beta1-")
     assert (result["vm_preference"]["name"], result["vm_preference"]["state"]) == ("linux", "current")
-    assert (result["vm_resources"]["guest"]["vcpus"], result["vm_instance"]["guest"]["vcpus"]) == (2, 2)
+    assert (result["vm_resources"]["guest"]["vcpus"], result["vm_vmi"]["guest"]["vcpus"]) == (2, 2)
     assert (result["vm_labels"], result["vm_restart_required"]) == ({"tier": "database"}, False)
     assert [item["type"] for item in result["vm_conditions"]]
-    assert "vm_instance" not in matches.hosts[old]
+    assert "vm_vmi" not in matches.hosts[old]
     # Whoever may annotate a VM gives Ansible no template.
     assert matches.hosts[web]["vm_annotations"]["note"] == {"__ansible_unsafe": "{{ 7 * 6 }}"}
 

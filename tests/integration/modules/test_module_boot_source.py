@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from docker_registry import DockerRegistry
 from loopback_registry import LoopbackRegistry
+from waiting import wait_until
 
-from modules_support import wait_until
-from plugins.module_utils._cluster.client.pool import display
+from plugins.module_utils._cluster.client.concurrency import display
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._resolver.api.kinds import KINDS
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 import yaml
+from waiting import wait_until
 
-from modules_support import by_name, server_side_apply, vm, wait_until
+from modules_support import by_name, server_side_apply, vm
 from plugins.module_utils._cluster.client.session import Session
 
 Run = Callable[..., dict[str, Any]]

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from waiting import wait_until
 
-from modules_support import wait_until, warned
+from modules_support import warned
 from plugins.module_utils._cluster.client.errors import ApiError
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._governance.language import Limit
@@ -69,8 +70,10 @@ def governed(run: Run, session: Session, namespace: str) -> Iterator[Governed]:
 
 
 def test_limits_are_declared_changed_and_pruned(governed: Governed) -> None:
-    foreseen = governed.deploy({"max_cpu": 2}, check=True)
-    done = governed.deploy({"max_cpu": 2})
+    # Without a series, a limit permits what other tests deploy meanwhile, and changes with it.
+    limit = {"max_cpu": 2, "series": [governed.namespace]}
+    foreseen = governed.deploy(limit, check=True)
+    done = governed.deploy(limit)
     for result in (foreseen, done):
         assert [(item["kind"], item["action"]) for item in result["limits"]] == [
             (POLICY, "create"),
@@ -78,23 +81,29 @@ def test_limits_are_declared_changed_and_pruned(governed: Governed) -> None:
         ]
     assert foreseen["msg"].endswith("; 1 limit: would be 1 created")
     assert done["msg"].endswith("; 1 limit: 1 created")
-    again = governed.deploy({"max_cpu": 2})
+    again = governed.deploy(limit)
     assert (again["changed"], again["diff"]) == (False, [])
     # The binding has only what becomes of a violation.
     for changed, count in (({"except_namespaces": ["x"]}, 1), ({}, 1), ({"action": "warn"}, 2)):
-        done = governed.deploy({"max_cpu": 2, **changed})
+        done = governed.deploy({**limit, **changed})
         assert [item["action"] for item in done["limits"]].count("apply") == count, (changed, done)
-        second = governed.deploy({"max_cpu": 2, **changed})
-        assert not second["changed"], (
-            changed,
-            [item for item in second["limits"] if item["changed"]],
-            second["diff"],
-            second["msg"],
-        )
+        second = governed.deploy({**limit, **changed})
+        assert (second["changed"], second["diff"]) == (False, []), changed
     unasked = governed.run("catalog", **governed.catalog)
     assert (unasked["changed"], unasked["limits"]) == (False, [])
     gone = governed.deploy()
     assert [item["action"] for item in gone["limits"]] == ["delete", "delete"]
+
+
+def test_limit_permits_new_instancetypes_of_the_cluster(governed: Governed) -> None:
+    governed.deploy({"max_cpu": 2})
+    new = {"name": f"{governed.namespace}-new", "kind": "VirtualMachineClusterInstancetype"}
+    assert not governed.run("instancetype", **new, cpu={"guest": 1}, memory={"guest": "1Gi"}).get("failed")
+    try:
+        [policy, binding] = governed.deploy({"max_cpu": 2})["limits"]
+        assert (policy["action"], binding["action"]) == ("apply", "none")
+    finally:
+        governed.run("instancetype", **new, state="absent", force=True)
 
 
 def test_violation_is_reported_by_preflight_and_server(governed: Governed) -> None:

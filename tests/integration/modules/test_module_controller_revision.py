@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from modules_support import vm, wait_until
+from waiting import wait_until
+
+from modules_support import vm
 from plugins.module_utils._resolver.refresh import recapture
 
 Run = Callable[..., dict[str, Any]]
@@ -23,7 +25,7 @@ def grow(run: Run, namespace: str, cpu: int = 4, memory: str = "8Gi", **spec: An
 
 
 def guest(run: Run, namespace: str, name: str) -> tuple[int, str]:
-    result = run("virtual_machine_info", namespace=namespace, names=[name])["virtual_machines"][0]["instance"]["guest"]
+    result = run("virtual_machine_info", namespace=namespace, names=[name])["virtual_machines"][0]["vmi"]["guest"]
     return result["vcpus"], result["memory"]
 
 

@@ -5,7 +5,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from modules_support import vm, wait_until
+from waiting import wait_until
+
+from modules_support import vm
 
 Run = Callable[..., dict[str, Any]]
 

@@ -58,11 +58,15 @@ def test_moved_vm_is_restored_exactly(run: Run, shop: str, api: Any) -> None:
     assert vm_spec(api, shop, "db")["instancetype"]["name"] == "large"
     assert "large" in result["db"]["revisions"]["instancetype"]
     matches = run("virtual_machine_info", namespace=shop, names=["db"])["virtual_machines"][0]
-    assert matches["instance"]["guest"]["vcpus"] == 3
+    assert matches["vmi"]["guest"]["vcpus"] == 3
     again = run("controller_revision", **move, restart="if_required")
     assert (again["changed"], again["msg"]) == (False, "3 virtual machines: 0 moved, 3 unchanged"), again
 
-    back = {"namespace": shop, "state": "restored", "former": {name: item["former"] for name, item in result.items()}}
+    back = {
+        "namespace": shop,
+        "state": "restored",
+        "previous": {name: item["previous"] for name, item in result.items()},
+    }
     restored = run("controller_revision", **back, restart="if_required")
     assert [(item["name"], item["changed"], item["restarted"]) for item in restored["results"]] == [
         ("db", True, True),
@@ -71,7 +75,7 @@ def test_moved_vm_is_restored_exactly(run: Run, shop: str, api: Any) -> None:
     ], restored
     assert {name: vm_spec(api, shop, name) for name in before} == before
     matches = run("virtual_machine_info", namespace=shop, names=["db"])["virtual_machines"][0]
-    assert (matches["instancetype"]["revision"], matches["instance"]["guest"]["vcpus"]) == (old, 2)
+    assert (matches["instancetype"]["revision"], matches["vmi"]["guest"]["vcpus"]) == (old, 2)
     assert not run("controller_revision", **back)["changed"]
     # The play that declared the VMs owns the fields again, and changes nothing else.
     declared = run("virtual_machine", namespace=shop, virtual_machines=entries[:2])
@@ -84,9 +88,9 @@ def test_deprecated_instancetype_is_replaced(run: Run, shop: str, api: Any) -> N
     assert run("virtual_machine", namespace=shop, **vm("db", "medium", run_strategy="Halted"), wait=True)["changed"]
     move = {"namespace": shop, "state": "moved", "replace": "deprecated"}
     nothing = run("controller_revision", **move)
-    assert (nothing["changed"], "former" in nothing["results"][0]) == (False, False), nothing
+    assert (nothing["changed"], "previous" in nothing["results"][0]) == (False, False), nothing
     # Nothing to undo is no error.
-    assert run("controller_revision", namespace=shop, state="restored", former={}, restart="if_required")["msg"]
+    assert run("controller_revision", namespace=shop, state="restored", previous={}, restart="if_required")["msg"]
     size = {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}}
     result = run("instancetype", namespace=shop, name="medium", **size, deprecated={"replacement": "large"})
     assert result["changed"], result

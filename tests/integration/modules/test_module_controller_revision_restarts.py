@@ -5,8 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-
-from modules_support import wait_until
+from waiting import wait_until
 
 Run = Callable[..., dict[str, Any]]
 

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from waiting import wait_until
 
-from modules_support import vm, wait_until
+from modules_support import vm
 
 Run = Callable[..., dict[str, Any]]
 

@@ -56,8 +56,8 @@ def test_undeclared_networks_and_disks_are_removed(run: Run, shop: str, api: Any
 def test_guest_has_the_instancetype_resources(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("web", "medium"), wait=True)
     result = run("virtual_machine_info", namespace=shop, names=["web"])["virtual_machines"]
-    assert result[0]["instance"]["phase"] == "Running"
-    assert (result[0]["instance"]["guest"]["vcpus"], result[0]["instance"]["guest"]["memory"]) == (2, "4Gi")
+    assert result[0]["vmi"]["phase"] == "Running"
+    assert (result[0]["vmi"]["guest"]["vcpus"], result[0]["vmi"]["guest"]["memory"]) == (2, "4Gi")
 
 
 def disk(api: Any, namespace: str, **labels: str) -> None:

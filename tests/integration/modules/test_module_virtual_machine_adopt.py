@@ -243,7 +243,7 @@ def test_cores_alone_are_adopted_in_both_proposed_ways(run: Run, adopt: Run, api
     restarted = run("virtual_machine_power", wait=True, namespace=shop, names=["kept", "turned"], state="restarted")
     assert restarted["changed"], restarted
     result = by_name(run("virtual_machine_info", namespace=shop)["virtual_machines"])
-    guests = [result[name]["instance"]["guest"] for name in ("turned", "kept")]
+    guests = [result[name]["vmi"]["guest"] for name in ("turned", "kept")]
     assert [[guest[part] for part in ("sockets", "cores", "threads")] for guest in guests] == [[2, 1, 1], [1, 2, 1]]
 
 

@@ -93,7 +93,7 @@ def test_claim_suffices_to_create_a_vm(run: Run, shop: str, claim: Callable[...,
     first = run("virtual_machine", namespace=shop, **entry, wait=True)
     assert (first["changed"], first["result"]["status"]) == (True, "Running"), first
     assert unchanged(run, shop, **entry)
-    result = run("virtual_machine_info", namespace=shop, names=["web"])["virtual_machines"][0]["instance"]["guest"]
+    result = run("virtual_machine_info", namespace=shop, names=["web"])["virtual_machines"][0]["vmi"]["guest"]
     assert (result["vcpus"], result["memory"]) == (2, "4Gi")
 
 

@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from waiting import wait_until
 
-from modules_support import vm, wait_until, warned
+from modules_support import vm, warned
 
 Run = Callable[..., dict[str, Any]]
 
@@ -15,11 +16,11 @@ def rigid(api: Any, namespace: str) -> Iterator[str]:
     """A StorageClass like the default one, without expansion."""
     classes = api.resources.get(api_version="storage.k8s.io/v1", kind="StorageClass")
     annotation = "storageclass.kubernetes.io/is-default-class"
-    default = next(
+    [default] = [
         item
         for item in classes.get().to_dict()["items"]
         if (item["metadata"].get("annotations") or {}).get(annotation) == "true"
-    )
+    ]
     name = f"rigid-{namespace}"
     body = {key: default[key] for key in ("apiVersion", "kind", "provisioner", "parameters") if default.get(key)}
     classes.create(body={**body, "metadata": {"name": name}, "allowVolumeExpansion": False})

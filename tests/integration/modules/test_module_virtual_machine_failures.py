@@ -4,8 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from waiting import wait_until
 
-from modules_support import by_name, claim_of, vm, wait_until, warned
+from modules_support import by_name, claim_of, vm, warned
 
 Run = Callable[..., dict[str, Any]]
 

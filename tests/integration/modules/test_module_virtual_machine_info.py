@@ -40,8 +40,8 @@ def test_drifted_vm_is_described(run: Run, shop: str) -> None:
     # At its next start it gets what it has captured, not what the instancetype is now.
     assert (web["resources"]["guest"]["vcpus"], web["resources"]["guest"]["memory"]) == (1, "2Gi")
     assert (web["resources"]["pod"]["cpu"], web["resources"]["pod"]["overhead"]) == ("105m", "268Mi")
-    assert (web["instance"]["phase"], web["instance"]["guest"]["memory"]) == ("Running", "2Gi")
-    assert web["instance"]["node"]
+    assert (web["vmi"]["phase"], web["vmi"]["guest"]["memory"]) == ("Running", "2Gi")
+    assert web["vmi"]["node"]
 
 
 def test_captured_revisions_and_running_guest(run: Run, shop: str, api: Any) -> None:
@@ -62,7 +62,7 @@ def test_captured_revisions_and_running_guest(run: Run, shop: str, api: Any) -> 
     assert web["instancetype"]["captured"]["spec"]["memory"] == {"guest": "2Gi"}
 
     instances = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachineInstance")
-    live, instance = instances.get(name="web", namespace=shop).to_dict(), web["instance"]
+    live, instance = instances.get(name="web", namespace=shop).to_dict(), web["vmi"]
     buses = {disk["name"]: target_of(disk)["bus"] for disk in live["spec"]["domain"]["devices"]["disks"]}
     assert {disk["name"]: disk["bus"] for disk in instance["disks"]} == buses
     facts = {disk["name"]: (disk["device"], disk["source"], disk["claim"]) for disk in instance["disks"]}
@@ -89,7 +89,7 @@ def test_vm_without_instancetype_has_own_resources(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **own)
     seen = infos(run, shop)["own"]
     assert (seen["resources"]["guest"]["vcpus"], seen["resources"]["guest"]["memory"]) == (2, "1Gi")
-    assert (seen["drifted"], "instancetype" in seen, "instance" in seen) == (False, False, False)
+    assert (seen["drifted"], "instancetype" in seen, "vmi" in seen) == (False, False, False)
 
 
 def test_unresolved_vm_reports_the_server_message(run: Run, shop: str) -> None:
@@ -130,7 +130,7 @@ def test_vms_that_need_a_restart(run: Run, shop: str) -> None:
     waiting = infos(run, shop, restart_required=True)
     assert list(waiting) == ["a"]
     assert "RestartRequired" in [item["type"] for item in waiting["a"]["conditions"]]
-    assert (waiting["a"]["instance"]["guest"]["memory"], waiting["a"]["resources"]["guest"]["memory"]) == ("2Gi", "4Gi")
+    assert (waiting["a"]["vmi"]["guest"]["memory"], waiting["a"]["resources"]["guest"]["memory"]) == ("2Gi", "4Gi")
 
 
 def test_server_and_resolver_expand_equally(run: Run, shop: str) -> None:

@@ -77,7 +77,7 @@ def test_namespace_with_different_instancetype_of_same_name(run: Run, api: Any, 
         assert apply(api, still) == apply(api, still)
         assert expanded(run, other) == before
         result = {item["name"]: item for item in run("virtual_machine_info", namespace=other)["virtual_machines"]}
-        assert (result["db"]["instance"]["guest"]["vcpus"], result["db"]["instance"]["guest"]["memory"]) == (2, "4Gi")
+        assert (result["db"]["vmi"]["guest"]["vcpus"], result["db"]["vmi"]["guest"]["memory"]) == (2, "4Gi")
         assert [item["revisions_lost_by"] for item in result.values()] == [[], [], []]
 
         # As one of the other namespace from here on.
@@ -126,7 +126,7 @@ def test_target_cluster_without_the_instancetype(run: Run, shop: str, oldest_clu
     started = there("virtual_machine_power", namespace=place, names=["web"], state="started", wait=True)
     assert not started.get("failed"), started
     (web,) = there("virtual_machine_info", namespace=place, names=["web"])["virtual_machines"]
-    assert (web["instance"]["guest"]["vcpus"], web["instance"]["guest"]["memory"]) == (2, "4Gi")
+    assert (web["vmi"]["guest"]["vcpus"], web["vmi"]["guest"]["memory"]) == (2, "4Gi")
 
 
 def test_vms_that_cannot_be_exported(run: Run, api: Any, shop: str) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from kubernetes import client, config
 from plugging_support import BLANK, DATA, ROOT, Run, Volume, attached
+from waiting import wait_until
 
 from chosen_releases import ALL
-from modules_support import claim_of, wait_until, warned
+from modules_support import claim_of, warned
 from rights_support import Atom, Failed, Play, all_but, atoms, granted, names_right
 
 pytestmark = pytest.mark.own_cluster
@@ -86,7 +87,7 @@ def test_running_guest_takes_volumes_by_request(
     assert (done["result"]["needs"], done["result"]["restarted"]) == ("live_update", False)
     wait_until(lambda: attached(seen_vm()) == disks)
     now = seen_vm()
-    assert now["instance"]["uid"] == first["instance"]["uid"]
+    assert now["vmi"]["uid"] == first["vmi"]["uid"]
     if request.node.callspec.params["cluster"] != "1.4.0" or not before:
         # KubeVirt 1.4 asks for a restart where a volume has gone; the task says that the guest needs none.
         assert not warned(done)
@@ -126,7 +127,7 @@ def test_replaced_volume_waits_for_a_restart(
 ) -> None:
     declare_volumes(DATA)
     wait_until(lambda: attached(seen_vm()) == {"root": "", "data": "one"})
-    first = seen_vm()["instance"]
+    first = seen_vm()["vmi"]
     for check in (True, False):
         done = declare_volumes(OTHER, check=check)
         assert "plugs volumes into a running guest only on request" in str(warned(done))
@@ -134,7 +135,7 @@ def test_replaced_volume_waits_for_a_restart(
         # KubeVirt 1.4 does not ask for it.
         assert done["result"]["restart_required"] or request.node.callspec.params["cluster"] == "1.4.0"
     assert declare_volumes(OTHER, restart="if_required")["result"]["restarted"]
-    assert seen_vm()["instance"]["uid"] != first["uid"]
+    assert seen_vm()["vmi"]["uid"] != first["uid"]
 
 
 def test_stopped_vm_gets_volumes_without_requests(declare_volumes: Run) -> None:

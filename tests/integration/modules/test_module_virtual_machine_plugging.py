@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 from plugging_support import BLANK, DATA, Run, Volume, attached
+from waiting import wait_until
 
-from modules_support import wait_until, warned
+from modules_support import warned
 
 COLD = {"name": "data", "persistent_volume_claim": "one"}
 DRIVE = {"name": "iso", "device": "cdrom", "bus": "sata"}
@@ -44,7 +45,7 @@ def test_running_guest_takes_declared_volumes(
     assert not warned(done)
     wait_until(lambda: attached(seen_vm()) == disks)
     now = seen_vm()
-    assert now["instance"]["uid"] == first["instance"]["uid"]
+    assert now["vmi"]["uid"] == first["vmi"]["uid"]
     assert "RestartRequired" not in {condition["type"] for condition in now["conditions"]}
     assert (now["restart_required"], now["guest_current"]) == (False, True)
     assert not declare_volumes(*after)["changed"]
@@ -69,17 +70,17 @@ def test_other_disks_need_a_restart(
     requested: bool,
 ) -> None:
     declare_volumes(*before)
-    first = seen_vm()["instance"]
+    first = seen_vm()["vmi"]
     for check in (True, False):
         result = declare_volumes(*after, check=check)["result"]
         assert (result["needs"], result["restart_required"]) == ("restart", True), result
     expected = "RestartRequired" if requested else "requires diskDevice of type"
     wait_until(lambda: expected in str(seen_vm()["conditions"]))
     # A VMI loses a CD-ROM drive immediately, its guest does not.
-    assert attached(seen_vm()) | {"iso": ""} == attached({"instance": first}) | {"iso": ""}
+    assert attached(seen_vm()) | {"iso": ""} == attached({"vmi": first}) | {"iso": ""}
     assert declare_volumes(*after, restart="if_required")["result"]["restarted"]
     now = seen_vm()
-    assert now["instance"]["uid"] != first["uid"]
+    assert now["vmi"]["uid"] != first["uid"]
     assert (now["restart_required"], now["guest_current"]) == (False, True)
 
 

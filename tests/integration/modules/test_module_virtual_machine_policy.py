@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from kubernetes import client, config, dynamic
+from waiting import wait_until
 
-from modules_support import execute, vm, wait_until
+from modules_support import execute, vm
 
 pytestmark = pytest.mark.own_cluster
 

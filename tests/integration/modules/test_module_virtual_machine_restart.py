@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 import yaml
+from waiting import wait_until
 
-from modules_support import MODULES, by_name, claim_of, network_of, vm, wait_until, warned
+from modules_support import MODULES, by_name, claim_of, network_of, vm, warned
 
 Run = Callable[..., dict[str, Any]]
 OTHER_FIELD = "a non-live-updatable field was changed in the template spec"
@@ -28,7 +29,7 @@ def declare(run: Run, shop: str) -> Run:
 
 def uid(run: Run, namespace: str, name: str = "web") -> str:
     result = run("virtual_machine_info", namespace=namespace, names=[name])["virtual_machines"]
-    return str(result[0]["instance"]["uid"])
+    return str(result[0]["vmi"]["uid"])
 
 
 def test_change_restarts_the_guest_when_requested(run: Run, shop: str, declare: Run) -> None:
@@ -103,8 +104,8 @@ def test_only_guests_that_need_it_are_restarted(run: Run, shop: str, declare: Ru
         "label": True,
     }
     matches = by_name(run("virtual_machine_info", namespace=shop)["virtual_machines"])
-    assert matches["more"]["instance"]["guest"]["sockets"] == 2
-    assert (matches["off"]["status"], matches["big"]["instance"]["guest"]["memory"]) == ("Stopped", "4Gi")
+    assert matches["more"]["vmi"]["guest"]["sockets"] == 2
+    assert (matches["off"]["status"], matches["big"]["vmi"]["guest"]["memory"]) == ("Stopped", "4Gi")
 
 
 ROOT = ({"name": "root", "containerDisk": {"image": "registry.example.com/disk:1"}}, {"name": "root", "disk": {}})
@@ -211,11 +212,11 @@ def test_memory_hotplug_needs_a_migratable_guest(run: Run, shop: str, declare: R
     # Whether or not virt-controller has asked for it by now.
     done = declare(vm("web", "wide"), restart="if_required", wait=True)
     assert done["restarted"] is not migrates, done
-    assert (uid(run, shop) == web["instance"]["uid"]) is migrates
+    assert (uid(run, shop) == web["vmi"]["uid"]) is migrates
 
     def grown() -> bool:
         (now,) = run("virtual_machine_info", namespace=shop, names=["web"])["virtual_machines"]
-        return bool(now["instance"]["guest"]["memory"] == "4Gi")
+        return bool(now["vmi"]["guest"]["memory"] == "4Gi")
 
     wait_until(grown)
 

@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from modules_support import claim_of, network_of, vm, wait_until, warned
+from waiting import wait_until
+
+from modules_support import claim_of, network_of, vm, warned
 
 Run = Callable[..., dict[str, Any]]
 

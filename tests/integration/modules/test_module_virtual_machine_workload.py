@@ -4,8 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-
-from modules_support import wait_until
+from waiting import wait_until
 
 Run = Callable[..., dict[str, Any]]
 

@@ -1,10 +1,10 @@
 """What the node owes virt-controller: guests that end, start paused and are paused, and VMs that then do as asked."""
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from waiting import wait_until
 
 from plugins.module_utils._cluster.client.errors import ApiError
 from plugins.module_utils._cluster.client.session import Session
@@ -13,6 +13,7 @@ from plugins.module_utils._resolver.api.kinds import KINDS
 
 Manifest = dict[str, Any]
 VM, VMI = KINDS["VirtualMachine"], KINDS["VirtualMachineInstance"]
+FURTHER = pytest.mark.nightly("a further run strategy")
 
 
 class Guest:
@@ -58,20 +59,12 @@ class Guest:
         return bool((self.vm().get("status") or {}).get("printableStatus") == status)
 
 
-def wait_until(holds: Callable[[], bool]) -> None:
-    for _unused in range(600):
-        if holds():
-            return
-        time.sleep(0.1)
-    raise AssertionError("it does not come about")
-
-
 @pytest.fixture
 def make(session: Session, namespace: str) -> Callable[[str], Guest]:
     return lambda strategy: Guest(session, namespace, strategy)
 
 
-@pytest.mark.parametrize("strategy", ["Always", "RerunOnFailure"])
+@pytest.mark.parametrize("strategy", ["Always", pytest.param("RerunOnFailure", marks=FURTHER)])
 def test_restart_replaces_the_vmi(make: Callable[[str], Guest], strategy: str) -> None:
     guest = make(strategy)
     wait_until(guest.runs)
@@ -99,7 +92,9 @@ def test_manual_makes_no_vmi_before_start(make: Callable[[str], Guest]) -> None:
     wait_until(guest.runs)
 
 
-@pytest.mark.parametrize("strategy", ["Always", "RerunOnFailure", "Manual", "Once"])
+@pytest.mark.parametrize(
+    "strategy", ["Always", "Manual", *(pytest.param(name, marks=FURTHER) for name in ("RerunOnFailure", "Once"))]
+)
 def test_stop_removes_the_vmi(make: Callable[[str], Guest], strategy: str) -> None:
     guest = make(strategy)
     if strategy == "Manual":

@@ -1,6 +1,7 @@
 """A fleet of VMs for the tests of the role revision_refresh, and the playbook as users run it."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -19,9 +20,12 @@ STRATEGIES = ("Always", "Halted", "Manual", "RerunOnFailure")
 
 Manifest = dict[str, Any]
 
+# How Ansible tells of a task that failed, on one line.
+FAILED = re.compile(r"^fatal: \[(?P<host>[^]]+)\].*? => (?P<result>\{.*\})$", re.MULTILINE)
+
 
 def flat(output: str) -> str:
-    """What a command has printed, on one line. Up to ansible-core 2.18 a message is YAML, with its quotes doubled."""
+    """The output of a command on one line. Up to ansible-core 2.18 a message is YAML, with its quotes doubled."""
     return " ".join(output.split()).replace("''", "'")
 
 
@@ -64,7 +68,7 @@ class Fleet:
         assert not started.get("failed"), started
 
     def revisions(self) -> dict[str, Manifest]:
-        """What each VM has captured."""
+        """The captured revisions of each VM."""
         return {
             item["name"]: item for item in self.run("virtual_machine_info", include=["refresh"])["virtual_machines"]
         }
@@ -80,8 +84,8 @@ class Fleet:
         return {name: (vm["run_strategy"], vm["status"]) for name, vm in self.vms().items()}
 
     def memory(self) -> dict[str, str]:
-        """What the running guests have."""
-        return {name: vm["instance"]["guest"]["memory"] for name, vm in self.vms().items() if "instance" in vm}
+        """The sizes of the running guests."""
+        return {name: vm["vmi"]["guest"]["memory"] for name, vm in self.vms().items() if "vmi" in vm}
 
     def _listed(self, kind: str) -> list[Manifest]:
         with config.new_client_from_config(str(self.kubeconfig)) as connection:
@@ -134,6 +138,30 @@ class Fleet:
         process = self.begin(*arguments, **variables)
         output, _nothing = process.communicate()
         return process.returncode, flat(output)
+
+    def unsaid(self, cases: list[tuple[Manifest, str]]) -> list[str]:
+        """The messages of wrong settings that the role does not give. Each case is a host of one play."""
+        common = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+        common["revision_refresh_namespaces"] = [self.namespace]
+        hosts = {
+            f"host-{number}": {f"revision_refresh_{name}": value for name, value in variables.items()}
+            for number, (variables, _message) in enumerate(cases)
+        }
+        (self.folder / "hosts.json").write_text(json.dumps({"all": {"hosts": hosts, "vars": common}}))
+        role = "virtshape.instancetypes.revision_refresh"
+        (self.folder / "refused.yml").write_text(json.dumps([{"hosts": "all", "gather_facts": False, "roles": [role]}]))
+        done = subprocess.run(
+            [str(Path(sys.executable).parent / "ansible-playbook"), "-i", "hosts.json", "refused.yml"],
+            env=surroundings(self.kubeconfig, ANSIBLE_CALLBACK_RESULT_FORMAT="json"),
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        messages = {found["host"]: flat(json.loads(found["result"])["msg"]) for found in FAILED.finditer(done.stdout)}
+        assert set(messages) == set(hosts), done.stdout + done.stderr
+        assert "Refresh batch" not in done.stdout
+        return [message for host, (_variables, message) in zip(hosts, cases) if message not in messages[host]]
 
     def report(self) -> dict[str, Any]:
         result: dict[str, Any] = json.loads((self.folder / "report" / "revision-refresh.json").read_text())

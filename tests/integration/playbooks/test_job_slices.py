@@ -25,15 +25,8 @@ REFRESH = {
 @pytest.fixture
 def environment(cluster: Path, tmp_path: Path) -> Iterator[dict[str, str]]:
     # pytest ends the generator, and with it the context.
-    with credential(cluster, tmp_path) as made:  # pylint: disable=contextmanager-generator-missing-cleanup
+    with credential(cluster, tmp_path) as made:
         yield made
-
-
-@pytest.fixture
-def fleet(cluster: Path, namespace: str, tmp_path: Path) -> Fleet:
-    made = Fleet(cluster, namespace, tmp_path)
-    made.size(1, "2Gi")
-    return made
 
 
 def hosts(namespace: str) -> dict[str, dict[str, Any]]:

@@ -1,14 +1,12 @@
 """The playbook fleet_report, as users run it."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_environment import surroundings
+from ansible_environment import ansible
 from kubernetes import client, config
 
 from fleet_support import Fleet, flat
@@ -18,30 +16,16 @@ Report = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture
-def fleet(cluster: Path, namespace: str, tmp_path: Path) -> Fleet:
-    made = Fleet(cluster, namespace, tmp_path)
-    made.size(1, "2Gi")
-    return made
-
-
-@pytest.fixture
 def report(fleet: Fleet, tmp_path: Path) -> Report:
     """report(**variables): exit code and output, blanks squeezed. Variables are the playbook's, without its prefix."""
 
     def run(*arguments: str, **variables: Any) -> tuple[int, str]:
         result = {"namespaces": fleet.namespace, "directory": "report", **variables}
-        environment = surroundings(fleet.kubeconfig, ANSIBLE_SHOW_CUSTOM_STATS="1")
         extra = json.dumps({f"fleet_report_{name}": value for name, value in result.items()})
-        command = [str(Path(sys.executable).with_name("ansible-playbook")), "virtshape.instancetypes.fleet_report"]
-        done = subprocess.run(
-            [*command, "-e", extra, *arguments],
-            env=environment,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return done.returncode, flat(done.stdout + done.stderr)
+        options = ("virtshape.instancetypes.fleet_report", "-e", extra, *arguments)
+        settings = {"kubeconfig": fleet.kubeconfig, "ANSIBLE_SHOW_CUSTOM_STATS": "1"}
+        code, printed = ansible(tmp_path, "ansible-playbook", *options, **settings)
+        return code, flat(printed)
 
     return run
 

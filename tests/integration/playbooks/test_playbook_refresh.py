@@ -3,7 +3,6 @@
 import json
 import os
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,18 +22,14 @@ SICK = """
 """
 
 
-@pytest.fixture
-def fleet(cluster: Path, namespace: str, tmp_path: Path) -> Fleet:
-    made = Fleet(cluster, namespace, tmp_path)
-    made.size(1, "2Gi")
-    return made
-
-
 def health(fleet: Fleet, name: str) -> str:
     """The path of a file of tasks to which a VM is not healthy."""
     path = fleet.folder / "health.yml"
     path.write_text(SICK.format(name=name))
     return str(path)
+
+
+LIMITS = pytest.mark.nightly("a further limit of a refresh; unit tests of the rollout have each of them every day")
 
 
 class Text(HTMLParser):
@@ -122,6 +117,7 @@ def test_failing_canary_is_rolled_back(fleet: Fleet) -> None:
     assert [generations[name] for name in ("vm-000", "vm-001", "vm-004", "vm-005")] == [1, 2, 2, 1]
 
 
+@LIMITS
 def test_run_is_rolled_back_above_failure_limit(fleet: Fleet) -> None:
     fleet.create(8)
     fleet.size(1, "4Gi")
@@ -186,6 +182,7 @@ def test_preflight_refusals_count_as_failures(fleet: Fleet) -> None:
     assert "3 virtual machines: 2 refreshed, 1 refused" in output
 
 
+@LIMITS
 def test_unavailable_vms_count_against_max_unavailable(fleet: Fleet) -> None:
     fleet.create(2)
     fleet.run(
@@ -218,6 +215,7 @@ def clock(fleet: Fleet, start: str, later: str = "") -> str:
     return f"@{path}"
 
 
+@LIMITS
 def test_no_batch_begins_outside_of_a_window(fleet: Fleet) -> None:
     fleet.create(4)
     fleet.size(1, "4Gi")
@@ -353,7 +351,7 @@ def test_documented_rights_suffice(fleet: Fleet, monkeypatch: pytest.MonkeyPatch
         assert result in fleet.run("controller_revision", state="pinned", revisions=wrong)["msg"]
 
 
-def test_permanent_restart_condition_restarts_once(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_permanent_restart_condition_restarts_once(fleet: Fleet) -> None:
     """Without the right to raise the VMs' generation, RestartRequired outlives every restart from KubeVirt 1.7 on."""
     fleet.create(4)
     fleet.size(1, "2Gi", max_sockets=8)
@@ -368,47 +366,42 @@ def test_permanent_restart_condition_restarts_once(fleet: Fleet, monkeypatch: py
         rule("instancetype.kubevirt.io", "virtualmachineinstancetypes", "list"),
         rule("subresources.kubevirt.io", "virtualmachines/restart", "update"),
     )
-    monkeypatch.setenv("K8S_AUTH_IMPERSONATE_USER", user)
+    refresh = {"restart": "if_required", "impersonate_user": user}
     first = fleet.guests()
-    code, output = fleet.refresh(restart="if_required")
-    assert code == 0, output
-    assert "4 virtual machines: 4 refreshed" in output
+    done = fleet.run("controller_revision", **refresh)
+    assert [item["changed"] for item in done["results"]] == [True] * 4, done
     restarted = fleet.guests()
     assert set(first) == set(restarted) and not set(first.values()) & set(restarted.values())
     stuck = fleet.restart_required()
     for _time in range(2):
-        code, output = fleet.refresh(restart="if_required")
-        assert code == 0, output
-        assert "4 virtual machines: 4 unchanged" in output
+        assert not fleet.run("controller_revision", **refresh)["changed"]
         assert fleet.guests() == restarted
         assert fleet.restart_required() == stuck
     release = look(fleet.kubeconfig).release.split(".")
     assert bool(stuck) is ((int(release[0]), int(release[1])) >= (1, 7))
 
 
-@pytest.mark.parametrize(
-    ("variables", "message"),
-    [
-        ({"namespaces": []}, "revision_refresh_namespaces: is empty"),
-        ({"batch_size": "a few"}, "revision_refresh_batch_size: is a few; write a number of VMs or percent"),
-        ({"restart": "perhaps"}, "revision_refresh_restart"),
-        (
-            {"batchsize": 3},
-            "revision_refresh_batchsize is not a variable of the role revision_refresh; did you mean ",
-        ),
-        ({"namespaces": "no-such"}, "revision_refresh_namespaces: no-such does not exist; "),
-        ({"label_selectors": "tier=wbe"}, "revision_refresh_label_selectors: no virtual machine in "),
-        (
-            {"windows": [{"days": ["caturday"], "from": "22:00", "to": "04:00"}]},
-            "revision_refresh_windows[0]: days: 'caturday' is not a day",
-        ),
-        ({"time_zone": "Europe/Nowhere"}, "revision_refresh_time_zone: 'Europe/Nowhere' is unknown"),
-    ],
-)
-def test_invalid_variables_are_named(fleet: Fleet, variables: dict[str, object], message: str) -> None:
-    code, output = fleet.refresh(**variables)
-    assert code != 0
-    assert message in output
+INVALID: list[tuple[dict[str, Any], str]] = [
+    ({"namespaces": []}, "revision_refresh_namespaces: is empty"),
+    ({"batch_size": "a few"}, "revision_refresh_batch_size: is a few; write a number of VMs or percent"),
+    ({"restart": "perhaps"}, "revision_refresh_restart"),
+    (
+        {"batchsize": 3},
+        "revision_refresh_batchsize is not a variable of the role revision_refresh; did you mean ",
+    ),
+    ({"namespaces": "no-such"}, "revision_refresh_namespaces: no-such does not exist; "),
+    ({"label_selectors": "tier=wbe"}, "revision_refresh_label_selectors: no virtual machine in "),
+    (
+        {"windows": [{"days": ["caturday"], "from": "22:00", "to": "04:00"}]},
+        "revision_refresh_windows[0]: days: 'caturday' is not a day",
+    ),
+    ({"time_zone": "Europe/Nowhere"}, "revision_refresh_time_zone: 'Europe/Nowhere' is unknown"),
+]
+"""Variables of the role, and what it says of them."""
+
+
+def test_invalid_variables_are_named(fleet: Fleet) -> None:
+    assert fleet.unsaid(INVALID) == []
 
 
 MACHINE = {"spec": {"domain": {"machine": {"type": "pc-q35-9.2"}}}}
@@ -467,6 +460,7 @@ def test_failing_canary_of_a_move_is_restored(fleet: Fleet) -> None:
     assert fleet.guests() == guests
 
 
+@pytest.mark.nightly("a further move; test_failing_canary_of_a_move_is_restored changes machine types each day")
 def test_machine_types_are_changed_and_rolled_back(fleet: Fleet) -> None:
     fleet.create(6)
     before, power = specs(fleet), fleet.power()

@@ -2,15 +2,13 @@
 
 import json
 import re
-import subprocess
-import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_environment import surroundings
+from ansible_environment import ansible
 from kubernetes import client, config
 
 from fleet_support import flat
@@ -41,7 +39,7 @@ def site(cluster: Path) -> Iterator[str]:
                 client.CoreV1Api(connection).delete_namespace(name)
 
 
-def play(cluster: Path, tmp_path: Path, site: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def play(cluster: Path, tmp_path: Path, site: str, *arguments: str) -> tuple[int, str]:
     catalog = tmp_path / "catalog.yml"
     catalog.write_text(CATALOG)
     vm: dict[str, Any] = {
@@ -59,29 +57,22 @@ def play(cluster: Path, tmp_path: Path, site: str, *arguments: str) -> subproces
         "common_instancetypes_catalog": site,
         "common_instancetypes_name_prefix": f"{site}-",
     }
-    command = [str(Path(sys.executable).parent / "ansible-playbook"), str(CHECKOUT / "playbooks" / "site.yml")]
-    environment = surroundings(cluster, no_proxy="127.0.0.1")
-    return subprocess.run(
-        [*command, "-i", str(inventory), "-e", json.dumps(variables), *arguments],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
+    options = ("-i", str(inventory), "-e", json.dumps(variables), *arguments)
+    playbook = str(CHECKOUT / "playbooks" / "site.yml")
+    return ansible(tmp_path, "ansible-playbook", playbook, *options, kubeconfig=cluster, no_proxy="127.0.0.1")
 
 
 def test_check_of_a_new_site_succeeds(cluster: Path, tmp_path: Path, site: str) -> None:
-    checked = play(cluster, tmp_path, site, "--check", "--diff")
-    result = flat(checked.stdout)
-    assert checked.returncode == 0, checked.stdout
+    code, printed = play(cluster, tmp_path, site, "--check", "--diff")
+    result = flat(printed)
+    assert code == 0, printed
     assert f'namespaces "{site}" not found; check mode cannot tell whether an earlier task' in result
     # What it suggests depends on what other tests have on the cluster.
     assert re.search(f'"{site}-site.small" not found; (the cluster has|did you mean) ', result), result
     assert "failed=0" in result and "changed=2" in result
     with config.new_client_from_config(str(cluster)) as connection:
         client.CoreV1Api(connection).create_namespace({"metadata": {"name": site}})
-    made = play(cluster, tmp_path, site)
-    assert made.returncode == 0, made.stdout
-    again = play(cluster, tmp_path, site, "--check")
-    assert again.returncode == 0 and "changed=0" in flat(again.stdout), again.stdout
+    code, printed = play(cluster, tmp_path, site)
+    assert code == 0, printed
+    code, printed = play(cluster, tmp_path, site, "--check")
+    assert code == 0 and "changed=0" in flat(printed), printed

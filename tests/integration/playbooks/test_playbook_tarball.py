@@ -40,7 +40,6 @@ def test_tarball_has_runtime_files_only(tarball: Path) -> None:
         names = archive.getnames()
     top = {name.partition("/")[0] for name in names}
     assert top <= {
-        ".ansible-lint",
         "CHANGELOG.rst",
         "FILES.json",
         "LICENSE",

@@ -1,22 +1,18 @@
 """The playbook upgrade_report, as users run it: with ansible-playbook."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
-from ansible_environment import surroundings
+from ansible_environment import ansible
 
 from fleet_support import Fleet, flat
 
 
 def play(cluster: Path, folder: Path, *arguments: str) -> str:
-    environment = surroundings(cluster)
-    program = Path(sys.executable).parent / "ansible-playbook"
-    command = [str(program), "virtshape.instancetypes.upgrade_report", *arguments]
-    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return flat(done.stdout)
+    playbook = "virtshape.instancetypes.upgrade_report"
+    code, printed = ansible(folder, "ansible-playbook", playbook, *arguments, kubeconfig=cluster)
+    assert code == 0, printed
+    return flat(printed)
 
 
 def test_pages_of_an_upgrade(cluster: Path, namespace: str, tmp_path: Path) -> None:

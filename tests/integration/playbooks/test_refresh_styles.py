@@ -3,7 +3,6 @@
 These tests start a cluster of their own, whatever KUBECONFIG says: they change what holds for all of it.
 """
 
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 from kubernetes import client, config
+from waiting import wait_until
 
 from fleet_support import Fleet
 
@@ -69,10 +69,7 @@ def matcher(fleet: Fleet, name: str) -> dict[str, Any] | None:
 
 
 def until_expanded(fleet: Fleet, *names: str) -> None:
-    deadline = time.monotonic() + 120
-    while any(matcher(fleet, name) for name in names):
-        assert time.monotonic() < deadline, "the VMs still have their matchers"
-        time.sleep(0.2)
+    wait_until(lambda: not any(matcher(fleet, name) for name in names))
 
 
 def test_each_transition_is_predicted_and_done_once(fleet: Fleet, style: str) -> None:
@@ -123,7 +120,7 @@ def test_sockets_are_plugged_in(fleet: Fleet) -> None:
     assert fleet.revisions()["vm-000"]["needs"] == "live_update"
     done = fleet.run("controller_revision", restart="if_required")
     assert [(item["needs"], item["restarted"]) for item in done["results"]] == [("live_update", False)], done
-    assert fleet.vms()["vm-000"]["instance"]["guest"]["vcpus"] == 2
+    assert fleet.vms()["vm-000"]["vmi"]["guest"]["vcpus"] == 2
     # The guest of a local cluster never reports that it took them, so that no second change is plugged in.
 
 

@@ -1,18 +1,15 @@
 """The role boot_sources on what exists already: labels only, and a report."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from ansible_environment import ansible
 
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._resolver.api.kinds import KINDS
 
-CHECKOUT = Path(__file__).parents[3]
 MARK = "instancetype.kubevirt.io/default-"
 
 
@@ -33,22 +30,9 @@ def test_existing_labels_and_missing_labels(session: Session, cluster: Path, nam
     role = {"ansible.builtin.include_role": {"name": "virtshape.instancetypes.boot_sources"}, "vars": variables}
     playbook = tmp_path / "play.yml"
     playbook.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": [role]}]))
-    done = subprocess.run(
-        [str(Path(sys.executable).with_name("ansible-playbook")), str(playbook)],
-        env={
-            **os.environ,
-            "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
-            "ANSIBLE_NOCOLOR": "1",
-            "K8S_AUTH_KUBECONFIG": str(cluster),
-            "LC_ALL": "C.UTF-8",
-        },
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    result = " ".join(done.stdout.split())
+    code, printed = ansible(tmp_path, "ansible-playbook", str(playbook), kubeconfig=cluster)
+    assert code == 0, printed
+    result = " ".join(printed.split())
     live = session.get(KINDS["DataSource"], namespace, "fedora")
     assert live is not None
     assert {live["metadata"]["labels"][f"{MARK}{role}"] for role in ("instancetype", "preference")} == {

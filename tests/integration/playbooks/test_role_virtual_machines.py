@@ -1,13 +1,12 @@
 """The role virtual_machines shows that guests run without the change that it has made."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_environment import surroundings
+from ansible_environment import ansible
 
 from fleet_support import flat
 
@@ -42,16 +41,10 @@ def test_the_role_shows_the_warning_of_the_module(cluster: Path, namespace: str,
         }
         book = tmp_path / "play.json"
         book.write_text(json.dumps([play]))
-        done = subprocess.run(
-            [str(Path(sys.executable).with_name("ansible-playbook")), str(book), *arguments],
-            env=surroundings(cluster, no_proxy="127.0.0.1"),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout
-        return flat(done.stdout)
+        options = (str(book), *arguments)
+        code, printed = ansible(tmp_path, "ansible-playbook", *options, kubeconfig=cluster, no_proxy="127.0.0.1")
+        assert code == 0, printed
+        return flat(printed)
 
     assert "a restart for this" not in declare("medium")
     assert declare("xlarge", "--check").count("2 VMs would need a restart for this; set restart: if_required") == 1

@@ -1,4 +1,4 @@
-"""What the server answers to a VM that nobody wants to keep."""
+"""The server's answers to VMs that are not kept."""
 
 import re
 from typing import Any
@@ -14,7 +14,7 @@ _DENIED = re.compile(r'admission webhook "([^"]+)" denied the request: ')
 
 
 def ask(session: Session, manifest: Manifest, changes: bool = False) -> Answer:
-    """What a dry run of creating an object, or of changing it, comes to."""
+    """The result of a dry run that creates or changes an object."""
     metadata, kind = manifest["metadata"], KINDS[manifest["kind"]]
     path = kind.path(metadata["namespace"], metadata["name"] if changes else None)
     try:
@@ -23,7 +23,7 @@ def ask(session: Session, manifest: Manifest, changes: bool = False) -> Answer:
                 version = session.request("GET", path)["metadata"]["resourceVersion"]
                 manifest = {**manifest, "metadata": {**metadata, "resourceVersion": version}}
             try:
-                # What makes virt-api crash does so again.
+                # A request that makes virt-api crash does so again.
                 return Answer(
                     session.request("PUT" if changes else "POST", path, {"dryRun": "All"}, manifest, final=(500,))
                 )

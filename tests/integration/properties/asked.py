@@ -1,4 +1,4 @@
-"""What a server answers to the cases of tests/virt_api, each with its configuration of KubeVirt."""
+"""A server's answers to the cases of tests/virt_api, each with its configuration of KubeVirt."""
 
 import itertools
 import json
@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from waiting import wait_until
+
 from answers import ask
-from modules_support import wait_until
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._cluster.reads.kubevirt import KUBEVIRT
 from plugins.module_utils._resolver.api.kinds import KINDS
@@ -66,7 +67,7 @@ def asked(session: Session, cases: Mapping[str, Case]) -> dict[str, list[Answer]
 
 
 def asked_configured(session: Session, cases: Mapping[str, Case]) -> dict[str, list[Answer]]:
-    """The same, each case with its configuration. Those of one configuration follow each other."""
+    """The same, each case with its configuration. Cases of one configuration follow each other."""
     kubevirt = ConfigurableKubeVirt(session)
     result = asked(session, {name: case for name, case in cases.items() if not case.configuration})
     configured = sorted((_shown(case.configuration), name) for name, case in cases.items() if case.configuration)

@@ -1,4 +1,4 @@
-"""What the tests beside the running KubeVirt share."""
+"""Fixtures of the tests beside the running KubeVirt."""
 
 import sys
 from pathlib import Path

@@ -12,7 +12,7 @@ _DISK: dict[str, Any] = {"resources": {"requests": {"storage": "1Gi"}}}
 _EXISTS = {"key": "zone", "operator": "Exists"}
 _TERM = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "web"}}}
 _SECRET = {"source": {"secret": {"secretName": "keys"}}}
-# What an object of a type needs beside the field, or servers would reject it for another reason.
+# The fields that an object of a type needs besides the tested one, or servers would reject it for another reason.
 _NEEDED: dict[str, dict[str, Any]] = {
     "CPUInstancetype": {"guest": 1},
     "CloudInitConfigDriveSource": {"userData": "x"},
@@ -102,6 +102,6 @@ def _built(expression: str, path: tuple[str, ...], value: Any) -> Any:
     needed.pop(_INSTEAD.get((expression, first), ""), None)
     below = _built(schema.field_type(schema.TYPES[expression][first]), tuple(rest), value)
     beside = needed.get(first)
-    # What is needed there stays, unless the field itself is the empty one.
+    # A needed field stays, unless it is the empty one.
     needed[first] = {**beside, **below} if rest and isinstance(beside, dict) and isinstance(below, dict) else below
     return needed

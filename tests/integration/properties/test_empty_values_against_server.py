@@ -15,14 +15,14 @@ import pytest
 from kubernetes import config, dynamic
 
 from empty_values import Case, cases
-from plugins.module_utils._resolver.api import managed_fields as ownership
+from plugins.module_utils._resolver.api import managed_fields
 from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.declare import instancetypes as manifests
 from plugins.module_utils._resolver.declare import plan, virtual_machine
 from plugins.module_utils._resolver.declare.vm.manifest import manifest
 
 Manifest = dict[str, Any]
-Reconcile = Callable[[Manifest, "Manifest | None"], "tuple[Manifest, set[ownership.Field] | None]"]
+Reconcile = Callable[[Manifest, "Manifest | None"], "tuple[Manifest, set[managed_fields.Field] | None]"]
 
 ROOT = {"name": "root", "container_disk": "registry.example.com/disk:1"}
 DEFAULT_NETWORK = {"networks": [{"name": "default", "pod": {}}]}
@@ -46,13 +46,12 @@ def _vm(case: Case) -> Manifest:
     return manifest({**options, "spec": case.spec, "template": {"spec": beside}})
 
 
-def _as_vm(desired: Manifest, live: Manifest | None) -> tuple[Manifest, set[ownership.Field] | None]:
-    result = virtual_machine.reconcile(desired, live, "virtshape")
-    return result.manifest, result.owned_fields
+def _as_vm(desired: Manifest, live: Manifest | None) -> tuple[Manifest, set[managed_fields.Field] | None]:
+    return virtual_machine.reconcile(desired, live, "virtshape")[:2]
 
 
-def _as_is(desired: Manifest, live: Manifest | None) -> tuple[Manifest, set[ownership.Field] | None]:
-    return desired, ownership.owned(live, "virtshape") if live is not None else None
+def _as_is(desired: Manifest, live: Manifest | None) -> tuple[Manifest, set[managed_fields.Field] | None]:
+    return desired, managed_fields.applied_fields(live, "virtshape") if live is not None else None
 
 
 KINDS: dict[str, tuple[str, str, Callable[[Case], Manifest], Reconcile]] = {

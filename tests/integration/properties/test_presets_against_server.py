@@ -8,7 +8,7 @@ import pytest
 from answers import ask
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._conversion.template_bundles import Sources, convert
-from plugins.module_utils._resolver.kubevirt.vmi.vmi import guest
+from plugins.module_utils._resolver.kubevirt.vmi.vmi import guest_figures
 from preset_cases import CASES, CPU, GIB, PARTS, Case
 from virt_api.answer import Answer
 
@@ -119,7 +119,7 @@ def test_a_successor_has_the_same_guest(session: Session, namespace: str) -> Non
     for vm in (old, new):
         session.request("POST", f"{path}/virtualmachines", body=vm)
     before, after = (vmi_of(session, path, name) for name in ("old", "new"))
-    assert guest(before["spec"]) == guest(after["spec"]) == result.guest_after
+    assert guest_figures(before["spec"]) == guest_figures(after["spec"]) == result.guest_after
     assert marked(before) == ["virtualmachinepreset.kubevirt.io/small"] and not marked(after)
     domains = [{**vmi["spec"]["domain"], "firmware": {}} for vmi in (before, after)]
     for domain in domains:

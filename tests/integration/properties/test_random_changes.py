@@ -15,7 +15,7 @@ from modules_support import by_name, execute
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._cluster.reads.kubevirt import kubevirt
 from plugins.module_utils._resolver.api.kinds import KINDS
-from plugins.module_utils._resolver.kubevirt.vmi.vmi import guest
+from plugins.module_utils._resolver.kubevirt.vmi.vmi import guest_figures
 
 Manifest = dict[str, Any]
 Result = dict[str, Any]
@@ -232,19 +232,19 @@ class Fleet:
         reached = needs == "live_update" or result["restarted"]
         # KubeVirt may plug sockets, memory, networks and volumes although something else waits for a restart.
         partly = needs == "restart" and not reached
-        was = guest(before["spec"])
+        was = guest_figures(before["spec"])
         # A pending change, too, once what it had waited for is taken back.
         allowed = [was, pending, foreseen] if partly else [foreseen if reached else was]
 
         def is_foreseen(one: Manifest) -> bool:
-            has = guest(one["spec"])
+            has = guest_figures(one["spec"])
             return all(has.get(figure) in [one.get(figure) for one in allowed] for figure in FIGURES)
 
         now = self.awaited(VMI, name, is_foreseen)
         if (now["metadata"]["uid"] != before["metadata"]["uid"]) != result["restarted"]:
             yield f"restarted: {result['restarted']}"
         if not is_foreseen(now):
-            yield f"guest: {guest(now['spec'])}, foreseen {allowed}"
+            yield f"guest: {guest_figures(now['spec'])}, foreseen {allowed}"
         if not partly and (now["spec"] != before["spec"]) != reached:
             yield f"the guest's spec: {now['spec']}, before {before['spec']}"
 

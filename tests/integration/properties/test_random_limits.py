@@ -50,8 +50,11 @@ numbers = itertools.count()
 
 
 class Answer(NamedTuple):
-    """stored: the object was accepted. denied: by a policy, with this message. warnings: of policies. text: of the
-    refusal, by whomever."""
+    """stored: the object was accepted.
+
+    denied: the message of the policy that refuses it. warnings: those of policies. text: the text of any
+    refusal.
+    """
 
     stored: bool
     denied: str

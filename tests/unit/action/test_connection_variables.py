@@ -1,12 +1,11 @@
 """The connection as variables of a host: each host of a play is a cluster of its own."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from ansible_environment import surroundings
+from ansible_environment import ansible
 
 from scripted_server import Store, session_with
 
@@ -38,17 +37,10 @@ def read(folder: Path, options: dict[str, Any], hosts: dict[str, dict[str, Any]]
     )
     interpreter = {"ansible_python_interpreter": sys.executable}
     (folder / "hosts.json").write_text(json.dumps({"clusters": {"hosts": hosts, "vars": interpreter}}))
-    done = subprocess.run(
-        [str(Path(sys.executable).parent / "ansible-playbook"), "-i", "hosts.json", "play.yml", "-vvv"],
-        cwd=folder,
-        env={**surroundings(bare=True), "KUBECONFIG": "/nonexistent"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    assert "scripted-token" not in done.stdout
+    options = ("-i", "hosts.json", "play.yml", "-vvv")
+    code, printed = ansible(folder, "ansible-playbook", *options, bare=True, KUBECONFIG="/nonexistent")
+    assert code == 0, printed
+    assert "scripted-token" not in printed
     return {name: (folder / name).read_text() for name in hosts}
 
 

@@ -1,13 +1,13 @@
 """What a failure looks like on the screen: which objects failed and why, and the diffs of the others."""
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from plugins.plugin_utils._action import unified
+from ansible_environment import ansible
+
+from plugins.plugin_utils._action import printed_diffs
 from scripted_server import Store, session_with, status
 
 CHECKOUT = Path(__file__).parents[3]
@@ -48,21 +48,9 @@ def screen(store: Store, folder: Path, *arguments: str, no_log: bool = False, **
             ],
         }
         (folder / "play.yml").write_text(json.dumps([play]))
-        hidden = ("KUBECONFIG", "K8S_AUTH_", "ANSIBLE_")
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(hidden)}
-        environment |= {"ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"), "ANSIBLE_NOCOLOR": "1"}
-        command = [str(Path(sys.executable).parent / "ansible-playbook"), "play.yml", *arguments]
-        done = subprocess.run(
-            command,
-            cwd=folder,
-            env={**environment, "LC_ALL": "C.UTF-8"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == 2, done.stdout
-    shown = done.stdout.partition("TASK [Sizes]")[2].partition("PLAY RECAP")[0]
+        code, printed = ansible(folder, "ansible-playbook", "play.yml", *arguments, bare=True)
+    assert code == 2, printed
+    shown = printed.partition("TASK [Sizes]")[2].partition("PLAY RECAP")[0]
     return [line for line in shown.splitlines()[1:] if line.strip()]
 
 
@@ -107,8 +95,8 @@ def test_results_on_failure_all_shows_every_result(tmp_path: Path) -> None:
 
 def test_diff_has_both_headers_and_only_differences() -> None:
     diff = {"before": {"cpu": 1, "memory": "1Gi"}, "after": {"cpu": 2, "memory": "1Gi"}}
-    (message,) = unified([{**diff, "before_header": "VM a (live)", "after_header": "VM a (declared)"}])
+    (message,) = printed_diffs([{**diff, "before_header": "VM a (live)", "after_header": "VM a (declared)"}])
     assert message.splitlines()[:2] == ["--- before: VM a (live)", "+++ after: VM a (declared)"]
     assert [line for line in message.splitlines()[3:] if line[0] in "+-"] == ['-    "cpu": 1,', '+    "cpu": 2,']
-    (created,) = unified([{"before": {}, "after": {"cpu": 2}}])
+    (created,) = printed_diffs([{"before": {}, "after": {"cpu": 2}}])
     assert "-" not in [line[0] for line in created.splitlines()[3:]]

@@ -5,8 +5,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-PLUGINS = Path(__file__).parents[3] / "plugins"
-FILES = sorted(path for folder in ("module_utils", "plugin_utils") for path in (PLUGINS / folder).rglob("*.py"))
+TESTS = Path(__file__).parents[2]
+PLUGINS = TESTS.parent / "plugins"
+FILES = sorted(PLUGINS.rglob("*.py"))
 # `name`, `module.name` or `Class.name` after "see", and what "Raises" names with its module.
 REFERENCE = re.compile(r"\b[Ss]ee `([\w.]+)`|Raises (\w+\.\w+)")
 
@@ -43,3 +44,37 @@ def test_references_of_docstrings_exist() -> None:
             if name not in known | modules:
                 stale.append(f"{path.relative_to(PLUGINS)}: {match[0]}")
     assert stale == []
+
+
+# A text with one of these first words is a clause or a fragment, and needs the code beside it to make sense.
+FRAGMENT = re.compile(r"(What|Those|Whose|That of|Of|As|Like|Also|But|Beside|Because) ")
+# The same within a text, but for "As in KubeVirt, ...".
+LATER_FRAGMENT = re.compile(r"(?<=\. )(What|Those|Whose|Of|Also|Beside) [^.]*")
+
+
+def texts(source: str) -> Iterator[str]:
+    """The docstrings of a module, its classes and functions, and the comments on lines of their own."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            yield ast.get_docstring(node) or ""
+    above = ""
+    for line in map(str.strip, source.splitlines()):
+        if line.startswith("# ") and not above.startswith("#"):
+            yield line[2:]
+        above = line
+
+
+def fragments(source: str) -> list[str]:
+    found = [text.splitlines()[0] for text in texts(source) if FRAGMENT.match(text)]
+    return found + [match[0] for text in texts(source) for match in LATER_FRAGMENT.finditer(" ".join(text.split()))]
+
+
+def test_fragments_are_found() -> None:
+    source = '"""What it does. Of a disk: its size."""\n# Of disks.\n\n# A disk.\n# Of this line, nothing is said.\n'
+    assert fragments(source) == ["What it does. Of a disk: its size.", "Of disks.", "Of a disk: its size"]
+
+
+def test_texts_are_whole_sentences() -> None:
+    files = [*FILES, *(path for path in TESTS.rglob("*.py") if not path.name.startswith("test_"))]
+    assert len(files) > 400
+    assert {str(path): found for path in files if (found := fragments(path.read_text(encoding="utf-8")))} == {}

@@ -35,9 +35,28 @@ def test_no_link_between_pages_is_broken(build_docs: ModuleType) -> None:
         build_docs.relinked(page, known)
 
 
+def test_links_to_headings_lead_to_headings(build_docs: ModuleType) -> None:
+    missing = []
+    for page in [*build_docs.pages(), CHECKOUT / "README.md"]:
+        for _before, target, anchor in build_docs.LINK.findall(page.read_text(encoding="utf-8")):
+            if target.endswith(".md") and anchor and anchor[1:] not in anchors((page.parent / target).resolve()):
+                missing.append(f"{page.name}: {target}{anchor}")
+    assert missing == []
+
+
+def anchors(page: Path) -> set[str]:
+    """The names of a page's headings, as GitHub and the site make them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def test_start_page_links_to_every_page() -> None:
     linked = set(re.findall(r"\]\(([a-z_]+\.md)\)", (DOCS / "index.md").read_text(encoding="utf-8")))
     assert linked == {path.name for path in DOCS.glob("*.md")} - {"index.md"}
+
+
+def test_start_page_is_read_in_a_minute() -> None:
+    assert words(DOCS / "index.md") < 260
 
 
 def test_pictures_are_described_and_used() -> None:
@@ -98,6 +117,22 @@ def test_reference_pages_have_no_local_contents(build_docs: ModuleType) -> None:
     )
 
 
+def test_output_stands_between_examples_and_return_values(build_docs: ModuleType) -> None:
+    page = "Examples\n--------\n\n\n.. Facts\n\n\nReturn Values\n-------------\n"
+    text = build_docs.with_output(page, "TASK [a]\n\nok\n")
+    assert text == (
+        "Examples\n--------\n\n\nOutput\n------\n\n.. code-block:: text\n\n    TASK [a]\n\n    ok\n\n"
+        "\n.. Facts\n\n\nReturn Values\n-------------\n"
+    )
+
+
+def test_internal_plugins_are_not_listed(build_docs: ModuleType) -> None:
+    shown = "* :ansplugin:`drift filter <a.b.drift#filter>` -- Drift\n"
+    hidden = "* :ansplugin:`_page filter <a.b._page#filter>` -- P\n"
+    hidden += "* :ansplugin:`r module <a.b.r#module>` -- Internal \\- r\n"
+    assert build_docs.without_internal(shown + hidden) == (shown, ["_page_filter.rst", "r_module.rst"])
+
+
 def test_troubleshooting_page_quotes_messages_of_the_code() -> None:
     sources = [*CHECKOUT.glob("plugins/**/*.py"), *CHECKOUT.glob("roles/local_cluster/files/**/*.py")]
     text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
@@ -129,13 +164,14 @@ def test_migration_page_lists_every_flag_of_virtctl() -> None:
         assert set(known) <= documented[kind], kind
 
 
-def test_migration_page_names_only_existing_options() -> None:
+@pytest.mark.parametrize("page", ["migrating.md", "from_kubevirt_core.md"])
+def test_migration_page_names_only_existing_options(page: str) -> None:
     names = {"module_defaults", "soft_rebooted", "kubevirt_vm", "keyed_groups", "vm_labels"}
     for path in (*CHECKOUT.glob("plugins/*/*.py"), *CHECKOUT.glob("plugins/filter/*.yml")):
         options = re.findall(r"^ +([a-z_0-9]+):", path.read_text(encoding="utf-8"), re.MULTILINE)
         names |= {path.stem, *options}
-    for _first, *rest in rows("migrating.md"):
-        for span in code_spans(rest[0] if rest else ""):
+    for _first, *rest in rows(page):
+        for span in code_spans(rest[0] if len(rest) == 1 else ""):
             unknown = set(re.findall(r"[a-z]+(?:_[a-z0-9]+)+", span)) - names
             assert not unknown, span
 
@@ -194,3 +230,24 @@ def test_short_readme_shows_demo_and_test_before_installation() -> None:
     text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
     assert len(text.split()) < 600
     assert "make demo" in text.split("## Install")[0] and "make test" in text.split("## Install")[0]
+
+
+@pytest.mark.parametrize(
+    "pattern", ["plugins/modules/*.py", "plugins/filter/*.yml", "playbooks/*.yml", "roles/*/README.md"]
+)
+def test_readme_names_all_that_users_call(pattern: str) -> None:
+    """But for the module that only a role uses, and what has a private name."""
+    paths = list(CHECKOUT.glob(pattern))
+    names = {path.parent.name if path.name == "README.md" else path.stem for path in paths} - {"revision_rollout"}
+    named = set(re.findall(r"`(\w+)`", (CHECKOUT / "README.md").read_text(encoding="utf-8")))
+    assert names and {name for name in names - named if not name.startswith("_")} == set()
+
+
+def test_every_module_page_shows_what_a_task_prints() -> None:
+    """But for the module that only a role uses."""
+    modules = {path.stem for path in (CHECKOUT / "plugins" / "modules").glob("*.py")} - {"revision_rollout"}
+    printed = {path.stem: path.read_text(encoding="utf-8") for path in (DOCS / "outputs").glob("*.txt")}
+    assert set(printed) == modules
+    for module, text in printed.items():
+        assert text.startswith("TASK [") and "TASK [Its result]" in text, module
+        assert not re.search(r"/(root|home|tmp|work)/", text), module

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from plugins.module_utils._cluster.modules.objects import result_of
-from plugins.module_utils._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome, KindHandler
+from plugins.module_utils._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.declare import plan
 from plugins.module_utils._resolver.refresh import drift
@@ -72,7 +72,7 @@ def test_results_of_any_object_are_documented(module: str) -> None:
         skip_reason="x",
     )
     result.warn("x")
-    returned = result_of(KindHandler(), result)
+    returned = result_of(result)
     assert {"skip_reason", "taken_over", "owned_by_others"} < set(returned)
     # Ownership of the parts of a boot source is not returned.
     unknown = {"taken_over_from", "owned_by_others"} if module == "boot_source" else set()
@@ -81,11 +81,9 @@ def test_results_of_any_object_are_documented(module: str) -> None:
 
 def test_success_messages_are_documented() -> None:
     modules_room = CHECKOUT / "plugins" / "module_utils" / "_cluster" / "modules"
-    success = re.compile(
-        r'Outcome\(\{\*\*\w+, "msg": (?!.*failed=True)|^        "msg": f"|changed_outcome\(', re.MULTILINE
-    )
+    success = re.compile(r'return \{\*\*\w+, "msg": (?!.*"failed")|^        "msg": f"|changed_result\(', re.MULTILINE)
     saying = [path.stem for path in modules_room.glob("*.py") if success.search(path.read_text(encoding="utf-8"))]
-    modules = [name for name in saying if name not in ("objects", "outcome")]
+    modules = [name for name in saying if name not in ("objects", "results")]
     assert len(modules) > 3
     assert [name for name in modules if "msg" not in documented(name)] == []
 

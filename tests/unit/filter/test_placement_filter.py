@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import capacity_cluster
 import pytest
 from ansible.errors import AnsibleFilterError
+from capacity_cluster import Manifest
 from loaded_filters import FILTERS
 
 placement = FILTERS["placement"]
@@ -12,37 +14,20 @@ LARGE = {
     "metadata": {"name": "large"},
     "spec": {"cpu": {"guest": 4}, "memory": {"guest": "8Gi"}},
 }
-LABELS = {
-    "kubevirt.io/schedulable": "true",
-    "kubernetes.io/arch": "amd64",
-    "machine-type.node.kubevirt.io/q35": "true",
-    "cpu-vendor.node.kubevirt.io/Intel": "true",
-}
-DEVICES = {f"devices.kubevirt.io/{name}": "1k" for name in ("kvm", "tun", "vhost-net")}
 
 
-def node(name: str, **allocatable: str) -> dict[str, Any]:
-    amounts = {"cpu": "8", "memory": "20Gi", "ephemeral-storage": "100G", "pods": "110", **DEVICES, **allocatable}
-    return {
-        "metadata": {"name": name, "labels": {**LABELS, "kubernetes.io/hostname": name}},
-        "status": {"allocatable": amounts},
-    }
+def node(name: str, memory: str = "20Gi") -> Manifest:
+    return capacity_cluster.node(name, memory=memory)
 
 
-def vm(name: str = "web", **domain: Any) -> dict[str, Any]:
+def vm(name: str = "web", **domain: Any) -> Manifest:
     template = {"spec": {"domain": {"devices": {}, **domain}}}
     spec = {"instancetype": {"name": "large"}, "template": template}
     return {"kind": "VirtualMachine", "metadata": {"name": name, "namespace": "shop"}, "spec": spec}
 
 
-def launcher(name: str, where: str, phase: str = "Running") -> dict[str, Any]:
-    labels = {"kubevirt.io": "virt-launcher", "kubevirt.io/created-by": f"uid-{name}", "vmi.kubevirt.io/id": name}
-    requests = {"cpu": "400m", "memory": "9Gi"}
-    return {
-        "metadata": {"name": f"virt-launcher-{name}", "namespace": "shop", "labels": labels},
-        "spec": {"nodeName": where, "containers": [{"name": "compute", "resources": {"requests": requests}}]},
-        "status": {"phase": phase},
-    }
+def launcher(name: str, where: str, phase: str = "Running") -> Manifest:
+    return {**capacity_cluster.launcher(name, where, cpu="400m", memory="9Gi"), "status": {"phase": phase}}
 
 
 def test_result_counts_vms_that_fit_and_further_room() -> None:
@@ -110,7 +95,7 @@ def test_cluster_configuration_counts() -> None:
         ({"quotas": [{"spec": {"hard": 5}}]}, "quotas: .*has no spec.hard"),
     ],
 )
-def test_invalid_input_is_an_error(options: dict[str, Any], problem: str) -> None:
+def test_invalid_input_is_an_error(options: Manifest, problem: str) -> None:
     with pytest.raises(AnsibleFilterError, match=problem):
         placement([vm()], **{"nodes": [node("x")], "objects": [LARGE], **options})
 

@@ -71,14 +71,13 @@ def test_files_of_other_names_are_not_taken(tmp_path: Path) -> None:
     assert "unknown option" not in done.stderr
 
 
-def test_examples_in_the_documentation_use_existing_options(tmp_path: Path) -> None:
+def test_documented_example_uses_existing_options(tmp_path: Path) -> None:
     done = run("ansible-doc", "--type", "inventory", PLUGIN, "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     shown = json.loads(done.stdout)[PLUGIN]
     options = shown["doc"]["options"]
     assert all(option["description"] for option in options.values())
-    examples = list(yaml.safe_load_all(shown["examples"]))
-    assert len(examples) == 4
-    for example in examples:
-        assert example.keys() <= options.keys()
-        assert example["plugin"] == PLUGIN
+    # One document: the sanity tests of ansible-core 2.16 take no more.
+    example = yaml.safe_load(shown["examples"])
+    assert example.keys() <= options.keys()
+    assert example["plugin"] == PLUGIN

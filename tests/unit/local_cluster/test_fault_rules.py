@@ -70,7 +70,7 @@ def test_body_faults_do_not_apply_to_watches(fault: str) -> None:
     assert _met([{"fault": fault, **options}], WATCH) is None
 
 
-@pytest.mark.parametrize("fault", ["watch_cut", "watch_gone"])
+@pytest.mark.parametrize("fault", ["watch_cut", "watch_gone", "watch_twice"])
 def test_watch_faults_apply_only_to_watches(fault: str) -> None:
     assert _met([{"fault": fault}], WATCH) == fault
     assert _met([{"fault": fault}], GET) is None

@@ -6,20 +6,13 @@ import signal
 import stat
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from waiting import wait_until
 
 from local_cluster import processes
-
-
-def _wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < deadline, "did not happen within 120 seconds"
-        time.sleep(0.01)
 
 
 @pytest.fixture
@@ -41,7 +34,7 @@ def test_running_process_is_found_by_its_record(tmp_path: Path, sleeper: subproc
 def test_zombie_process_is_not_running(tmp_path: Path, sleeper: subprocess.Popen[bytes]) -> None:
     processes.record(tmp_path / "record", sleeper.pid)
     sleeper.kill()
-    _wait_until(lambda: processes.recorded(tmp_path / "record") is None)
+    wait_until(lambda: processes.recorded(tmp_path / "record") is None)
     assert sleeper.returncode is None  # nobody waited: its number still exists
     os.kill(sleeper.pid, 0)
 
@@ -82,7 +75,7 @@ def test_spawned_process_has_record_session_and_private_log(tmp_path: Path) -> N
     code = "import pathlib,time; print('hello', flush=True); pathlib.Path('file').touch(); time.sleep(600)"
     process = _spawn(tmp_path, code)
     try:
-        _wait_until((tmp_path / "file").exists)
+        wait_until((tmp_path / "file").exists)
         assert os.getsid(process.pid) == process.pid != os.getsid(0)
         assert (tmp_path / "log").read_text() == "hello\n"
         for name in ("record", "log", "file"):
@@ -94,7 +87,7 @@ def test_spawned_process_has_record_session_and_private_log(tmp_path: Path) -> N
 
 def test_temporary_files_stay_in_the_cluster(tmp_path: Path) -> None:
     _spawn(tmp_path, "import tempfile; print(tempfile.mkdtemp(), flush=True)")
-    _wait_until(lambda: str(tmp_path) in (tmp_path / "log").read_text())
+    wait_until(lambda: str(tmp_path) in (tmp_path / "log").read_text())
 
 
 def test_process_ignoring_sigterm_is_killed_with_children(tmp_path: Path) -> None:
@@ -106,17 +99,17 @@ def test_process_ignoring_sigterm_is_killed_with_children(tmp_path: Path) -> Non
         "time.sleep(600)\n"
     )
     process = _spawn(tmp_path, code)
-    _wait_until((tmp_path / "child").exists)
+    wait_until((tmp_path / "child").exists)
     child = int((tmp_path / "child").read_text())
     assert processes.stop(tmp_path / "record", grace=0.3)
     assert processes.started(process.pid) is None
-    _wait_until(lambda: processes.started(child) is None)
+    wait_until(lambda: processes.started(child) is None)
 
 
 def test_previous_log_is_kept(tmp_path: Path) -> None:
     for text in ("first", "second"):
         _spawn(tmp_path, f"print({text!r}, flush=True); import time; time.sleep(600)")
-        _wait_until(lambda text=text: text in (tmp_path / "log").read_text())
+        wait_until(lambda text=text: text in (tmp_path / "log").read_text())
         processes.stop(tmp_path / "record", grace=10)
     assert (tmp_path / "log").read_text() == "second\n"
     assert (tmp_path / "log.1").read_text() == "first\n"

@@ -12,8 +12,7 @@ API = {"_resolver.api"}
 # What KubeVirt computes imports nothing of what we decide.
 APPLY = API | {"_resolver.kubevirt.preference"}
 REVISION = APPLY | {"_resolver.kubevirt.apply", "_resolver.kubevirt.find"}
-CONFIG = REVISION | {"_resolver.kubevirt.revision"}
-VM = CONFIG | {"_resolver.kubevirt.config"}
+VM = REVISION | {"_resolver.kubevirt.config"}
 VMI = VM | {"_resolver.kubevirt.vm"}
 WEBHOOKS = VMI | {"_resolver.kubevirt.vmi"}
 ADMISSION = WEBHOOKS | {"_resolver.kubevirt.webhooks"}
@@ -34,8 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_resolver.kubevirt.preference": API,
     "_resolver.kubevirt.apply": APPLY,
     "_resolver.kubevirt.find": API,
-    "_resolver.kubevirt.revision": REVISION,
-    "_resolver.kubevirt.config": CONFIG,
+    "_resolver.kubevirt.config": REVISION,
     "_resolver.kubevirt.vm": VM,
     "_resolver.kubevirt.vmi": VMI,
     "_resolver.kubevirt.webhooks": WEBHOOKS,

@@ -79,7 +79,12 @@ def _is_starred(argument: ast.expr) -> bool:
 
 
 def test_functions_are_found() -> None:
-    assert {("mutate", "mutate"), ("validate", "validate"), ("find", "spec"), ("migrate", "upgrade")} <= ASKING.keys()
+    assert {
+        ("mutate", "mutate"),
+        ("validate", "validate"),
+        ("find", "effective_spec"),
+        ("migrate_revisions", "upgrade"),
+    } <= ASKING.keys()
 
 
 def test_no_call_leaves_the_release_to_its_default() -> None:

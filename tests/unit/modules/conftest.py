@@ -1,9 +1,12 @@
 """Runs modules as Ansible does, in this process, against an API server that answers as a test says."""
 
+import os
+import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -29,3 +32,24 @@ def run() -> Callable[..., dict[str, Any]]:
         return {**result, "warnings": warnings}
 
     return run_module
+
+
+@pytest.fixture
+def no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaves no name of a cluster, and makes each connection an error."""
+    for name in [name for name in os.environ if name.startswith("K8S_AUTH_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("KUBECONFIG", "/none")
+    refused = mock.Mock(side_effect=AssertionError("a connection"))
+    monkeypatch.setattr(socket.socket, "connect", refused)
+    monkeypatch.setattr(socket, "getaddrinfo", refused)
+
+
+@pytest.fixture
+def render(no_connection: None) -> Callable[..., dict[str, Any]]:
+    """render(module, check=False, **options): the result of the module with state rendered."""
+
+    def rendered(module: str, /, *, check: bool = False, **options: Any) -> dict[str, Any]:
+        return execute(module, {"state": "rendered", **options}, check=check)
+
+    return rendered

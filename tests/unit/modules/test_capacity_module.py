@@ -1,57 +1,24 @@
 """capacity_info on a scripted cluster: what quotas and nodes say together."""
 
-from collections.abc import Callable
-from typing import Any
+from capacity_cluster import SMALL, TYPES, VMS, Manifest, Run, launcher, node, placement_lists, vm
 
 from scripted_server import KUBEVIRT, KUBEVIRTS, Store, forbidden
 
-Manifest = dict[str, Any]
-Run = Callable[..., dict[str, Any]]
-
 SPACE = "/api/v1/namespaces/shop"
-LABELS = {
-    "kubevirt.io/schedulable": "true",
-    "kubernetes.io/arch": "amd64",
-    "machine-type.node.kubevirt.io/q35": "true",
-}
-DEVICES = {f"devices.kubevirt.io/{name}": "1k" for name in ("kvm", "tun", "vhost-net")}
-
-
-def node(name: str) -> Manifest:
-    amounts = {"cpu": "8", "memory": "10Gi", "ephemeral-storage": "100G", "pods": "110", **DEVICES}
-    labels = {**LABELS, "kubernetes.io/hostname": name}
-    return {"metadata": {"name": name, "labels": labels}, "status": {"allocatable": amounts}}
-
-
-def vm(name: str) -> Manifest:
-    domain = {"devices": {}, "memory": {"guest": "4Gi"}}
-    spec = {"template": {"spec": {"domain": domain}}}
-    return {"kind": "VirtualMachine", "metadata": {"name": name, "namespace": "shop", "uid": name}, "spec": spec}
-
-
-def launcher(name: str) -> Manifest:
-    labels = {"kubevirt.io": "virt-launcher", "kubevirt.io/created-by": f"uid-{name}", "vmi.kubevirt.io/id": name}
-    container = {"name": "compute", "resources": {"requests": {"memory": "5Gi"}}}
-    metadata = {"name": f"virt-launcher-{name}", "namespace": "shop", "labels": labels}
-    return {"metadata": metadata, "spec": {"nodeName": "x", "containers": [container]}}
 
 
 def store(*vms: Manifest, memory: str = "100Gi", nodes: int = 1, pods: tuple[Manifest, ...] = ()) -> Store:
     quota = {"metadata": {"name": "team", "namespace": "shop"}, "spec": {"hard": {"requests.memory": memory}}}
     return Store(
         {
-            "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines": list(vms),
+            VMS: list(vms),
             KUBEVIRTS: [KUBEVIRT],
             f"{SPACE}/resourcequotas": [quota],
             f"{SPACE}/limitranges": [],
             f"{SPACE}/pods": list(pods),
-            "/api/v1/nodes": [node(name) for name in "xyz"[:nodes]],
-            "/api/v1/pods": list(pods),
-            "/api/v1/namespaces": [{"metadata": {"name": "shop"}}],
             "/api/v1/resourcequotas": [quota],
-            "/api/v1/persistentvolumeclaims": [],
-            "/api/v1/persistentvolumes": [],
-            "/apis/storage.k8s.io/v1/storageclasses": [],
+            TYPES: [SMALL],
+            **placement_lists(*map(node, "xyz"[:nodes]), pods=list(pods)),
         }
     )
 

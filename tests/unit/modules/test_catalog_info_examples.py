@@ -2,15 +2,13 @@
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from ansible_environment import surroundings
+from ansible_environment import ansible
 
 from plugins.module_utils._resolver.catalog.matrix import INSTANCETYPE_FEATURES, PREFERENCE_FEATURES
 from plugins.modules import catalog_info
@@ -66,9 +64,8 @@ def test_the_examples_answer_what_they_ask(run: Callable[..., dict[str, Any]], t
     play = {"hosts": "localhost", "gather_facts": False, "tasks": [task]}
     (tmp_path / "play.yml").write_text(json.dumps([play]))
     (tmp_path / "known.json").write_text(json.dumps({"known": known}))
-    command = [str(Path(sys.executable).with_name("ansible-playbook")), "play.yml", "-e", "@known.json"]
-    done = subprocess.run(command, cwd=tmp_path, env=surroundings(), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    code, printed = ansible(tmp_path, "ansible-playbook", "play.yml", "-e", "@known.json")
+    assert code == 0, printed
     assert json.loads((tmp_path / "answers").read_text()) == [
         ["cx1.large", "u1.small"],
         ["u1.small"],

@@ -2,12 +2,10 @@
 
 import json
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import yaml
-from ansible_environment import surroundings
+from ansible_environment import ansible
 
 from plugins.modules import virtual_machine_info
 
@@ -23,12 +21,10 @@ def test_manifests_are_written_in_order_and_kept_private(tmp_path: Path) -> None
     (write,) = [task for task in yaml.safe_load(virtual_machine_info.EXAMPLES) if "ansible.builtin.copy" in task]
     (tmp_path / "play.yml").write_text(json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": [write]}]))
     (tmp_path / "shop.json").write_text(json.dumps({"shop": {"manifests": manifests}}))
-    ansible = str(Path(sys.executable).with_name("ansible-playbook"))
     for changed in (1, 0):
-        command = [ansible, "play.yml", "-e", "@shop.json", "--diff", "-v"]
-        done = subprocess.run(command, cwd=tmp_path, env=surroundings(), capture_output=True, text=True, check=False)
-        assert f"changed={changed} " in done.stdout, done.stdout + done.stderr
-        assert SECRET not in done.stdout + done.stderr
+        _code, printed = ansible(tmp_path, "ansible-playbook", "play.yml", "-e", "@shop.json", "--diff", "-v")
+        assert f"changed={changed} " in printed, printed
+        assert SECRET not in printed
     file = tmp_path / "shop.yml"
     assert list(yaml.safe_load_all(file.read_text(encoding="utf-8"))) == manifests
     assert stat.S_IMODE(file.stat().st_mode) == 0o600

@@ -73,6 +73,14 @@ def refused(run: Run, module: str, **options: Any) -> str:
             "shop/web: cloud_init.ssh_keys[0]: '~/.ssh/id_ed25519.pub' is a path, not a public key; write",
         ),
         ({"name": "web", "instancetype": ""}, "shop/web: instancetype.name: is empty"),
+        (
+            {"name": "web", "instancetype": {"name": "small", "infer_from_volume": "root"}},
+            "parameters are mutually exclusive: name|infer_from_volume|infer found in instancetype",
+        ),
+        (
+            {"name": "web", "run_strategy": "Alway"},
+            "virtual_machines[3] (shop/web): value of run_strategy must be one of: Always, RerunOnFailure, Manual, ",
+        ),
     ],
 )
 def test_an_invalid_entry_is_named(run: Run, entry: dict[str, Any], message: str) -> None:
@@ -262,3 +270,8 @@ def test_an_error_of_ansible_module_is_not_caught(run: Run) -> None:
 )
 def test_unknown_options_of_every_module(run: Run, module: str, options: dict[str, Any], message: str) -> None:
     assert message in refused(run, module, **options)
+
+
+def test_an_instancetype_without_memory(run: Run) -> None:
+    message = refused(run, "instancetype", namespace="shop", name="web", cpu={"guest": 1})
+    assert message == "shop/web: spec.memory.guest: required in an instancetype, for example 4Gi"

@@ -1,11 +1,9 @@
 """state: rendered of the modules that declare objects: no connection, and files that change only with their content."""
 
 import os
-import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 import yaml
@@ -16,55 +14,24 @@ Manifest = dict[str, Any]
 
 VM = {"name": "web", "namespace": "shop", "instancetype": "u1.small"}
 SIZE = {"name": "small", "cpu": {"guest": 1}, "memory": {"guest": "1024Mi"}}
-GUEST = {"spec": {"template": {"spec": {"domain": {"devices": {}}}}}}
-TEMPLATE = {"name": "os", "namespace": "shop", "virtual_machine": {"metadata": {"name": "vm"}, **GUEST}}
-DIGEST = f"sha256:{'0a' * 32}"
-IMAGE = {"name": "os", "namespace": "shop", "image": f"quay.io/disks/os@{DIGEST}", "size": "5Gi"}
 PASSWORD = "correct-horse"
-
-
-@pytest.fixture(autouse=True)
-def no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing names a cluster, and a connection is an error."""
-    for name in [name for name in os.environ if name.startswith("K8S_AUTH_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("KUBECONFIG", "/none")
-    refused = mock.Mock(side_effect=AssertionError("a connection"))
-    monkeypatch.setattr(socket.socket, "connect", refused)
-    monkeypatch.setattr(socket, "getaddrinfo", refused)
-
-
-@pytest.fixture
-def render() -> Callable[..., Manifest]:
-    """render(module, check=False, **options): the result of the module with state rendered."""
-
-    def rendered(module: str, /, *, check: bool = False, **options: Any) -> Manifest:
-        return execute(module, {"state": "rendered", **options}, check=check)
-
-    return rendered
 
 
 Render = Callable[..., Manifest]
 
 
 @pytest.mark.parametrize(
-    ("module", "options", "kinds"),
+    ("module", "options", "kind"),
     [
-        ("virtual_machine", VM, ["VirtualMachine"]),
-        ("instancetype", SIZE, ["VirtualMachineClusterInstancetype"]),
-        ("preference", {"name": "os", "namespace": "shop"}, ["VirtualMachinePreference"]),
-        ("virtual_machine_template", TEMPLATE, ["VirtualMachineTemplate"]),
-        ("boot_source", IMAGE, ["DataVolume", "DataSource"]),
-        ("boot_source", {**IMAGE, "schedule": "0 1 * * *"}, ["DataImportCron"]),
-        ("boot_source", {"name": "os", "namespace": "shop", "pvc": {"name": "disk"}}, ["DataSource"]),
-        ("boot_source", {**IMAGE, "image": None, "url": "https://example.com/os.qcow2"}, ["DataVolume", "DataSource"]),
+        ("virtual_machine", VM, "VirtualMachine"),
+        ("instancetype", SIZE, "VirtualMachineClusterInstancetype"),
+        ("preference", {"name": "os", "namespace": "shop"}, "VirtualMachinePreference"),
     ],
 )
 @pytest.mark.parametrize("where", [{}, {"host": "https://127.0.0.1:1", "api_key": "wrong-token", "wait": True}])
-def test_nothing_is_asked(render: Render, module: str, options: Manifest, kinds: list[str], where: Manifest) -> None:
-    given = {key: value for key, value in options.items() if value is not None}
-    result = render(module, **given, **where)
-    assert [manifest["kind"] for manifest in result["rendered"]] == kinds
+def test_nothing_is_asked(render: Render, module: str, options: Manifest, kind: str, where: Manifest) -> None:
+    result = render(module, **options, **where)
+    assert [manifest["kind"] for manifest in result["rendered"]] == [kind]
     assert not result["changed"]
     assert result["msg"] == f"1 {module.replace('_', ' ')} rendered"
     assert (result["result"]["action"], result["result"]["changed"]) == ("none", False)
@@ -76,34 +43,19 @@ def test_manifest_is_that_of_a_new_object(render: Render) -> None:
     # The tool that applies it may have a namespace.
     assert vm["metadata"] == {"name": "web"}
     assert vm["spec"]["runStrategy"] == "Always"
-    volume, source = render("boot_source", **IMAGE)["rendered"]
-    assert volume["metadata"]["name"] == source["spec"]["source"]["pvc"]["name"] == "os-0a0a0a0a0a0a"
 
 
 @pytest.mark.parametrize(
-    ("module", "options", "message"),
+    ("options", "message"),
     [
-        (
-            "virtual_machine",
-            {"workload": "fedora"},
-            "workload: needs a connection, which state rendered does not",
-        ),
-        ("virtual_machine", {"infer_from_registry": True}, "infer_from_registry: needs a connection,"),
-        ("virtual_machine", {"from_template": "os"}, "from_template: needs a connection,"),
-        ("virtual_machine", {"kubevirt_version": "1.3"}, "kubevirt_version: KubeVirt 1.3 is not supported;"),
-        ("virtual_machine", {"cloud_init": {"password": PASSWORD}}, "cloud_init.password: may be secret,"),
-        ("virtual_machine_template", {**TEMPLATE, "kubevirt_version": "1.8"}, "kubevirt_version: KubeVirt has Virtual"),
-        ("boot_source", {**IMAGE, "image": "quay.io/disks/os"}, "image: only the registry knows its digest;"),
-        ("boot_source", {**IMAGE, "image": None, "upload": {"path": "/x"}}, "upload: sends a file to the cluster,"),
-        ("boot_source", {**IMAGE, "namespace": None}, "namespace: required;"),
-        ("boot_source", {**IMAGE, "schedule": "often"}, "CDI refuses the object: Illegal cron schedule"),
-        ("virtual_machine", {"memory": "much"}, "memory: 'much' is not a quantity;"),
-        ("virtual_machine", {"dest": "/dev/null/x.yaml"}, "dest: /dev/null/x.yaml: Not a directory; name a folder,"),
+        ({"kubevirt_version": "1.3"}, "kubevirt_version: KubeVirt 1.3 is not supported;"),
+        ({"cloud_init": {"password": PASSWORD}}, "cloud_init.password: may be secret,"),
+        ({"memory": "much"}, "memory: 'much' is not a quantity;"),
+        ({"dest": "/dev/null/x.yaml"}, "dest: /dev/null/x.yaml: Not a directory; name a folder,"),
     ],
 )
-def test_what_cannot_be_rendered_is_one_line(render: Render, module: str, options: Manifest, message: str) -> None:
-    given = {key: value for key, value in {**VM, "instancetype": None, **options}.items() if value is not None}
-    result = render(module, **given)
+def test_what_cannot_be_rendered_is_one_line(render: Render, options: Manifest, message: str) -> None:
+    result = render("virtual_machine", **{"name": "web", "namespace": "shop", **options})
     assert result["failed"] and message in result["msg"], result
     assert PASSWORD not in str(result)
 
@@ -118,6 +70,14 @@ def test_a_task_renders_all_entries_or_none(render: Render) -> None:
     )
     result = execute("virtual_machine", {**VM, "dest": "/tmp/x"})
     assert result["msg"] == "dest: only valid with state rendered"
+
+
+def test_option_of_the_task_in_an_entry(render: Render) -> None:
+    for option, value in (("kubevirt_version", "1.9"), ("wait", True), ("host", "https://example.com")):
+        result = render("virtual_machine", virtual_machines=[{"name": "a"}, {"name": "b", option: value}])
+        assert result["msg"] == (
+            f"virtual_machines[1] (b): {option}: an option of the whole task; move it out of virtual_machines"
+        )
 
 
 def test_only_files_with_other_content_are_written(render: Render, tmp_path: Path) -> None:
@@ -145,9 +105,9 @@ def test_only_files_with_other_content_are_written(render: Render, tmp_path: Pat
 
 
 def test_nothing_is_written_if_one_entry_fails(render: Render, tmp_path: Path) -> None:
-    entries = [{"name": "web"}, {"name": "db", "workload": "fedora"}, {"name": "x", "memory": "much"}]
+    entries = [{"name": "web"}, {"name": "db", "cloud_init": {"password": PASSWORD}}, {"name": "x", "memory": "much"}]
     result = render("virtual_machine", namespace="shop", virtual_machines=entries, dest=str(tmp_path))
-    assert result["msg"].startswith("2 of 3 virtual machines failed: shop/db: workload: ")
+    assert result["msg"].startswith("2 of 3 virtual machines failed: shop/db: cloud_init.password: ")
     assert (list(tmp_path.iterdir()), result["rendered"], result["changed"]) == ([], [], False)
 
 

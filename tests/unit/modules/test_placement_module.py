@@ -1,44 +1,10 @@
 """The check placement of capacity_info on a scripted cluster: what it reads, what it says, and what it does without."""
 
-from collections.abc import Callable
 from typing import Any
 
+from capacity_cluster import SMALL, TYPES, VMS, Manifest, Run, check_result, launcher, node, placement_lists, vm
+
 from scripted_server import KUBEVIRT, KUBEVIRTS, Store, forbidden
-
-Manifest = dict[str, Any]
-Run = Callable[..., dict[str, Any]]
-
-TYPES = "/apis/instancetype.kubevirt.io/v1beta1/virtualmachineclusterinstancetypes"
-VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
-LABELS = {
-    "kubevirt.io/schedulable": "true",
-    "kubernetes.io/arch": "amd64",
-    "machine-type.node.kubevirt.io/q35": "true",
-}
-DEVICES = {f"devices.kubevirt.io/{name}": "1k" for name in ("kvm", "tun", "vhost-net")}
-SMALL = {
-    "kind": "VirtualMachineClusterInstancetype",
-    "metadata": {"name": "small"},
-    "spec": {"cpu": {"guest": 1}, "memory": {"guest": "4Gi"}},
-}
-
-
-def node(name: str) -> Manifest:
-    amounts = {"cpu": "8", "memory": "10Gi", "ephemeral-storage": "100G", "pods": "110", **DEVICES}
-    labels = {**LABELS, "kubernetes.io/hostname": name}
-    return {"metadata": {"name": name, "labels": labels}, "status": {"allocatable": amounts}}
-
-
-def vm(name: str) -> Manifest:
-    spec = {"instancetype": {"name": "small"}, "template": {"spec": {"domain": {"devices": {}}}}}
-    return {"kind": "VirtualMachine", "metadata": {"name": name, "namespace": "shop", "uid": name}, "spec": spec}
-
-
-def launcher(name: str, where: str) -> Manifest:
-    labels = {"kubevirt.io": "virt-launcher", "kubevirt.io/created-by": f"uid-{name}", "vmi.kubevirt.io/id": name}
-    container = {"name": "compute", "resources": {"requests": {"memory": "5Gi"}}}
-    metadata = {"name": f"virt-launcher-{name}", "namespace": "shop", "labels": labels}
-    return {"metadata": metadata, "spec": {"nodeName": where, "containers": [container]}}
 
 
 def store(*vms: Manifest, pods: list[Manifest] | None = None) -> Store:
@@ -47,24 +13,14 @@ def store(*vms: Manifest, pods: list[Manifest] | None = None) -> Store:
             VMS: list(vms),
             TYPES: [SMALL],
             KUBEVIRTS: [KUBEVIRT],
-            "/api/v1/nodes": [node("x"), node("y")],
-            "/api/v1/pods": pods or [],
-            "/api/v1/namespaces": [{"metadata": {"name": "shop"}}],
             "/api/v1/resourcequotas": [],
-            "/api/v1/persistentvolumeclaims": [],
-            "/api/v1/persistentvolumes": [],
-            "/apis/storage.k8s.io/v1/storageclasses": [],
+            **placement_lists(node("x"), node("y"), pods=pods),
         }
     )
 
 
 def placement_info(run: Run, cluster: Store, **options: Any) -> Manifest:
-    """What the module says with this check alone; the check's answer about a VM beside the VM's name."""
-    result = run("capacity_info", cluster, checks=["placement"], **options)
-    for item in result.get("virtual_machines", []):
-        assert (item["evaluated"], item["fits"]) == (item["placement"]["evaluated"], item["placement"]["fits"])
-        item.update(item.pop("placement"))
-    return result
+    return check_result(run, cluster, "placement", **options)
 
 
 def test_vms_of_the_cluster_are_placed(run: Run) -> None:

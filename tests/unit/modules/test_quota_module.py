@@ -1,41 +1,18 @@
 """The check quota of capacity_info on a scripted cluster: what it reads, what it says, and what it does without."""
 
-from collections.abc import Callable
-from typing import Any
+from capacity_cluster import SMALL, TYPES, VMS, Manifest, Run, check_result, launcher, vm
 
 from scripted_server import KUBEVIRT, KUBEVIRTS, Store, forbidden
 
-Manifest = dict[str, Any]
-Run = Callable[..., dict[str, Any]]
-
-TYPES = "/apis/instancetype.kubevirt.io/v1beta1/virtualmachineclusterinstancetypes"
-VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
 QUOTAS = "/api/v1/namespaces/shop/resourcequotas"
 LIMITS = "/api/v1/namespaces/shop/limitranges"
 PODS = "/api/v1/namespaces/shop/pods"
 APPLICATIONS = "/apis/aaq.kubevirt.io/v1alpha1/namespaces/shop/applicationawareresourcequotas"
 CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
-SMALL = {
-    "kind": "VirtualMachineClusterInstancetype",
-    "metadata": {"name": "small"},
-    "spec": {"cpu": {"guest": 1}, "memory": {"guest": "4Gi"}},
-}
 
 
 def quota(name: str, hard: Manifest, used: Manifest) -> Manifest:
     return {"metadata": {"name": name, "namespace": "shop"}, "spec": {"hard": hard}, "status": {"used": used}}
-
-
-def vm(name: str, **spec: Any) -> Manifest:
-    spec = {"instancetype": {"name": "small"}, "template": {"spec": {"domain": {"devices": {}}}}, **spec}
-    return {"kind": "VirtualMachine", "metadata": {"name": name, "namespace": "shop", "uid": name}, "spec": spec}
-
-
-def launcher(name: str) -> Manifest:
-    labels = {"kubevirt.io": "virt-launcher", "kubevirt.io/created-by": f"uid-{name}", "vmi.kubevirt.io/id": name}
-    container = {"name": "compute", "resources": {"requests": {"memory": "5Gi"}}}
-    metadata = {"name": f"virt-launcher-{name}", "namespace": "shop", "labels": labels}
-    return {"metadata": metadata, "spec": {"nodeName": "x", "containers": [container]}}
 
 
 def store(*vms: Manifest, **objects: list[Manifest]) -> Store:
@@ -53,19 +30,10 @@ def store(*vms: Manifest, **objects: list[Manifest]) -> Store:
     )
 
 
-def quota_info(run: Run, cluster: Store, **options: Any) -> Manifest:
-    """What the module says with this check alone; the check's answer about a VM beside the VM's name."""
-    result = run("capacity_info", cluster, checks=["quota"], **options)
-    for item in result.get("virtual_machines", []):
-        assert (item["evaluated"], item["fits"]) == (item["quota"]["evaluated"], item["quota"]["fits"])
-        item.update(item.pop("quota"))
-    return result
-
-
 def test_vms_of_the_cluster_are_judged(run: Run) -> None:
     team = quota("team", {"requests.memory": "12Gi", "pods": "5"}, {"requests.memory": "5Gi", "pods": "1"})
     cluster = store(vm("a"), vm("b"), vm("c"), quotas=[team], pods=[launcher("a")])
-    result = quota_info(run, cluster, namespace="shop")
+    result = check_result(run, cluster, "quota", namespace="shop")
     assert (result["changed"], result["fits"], result["warnings"]) == (False, False, [])
     assert [(item["runs"], item["fits"]) for item in result["virtual_machines"]] == [
         (True, True),
@@ -83,7 +51,7 @@ def test_restart_frees_quota_of_the_current_pod(run: Run) -> None:
     team = quota("team", {"requests.memory": "6Gi"}, {"requests.memory": "5Gi"})
     for running, fits in (("keep", True), ("restart", True), ("migrate", False)):
         cluster = store(vm("a"), quotas=[team], pods=[launcher("a")])
-        result = quota_info(run, cluster, namespace="shop", running=running)
+        result = check_result(run, cluster, "quota", namespace="shop", running=running)
         assert result["fits"] is fits, running
 
 
@@ -93,7 +61,7 @@ def test_manifests_bring_their_volumes(run: Run) -> None:
     fast = {"metadata": {"name": "fast", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}}}
     cluster = store(quotas=[quota("disks", hard, {})], classes=[fast])
     manifests = [vm(name, dataVolumeTemplates=[template]) for name in ("a", "b")]
-    result = quota_info(run, cluster, namespace="shop", manifests=manifests)
+    result = check_result(run, cluster, "quota", namespace="shop", manifests=manifests)
     first, second = result["virtual_machines"]
     assert first["fits"]
     assert second["problem"] == (
@@ -105,7 +73,7 @@ def test_manifests_bring_their_volumes(run: Run) -> None:
 def test_limit_ranges(run: Run) -> None:
     limits = {"limits": [{"type": "Container", "default": {"memory": "1Gi"}}]}
     cluster = store(vm("a"), limits=[{"metadata": {"name": "small", "namespace": "shop"}, "spec": limits}])
-    (result,) = quota_info(run, cluster, namespace="shop")["virtual_machines"]
+    (result,) = check_result(run, cluster, "quota", namespace="shop")["virtual_machines"]
     assert "more than its limit of 1Gi" in result["problem"]
 
 
@@ -116,7 +84,7 @@ def test_aaq_quotas_are_checked(run: Run) -> None:
         {"metadata": {"name": "aaq"}, "spec": {"namespaceSelector": {}}}
     ]
     cluster.lists["/apis/kubevirt.io/v1/namespaces/shop/virtualmachineinstances"] = []
-    result = quota_info(run, cluster, namespace="shop")
+    result = check_result(run, cluster, "quota", namespace="shop")
     assert [item["problem"] for item in result["virtual_machines"]] == [
         "ApplicationAwareResourceQuota guests lacks 1Gi of requests.memory/vmi (4Gi wanted, 3Gi left)",
         "",
@@ -126,13 +94,13 @@ def test_aaq_quotas_are_checked(run: Run) -> None:
 def test_forbidden_aaq_warns_and_forbidden_quotas_fail(run: Run) -> None:
     cluster = store(vm("a"))
     cluster.answers["GET", "/applicationawareresourcequotas"] = forbidden("applicationawareresourcequotas")
-    result = quota_info(run, cluster, namespace="shop")
+    result = check_result(run, cluster, "quota", namespace="shop")
     assert result["fits"]
     assert result["warnings"][0].startswith("applicationawareresourcequotas are not taken into account: ")
     for path, name in ((QUOTAS, "resourcequotas"), (LIMITS, "limitranges"), (PODS, "pods")):
         cluster = store(vm("a"))
         cluster.answers["GET", path] = forbidden(name)
-        assert f'resources: ["{name}"], verbs: ["list"]' in quota_info(run, cluster, namespace="shop")["msg"]
+        assert f'resources: ["{name}"], verbs: ["list"]' in check_result(run, cluster, "quota", namespace="shop")["msg"]
 
 
 def test_vms_of_several_namespaces_are_read_at_once(run: Run) -> None:
@@ -140,7 +108,7 @@ def test_vms_of_several_namespaces_are_read_at_once(run: Run) -> None:
     for path in (VMS, QUOTAS, LIMITS, PODS):
         cluster.lists[path.replace("/namespaces/shop", "")] = []
     manifests = [{**vm("a"), "metadata": {"name": "a", "namespace": space}} for space in ("shop", "office")]
-    result = quota_info(run, cluster, manifests=manifests)
+    result = check_result(run, cluster, "quota", manifests=manifests)
     assert [(item["namespace"], item["fits"]) for item in result["virtual_machines"]] == [
         ("shop", True),
         ("office", True),
@@ -155,11 +123,11 @@ def test_cluster_quotas_or_their_copies(run: Run) -> None:
     allowed = {"namespaceSelector": {}, "configuration": {"allowApplicationAwareClusterResourceQuota": True}}
     cluster.lists["/apis/aaq.kubevirt.io/v1alpha1/aaqs"] = [{"metadata": {"name": "aaq"}, "spec": allowed}]
     cluster.lists[wide] = [{"metadata": {"name": "both"}, "spec": spec}]
-    problem = quota_info(run, cluster, namespace="shop")["virtual_machines"][0]["problem"]
+    problem = check_result(run, cluster, "quota", namespace="shop")["virtual_machines"][0]["problem"]
     assert problem.startswith("ApplicationAwareClusterResourceQuota both lacks 3Gi of requests.memory/vmi")
     cluster.answers["GET", "/applicationawareclusterresourcequotas"] = forbidden(
         "applicationawareclusterresourcequotas"
     )
     cluster.lists[copies] = [{"metadata": {"name": "both", "namespace": "shop"}, "spec": spec}]
-    result = quota_info(run, cluster, namespace="shop")
+    result = check_result(run, cluster, "quota", namespace="shop")
     assert (result["virtual_machines"][0]["problem"], result["warnings"]) == (problem, [])

@@ -1,29 +1,13 @@
 """The options preflight_quota and preflight_placement of virtual_machine: what fails a task before anything is sent."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from capacity_cluster import VMS, Manifest, Run, node, placement_lists
 
 from scripted_server import Store, forbidden
 
-Run = Callable[..., dict[str, Any]]
-Manifest = dict[str, Any]
-
-VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
 QUOTAS, NODES = "/api/v1/namespaces/shop/resourcequotas", "/api/v1/nodes"
-
-
-def node() -> Manifest:
-    labels = {
-        "kubernetes.io/arch": "amd64",
-        "kubernetes.io/hostname": "x",
-        "kubevirt.io/schedulable": "true",
-        "machine-type.node.kubevirt.io/q35": "true",
-    }
-    devices = {f"devices.kubevirt.io/{name}": "1k" for name in ("kvm", "tun", "vhost-net")}
-    amounts = {"cpu": "8", "memory": "10Gi", "ephemeral-storage": "100G", "pods": "110", **devices}
-    return {"metadata": {"name": "x", "labels": labels}, "status": {"allocatable": amounts}}
 
 
 def store(quota: str = "100Gi") -> Store:
@@ -36,12 +20,7 @@ def store(quota: str = "100Gi") -> Store:
             QUOTAS: [{"metadata": {"name": "team", "namespace": "shop"}, "spec": {"hard": hard}, "status": {}}],
             "/api/v1/namespaces/shop/limitranges": [],
             "/api/v1/namespaces/shop/pods": [],
-            "/api/v1/namespaces": [{"metadata": {"name": "shop"}}],
-            "/api/v1/pods": [],
-            NODES: [node()],
-            "/api/v1/persistentvolumeclaims": [],
-            "/api/v1/persistentvolumes": [],
-            "/apis/storage.k8s.io/v1/storageclasses": [],
+            **placement_lists(node()),
         }
     )
 

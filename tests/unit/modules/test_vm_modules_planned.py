@@ -100,6 +100,11 @@ def store(*vms: Manifest, types: list[Manifest] | None = None, revisions: list[M
             {"virtual_machines": [{"name": "a"}, {"name": "a"}], "namespace": "shop", "state": "started"},
             "virtual_machines[1] (a): name: another entry names shop/a too; remove one of them",
         ),
+        (
+            {"virtual_machines": [{"name": "a", "state": "begun"}], "namespace": "shop"},
+            "value of state must be one of: started, stopped, restarted, paused, unpaused, migrated, soft_rebooted, "
+            "got: begun found in virtual_machines",
+        ),
     ],
 )
 def test_contradictory_power_options_send_no_request(run: Run, options: Manifest, message: str) -> None:
@@ -133,10 +138,10 @@ def test_power_in_check_mode(run: Run) -> None:
     ("state", "more", "after"),
     [
         ("stopped", {}, {"status": "Stopped"}),
-        ("restarted", {}, {"status": "Running", "instance": "new"}),
-        ("paused", {}, {"status": "Paused", "instance": "guest"}),
-        ("started", {}, {"status": "Running", "instance": "new"}),
-        ("started", {"paused": True}, {"status": "Paused", "instance": "new"}),
+        ("restarted", {}, {"status": "Running", "vmi": "new"}),
+        ("paused", {}, {"status": "Paused", "vmi": "guest"}),
+        ("started", {}, {"status": "Running", "vmi": "new"}),
+        ("started", {"paused": True}, {"status": "Paused", "vmi": "new"}),
     ],
 )
 def test_check_mode_diff_shows_the_predicted_status(run: Run, state: str, more: Manifest, after: Manifest) -> None:
@@ -149,7 +154,7 @@ def test_check_mode_diff_shows_the_predicted_status(run: Run, state: str, more: 
     cluster.answers["PUT", ""] = (202, {})
     result = run("virtual_machine_power", cluster, check=True, state=state, namespace="shop", names=["a"], **more)
     (diff,) = result["diff"]
-    before = {"status": "Running", "instance": "guest"} if running else {"status": "Stopped"}
+    before = {"status": "Running", "vmi": "guest"} if running else {"status": "Stopped"}
     assert (diff["before"], diff["after"]) == (before, after)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from capacity_cluster import node, placement_lists
 from workload_cluster import TYPES, declared, instancetype, named, store
 
 from scripted_server import Store
@@ -16,32 +17,23 @@ def capacity(**lists: Any) -> Store:
     """A node with 16Gi, and a namespace with a quota of 1Gi; the smallest instancetype wants another node."""
     picky = instancetype("u1.small", 1, "2Gi")
     picky["spec"]["nodeSelector"] = {"disk": "fast"}
-    labels = {"kubernetes.io/arch": "amd64", "kubevirt.io/schedulable": "true"}
-    machine = {"machine-type.node.kubevirt.io/q35": "true"}
-    devices = {f"devices.kubevirt.io/{name}": "1k" for name in ("kvm", "tun", "vhost-net")}
-    amounts = {"cpu": "8", "memory": "16Gi", "ephemeral-storage": "100G", "pods": "110", **devices}
-    node = {"metadata": {"name": "x", "labels": {**labels, **machine}}, "status": {"allocatable": amounts}}
     quota = {
         "metadata": {"name": "team", "namespace": "shop"},
         "spec": {"hard": {"requests.memory": "1Gi"}},
         "status": {},
     }
+    shop = "namespaces/shop"
     empty = (
-        "/api/v1/pods",
-        "/api/v1/persistentvolumeclaims",
-        "/api/v1/persistentvolumes",
-        "/apis/storage.k8s.io/v1/storageclasses",
-        "/api/v1/namespaces/shop/limitranges",
-        "/api/v1/namespaces/shop/pods",
-        "/apis/kubevirt.io/v1/namespaces/shop/virtualmachineinstances",
+        f"/api/v1/{shop}/limitranges",
+        f"/api/v1/{shop}/pods",
+        f"/apis/kubevirt.io/v1/{shop}/virtualmachineinstances",
     )
     return store(
         **{
             **{path: [] for path in empty},
             TYPES: [picky, instancetype("u1.large", 2, "8Gi")],
-            "/api/v1/namespaces": [{"metadata": {"name": "shop"}}],
             "/api/v1/namespaces/shop/resourcequotas": [quota],
-            "/api/v1/nodes": [node],
+            **placement_lists(node(memory="16Gi")),
             **lists,
         }
     )

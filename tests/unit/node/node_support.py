@@ -1,4 +1,4 @@
-"""What the node's parts are given in tests: an API in memory, and caches of it."""
+"""An API in memory and its caches, for tests of the node's parts."""
 
 import copy
 from typing import Any, cast
@@ -11,7 +11,7 @@ Manifest = dict[str, Any]
 
 
 class Api:
-    """Stores objects by path. Of patches it knows merge patches, which do for the lists of status here, too."""
+    """Stores objects by path. It knows only merge patches, which suffice for the lists of status here, too."""
 
     def __init__(self) -> None:
         self.objects: dict[str, Manifest] = {}

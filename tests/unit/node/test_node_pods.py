@@ -38,6 +38,14 @@ def test_unmet_readiness_gate_keeps_pod_unready() -> None:
     assert conditions(pod_status.running(manifest))["Ready"] == "True"
 
 
+def test_a_silent_guest_fails_its_probe() -> None:
+    manifest = pod()
+    manifest["metadata"]["annotations"] = {"local-cluster.virtshape.dev/guest": "silent"}
+    assert conditions(pod_status.running(manifest))["Ready"] == "True"
+    manifest["spec"]["containers"][0]["readinessProbe"] = {"tcpSocket": {"port": 22}}
+    assert conditions(pod_status.running(manifest))["Ready"] == "False"
+
+
 def test_init_containers_are_done_and_sidecars_run() -> None:
     manifest = pod(initContainers=[{"name": "a", "image": "i"}, {"name": "b", "image": "i", "restartPolicy": "Always"}])
     first, second = pod_status.running(manifest)["initContainerStatuses"]

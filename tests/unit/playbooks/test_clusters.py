@@ -1,13 +1,11 @@
 """Playbooks over many clusters: which hosts they accept as clusters."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_environment import surroundings
+from ansible_environment import ansible
 
 REACHED = {"virtshape_host": "http://127.0.0.1:9", "virtshape_api_key": "x", "virtshape_retry_timeout": 0}
 INVENTORY = {
@@ -24,17 +22,13 @@ INVENTORY = {
 def play(folder: Path, playbook: str, *arguments: str, **variables: Any) -> str:
     """What a playbook that fails has printed, on one line."""
     (folder / "hosts.json").write_text(json.dumps(INVENTORY))
-    command = [str(Path(sys.executable).parent / "ansible-playbook"), f"virtshape.instancetypes.{playbook}"]
-    done = subprocess.run(
-        [*command, "-i", "hosts.json", "-e", json.dumps(variables), *arguments],
-        cwd=folder,
-        env={**surroundings(bare=True), "KUBECONFIG": "/nonexistent", "ANSIBLE_SHOW_CUSTOM_STATS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
+    settings = {"KUBECONFIG": "/nonexistent", "ANSIBLE_SHOW_CUSTOM_STATS": "1"}
+    options = ("-i", "hosts.json", "-e", json.dumps(variables), *arguments)
+    code, printed = ansible(
+        folder, "ansible-playbook", f"virtshape.instancetypes.{playbook}", *options, bare=True, **settings
     )
-    assert done.returncode == 2, done.stdout
-    return " ".join((done.stdout + done.stderr).split()).replace("''", "'")
+    assert code == 2, printed
+    return " ".join(printed.split()).replace("''", "'")
 
 
 def failed_hosts(output: str, reason: str) -> set[str]:

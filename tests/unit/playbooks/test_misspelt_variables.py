@@ -1,16 +1,14 @@
 """A misspelt variable of a role or playbook is refused, and none of those that there are."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from ansible_environment import ansible
 
 from plugins.plugin_utils._filter_functions.variables import unknown
 
@@ -36,18 +34,10 @@ def play(folder: Path, playbook: str | list[Any], **variables: Any) -> str:
     if not isinstance(playbook, str):
         (folder / "play.yml").write_text(json.dumps(playbook))
         playbook = "play.yml"
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "K8S_AUTH_"))}
-    environment |= {"ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"), "ANSIBLE_NOCOLOR": "1"}
-    done = subprocess.run(
-        [str(Path(sys.executable).parent / "ansible-playbook"), playbook, "-e", json.dumps(variables)],
-        cwd=folder,
-        env={**environment, "LC_ALL": "C.UTF-8", "KUBECONFIG": "/nonexistent"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2, done.stdout
-    return " ".join(done.stdout.split()).replace("''", "'")
+    options = ("-e", json.dumps(variables))
+    code, printed = ansible(folder, "ansible-playbook", playbook, *options, bare=True, KUBECONFIG="/nonexistent")
+    assert code == 2, printed
+    return " ".join(printed.split()).replace("''", "'")
 
 
 @pytest.mark.parametrize(("playbook", "of", "wrong", "right"), PLAYBOOKS)

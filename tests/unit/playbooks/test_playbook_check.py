@@ -1,10 +1,9 @@
 """The playbook check runs the same check as the command, and fails as it does."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from ansible_environment import ansible
 
 VM = """\
 apiVersion: kubevirt.io/v1
@@ -26,8 +25,6 @@ spec: {runStrategy: Always, instancetype: {name: INSTANCETYPE}, template: {spec:
 def test_the_playbook(tmp_path: Path, instancetype: str, options: str, code: int, message: str) -> None:
     (tmp_path / "vm.yaml").write_text(VM.replace("INSTANCETYPE", instancetype))
     variables = f"{{check_paths: [{tmp_path}], check_options: {options}}}"
-    program = str(Path(sys.executable).with_name("ansible-playbook"))
-    command = [program, "virtshape.instancetypes.check", "-e", variables]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    output = " ".join((done.stdout + done.stderr).split())
-    assert done.returncode == code and message in output.replace("''", "'"), output
+    ended, printed = ansible(tmp_path, "ansible-playbook", "virtshape.instancetypes.check", "-e", variables)
+    output = " ".join(printed.split())
+    assert ended == code and message in output.replace("''", "'"), output

@@ -1,13 +1,12 @@
 """VMs that are the hosts of an inventory: declared once, in the inventory's order, with a failure that names them."""
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_environment import ansible
 
 from scripted_server import Store, session_with, status
 
@@ -34,27 +33,9 @@ def play(store: Store, folder: Path, playbook: str | list[Any], *arguments: str,
     if not isinstance(playbook, str):
         (folder / "play.yml").write_text(json.dumps(playbook))
         playbook = "play.yml"
-    hidden = ("KUBECONFIG", "K8S_AUTH_", "ANSIBLE_")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(hidden)}
     with session_with(store) as session:
-        environment |= {
-            "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
-            "ANSIBLE_NOCOLOR": "1",
-            "K8S_AUTH_HOST": session.host,
-            "K8S_AUTH_API_KEY": "scripted-token",
-            "LC_ALL": "C.UTF-8",
-            **variables,
-        }
-        done = subprocess.run(
-            [str(Path(sys.executable).parent / "ansible-playbook"), "-i", "hosts.json", playbook, *arguments],
-            cwd=folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-    return done.returncode, done.stdout
+        settings = {"K8S_AUTH_HOST": session.host, "K8S_AUTH_API_KEY": "scripted-token", **variables}
+        return ansible(folder, "ansible-playbook", "-i", "hosts.json", playbook, *arguments, bare=True, **settings)
 
 
 def written(store: Store) -> list[str]:

@@ -1,15 +1,13 @@
 """The limit of requests a second of roles and playbooks reaches each task that asks the cluster."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from ansible_environment import ansible
 
 CHECKOUT = Path(__file__).parents[3]
 COLLECTION = "virtshape.instancetypes"
@@ -65,23 +63,10 @@ def test_without_one_there_is_no_limit(role: str) -> None:
 def test_the_module_gets_it(name: str, tmp_path: Path) -> None:
     playbook, variables = PLAYBOOKS[name]
     extra = {f"{name}_{option}": value for option, value in {**variables, "qps": "-1.5"}.items()}
-    environment = {
-        **{key: value for key, value in os.environ.items() if not key.startswith("K8S_AUTH_")},
-        "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
-        "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
-        "LC_ALL": "C.UTF-8",
-    }
-    command = [str(Path(sys.executable).with_name("ansible-playbook")), f"{COLLECTION}.{playbook}"]
     inventory = tmp_path / "hosts.json"
     inventory.write_text(json.dumps({"all": {"hosts": {"web": {"virtual_machine": {"namespace": "shop"}}}}}))
-    done = subprocess.run(
-        [*command, "-i", str(inventory), "-e", json.dumps(extra)],
-        env=environment,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    output = " ".join((done.stdout + done.stderr).split())
-    assert done.returncode == 2, output
+    options = ("-i", str(inventory), "-e", json.dumps(extra))
+    code, printed = ansible(tmp_path, "ansible-playbook", f"{COLLECTION}.{playbook}", *options)
+    output = " ".join(printed.split())
+    assert code == 2, output
     assert "qps: expected more than 0 requests a second, found -1.5; leave it out for no limit" in output

@@ -46,7 +46,7 @@ def test_known_image_names_objects_of_builtin_catalog(name: str, catalog: dict[t
 def test_known_image_gives_a_valid_boot_source(name: str) -> None:
     values = options(name)
 
-    assert source.representative(values)["metadata"]["name"] == name
+    assert source.represented_object(values)["metadata"]["name"] == name
     if values.get("image"):
         assert reference(values["image"]).registry == "quay.io" and values["schedule"] == "0 */12 * * *"
         cron = source.cron(values, source.defaults(values, []))

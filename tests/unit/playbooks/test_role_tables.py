@@ -72,7 +72,7 @@ def test_demo_rows_are_unbroken_in_yaml_output() -> None:
     def machine(memory: str) -> dict[str, Any]:
         known = {"instancetype": {"name": "u1.large"}, "preference": {"name": "windows.10.virtio"}, "status": "Running"}
         instance = {"guest": {"vcpus": 2, "memory": memory}}
-        return {"namespace": "demo-office", "name": "desktop-1", "instance": instance, **known}
+        return {"namespace": "demo-office", "name": "desktop-1", "vmi": instance, **known}
 
     refresh = {"changed": True, "name": "database", "method": "status", "restarted": True}
     lines = rendered(

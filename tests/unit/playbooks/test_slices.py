@@ -1,12 +1,11 @@
 """A job that AWX did not split says so; the variables are those that AWX 24.6.1 gave to such jobs."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
+
+from ansible_environment import ansible
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 REFRESH = {"awx_job_template_name": "KubeVirt: refresh"}
@@ -33,13 +32,6 @@ def test_sliced_job_is_refused_where_one_must_run(tmp_path: Path) -> None:
     tasks = [{"ansible.builtin.include_tasks": file, "vars": variables} for variables in SAY_SO + SAY_NOTHING]
     play = [{"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": tasks}]
     (tmp_path / "play.yml").write_text(json.dumps(play))
-    done = subprocess.run(
-        [str(Path(sys.executable).with_name("ansible-playbook")), "play.yml"],
-        cwd=tmp_path,
-        env={**os.environ, "ANSIBLE_NOCOLOR": "1", "ANSIBLE_STDOUT_CALLBACK": "default"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert re.findall(r"job_slices: (\d+) slices were asked for", done.stdout) == ["2", "3"], done.stdout
+    code, printed = ansible(tmp_path, "ansible-playbook", "play.yml")
+    assert code == 0, printed
+    assert re.findall(r"job_slices: (\d+) slices were asked for", printed) == ["2", "3"], printed

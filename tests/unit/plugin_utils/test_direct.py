@@ -11,8 +11,8 @@ import pytest
 from ansible.errors import AnsibleActionFail
 from ansible.module_utils import basic
 
-from plugins.module_utils._cluster.client.pool import display
-from plugins.module_utils._cluster.modules.outcome import Module, Outcome, Params, TaskContext
+from plugins.module_utils._cluster.client.concurrency import display
+from plugins.module_utils._cluster.modules.module import Module, Params, Result, TaskContext
 from plugins.plugin_utils import _action
 from plugins.plugin_utils._action import ModuleAction
 
@@ -47,14 +47,14 @@ class Here(ModuleAction):
 def execute(action: Here, task_vars: dict[str, Any] | None = None, **options: Any) -> Any:
     """What `_action` answers for a module that tells its options and environment."""
 
-    def answer(params: Params, task: TaskContext) -> Outcome:
+    def answer(params: Params, task: TaskContext) -> Result:
         task.warnings += ["old", "old"]
         display.get()("half done")
         os.environ["LEFT"] = "behind"
         if params["text"] == "fail":
-            return Outcome({"msg": f"failed with {params['key']}"}, failed=True)
-        surroundings = {"text": params["text"], "check": task.check, "flavour": os.environ.get("FLAVOUR")}
-        return Outcome({"changed": True, "pair": (1, 2), "key": params["key"], **surroundings})
+            return {"msg": f"failed with {params['key']}", "failed": True}
+        surroundings = {"text": params["text"], "check": task.check_mode, "flavour": os.environ.get("FLAVOUR")}
+        return {"changed": True, "pair": (1, 2), "key": params["key"], **surroundings}
 
     spec: dict[str, Any] = {"text": {"type": "str"}, "key": {"type": "str", "no_log": True}}
     module = Module({**spec, "kubeconfig": {"type": "raw"}}, answer)
@@ -92,7 +92,7 @@ def test_timeout_restores_the_state_of_the_worker() -> None:
     class TimedOut(BaseException):
         pass
 
-    def answer(_params: Params, _task: TaskContext) -> Outcome:
+    def answer(_params: Params, _task: TaskContext) -> Result:
         raise TimedOut
 
     before = gc.get_threshold(), dict(os.environ), basic._ANSIBLE_ARGS, sys.stdout

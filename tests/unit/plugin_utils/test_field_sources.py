@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._resolver.api import release, release_schema
+from plugins.module_utils._resolver.api.errors import KubeVirtError
 from plugins.plugin_utils import _field_sources
-from plugins.plugin_utils._filters import FilterError
 
 LARGE = {"cpu": {"guest": 4}, "memory": {"guest": "8Gi"}}
 CPU = "spec.domain.cpu"
@@ -109,7 +109,7 @@ def test_without_matchers_nothing_is_added() -> None:
 
 
 def test_conflicting_vm_is_not_expandable() -> None:
-    with pytest.raises(FilterError, match=r"spec.template.spec.domain.cpu.cores conflicts"):
+    with pytest.raises(KubeVirtError, match=r"spec.template.spec.domain.cpu.cores conflicts"):
         explained(template({"cpu": {"cores": 2}}), LARGE)
 
 

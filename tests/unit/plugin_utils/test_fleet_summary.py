@@ -62,10 +62,10 @@ def drifted(name: str, changed_at: str = "2026-02-20T08:00:00Z", **more: Any) ->
 
 def test_totals_of_promised_and_running_resources() -> None:
     stopped = vm("b", size="u1.large", status="Stopped")
-    del stopped["instance"]
-    ended = vm("c", instance={"phase": "Succeeded", "guest": {"vcpus": 1, "memory": "2Gi"}})
+    del stopped["vmi"]
+    ended = vm("c", vmi={"phase": "Succeeded", "guest": {"vcpus": 1, "memory": "2Gi"}})
     # Before a restart the guest has what it had.
-    old = vm("d", instance={"phase": "Running", "guest": {"vcpus": 4, "memory": "512Mi"}})
+    old = vm("d", vmi={"phase": "Running", "guest": {"vcpus": 4, "memory": "512Mi"}})
     unknown = vm("e", resources={}, problem="ControllerRevision e-1 not found")
     totals = fleet([vm("a"), stopped, ended, old, unknown], now=NOW)["totals"]
     assert (totals["virtual_machines"], totals["running"], totals["problems"]) == (5, 3, 1)
@@ -90,6 +90,21 @@ def test_vms_by_instancetype_and_preference() -> None:
         ("fedora", 4, 0),
         ("", 1, 0),
     ]
+
+
+def test_vms_that_do_not_run_have_a_line() -> None:
+    claim = {"state": "broken", "link": "claim", "problem": "the claim data does not exist"}
+    vms = [vm("a", diagnosis={"state": "runs"}), *(vm(name, diagnosis=claim) for name in "bc")]
+    vms.append(vm("d", diagnosis={**claim, "link": "quota"}))
+    result = fleet(vms, now=NOW)
+    assert (result["totals"]["diagnosed"], result["totals"]["broken"]) == (4, 3)
+    assert result["broken"] == [
+        {"link": "claim", "virtual_machines": ["shop/b", "shop/c"]},
+        {"link": "quota", "virtual_machines": ["shop/d"]},
+    ]
+    assert "claim 2 shop/b, shop/c" in page(vms).text
+    assert "All VMs run, or are stopped, as declared." in page(vms[:1]).text
+    assert "as declared" not in page([vm("a")]).text
 
 
 @pytest.mark.parametrize(
@@ -231,9 +246,7 @@ def test_names_are_escaped_in_html() -> None:
 def test_a_line_of_the_page_shows_the_vm() -> None:
     pinned = vm("a", instancetype=part("VirtualMachineInstancetype", "u1.small", generation=3, current_generation=5))
     pinned["instancetype"]["pinned"] = True
-    bare = vm(
-        "b", preference=None, resources={}, instance={"phase": "Running", "guest": {"vcpus": 1, "memory": "much"}}
-    )
+    bare = vm("b", preference=None, resources={}, vmi={"phase": "Running", "guest": {"vcpus": 1, "memory": "much"}})
     table = page([pinned, bare]).text.partition("All VMs")[2]
     assert "u1.small generation 3, now 5 pinned fedora 1 2 GiB 2025-01-01" in table
     assert "shop/ b Running u1.small ? ? 2025-01-01" in table

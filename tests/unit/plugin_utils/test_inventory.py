@@ -152,15 +152,15 @@ def test_variables_of_a_host() -> None:
     assert (result["vm_name"], result["vm_namespace"], result["vm_status"]) == ("vm-1", "shop", "Running")
     assert (result["vm_drifted"], result["vm_instancetype"]["state"]) == (True, "drifted")
     assert result["vm_resources"]["guest"]["vcpus"] == 1
-    assert result["vm_instance"]["guest_os"] == {"id": "fedora"}
-    (interface,) = result["vm_instance"]["interfaces"]
+    assert result["vm_vmi"]["guest_os"] == {"id": "fedora"}
+    (interface,) = result["vm_vmi"]["interfaces"]
     assert (interface["name"], interface["model"], interface["binding"]) == ("default", "virtio", "bridge")
     assert (interface["guest_name"], interface["mac"]) == ("eth0", "02:00")
     assert interface["addresses"] == ["10.0.0.7"]
     # What kubectl keeps has secrets in it.
     assert result["vm_annotations"] == {"note": "{{ x }}"}
     stopped = Server().hosts()[0]["vm-0.shop"]
-    assert "ansible_host" not in stopped and "vm_instance" not in stopped
+    assert "ansible_host" not in stopped and "vm_vmi" not in stopped
 
 
 def test_a_service_gives_address_and_port() -> None:
@@ -188,7 +188,7 @@ def guest(annotation: str = "", preference: str = "") -> dict[str, Any]:
 def test_agent_annotation_and_preference_tell_windows(
     manifest: dict[str, Any], agent: dict[str, str] | None, windows: bool
 ) -> None:
-    assert is_windows(manifest, {} if agent is None else {"instance": {"guest_os": agent}}) == windows
+    assert is_windows(manifest, {} if agent is None else {"vmi": {"guest_os": agent}}) == windows
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def objects(type_name: str, depth: int = DEPTH) -> st.SearchStrategy[dict[str, A
     always = st.fixed_dictionaries(required)
     if not optional:
         return always
-    # Of the dozens of fields a few: a random object should be deep rather than wide.
+    # A few of the dozens of fields: a random object should be deep rather than wide.
     chosen = st.lists(st.sampled_from(sorted(optional)), max_size=WIDTH, unique=True)
     some = chosen.flatmap(lambda names: st.fixed_dictionaries({name: optional[name] | st.none() for name in names}))
     return st.builds(lambda item, other: {**item, **other}, always, some)

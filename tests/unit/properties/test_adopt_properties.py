@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from objects import INSTANCETYPES, PREFERENCES, TEMPLATES
 
 from plugins.module_utils._resolver.api import schema
+from plugins.module_utils._resolver.api.errors import value_or_none
 from plugins.module_utils._resolver.api.matcher import MATCHER_FIELDS
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.choose import adopt
@@ -43,8 +44,8 @@ def is_allowed(vm: Spec, objects: lookup.Objects) -> bool:
 
 def created(vm: Spec, objects: lookup.Objects) -> Spec | None:
     """The VMI of a VM, or None where KubeVirt creates none."""
-    built = vmi.build(vm, Cluster(objects))
-    if built.spec is None or built.metadata is None:
+    built = value_or_none(vmi.build, vm, Cluster(objects))
+    if built is None:
         return None
     annotations = {key: value for key, value in (built.metadata.get("annotations") or {}).items() if key not in NAMES}
     set_vmi_defaults(built.spec, KubeVirt(NEWEST))
@@ -79,7 +80,7 @@ def test_an_expanded_vm_is_adopted(
     matchers = {"instancetype": {"name": "it"}, **({"preference": {"name": "pref"}} if both else {})}
     original = vm_of(template, **matchers)
     assume(is_allowed(original, objects))
-    expanded = expand.expand(original, Cluster(objects)).vm
+    expanded = value_or_none(expand.expand, original, Cluster(objects))
     assume(expanded is not None)
     assert expanded is not None
     explicit = vm_of(expanded["spec"]["template"])

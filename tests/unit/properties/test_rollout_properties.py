@@ -40,7 +40,7 @@ def planned(label: str, kind: str) -> dict[str, Any]:
         "down": down,
         "broken": broken,
         "touched": disruptive or down,
-        "former": {},
+        "previous": {},
         "state": {"instancetype": {"state": "drifted", "revision": "old"}},
     }
 
@@ -79,17 +79,17 @@ def run(state: Rollout, cluster: Cluster, luck: st.DataObject, clock: list[int])
         clock[0] += 1
         left = rollout.begin(state, str(clock[0]))
         while left and not state.stopped:
-            labels = rollout.wave(state, left, cluster.down)
+            labels = rollout.next_wave(state, left, cluster.down)
             if not labels:
-                state.stopped = rollout.no_room_for(state, left, cluster.down, 300)
+                state.stopped = rollout.room_timeout(state, left, cluster.down, 300)
                 break
-            rollout.changing(state, labels)
+            rollout.mark_in_progress(state, labels)
             assert state.ended or len(state.failures) >= len(labels)
-            rollout.changed(state, *cluster.change(labels))
+            rollout.record_results(state, *cluster.change(labels))
             left = [label for label in left if label not in labels]
             if left:
                 rollout.stop_if_too_many_failed(state)
-        rollout.judge(state, luck.draw(st.sampled_from(["", "", "", "the shop does not answer"])), 1)
+        rollout.end_batch(state, luck.draw(st.sampled_from(["", "", "", "the shop does not answer"])), 1)
 
 
 @given(fleets(), AMOUNTS, AMOUNTS, AMOUNTS, st.integers(0, 3), st.booleans(), st.data())
@@ -120,7 +120,7 @@ def test_runs_keep_their_limits(
     assert Rollout.of(state.as_data()) == state
 
     now = {label: {"instancetype": {"revision": "new"}} for label in cluster.refreshed}
-    had = rollout.to_roll_back(state, now, moves=False)
+    had = rollout.previous_revisions(state, now, moves=False)
     assert set(had) == set(cluster.refreshed)
     failed = [label for label in had if state.outcomes[label]["failed"]]
     assert list(had)[: len(failed)] == failed

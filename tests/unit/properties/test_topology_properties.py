@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from plugins.module_utils._resolver.api.errors import Panic
 from plugins.module_utils._resolver.api.fields.domain import ENUMS
-from plugins.module_utils._resolver.kubevirt.apply.topology import spread_indivisible, topology
+from plugins.module_utils._resolver.kubevirt.apply.topology import SpreadError, check_spread, topology
 
 VCPUS = st.integers(1, 2**32 - 1)
 RATIOS = st.integers(1, 64)
@@ -30,7 +30,11 @@ def test_spread_keeps_divisible_vcpus(vcpus: int, ratio: int, across: str | None
     """vCPUs that divide are all there; of others, which virt-api refuses, fewer than a coarser unit's are lost."""
     options: dict[str, Any] = {"ratio": ratio} if across is None else {"ratio": ratio, "across": across}
     preference = {"cpu": {"preferredCPUTopology": name, "spreadOptions": options}}
-    divides = spread_indivisible({"cpu": {"guest": vcpus}}, preference) is None
+    divides = True
+    try:
+        check_spread({"cpu": {"guest": vcpus}}, preference)
+    except SpreadError:
+        divides = False
     if vcpus == 1:
         assert product(1, preference) == 1
         return
@@ -42,7 +46,7 @@ def test_spread_keeps_divisible_vcpus(vcpus: int, ratio: int, across: str | None
 def test_multiples_divide(units: int, ratio: int, across: str) -> None:
     vcpus = units * ratio * (2 if across == "SocketsCoresThreads" else 1)
     preference = {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": ratio, "across": across}}}
-    assert spread_indivisible({"cpu": {"guest": vcpus}}, preference) is None
+    check_spread({"cpu": {"guest": vcpus}}, preference)
 
 
 @given(st.integers(2, 1000), st.sampled_from(ENUMS["SpreadAcross"]))

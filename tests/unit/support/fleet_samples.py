@@ -11,7 +11,7 @@ DAYS = ("2026-02-28T20:00:00Z", "2026-02-25T00:00:00Z", "2026-02-10T00:00:00Z", 
 
 
 def part(kind: str, name: str, state: str = "current", **more: Any) -> Result:
-    """What a VM has captured of an instancetype or a preference."""
+    """The captured revision of an instancetype or a preference."""
     return {
         "kind": kind,
         "name": name,
@@ -41,7 +41,7 @@ def vm(name: str, namespace: str = "shop", size: str = "u1.small", state: str = 
         "instancetype": part(f"{LABEL}Instancetype", size, state),
         "preference": part(f"{LABEL}Preference", "fedora"),
         "resources": {"guest": {"vcpus": vcpus, "memory_bytes": gib * 2**30}},
-        "instance": {"phase": "Running", "guest": {"vcpus": vcpus, "memory": f"{gib}Gi"}},
+        "vmi": {"phase": "Running", "guest": {"vcpus": vcpus, "memory": f"{gib}Gi"}},
         **more,
     }
 
@@ -77,7 +77,7 @@ def fleet(count: int) -> dict[str, list[Result]]:
         made["labels"] = {"team": ("web", "billing", "research", "")[number % 7 % 4]}
         made["instancetype"]["changed_at"] = changed
         if number % 4 == 1:
-            del made["instance"]
+            del made["vmi"]
             made["revisions_lost_by"] = ["backup", "snapshot"]
             made.update(status="Stopped", run_strategy="Halted")
         vms.append(made)
@@ -125,7 +125,7 @@ def random_fleet(count: int, seed: int) -> dict[str, list[Result]]:
         made["preference"] = part(f"{LABEL}Preference", draw.choice(("fedora", "rhel.9", "windows.2k22.virtio")))
         made["instancetype"]["changed_at"] = draw.choice(DAYS)
         if draw.random() < stopped:
-            del made["instance"]
+            del made["vmi"]
             made.update(status="Stopped", run_strategy="Halted", revisions_lost_by=["backup", "snapshot"])
         elif draw.random() < waiting:
             made.update(restart_required=True, restart_reason=draw.choice(REASONS))

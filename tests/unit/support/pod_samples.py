@@ -11,7 +11,9 @@ METADATA = {"name": "web", "namespace": "shop", "uid": "u"}
 
 
 def make_env(version: str = "1.9", **options: Any) -> Environment:
-    """An environment. options: of KubeVirt (configuration or gates, architecture, annotations), else of Environment.
+    """An environment.
+
+    options: the options of KubeVirt (configuration or gates, architecture, annotations), else of Environment.
 
     gates: feature gates that are on.
     """

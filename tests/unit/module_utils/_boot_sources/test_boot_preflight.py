@@ -26,7 +26,7 @@ def data_source(labels: Manifest | None = None, **source: Manifest) -> Manifest:
     ],
 )
 def test_content_of_a_data_source(source: Manifest, expected: tuple[str, str, str] | None) -> None:
-    assert preflight.content_key(data_source(**source)) == expected
+    assert preflight.target_of_content(data_source(**source)) == expected
 
 
 def test_overwritten_labels_have_a_warning() -> None:

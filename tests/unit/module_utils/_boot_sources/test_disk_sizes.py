@@ -6,6 +6,7 @@ import pytest
 
 from plugins.module_utils._boot_sources import disk_sizes
 from plugins.module_utils._boot_sources.disk_sizes import SmallDisk
+from plugins.module_utils._boot_sources.unusable_sources import boot_source_findings
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 
 PATH = "spec.dataVolumeTemplates[0]"
@@ -55,7 +56,7 @@ def test_warnings_name_the_remedy() -> None:
     assert disk_sizes.warning(DISK, classes(False)).endswith(f"only once; {refused}")
     assert (disk_sizes.cannot_grow(DISK, classes(True)), disk_sizes.cannot_grow(DISK, {})) == ("", "")
     assert disk_sizes.cannot_grow(DISK, classes(False)) == f"{line}, and {refused}"
-    assert disk_sizes.growth(DISK) == {"spec": requested("40Gi")}
+    assert disk_sizes.growth_patch(DISK) == {"spec": requested("40Gi")}
 
 
 def test_claims_never_shrink() -> None:
@@ -64,3 +65,6 @@ def test_claims_never_shrink() -> None:
     # The claim has not grown, so that the declaration is right again; or nobody lowers the size.
     assert list(disk_sizes.unshrinkable(vm("20Gi"), vm("40Gi"), claim("20Gi"))) == []
     assert list(disk_sizes.unshrinkable(vm("20Gi"), vm("20Gi"), claim("40Gi"))) == []
+    (found,) = boot_source_findings(vm("20Gi"), vm("40Gi"), claim("40Gi"))
+    assert (found.line, found.missing) == (text, False)
+    assert list(boot_source_findings(vm("20Gi"), None, claim("40Gi"))) == []

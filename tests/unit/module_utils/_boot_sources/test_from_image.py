@@ -186,7 +186,7 @@ def test_a_live_vm_keeps_its_matchers(matcher: Manifest) -> None:
     live = {**inferred(vm, FEDORA).vm, "status": {}}
 
     assert images_to_read(vm, live) == {}
-    assert matchers(reconcile(vm, live, "virtshape").manifest) == BOTH
+    assert matchers(reconcile(vm, live, "virtshape")[0]) == BOTH
 
 
 def test_only_required_inference_repeats_for_live_vm() -> None:

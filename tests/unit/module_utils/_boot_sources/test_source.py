@@ -6,7 +6,7 @@ import pytest
 
 from plugins.module_utils._boot_sources import cdi_webhooks as admission
 from plugins.module_utils._boot_sources import source
-from plugins.module_utils._boot_sources.source import Consumer, parse_consumer, refusal, reviews
+from plugins.module_utils._boot_sources.source import Consumer, missing_right, parse_consumer, reviews
 from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.api.manifest import Progress
 
@@ -43,7 +43,7 @@ def options(**params: Any) -> dict[str, Any]:
 )
 def test_invalid_options_raise(params: dict[str, Any], path: str) -> None:
     with pytest.raises(FieldError) as error:
-        source.representative(options(**params))
+        source.represented_object(options(**params))
     assert error.value.path == path
 
 
@@ -56,12 +56,12 @@ def test_valid_options_have_a_data_source() -> None:
         {"image_stream": "fedora", "schedule": "@daily"},
         {"upload": {"path": "x", "create": False, "volume": "a"}, "size": None},
     ):
-        manifest = source.representative(options(**params))
+        manifest = source.represented_object(options(**params))
         assert (manifest["kind"], manifest["metadata"]["name"]) == ("DataSource", "fedora")
 
 
 def test_a_labeled_object_stands_for_itself() -> None:
-    manifest = source.representative(options(state="labeled", kind="PersistentVolumeClaim", preference="fedora"))
+    manifest = source.represented_object(options(state="labeled", kind="PersistentVolumeClaim", preference="fedora"))
     assert (manifest["kind"], manifest["metadata"]["name"]) == ("PersistentVolumeClaim", "fedora")
 
 
@@ -267,6 +267,6 @@ def test_snapshot_clone_needs_one_right_or_two_others() -> None:
 
 
 def test_refusal_names_the_service_account() -> None:
-    assert "system:serviceaccount:shop:runner may not create datavolumes/source" in refusal(
-        parse_consumer("shop/runner"), "golden"
+    assert "system:serviceaccount:shop:runner may not create datavolumes/source" in missing_right(
+        parse_consumer("shop/runner"), "golden", "it"
     )

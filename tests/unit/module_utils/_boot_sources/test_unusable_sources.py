@@ -12,6 +12,7 @@ from plugins.module_utils._boot_sources.unusable_sources import (
     may_not_clone,
     unusable_sources,
 )
+from plugins.module_utils._resolver.api.errors import KubeVirtError
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 
 Manifest = dict[str, Any]
@@ -99,7 +100,9 @@ def test_an_unreadable_data_source_counts_as_usable() -> None:
 
     class Closed(Objects):
         def get(self, kind: str, namespace: str, name: str) -> Any:
-            return "a problem" if namespace == "images" else super().get(kind, namespace, name)
+            if namespace == "images":
+                raise KubeVirtError("forbidden")
+            return super().get(kind, namespace, name)
 
     assert list(unusable_sources(vm(by_reference("alias")), None, Closed([behind]))) == []
 

@@ -58,10 +58,10 @@ def test_patch_adds_missing_labels_and_digest_only() -> None:
 def test_volume_holds_a_file_once_processed() -> None:
     marked = {"annotations": {upload.DIGEST: "sha256:1"}}
     done = {"annotations": {**marked["annotations"], upload.POD_PHASE: "Succeeded"}}
-    assert upload.holds({"metadata": marked, "status": {"phase": "Succeeded"}}, "sha256:1")
-    assert upload.holds({"metadata": done, "status": {"phase": "Bound"}}, "sha256:1")
-    assert not upload.holds({"metadata": done}, "sha256:2")
-    assert not upload.holds({"metadata": marked, "status": {"phase": "Bound"}}, "sha256:1")
+    assert upload.is_filled_with({"metadata": marked, "status": {"phase": "Succeeded"}}, "sha256:1")
+    assert upload.is_filled_with({"metadata": done, "status": {"phase": "Bound"}}, "sha256:1")
+    assert not upload.is_filled_with({"metadata": done}, "sha256:2")
+    assert not upload.is_filled_with({"metadata": marked, "status": {"phase": "Bound"}}, "sha256:1")
 
 
 @pytest.mark.parametrize(

@@ -50,12 +50,12 @@ TYPES = [
     instancetype("u1.large", 2, "8Gi", "general.purpose"),
     instancetype("d1.small", 1, "2Gi", "dedicated.vcpu", cpu={"guest": 1, "dedicatedCPUPlacement": True}),
 ]
-PREFERENCES = [
+PREFERENCES = (
     preference("fedora", memory={"guest": "2Gi"}),
     preference("rhel.8", "linux,rhel"),
     preference("rhel.9", "linux,rhel", "RHEL Nine"),
     preference("windows.11", "hidden,windows", cpu={"guest": 2}),
-]
+)
 SOURCES = [
     data_source("golden/fedora", preference="fedora"),
     data_source("golden/rhel-next", preference="rhel.9", instancetype="u1.medium"),

@@ -17,10 +17,10 @@ REFERENCES = {"cpu": {"sockets": "${{CPUS}}"}, "memory": {"guest": "${MEMORY}"}}
 
 
 def converted(
-    *parameters: Manifest, domain: Manifest = REFERENCES, spec: Manifest | None = None, catalog: Any = CATALOG
+    *parameters: Manifest, domain: Manifest | None = None, spec: Manifest | None = None, catalog: Any = CATALOG
 ) -> Modernization:
     """A template of a VM with the domain. spec: more of the VMI's spec."""
-    inside = {"domain": {"devices": {}, **domain}, **(spec or {})}
+    inside = {"domain": {"devices": {}, **(domain or REFERENCES)}, **(spec or {})}
     machine = {
         "apiVersion": "kubevirt.io/v1",
         "kind": "VirtualMachine",

@@ -141,7 +141,7 @@ def test_rules_for_new_vms_spare_stored_ones() -> None:
     machine = vm(domain={"devices": {"interfaces": [{"name": "n", "slirp": {}}]}, "memory": {"guest": "1Gi"}})
     machine["spec"]["template"]["spec"].update(UNBOUND)
     here = Cluster(Objects([]), kubevirt("1.8.0"))
-    assert (refusal(machine, here), "discontinued" in refusal(machine, here, new=True)) == ("", True)
+    assert (refusal(machine, here), "discontinued" in refusal(machine, here, is_new=True)) == ("", True)
 
 
 def test_crash_of_kubevirt_is_a_refusal() -> None:

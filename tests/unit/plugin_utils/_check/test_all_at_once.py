@@ -60,7 +60,7 @@ def findings(text: str, tmp_path: Path) -> Iterator[tuple[str, str]]:
     file.write_text(text)
     options: argparse.Namespace = _parser().parse_args([str(file)])
     for finding in check(options).findings:
-        if finding.level == "error":
+        if finding.severity == "error":
             yield finding.field, finding.message
 
 

@@ -36,6 +36,32 @@ def test_changed_guests_are_shown_before_and_after(tmp_path: Path, capsys: pytes
     assert len(rows) == 1 and rows[0].startswith("| VirtualMachine shop/web | 1 vCPU, 2Gi | 1 vCPU, 4Gi | ")
 
 
+SIZE = """\
+apiVersion: instancetype.kubevirt.io/v1beta1
+kind: VirtualMachineInstancetype
+metadata: {name: own, namespace: shop}
+spec: {cpu: {guest: 1}, memory: {guest: MEMORY}}
+---
+"""
+
+
+def test_guests_change_with_their_instancetype_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    users = vm("own", "web").replace("{name: own}", "{name: own, kind: VirtualMachineInstancetype}")
+    others = vm("u1.small", "other") + vm("u1.nosuch", "wrong")
+    before, after = (SIZE.replace("MEMORY", memory) + users + others for memory in ("2Gi", "4Gi"))
+    rows = [line for line in comment(tmp_path, capsys, before, after) if line.startswith("| VirtualMachine ")]
+    assert rows == [
+        "| VirtualMachine shop/web | 1 vCPU, 2Gi | 1 vCPU, 4Gi | a refresh, then a live update |",
+    ]
+
+
+def test_guests_without_their_instancetype_are_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    users = vm("own").replace("{name: own}", "{name: own, kind: VirtualMachineInstancetype}")
+    lines = comment(tmp_path, capsys, SIZE.replace("MEMORY", "2Gi") + users, users)
+    assert not [line for line in lines if line.startswith("| VirtualMachine ")]
+    assert any(line.startswith("| error | ") and '"own" not found' in line for line in lines)
+
+
 def test_a_comment_without_base_has_findings_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "vm.yaml").write_text(vm("u1.medum"))
     assert command.main(["--format", "markdown", str(tmp_path)]) == 1

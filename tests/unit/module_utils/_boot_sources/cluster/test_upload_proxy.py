@@ -11,6 +11,7 @@ import pytest
 from tls_server import with_tls
 
 from plugins.module_utils._boot_sources.cluster import upload_proxy
+from plugins.module_utils._boot_sources.cluster.upload import proxy_connections
 
 SIZE = 300_000
 
@@ -67,7 +68,7 @@ def send(pool: Any, url: str, progress: list[int] | None = None) -> upload_proxy
 
 def test_file_is_sent_with_its_content_length(server: Server) -> None:
     result: list[int] = []
-    answer = send(upload_proxy.connections(), f"http://{server.address}/v1beta1/upload", result)
+    answer = send(proxy_connections({}), f"http://{server.address}/v1beta1/upload", result)
     assert answer == upload_proxy.UploadResponse(200, "said")
     assert server.bodies == [b"v" * SIZE]
     assert server.headers[0]["Authorization"] == "Bearer secret"
@@ -79,38 +80,38 @@ def test_file_is_sent_with_its_content_length(server: Server) -> None:
 
 def test_error_status_is_returned_as_response(server: Server) -> None:
     server.code = 503
-    pool = upload_proxy.connections()
+    pool = proxy_connections({})
     assert send(pool, f"http://{server.address}/") == upload_proxy.UploadResponse(503, "said")
-    assert not upload_proxy.takes_data(pool, f"http://{server.address}/", "secret")
+    assert not upload_proxy.accepts_uploads(pool, f"http://{server.address}/", "secret")
 
 
 def test_the_certificate_is_checked(server: Server, tmp_path: Path) -> None:
     authority = with_tls(server, tmp_path)
     url = f"https://{server.address}/v1beta1/upload"
-    refused = send(upload_proxy.connections(), url)
+    refused = send(proxy_connections({}), url)
     assert (refused.code, refused.final) == (None, True)
     assert "certificate verify failed" in refused.text
-    assert not upload_proxy.takes_data(upload_proxy.connections(), url, "secret")
+    assert not upload_proxy.accepts_uploads(proxy_connections({}), url, "secret")
     for pool in (
-        upload_proxy.connections(ca_cert=str(authority)),
-        upload_proxy.connections(validate_certs=False),
+        proxy_connections({"upload_proxy": {"ca_cert": str(authority)}}),
+        proxy_connections({"upload_proxy": {"validate_certs": False}}),
     ):
-        assert upload_proxy.takes_data(pool, url, "secret")
+        assert upload_proxy.accepts_uploads(pool, url, "secret")
         assert send(pool, url).code == 200
 
 
 def test_unreadable_ca_and_unreachable_proxy(server: Server) -> None:
     with pytest.raises(OSError, match="No such file"):
-        upload_proxy.connections(ca_cert="/no/such/file")
+        proxy_connections({"upload_proxy": {"ca_cert": "/no/such/file"}})
     address = server.address
     server.shutdown()
     server.server_close()
-    answer = send(upload_proxy.connections(), f"http://{address}/")
+    answer = send(proxy_connections({}), f"http://{address}/")
     assert (answer.code, answer.final) == (None, False)
     assert "refused" in answer.text
 
 
 def test_unsupported_scheme_is_a_final_failure() -> None:
-    assert not upload_proxy.takes_data(upload_proxy.connections(), "localhost:1/v1beta1/upload", "secret")
-    answer = send(upload_proxy.connections(), "localhost:1/v1beta1/upload")
+    assert not upload_proxy.accepts_uploads(proxy_connections({}), "localhost:1/v1beta1/upload", "secret")
+    answer = send(proxy_connections({}), "localhost:1/v1beta1/upload")
     assert (answer.code, answer.final) == (None, True)

@@ -10,11 +10,10 @@ import pytest
 import urllib3
 
 from plugins.module_utils._boot_sources.cluster import upload as act
-from plugins.module_utils._boot_sources.cluster import upload_proxy
 from plugins.module_utils._boot_sources.cluster.state import BootSourceState
 from plugins.module_utils._boot_sources.cluster.upload import UploadFailed, UploadProgress, upload
+from plugins.module_utils._cluster.client.concurrency import display
 from plugins.module_utils._cluster.client.errors import ApiError
-from plugins.module_utils._cluster.client.pool import display
 from plugins.module_utils._cluster.writes.engine import WriteSettings
 from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
 from plugins.module_utils._resolver.api.matcher import ObjectKey
@@ -49,7 +48,7 @@ class Proxy:
 def _time(monkeypatch: pytest.MonkeyPatch) -> Time:
     time = Time()
     monkeypatch.setattr(act, "time", time)
-    monkeypatch.setattr(upload_proxy, "connections", mock.Mock(return_value=Proxy()))
+    monkeypatch.setattr(act, "web_pool", mock.Mock(return_value=Proxy()))
     return time
 
 

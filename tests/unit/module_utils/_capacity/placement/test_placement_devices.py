@@ -7,7 +7,7 @@ from placement_samples import node_of, pod_of
 
 from plugins.module_utils._capacity.placement.batch import Batch
 from plugins.module_utils._capacity.placement.demand import Demand, DeviceObjects, demand, device_objects
-from plugins.module_utils._capacity.placement.devices import Allocator, selected, taken
+from plugins.module_utils._capacity.placement.devices import Allocator, allocated_devices, matches_selectors
 from plugins.module_utils._capacity.placement.fit import problem
 from plugins.module_utils._capacity.placement.state import ClusterState
 
@@ -91,7 +91,7 @@ def test_selectors_match_driver_and_attributes(expressions: list[str], expected:
         "firmware": {"version": "1.0.0"},
         "net.example.com/port": {"int": 2},
     }
-    assert selected(expressions, GPU, attributes) is expected
+    assert matches_selectors(expressions, GPU, attributes) is expected
 
 
 def test_claims_fit_where_enough_devices_are_free() -> None:
@@ -200,9 +200,9 @@ def test_allocated_devices_are_taken() -> None:
 
     own = {**claim(**allocated())}
     own["metadata"] = {**own["metadata"], "ownerReferences": [{"kind": "Pod", "name": "launcher"}]}
-    assert taken([own]) == {(GPU, "p", "d")}
-    assert taken([own], frozenset({("shop", "launcher")})) == set()
-    assert taken([claim(**allocated(adminAccess=True)), claim()]) == set()
+    assert allocated_devices([own]) == {(GPU, "p", "d")}
+    assert allocated_devices([own], frozenset({("shop", "launcher")})) == set()
+    assert allocated_devices([claim(**allocated(adminAccess=True)), claim()]) == set()
 
 
 def test_pods_take_devices_one_after_the_other() -> None:

@@ -7,7 +7,12 @@ from placement_samples import node_of, pod_of, state_of
 
 from plugins.module_utils._capacity.placement.batch import Batch
 from plugins.module_utils._capacity.placement.fit import problem
-from plugins.module_utils._capacity.placement.simulation import PlacementRequest, migration_target, running, simulate
+from plugins.module_utils._capacity.placement.simulation import (
+    PlacementRequest,
+    migration_target,
+    running_pods_by_vm,
+    simulate,
+)
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 LAUNCHER = {"kubevirt.io": "virt-launcher"}
@@ -44,9 +49,9 @@ def test_pods_with_anti_affinity_are_kept_apart() -> None:
 
 def test_number_of_further_pods_that_fit() -> None:
     batch = Batch(state_of(node_of("a"), node_of("b", pods="3"), node_of("c", cordoned=True), node_of("d", cpu="0")))
-    assert batch.additional(pod_of()) == 4 + 3
-    assert batch.additional(pod_of(requests={"example.com/gpu": "1"})) == 0
-    assert batch.additional(pod_of(requests={})) == 10 + 3 + 10
+    assert batch.remaining_pods(pod_of()) == 4 + 3
+    assert batch.remaining_pods(pod_of(requests={"example.com/gpu": "1"})) == 0
+    assert batch.remaining_pods(pod_of(requests={})) == 10 + 3 + 10
     assert Batch(state_of(node_of("a", cpu="0"))).place(pod_of(requests={"memory": "1"})) == 0
 
 
@@ -139,7 +144,7 @@ def test_new_vms_are_placed_in_order() -> None:
 
 def test_running_vms_have_a_migration_target() -> None:
     pods = [guest("web", "x"), guest("gone", "x")._replace(terminating=True), pod_of("other", node="y")]
-    assert list(running(pods)) == [("shop", "web")]
+    assert list(running_pods_by_vm(pods)) == [("shop", "web")]
     nodes = [node_of("x"), node_of("y")]
     for requests, fits in ((BIG, True), ({"cpu": "4"}, False)):
         moving = migration_target(guest("web", "x", requests), {})

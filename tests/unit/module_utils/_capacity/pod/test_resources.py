@@ -6,7 +6,7 @@ import pytest
 
 from plugins.module_utils._capacity.pod.environment import Environment
 from plugins.module_utils._capacity.pod.pod import Source
-from plugins.module_utils._capacity.pod.render import verdict
+from plugins.module_utils._capacity.pod.render import joint_verdict
 from plugins.module_utils._capacity.pod.resources import resources
 from plugins.module_utils._resolver.api import schema
 from plugins.module_utils._resolver.api.release import NEWEST
@@ -143,4 +143,4 @@ UNKNOWN = {"evaluated": False, "fits": False, "problem": "gone"}
     ],
 )
 def test_verdict(results: list[dict[str, Any]], evaluated: bool, fits: bool, problem: str) -> None:
-    assert verdict(results) == {"evaluated": evaluated, "fits": fits, "problem": problem}
+    assert joint_verdict(results) == {"evaluated": evaluated, "fits": fits, "problem": problem}
