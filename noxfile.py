@@ -45,6 +45,7 @@ NEEDED = (
     "pytest-timeout",
     "pytest-rerunfailures",
     "hypothesis",
+    "python-calamine",
     "sarif-pydantic",
 )
 # What follows from the version of ansible-core, and the tools that need one certain version.

@@ -1,17 +1,35 @@
 """The environment of the commands of Ansible that tests run."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 _OWN = ("KUBECONFIG", "K8S_AUTH_", "ANSIBLE_")
 
 
+def ansible(
+    folder: Path, program: str, *arguments: str, kubeconfig: object = "", bare: bool = False, **more: str
+) -> tuple[int, str]:
+    """The exit code of a command of Ansible that ran in a folder, and all that it printed; see `surroundings`."""
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name(program)), *arguments],
+        cwd=folder,
+        env=surroundings(kubeconfig, bare=bare, **more),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
 def surroundings(kubeconfig: object = "", *, bare: bool = False, **more: str) -> dict[str, str]:
     """The test run's environment, in which Ansible finds the checkout's collection and writes plain text.
 
-    kubeconfig: of the cluster, "" for none. bare: without the checkout's ansible.cfg, and without what the test run has
-    of Ansible and clusters. more: further variables.
+    kubeconfig: the kubeconfig of the cluster, "" for none. bare: without the checkout's ansible.cfg, and without what
+    the test run has of Ansible and clusters. more: further variables.
     """
     result = {name: value for name, value in os.environ.items() if not (bare and name.startswith(_OWN))}
     if not bare:

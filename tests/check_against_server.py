@@ -1,4 +1,4 @@
-"""What the check and a real cluster say of manifests as people wrote them."""
+"""The check's and a real cluster's findings about manifests that people wrote."""
 
 import json
 import re
@@ -41,7 +41,7 @@ _INDEX = re.compile(r"\[\d*\]|\.\d+(?=\.|$)")
 
 
 class Verdict(NamedTuple):
-    """refused: or accepted. fields: that are named, without indexes. message: of the first refusal."""
+    """refused: whether it is. fields: the named fields, without indexes. message: the message of the first refusal."""
 
     refused: bool
     fields: frozenset[str]
@@ -49,7 +49,10 @@ class Verdict(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """label: of the object, with its file. level: --validate. reason: why it is known, "" if it is not."""
+    """label: the label of the object, with its file.
+
+    level: the value of --validate. reason: why it is known, "" if it is not.
+    """
 
     label: str
     level: str
@@ -67,7 +70,10 @@ class Difference(NamedTuple):
 
 
 class File(NamedTuple):
-    """path: of the file. found: its VMs, instancetypes and preferences. unreadable: how many it has besides."""
+    """path: the path of the file.
+
+    found: its VMs, instancetypes and preferences. unreadable: how many it has besides.
+    """
 
     path: Path
     found: list[sources.SourceManifest]
@@ -111,7 +117,7 @@ def compared(
             entry
             for here in file.found
             for entry in objects.objects_of_manifest(here, kubevirt.release, "default")
-            if isinstance(entry, objects.Declared)
+            if isinstance(entry, objects.DeclaredObject)
         ]
         known = objects.KnownObjects([*catalog, *(entry.manifest for entry in entries)])
         for here in file.found:
@@ -140,10 +146,12 @@ def _ours(here: sources.SourceManifest, known: objects.KnownObjects, kubevirt: K
     for entry in objects.objects_of_manifest(here, kubevirt.release, "default"):
         if isinstance(entry, LocatedFinding):
             errors.append(entry)
-        elif isinstance(entry, objects.Declared):
+        elif isinstance(entry, objects.DeclaredObject):
             errors += evaluate.evaluate([entry], known, kubevirt, level)
     notes = "".join(item.message for item in errors if item.rule in ("unchecked", "not-found"))
-    errors = [item for item in errors if item.level == ERROR and (item.rule in _REFUSALS or "inferFrom" in item.field)]
+    errors = [
+        item for item in errors if item.severity == ERROR and (item.rule in _REFUSALS or "inferFrom" in item.field)
+    ]
     message = "; ".join(item.message for item in errors) or notes
     return Verdict(bool(errors), frozenset(_plain(item.field) for item in errors if item.field), message)
 
@@ -205,7 +213,7 @@ def _path(session: Session, manifest: Manifest) -> str:
 
 
 def _json(manifest: Manifest) -> Manifest:
-    """As JSON has it: YAML has dates."""
+    """Values of JSON: YAML has dates."""
     result: Manifest = json.loads(json.dumps(manifest, default=str))
     return result
 

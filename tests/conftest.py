@@ -1,4 +1,4 @@
-"""What all tests share: where they find the collection, and the one cluster of an integration run.
+"""Fixtures of all tests: the path of the collection, and the one cluster of an integration run.
 
 The collection is imported through a link in .cache, as Ansible finds it; see plugins_by_path.py for short names.
 

@@ -30,8 +30,8 @@ class Document(NamedTuple):
 def documents(environment: dict[str, list[str]], size: int = 0) -> Iterator[Document]:
     """The documents of an image for each architecture, each after those that it names; the last is the whole.
 
-    environment: the variables by architecture; a single one needs no index. size: of a layer that is named but is not
-    among the documents.
+    environment: the variables by architecture; a single one needs no index. size: the size of a layer that is named but
+    is not among the documents.
     """
     entries = []
     layers = [{"mediaType": _LAYER, "digest": f"sha256:{'0' * 64}", "size": size}] if size else []

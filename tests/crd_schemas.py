@@ -34,7 +34,7 @@ _SCALARS: Final[dict[str, dict[str, Any]]] = {
     "any": {"x-kubernetes-preserve-unknown-fields": True},
 }
 
-# What the real schemas restrict beyond the type.
+# The keywords by which the real schemas restrict more than the type.
 _LIMITS: Final[dict[tuple[str, str], dict[str, Any]]] = {
     ("MemoryInstancetype", "overcommitPercent"): {"minimum": 0, "maximum": 100},
     ("ReservedOverhead", "memLock"): {"enum": ["NotRequired", "Required"]},

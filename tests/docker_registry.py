@@ -16,7 +16,7 @@ from container_image import documents
 PROGRAM = shutil.which("docker-registry")
 _TIMEOUT = 30
 _BYTES = "application/octet-stream"
-# Of the password `secret`, made by htpasswd -B.
+# The hash of the password `secret`, made by htpasswd -B.
 _PASSWORD = "$2b$04$19TmrMUBnvtyu5o5OZ2lQuTHb36ExjURGKDWATq.uMprOG7b388GS"
 
 

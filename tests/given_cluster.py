@@ -1,4 +1,4 @@
-"""What the cluster that KUBECONFIG names has of what tests may need."""
+"""The features, among those that tests need, of the cluster that KUBECONFIG names."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,14 +23,14 @@ _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
 
 class Given(NamedTuple):
-    """release: of KubeVirt (``1.9.0``), "" if it is not known. has: names of FEATURES."""
+    """release: the release of KubeVirt (``1.9.0``), "" if it is not known. has: names of FEATURES."""
 
     release: str
     has: frozenset[str]
 
 
 def look(kubeconfig: Path) -> Given:
-    """Reads what the cluster has. What may not be read counts as not there; nothing is written."""
+    """Reads what the cluster has. An object that may not be read counts as absent; nothing is written."""
     with config.new_client_from_config(str(kubeconfig)) as connection:
         served = client.ApisApi(connection).get_api_versions().groups
         groups = {group.name for group in served}

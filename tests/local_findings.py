@@ -1,4 +1,4 @@
-"""What this collection says of a VM before anybody sends it: `virtshape-check`, and the preflight of the modules."""
+"""This collection's findings about a VM before it is sent: `virtshape-check`, and the preflight of the modules."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -20,7 +20,7 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check imp
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.command import EXTENSIONS
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.findings import LocatedFinding, Location
 from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.objects import (
-    Declared,
+    DeclaredObject,
     KnownObjects,
     objects_of_manifest,
 )
@@ -28,7 +28,7 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._check.sou
 
 Manifest = dict[str, Any]
 
-# Those of all capabilities that there are.
+# The checks of all installed capabilities.
 CHECKS = [check for extension in EXTENSIONS for check in extension.checks]
 
 
@@ -38,14 +38,14 @@ def errors(manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] =
     for entry in objects_of_manifest(SourceManifest(Location("vm.yaml"), manifest), kubevirt.release, "default"):
         if isinstance(entry, LocatedFinding):
             result.append(entry)
-        elif isinstance(entry, Declared):
+        elif isinstance(entry, DeclaredObject):
             known = KnownObjects([entry.manifest, *objects])
             result += evaluate.evaluate([entry], known, kubevirt, checks=CHECKS)
-    return [finding for finding in result if finding.level == ERROR]
+    return [finding for finding in result if finding.severity == ERROR]
 
 
 def causes(manifest: Manifest, kubevirt: KubeVirt) -> list[str]:
-    """What KubeVirt's webhook says of a new VM that is no instance type's matter, also where its form is wrong and the
+    """The findings of KubeVirt's webhook on a new VM that no instance type causes, also where its form is wrong and the
     check reads no further.
     """
     cluster = Cluster(Objects([]), kubevirt)
@@ -65,7 +65,7 @@ def causes(manifest: Manifest, kubevirt: KubeVirt) -> list[str]:
 def issues(
     manifest: Manifest, kubevirt: KubeVirt, objects: Iterable[Manifest] = (), live: Manifest | None = None
 ) -> list[Finding]:
-    """What preflight tells of a VM that is declared; none where the live one is so already."""
+    """The findings of preflight on a declared VM; none if the live one is the same."""
     known = KnownObjects(objects)
     cluster = Cluster(Objects(objects), kubevirt)
     planned = plan.present(manifest, live, None)

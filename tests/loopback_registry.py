@@ -34,7 +34,7 @@ class LoopbackRegistry(http.server.ThreadingHTTPServer):
     def push(self, name: str, tag: str, environment: dict[str, list[str]], size: int = 0) -> str:
         """Pushes an image for each architecture, one alone without an index; returns the digest of the whole.
 
-        size: of the image's layer, which is named but not there.
+        size: the size of the image's layer, which is named but not there.
         """
         *_parts, whole = made = list(documents(environment, size))
         for document in made:

@@ -13,8 +13,11 @@ PARTS = ("cpu", "clock", "features", "firmware", "ioThreadsPolicy")
 
 
 class Case(NamedTuple):
-    """presets: name → domain. domain, annotations: of the VMI. changes: what presets give to its domain. applied: names
-    of the presets of which KubeVirt says so. refused: KubeVirt creates no VMI."""
+    """presets: name → domain.
+
+    domain, annotations: fields of the VMI. changes: what presets give to its domain. applied: names of the presets of
+    which KubeVirt says so. refused: KubeVirt creates no VMI.
+    """
 
     presets: dict[str, dict[str, Any]]
     domain: Mapping[str, Any] = NOTHING

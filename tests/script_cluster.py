@@ -14,7 +14,7 @@ _FILES = Path(__file__).resolve().parents[1] / "roles" / "local_cluster" / "file
 
 @contextmanager
 def script_cluster(given: Path | None, name: str) -> Iterator[Path]:
-    """The path of a kubeconfig. name: of the local cluster, which is started unless a kubeconfig is given."""
+    """The path of a kubeconfig. name: the name of the local cluster, which is started unless a kubeconfig is given."""
     if given is not None:
         yield given
         return

@@ -1,12 +1,68 @@
-"""What all sets of vectors share: their command line, ``run.py DIR [--group G] [--failures N]``, and what tests say."""
+"""Common parts of all sets of vectors: their files, how a case is judged, and their command line."""
 
 import argparse
+import gzip
+import importlib
+import importlib.util
+import json
+import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 _SHOWN = 5
+_SHOWN_INPUT = 900
+_PYTHON = Path(__file__).resolve().parents[1] / ".venv" / "bin" / "python"
+
+Case = dict[str, Any]
+
+
+class Failure(NamedTuple):
+    """A case that was not answered as recorded: its name, what it asks, and a line for each difference."""
+
+    name: str
+    given: Any
+    reasons: list[str]
+
+    def __str__(self) -> str:
+        given = json.dumps(self.given, ensure_ascii=False)
+        if len(given) > _SHOWN_INPUT:
+            given = f"{given[:_SHOWN_INPUT]} ..."
+        return "\n".join([self.name, f"  input: {given}", *(f"  {reason}" for reason in self.reasons)])
+
+
+def groups(directory: Path) -> list[str]:
+    """The names of all groups below a directory, sorted: its files of lines of JSON, which may be compressed."""
+    files = [*directory.rglob("*.jsonl"), *directory.rglob("*.jsonl.gz")]
+    return sorted({file.relative_to(directory).as_posix().partition(".jsonl")[0] for file in files})
+
+
+def load(directory: Path, group: str) -> list[Case]:
+    """The cases of one group."""
+    plain, packed = (directory / f"{group}{ending}" for ending in (".jsonl", ".jsonl.gz"))
+    text = plain.read_bytes() if plain.exists() else gzip.decompress(packed.read_bytes())
+    return [json.loads(line) for line in text.splitlines() if line.strip()]
+
+
+def judged(
+    cases: Iterable[Case], judge: Callable[[Case], Iterable[str]], shown: Callable[[Case], tuple[str, Any]]
+) -> Iterator[Failure]:
+    """The failures among the cases, in their order.
+
+    judge: the differences of a case. shown: the name of a case, and what it asks.
+    """
+    for case in cases:
+        before = json.dumps(case)
+        try:
+            reasons = list(judge(case))
+        # Whatever is wrong with one case, the others are still run.
+        except Exception as error:
+            reasons = [f"raised {type(error).__name__}: {error}"]
+        if json.dumps(case) != before:
+            reasons.append("the input was changed")
+        if reasons:
+            yield Failure(*shown(case), reasons)
 
 
 def parser(description: str, group: str) -> argparse.ArgumentParser:
@@ -50,6 +106,23 @@ def run(
     if sums_up:
         print(f"\nall {total - len(failed)}/{total}")
     return 1 if failed else 0
+
+
+def command(description: str, group: str, module: str, needs: str) -> int:
+    """Runs the vectors of a module with `groups`, `load` and `failures`, and returns the exit code.
+
+    needs: a package that the checkout's virtual environment has, in which this starts anew where it is missing.
+    """
+    if importlib.util.find_spec(needs) is None and _PYTHON.exists():
+        os.execv(_PYTHON, [str(_PYTHON), *sys.argv])
+    cases_of = importlib.import_module(module)
+    arguments = parser(description, group).parse_args()
+
+    def judge(group: str) -> tuple[int, list[Failure]]:
+        cases = cases_of.load(arguments.directory, group)
+        return len(cases), list(cases_of.failures(group, cases))
+
+    return run(arguments, cases_of.groups(arguments.directory), judge)
 
 
 def failure_summary(failed: Sequence[Any], total: int) -> str:

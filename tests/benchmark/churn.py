@@ -1,6 +1,6 @@
 """Whether the local cluster stays as large as it is under churn: ``churn.py [--minutes N] [--rate R] ...``.
 
-Halted VMs stand by the whole time. Beside them VMs live their lives at a steady rate: created, started, given another
+Halted VMs stand by the whole time. Other VMs live their lives at a steady rate: created, started, given another
 instancetype while they run, stopped (every other one; the rest are deleted running) and deleted. Each minute it prints
 the memory of each process and how many objects there are. The cluster is one of its own, removed at the end.
 """

@@ -1,4 +1,4 @@
-"""What the benchmarks of the local cluster share: its launcher, a client, and the objects they make."""
+"""Support of the local cluster's benchmarks: its launcher, a client, and the objects they make."""
 
 import asyncio
 import json
@@ -58,7 +58,7 @@ def cluster() -> Iterator[Path]:
 
 
 def cost(directory: Path) -> Cost:
-    """What each process of the cluster takes now."""
+    """The load of each process of the cluster now."""
     processes = launch("status", directory)["processes"]
     result = Cost({}, {}, {})
     for part in PARTS:

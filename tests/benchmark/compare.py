@@ -1,7 +1,7 @@
 """This checkout beside another commit, in pairs: ``compare.py BASE [--rounds N] [--vms N] [--limit PERCENT]``.
 
 Each round measures both, one right after the other and each first in turn, so that whatever else the machine does meets
-both. What counts is the ratio within a round: its median over the rounds, and the range that holds the median with 95
+both. The result is the ratio within a round: its median over the rounds, and the range that holds the median with 95
 percent confidence. Ends with 1 if a measure is worse by more than the limit, and by more than chance explains.
 """
 

@@ -1,4 +1,4 @@
-"""What the local cluster costs: ``local_cluster.py [--vms N] [--rounds N] [--starts N] [--out FILE]``.
+"""The cost of the local cluster: ``local_cluster.py [--vms N] [--rounds N] [--starts N] [--out FILE]``.
 
 Time of a start, memory when idle, rate of creating halted VMs through the webhooks with both revisions captured, and
 memory over rounds of creating and deleting them. The cluster is one of its own, removed at the end. No assertion on

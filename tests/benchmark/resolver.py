@@ -1,7 +1,7 @@
 """How fast the resolver is: ``resolver.py [--rounds N] [--profile] [--out FILE]``.
 
 A case is what a caller has and wants as JSON: parse VM, instancetype and preference, apply, serialise the answer.
-One thread, the standard library alone, the 2,000 cases of random/apply-a.jsonl; no assertion on time is made
+One thread, the standard library alone, the cases of random/apply-a.jsonl; no assertion on time is made
 anywhere, so run it on an idle machine and compare with docs/benchmarks.md. The environment variable MEASURED names
 another checkout to measure.
 """
@@ -27,7 +27,7 @@ COLLECTIONS = MEASURED / ".cache" / "collections"
 FILTERS = "ansible_collections.virtshape.instancetypes.plugins.plugin_utils._filter_functions.vm"
 CASES = CHECKOUT / "tests" / "conformance" / "vectors" / "random" / "apply-a.jsonl"
 IMPORTS = 11
-# As json.dumps has it, but made once and without a look for objects that hold themselves.
+# An encoder like that of json.dumps, but made once and without a check for objects that contain themselves.
 ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
 
 sys.path.insert(0, str(MODULE_UTILS))
@@ -104,7 +104,7 @@ def answer(case: dict[str, Any]) -> Any:
 
 
 def canonical(case: dict[str, Any]) -> None:
-    """What `answer` does before it applies anything."""
+    """The first steps of `answer`, before it applies anything."""
     schema.canonical("VirtualMachineInstanceTemplateSpec", case["vm"]["spec"].get("template"))
     for part, type_name in (
         ("instancetype", "VirtualMachineInstancetypeSpec"),

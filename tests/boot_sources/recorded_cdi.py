@@ -1,7 +1,7 @@
 """The cluster of a recording of `virtctl image-upload`: an API server with CDI's kinds, and CDI's upload proxy.
 
-Objects live in memory. What the API server refused in the recording it refuses here, since its validation is no part of
-what is compared; readiness, events and the proxy's answers are those of the case.
+Objects live in memory. The API server refuses the objects that it refused in the recording, since its validation is
+not compared; readiness, events and the proxy's answers are those of the case.
 """
 
 import hashlib
@@ -70,7 +70,7 @@ class RecordedSession(Session):
         return any(plural != "datasources" for plural, _name in self._existed)
 
     def objects(self) -> list[Case]:
-        """What there is at the end, as recordings have it."""
+        """The objects at the end, in the form of recordings."""
         result = []
         for key, item in self._objects.items():
             metadata = {name: value for name, value in item["metadata"].items() if name != "uid"}
@@ -137,7 +137,7 @@ class RecordedSession(Session):
         return result
 
     def _complete(self, claim: Case, ready: str) -> None:
-        """What CDI's upload controller writes to a claim."""
+        """Writes the annotations of CDI's upload controller to a claim."""
         annotations = claim["metadata"].setdefault("annotations", {})
         if _TARGET in annotations and (ready == "now" or (ready == "after-events" and self._events_listed)):
             annotations.setdefault(f"{_CDI}/storage.pod.ready", "true")

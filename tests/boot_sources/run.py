@@ -5,34 +5,15 @@ Prints ``GROUP passed/total`` for each file below DIR and then the first failure
 path. Exits 1 if a case fails, 2 if there is none.
 """
 
-import importlib.util
-import os
 import sys
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from vector_run import parser, run
+from vector_run import command
 
-_PYTHON = Path(__file__).resolve().parents[2] / ".venv" / "bin" / "python"
-
-
-def main() -> int:
-    """Runs the groups asked for and returns the exit code."""
-    from boot_cases import Failure, failures, groups, load
-
-    result = "Compare boot sources with what CDI's own code answered, and uploads with those of virtctl."
-    arguments = parser(result, "webhook/datavolumes").parse_args()
-
-    def judge(group: str) -> tuple[int, list[Failure]]:
-        cases = load(arguments.directory, group)
-        return len(cases), list(failures(group, cases))
-
-    return run(arguments, groups(arguments.directory), judge)
-
+DESCRIPTION = "Compare boot sources with what CDI's own code answered, and uploads with those of virtctl."
 
 if __name__ == "__main__":
-    # Uploads go through the kubernetes client's connections, which the checkout's virtual environment has.
-    if importlib.util.find_spec("kubernetes") is None and _PYTHON.exists():
-        os.execv(_PYTHON, [str(_PYTHON), *sys.argv])
-    sys.exit(main())
+    # Uploads go through the kubernetes client's connections.
+    sys.exit(command(DESCRIPTION, "webhook/datavolumes", "boot_cases", "kubernetes"))

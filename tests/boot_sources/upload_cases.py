@@ -1,8 +1,9 @@
 """Recordings of `virtctl image-upload`: run through the collection's upload, compared.
 
 Compared are whether it ends well, the requests in their order with their bodies, the objects at the end and, of what
-fails, the message: our words are translated to virtctl's in `_SAID`. What is mended here is a rule of `_mended`, which
-changes what is expected. Left out are DataSources: the module declares one afterwards, as that of any boot source.
+fails, the message: our words are translated to virtctl's in `_SAID`. Each intended difference is a rule of `_mended`,
+which changes the expected result. Left out are DataSources: the module declares one afterwards, as that of any boot
+source.
 """
 
 import hashlib
@@ -19,10 +20,12 @@ from recorded_cdi import ADDRESS, HOST, RecordedSession
 from upload_flags import Refused, Wish, wish
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster import upload as act
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster import upload_proxy
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster.boot_source import _SPEC
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.cluster.state import BootSourceState
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.source import OWNER, representative
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.source import (
+    OWNER,
+    represented_object,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import WriteSettings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
@@ -95,7 +98,7 @@ class _Time:
 
 
 def run(case: Case) -> tuple[Case, Case]:
-    """What is expected of a case, and what came of it."""
+    """The expected and the actual result of a case."""
     session = RecordedSession(case)
     with tempfile.TemporaryDirectory() as folder:
         for name, size in _FILES.items():
@@ -127,11 +130,11 @@ def _upload(session: RecordedSession, given: Wish, folder: Path) -> None:
         raise Refused(result.error_messages[0])
     if not session.has_volumes:
         # virtctl asks for no size of a volume that exists.
-        representative(result.validated_parameters)
+        represented_object(result.validated_parameters)
     name = given.options["name"]
     entry = DeclaredObject(name, ObjectKey("", _NAMESPACE, name), "present", {}, options=result.validated_parameters)
     boot_source = BootSourceState(DeclareOutcome(entry), labels=given.labels, volume=name)
-    connections = mock.patch.object(upload_proxy, "connections", return_value=session.proxy)
+    connections = mock.patch.object(act, "web_pool", return_value=session.proxy)
     with connections, mock.patch.object(act, "time", _Time()):
         act.upload(session, boot_source, WriteSettings(wait=True, wait_timeout=_DAY))
 
@@ -139,7 +142,7 @@ def _upload(session: RecordedSession, given: Wish, folder: Path) -> None:
 def _expected(case: Case, given: Wish | None, asked: bool) -> Case:
     expect = deepcopy(case["expect"])
     for request in expect["requests"]:
-        # Of files other than disk.img only the length is known: their bytes were the recording machine's.
+        # Only the length of files other than disk.img is known: their bytes were the recording machine's.
         if "body_sha256" in request:
             request["body_sha256"] = hashlib.sha256(_IMAGE[: request["body_bytes"]]).hexdigest()
     expected = {
@@ -150,13 +153,13 @@ def _expected(case: Case, given: Wish | None, asked: bool) -> Case:
     if given is not None:
         _mended(expected, given, bool(expect.get("never_ends")))
     if expected["error"] and not asked:
-        # What is wrong with the options alone is said before any request.
+        # Errors of the options alone come before any request.
         expected["requests"] = [request for request in expected["requests"] if request["method"] != "GET"]
     return expected
 
 
 def _mended(expected: Case, given: Wish, never_ends: bool) -> None:
-    """What virtctl does otherwise, on purpose."""
+    """The intended differences from virtctl."""
     requests = expected["requests"]
     if given.options["upload"]["tries"] == 0 and never_ends:
         _mend_no_tries(requests)

@@ -16,11 +16,11 @@ _MOST_WORDS = 2
 
 
 class Refused(Exception):
-    """A command line that virtctl refuses, in its words. What it is about is no option here, or another one."""
+    """A command line that virtctl refuses, in its words. Its flag is no option here, or another one."""
 
 
 class Wish(NamedTuple):
-    """options: of the module. labels: the defaults for VMs."""
+    """options: the options of the module. labels: the defaults for VMs."""
 
     options: dict[str, Any]
     labels: dict[str, str]

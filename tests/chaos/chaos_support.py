@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -64,7 +63,7 @@ class Faulty:
 
 
 class Shop:
-    """A namespace. What is looked at to judge goes past the proxy."""
+    """A namespace. Requests that only judge the run bypass the proxy."""
 
     def __init__(self, faulty: Faulty, namespace: str, vms: client.CustomObjectsApi, apps: client.AppsV1Api) -> None:
         self.faulty, self.namespace = faulty, namespace
@@ -127,7 +126,7 @@ class Shop:
         return self.run("virtual_machine", virtual_machines=entries, state="absent", **{**waits, **options})
 
     def vms(self) -> dict[str, Manifest]:
-        """What there is, by name."""
+        """The existing objects by name."""
         result = self._vms.list_namespaced_custom_object(*VMS, self.namespace, "virtualmachines")["items"]
         return {item["metadata"]["name"]: item for item in result}
 
@@ -169,11 +168,3 @@ def finished(process: subprocess.Popen[str]) -> Manifest:
     assert process.returncode == 0, errors
     result: Manifest = json.loads(output)
     return result
-
-
-def wait_until(done: Callable[[], bool], pause: float = 0.05, timeout: float = TIMEOUT) -> None:
-    """Waits for it to be so."""
-    deadline = time.monotonic() + timeout
-    while not done():
-        assert time.monotonic() < deadline, "it did not come to be"
-        time.sleep(pause)

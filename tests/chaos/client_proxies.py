@@ -66,7 +66,7 @@ class ClientProxy(proxy.Proxy):
         self.set_faults({"rules": list(rules), "seed": 1})
 
     def disturb(self, rule: Manifest, first: int, every: int) -> None:
-        """As `rules`, with a rule for the first attempt of each `every`th request from number `first` on."""
+        """The `rules`, with one more for the first attempt of each `every`th request from number `first` on."""
         self.rules()
         self._faults = DisturbedRequests(rule, first, every)
 

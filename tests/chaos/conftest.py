@@ -38,15 +38,17 @@ def _shop(faulty: Faulty, test: str) -> Iterator[Shop]:
         client.CoreV1Api(connection).create_namespace({"metadata": {"name": name}})
         made = Shop(faulty, name, client.CustomObjectsApi(connection), client.AppsV1Api(connection))
         made.size()
-        yield made
-        client.CoreV1Api(connection).delete_namespace(name)
+        try:
+            yield made
+        finally:
+            client.CoreV1Api(connection).delete_namespace(name)
 
 
 @pytest.fixture
 def shop(faulty: Faulty, request: pytest.FixtureRequest) -> Iterator[Shop]:
     """A namespace with an instancetype and a preference; no rule is left of the test before, and none after."""
     faulty.rules()
-    with _shop(faulty, request.node.name) as made:  # pylint: disable=contextmanager-generator-missing-cleanup
+    with _shop(faulty, request.node.name) as made:
         yield made
         faulty.rules()
 
@@ -54,5 +56,5 @@ def shop(faulty: Faulty, request: pytest.FixtureRequest) -> Iterator[Shop]:
 @pytest.fixture
 def other_shop(faulty: Faulty, request: pytest.FixtureRequest) -> Iterator[Shop]:
     """Another namespace of the same kind."""
-    with _shop(faulty, request.node.name) as made:  # pylint: disable=contextmanager-generator-missing-cleanup
+    with _shop(faulty, request.node.name) as made:
         yield made

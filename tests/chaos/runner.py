@@ -1,4 +1,4 @@
-"""What can be killed: modules, forked from a process that has imported them, and playbooks."""
+"""Runs that can be killed: modules, forked from a process that has imported them, and playbooks."""
 
 import contextlib
 import importlib
@@ -88,7 +88,7 @@ class Play:
     def kill(self) -> None:
         """SIGKILL to ansible-playbook, and to the workers and modules that have process groups of their own."""
         frozen: list[int] = []
-        # What is stopped starts no other process, so that none is forgotten.
+        # A stopped process starts no other one, so that none is forgotten.
         while result := [pid for pid in [self._process.pid, *_descendants(self._process.pid)] if pid not in frozen]:
             _signal(result, signal.SIGSTOP)
             frozen += result

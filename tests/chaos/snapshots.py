@@ -1,4 +1,4 @@
-"""What there is in a namespace, without what differs between two runs that do the same; and which guests there were."""
+"""The objects in a namespace, without the differences between two equal runs, and the guests that there were."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _GENERATION = "instancetype.kubevirt.io/object-generation"
 
 
 class Namespace:
-    """The objects of a namespace. kubeconfig: of an administrator, past all proxies."""
+    """The objects of a namespace. kubeconfig: the kubeconfig of an administrator, past all proxies."""
 
     def __init__(self, kubeconfig: str, name: str) -> None:
         self._connection = config.new_client_from_config(kubeconfig)
@@ -46,7 +46,7 @@ class Namespace:
         return {item["metadata"]["name"]: item["metadata"]["uid"] for item in self.list("virtualmachineinstances")}
 
     def snapshot(self) -> dict[str, Any]:
-        """What must be the same in the end: nothing of it depends on uids, versions, times or generations."""
+        """The values that must be the same in the end: none depends on uids, versions, times or generations."""
         now = self._generations()
         revisions = {item["metadata"]["name"]: _revision(item, now) for item in self.list("controllerrevisions")}
         claims = self._core.list_namespaced_persistent_volume_claim(self._name).items
@@ -91,7 +91,7 @@ def _metadata(one: Manifest) -> Manifest:
 
 
 def _revision(one: Manifest, now: dict[str, int]) -> str:
-    """Of which VM it is, and which object it holds, as it was how many generations ago."""
+    """The VM of a revision, the object that it holds, and how many generations ago."""
     labels = one["metadata"].get("labels") or {}
     owners = ",".join(owner["name"] for owner in one["metadata"].get("ownerReferences", []))
     name = labels.get("instancetype.kubevirt.io/object-name")

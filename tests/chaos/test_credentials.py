@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 import yaml
 from kubernetes import client, config
+from waiting import wait_until
 
-from chaos_support import TIMEOUT, Shop, failures, finished, names, wait_until
+from chaos_support import TIMEOUT, Shop, failures, finished, names
 
 PLUGIN = """#!{python}
 import json, pathlib

@@ -20,8 +20,9 @@ import pytest
 from client_proxies import ClientProxy, client_proxies
 from runner import Play, Run
 from snapshots import Guests, Namespace, difference
+from waiting import wait_until
 
-from chaos_support import TIMEOUT, WRITES, Faulty, Shop, names, wait_until
+from chaos_support import TIMEOUT, WRITES, Faulty, Shop, names
 from fault_proxy.request import RequestInfo
 from fault_proxy.rules import Faults
 from fleet_support import Fleet

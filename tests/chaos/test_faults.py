@@ -28,7 +28,12 @@ FAULTS: dict[str, list[dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+DAILY = ("reset after the write", "429", "409", "410", "watch cut")
+"""One of each kind. test_fault_proxy.py has what a single request does about the others, each day too."""
+FURTHER = pytest.mark.nightly("a further fault of a kind")
+
+
+@pytest.mark.parametrize("fault", [name if name in DAILY else pytest.param(name, marks=FURTHER) for name in FAULTS])
 def test_run_converges_despite_the_fault(shop: Shop, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "_PAGE", 3)
     expected = names(COUNT)
@@ -65,7 +70,7 @@ def entries(shop: Shop, left: list[str]) -> list[dict[str, Any]]:
     return [{"name": name, "run_strategy": shop.vms()[name]["spec"]["runStrategy"]} for name in left]
 
 
-@pytest.mark.parametrize("fault", ["reset", "status"])
+@pytest.mark.parametrize("fault", ["reset", pytest.param("status", marks=FURTHER)])
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_power_verbs_are_carried_out_once(shop: Shop, fault: str, when: str) -> None:
     expected = names(4)
@@ -85,7 +90,7 @@ def test_power_verbs_are_carried_out_once(shop: Shop, fault: str, when: str) -> 
 
 def instances(shop: Shop) -> dict[str, str]:
     result = shop.run("virtual_machine_info")["virtual_machines"]
-    return {item["name"]: item["instance"]["uid"] for item in result if "instance" in item}
+    return {item["name"]: item["vmi"]["uid"] for item in result if "vmi" in item}
 
 
 def test_permanent_fault_fails_its_vm_only(shop: Shop) -> None:

@@ -14,8 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from waiting import wait_until
 
-from chaos_support import TIMEOUT, Shop, finished, names, wait_until
+from chaos_support import TIMEOUT, Shop, finished, names
 
 pytestmark = pytest.mark.nightly("random faults and kills; test_faults has each fault by itself")
 

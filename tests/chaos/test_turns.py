@@ -22,8 +22,9 @@ from client_proxies import client_proxies
 from runner import Run
 from snapshots import Namespace, difference
 from turns import Turns, TurnWay
+from waiting import wait_until
 
-from chaos_support import TIMEOUT, Shop, names, wait_until
+from chaos_support import TIMEOUT, Shop, names
 
 Manifest = dict[str, Any]
 
@@ -192,7 +193,7 @@ def test_two_runs_and_a_user(shop: Shop, other_shop: Shop, tmp_path: Path, seed:
         return not different
 
     try:
-        wait_until(same, pause=0.1, timeout=LATEST)
+        wait_until(same, pause=0.1, seconds=LATEST)
     except AssertionError:
         raise AssertionError("\n".join([f"seed {seed}: apart and at once:", *different, *order])) from None
     finally:

@@ -17,7 +17,7 @@ PAUSE = 1.0
 
 
 class Turns:
-    """Whose request is next. clients: those that take part, until they leave. order: what was done, for a message."""
+    """The client whose request is next. clients: the clients until they leave. order: the past turns, for a message."""
 
     def __init__(self, clients: list[str], seed: int) -> None:
         self._chance = random.Random(seed)

@@ -1,4 +1,4 @@
-"""What kube-scheduler and what the resolver say of the pods of a cluster."""
+"""The judgements of kube-scheduler and of the resolver on the pods of a cluster."""
 
 import gzip
 import json
@@ -21,7 +21,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.devices import (  # noqa: E402
     Allocator,
-    taken,
+    allocated_devices,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.objects import (  # noqa: E402
     PodInfo,
@@ -55,7 +55,7 @@ class Ours(NamedTuple):
 
 
 def ours(case: Case) -> list[Ours]:
-    """What the resolver says of each pending pod of a cluster."""
+    """The resolver's judgement on each pending pod of a cluster."""
     placing = Batch(_state(case))
     names = [node.name for node in placing.state.nodes]
     return [
@@ -86,7 +86,7 @@ def _resources(case: Case) -> DeviceObjects:
 
 def _state(case: Case) -> ClusterState:
     spaces = {name: {"kubernetes.io/metadata.name": name} for name in ("shop", "office")}
-    allocator = Allocator(case.get("slices", ()), taken(case.get("device_claims", ())))
+    allocator = Allocator(case.get("slices", ()), allocated_devices(case.get("device_claims", ())))
     return ClusterState(map(node, case["nodes"]), map(from_manifest, case["pods"]), spaces, allocator)
 
 
@@ -98,7 +98,7 @@ def judge(cases: list[Case]) -> Verdicts:
 
 
 def recorded() -> Verdicts:
-    """What kube-scheduler said of the clusters with the seeds 0, 1, ..."""
+    """The judgements of kube-scheduler on the clusters with the seeds 0, 1, ..."""
     if not RECORDED.exists():
         return []
     verdicts: Verdicts = json.loads(gzip.decompress(RECORDED.read_bytes()))

@@ -5,18 +5,18 @@ older one. Files may be compressed (``.jsonl.gz``). Quantities are compared by v
 in order, but the terms of required anti-affinity, whose order KubeVirt leaves to chance.
 """
 
-import gzip
 import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 # The resolver is pure: it needs neither Ansible nor its place in `ansible_collections`.
 sys.path[:0] = [str(CHECKOUT / folder) for folder in ("plugins/module_utils", "tests", "tests/conformance")]
 
 from compare import differences  # noqa: E402
+from vector_run import Failure, groups, judged, load  # noqa: E402, F401  # pylint: disable=unused-import
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.environment import Environment  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.overhead import overhead  # noqa: E402
@@ -40,51 +40,15 @@ Case = dict[str, Any]
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _UID = "11111111-2222-3333-4444-555555555555"
-_SHOWN_INPUT = 900
 
 
-class Failure(NamedTuple):
-    """A case that did not give what KubeVirt gives; `reasons` has a line for each difference."""
-
-    case: Case
-    reasons: list[str]
-
-    def __str__(self) -> str:
-        given = json.dumps(self.case["input"], separators=(",", ":"))
-        if len(given) > _SHOWN_INPUT:
-            given = f"{given[:_SHOWN_INPUT]} ..."
-        return "\n".join([self.case["id"], f"  input: {given}", *(f"  {reason}" for reason in self.reasons)])
-
-
-def groups(directory: Path) -> list[str]:
-    """The names of all groups below a directory, sorted."""
-    files = [*directory.rglob("*.jsonl"), *directory.rglob("*.jsonl.gz")]
-    return sorted({file.relative_to(directory).as_posix().partition(".jsonl")[0] for file in files})
-
-
-def load(directory: Path, group: str) -> list[Case]:
-    """The cases of one group."""
-    plain = directory / f"{group}.jsonl"
-    if plain.exists():
-        text = plain.read_text(encoding="utf-8")
-    else:
-        text = gzip.decompress((directory / f"{group}.jsonl.gz").read_bytes()).decode()
-    return [json.loads(line) for line in text.splitlines() if line.strip()]
-
-
-def failures(cases: list[Case]) -> Iterator[Failure]:
+def failures(_group: str, cases: list[Case]) -> Iterator[Failure]:
     """The failures among the cases, in their order."""
-    for case in cases:
-        before = json.dumps(case["input"])
-        try:
-            reasons = list(differences(_comparable(case["expect"]), _comparable(_answer(case))))
-        # Whatever is wrong with one case, the others are still run.
-        except Exception as error:
-            reasons = [f"raised {type(error).__name__}: {error}"]
-        if json.dumps(case["input"]) != before:
-            reasons.append("the input was changed")
-        if reasons:
-            yield Failure(case, reasons)
+    return judged(cases, _differences, lambda case: (case["id"], case["input"]))
+
+
+def _differences(case: Case) -> Iterator[str]:
+    return differences(_comparable(case["expect"]), _comparable(_answer(case)))
 
 
 def _answer(case: Case) -> Case:

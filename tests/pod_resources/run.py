@@ -24,7 +24,7 @@ def main() -> int:
             for case in load(arguments.directory, group)
             if arguments.refused or case["admitted"] or "created" in case["input"]
         ]
-        return len(cases), list(failures(cases))
+        return len(cases), list(failures(group, cases))
 
     return run(arguments, groups(arguments.directory), judge)
 

@@ -1,4 +1,5 @@
-"""What AAQ counts launcher pods as: recorded of the code of AAQ v1.8.0 (``aaq.json.gz``), and by the resolver.
+"""The amounts that AAQ counts for launcher pods: recorded of the code of AAQ v1.8.0 (``aaq.json.gz``), and by the
+resolver.
 
 The pods are those that KubeVirt's own code has written.
 """
@@ -75,6 +76,6 @@ def ours(case: Case) -> Usage:
 
 
 def recorded() -> list[Usage]:
-    """What AAQ said of the cases."""
+    """AAQ's answers to the cases."""
     result: list[Usage] = json.loads(gzip.decompress(RECORDED.read_bytes()))
     return result

@@ -1,4 +1,4 @@
-"""What the API server's admission and what the resolver say of pods and claims."""
+"""The judgements of the API server's admission and of the resolver on pods and claims."""
 
 import contextlib
 import gzip
@@ -25,8 +25,8 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.quota.limit_range import (  # noqa: E402
     Defaults,
     defaulted,
+    defaults_by_order,
     defaults_of,
-    in_any_order,
     invalid,
     violations,
 )
@@ -38,7 +38,7 @@ Case = dict[str, Any]
 RECORDED = Path(__file__).parent / "recorded.json.gz"
 _SENTINEL = "seen"
 _TIMEOUT = 30.0
-# Of two LimitRanges one comes first in one of eight requests.
+# The second of two LimitRanges comes first in one of eight requests.
 _TRIES = 40
 
 
@@ -68,7 +68,7 @@ def ours_in_any_order(given: Manifest) -> list[list[Case]]:
 
 
 def _defaults(ranges: list[list[Manifest]]) -> list[Defaults]:
-    return in_any_order(list(map(defaults_of, ranges)))
+    return defaults_by_order(list(map(defaults_of, ranges)))
 
 
 def _distinct(cases: Iterable[Case]) -> list[Case]:
@@ -91,7 +91,7 @@ def _judged(item: QuotaItem, known: Defaults, ranges: list[list[Manifest]], budg
     problems = budget.problems([item])
     if problems:
         return {"verdict": "quota", "quotas": sorted({problem.split()[1] for problem in problems})}
-    budget.take([[item]])
+    budget.reserve([[item]])
     return {
         "verdict": "admitted",
         "resources": [_resources(entry) for entry in (*item.containers, *item.init_containers)],
@@ -146,7 +146,7 @@ def write(said: dict[str, Any]) -> None:
 
 
 def judge(kubeconfig: Path, amount: int = NAMESPACES, contradictory: int = CONTRADICTORY) -> dict[str, Any]:
-    """What the API server says: all objects are created, one after the other, in namespaces that are deleted after.
+    """The API server's answers: all objects are created, one after the other, in namespaces that are deleted after.
     Where LimitRanges contradict each other, they are created many times as dry runs, which count nothing.
 
     kube-controller-manager, which would write the status of a new quota, need not run: the status is written here.
@@ -244,7 +244,7 @@ class _Server:
             time.sleep(0.1)
 
     def answer(self, name: str, given: Manifest) -> Case:
-        """What `ours` has, by the API server."""
+        """The API server's values of `ours`."""
         here = f"/api/v1/namespaces/{name}"
         objects = []
         for item in given["objects"]:

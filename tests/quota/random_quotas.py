@@ -21,7 +21,7 @@ CONTRADICTORY: Final = 40
 _PODS: Final = 6
 _CLAIMS: Final = 2
 _VECTORS: Final = Path(__file__).parents[1] / "pod_resources" / "vectors" / "vectors"
-# What the API server lets a quota with scopes have.
+# The resources that the API server permits in a quota with scopes.
 _SCOPED: Final = ("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory", "pods")
 _AMOUNTS: Final = {
     "cpu": ("100m", "250m", "1", "1500m", "2"),

@@ -12,7 +12,7 @@ from kubernetes.utils.quantity import parse_quantity
 
 from modules_support import execute
 from plugins.module_utils._resolver.api.tree import differences
-from plugins.module_utils._resolver.kubevirt.vmi.vmi import guest
+from plugins.module_utils._resolver.kubevirt.vmi.vmi import guest_figures
 
 Manifest = dict[str, Any]
 
@@ -23,7 +23,7 @@ _TOPOLOGIES = ("sockets", "cores", "threads", "spread", "any", "preferSockets", 
 
 
 def _some(chance: random.Random, *entries: tuple[float, str, Any]) -> Manifest:
-    """Of the entries those that chance has, nested by the dots of their paths."""
+    """Entries taken by chance, nested by the dots of their paths."""
     made: Manifest = {}
     for share, path, value in entries:
         if chance.random() < share:
@@ -147,7 +147,7 @@ class Cluster:
         return done
 
     def create(self, count: int, seed: int, chance_of_change: float = 0.15) -> None:
-        """As many VMs that the cluster accepts. Some running ones are changed after their start."""
+        """So many VMs that the cluster accepts. Some running ones are changed after their start."""
         chance = random.Random(seed)
         sizes, preferences = max(4, count // 6), max(4, count // 6)
         with config.new_client_from_config(str(self._kubeconfig)) as connection:
@@ -319,7 +319,7 @@ def has_restart_condition(vm: Manifest) -> bool:
 
 
 def template_mismatches(cluster: Cluster, foreseen: list[Manifest]) -> list[str]:
-    """What was foreseen otherwise of the VMs that templates make. foreseen: `templates` of upgrade_info."""
+    """The wrong forecasts for the VMs that templates make. foreseen: `templates` of upgrade_info."""
     wrong = []
     accepted = {item["name"] for item in foreseen if cluster.create_of_template(item["name"])}
     cluster.settle()
@@ -330,8 +330,8 @@ def template_mismatches(cluster: Cluster, foreseen: list[Manifest]) -> list[str]
             wrong.append(f"template {name}: refusal {item.get('refusal')}, accepted: {name in accepted}")
         elif (name in made) != (name in accepted and "problem" not in item):
             wrong.append(f"template {name}: problem {item.get('problem')}, starts: {name in made}")
-        elif name in made and guest(made[name]["spec"]) != item["guest_after"]:
-            wrong.append(f"template {name}: guest {item['guest_after']}, seen {guest(made[name]['spec'])}")
+        elif name in made and guest_figures(made[name]["spec"]) != item["guest_after"]:
+            wrong.append(f"template {name}: guest {item['guest_after']}, seen {guest_figures(made[name]['spec'])}")
     return wrong
 
 
@@ -352,7 +352,7 @@ def over_quota(vms: list[Manifest], pods: dict[str, int], side: str, room: int) 
 
 
 def mismatches(cluster: Cluster, upgrade: Callable[[], Any], version: str) -> tuple[list[str], dict[str, int]]:
-    """What upgrade_info foresaw otherwise than it came, and how much there was of what.
+    """The wrong forecasts of upgrade_info, and the number of forecasts of each kind.
 
     upgrade: brings the cluster to the version.
     """
@@ -385,8 +385,8 @@ def mismatches(cluster: Cluster, upgrade: Callable[[], Any], version: str) -> tu
             continue
         if (name in after) != (not item.get("problem")):
             wrong.append(f"{name}: problem {item.get('problem')}, but starts: {name in after}")
-        elif name in after and guest(after[name]["spec"]) != item["guest_after"]:
-            wrong.append(f"{name}: guest {item['guest_after']}, seen {guest(after[name]['spec'])}")
+        elif name in after and guest_figures(after[name]["spec"]) != item["guest_after"]:
+            wrong.append(f"{name}: guest {item['guest_after']}, seen {guest_figures(after[name]['spec'])}")
         requests = {resource: parse_quantity(text) for resource, text in item["pod_after"].get("requests", {}).items()}
         if name in pods and pods[name] != requests:
             wrong.append(f"{name}: pod {requests}, seen {pods[name]}")

@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 # The parts of other runners are imported by their names.
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("conformance", "virtctl")]
@@ -17,6 +17,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in 
 import collection_path  # noqa: E402, F401  # pylint: disable=unused-import
 import yaml  # noqa: E402
 from compare import differences  # noqa: E402
+from vector_run import Failure, groups, judged, load  # noqa: E402, F401  # pylint: disable=unused-import
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import go_json  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release  # noqa: E402
@@ -24,50 +25,18 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._templates
 
 Case = dict[str, Any]
 
-_SHOWN_INPUT = 900
 # The types that virt-template's API server is built with.
 _SERVER = parse_release("1.8.0")
 _SEED = "of the tests"
 
 
-class Failure(NamedTuple):
-    """A case that was not answered as virt-template answers it; `reasons` has a line for each difference."""
-
-    case: Case
-    reasons: list[str]
-
-    def __str__(self) -> str:
-        given = json.dumps(self.case["input"])
-        if len(given) > _SHOWN_INPUT:
-            given = f"{given[:_SHOWN_INPUT]} ..."
-        name = f"{self.case['id']}: {self.case['about']}"
-        return "\n".join([name, f"  input: {given}", *(f"  {reason}" for reason in self.reasons)])
-
-
-def groups(directory: Path) -> list[str]:
-    """The names of all groups below a directory, sorted."""
-    return sorted(file.relative_to(directory).with_suffix("").as_posix() for file in directory.rglob("*.jsonl"))
-
-
-def load(directory: Path, group: str) -> list[Case]:
-    """The cases of one group."""
-    lines = (directory / f"{group}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines if line.strip()]
-
-
-def failures(cases: list[Case]) -> Iterator[Failure]:
+def failures(_group: str, cases: list[Case]) -> Iterator[Failure]:
     """The failures among cases, in their order."""
-    for case in cases:
-        before = json.dumps(case)
-        try:
-            reasons = _JUDGES[case["kind"]](case)
-        # Whatever is wrong with one case, the others are still run.
-        except Exception as error:
-            reasons = [f"raised {type(error).__name__}: {error}"]
-        if json.dumps(case) != before:
-            reasons.append("the input was changed")
-        if reasons:
-            yield Failure(case, reasons)
+    return judged(cases, lambda case: _JUDGES[case["kind"]](case), lambda case: (_title(case), case["input"]))
+
+
+def _title(case: Case) -> str:
+    return f"{case['id']}: {case['about']}"
 
 
 def _process(case: Case) -> list[str]:
@@ -101,7 +70,7 @@ def _compare(expect: Case, found: process.Processed, varies: bool) -> list[str]:
 
 
 def _answer(found: process.Processed) -> Case:
-    """What came out, as the vectors have it."""
+    """The result in the form of the vectors."""
     answer: Case = {"warnings": list(found.warnings)}
     if found.substituted is not None:
         answer["substituted"] = found.substituted

@@ -80,6 +80,6 @@ def _unsaid(texts: Sequence[str], answer: Answer) -> Iterator[str]:
 
 
 def foreseen(case: Case, known: KubeVirt) -> list[str]:
-    """What preflight is sure of, beside the objects that are not there."""
+    """The findings of which preflight is sure, without missing objects."""
     result = issues(case.manifest("default"), known)
     return [issue.line for issue in result if issue.severity == ERROR and not issue.missing]

@@ -1,4 +1,4 @@
-"""What a server answers to a manifest, and the answers that are recorded, one file for each release of KubeVirt."""
+"""A server's answers to a manifest, and the recorded answers, one file for each release of KubeVirt."""
 
 import hashlib
 import json
@@ -14,8 +14,10 @@ FOLDER = Path(__file__).with_name("recorded")
 
 
 class Answer(NamedTuple):
-    """stored: the object as it would be stored, None if it is refused. code: of HTTP. webhook: that refuses it, "" for
-    kube-apiserver itself. messages: of the whole refusal, then of each cause, each on one line. fields: of the causes.
+    """stored: the object as it would be stored, None if it is refused.
+
+    code: the HTTP status. webhook: the one that refuses it, "" for kube-apiserver itself. messages: the messages of the
+    whole refusal, then of each cause, each on one line. fields: the fields of the causes.
     """
 
     stored: Manifest | None
@@ -35,7 +37,7 @@ def started(case: Case) -> Case:
 
 
 def questions(case: Case) -> list[Case]:
-    """What a server is asked of a case: the VM; of a VMI, also the VM that makes it."""
+    """The objects of a case that a server is asked about: the VM, or a VMI with the VM that makes it."""
     return [case] if case.kind == "VirtualMachine" else [started(case), case]
 
 
@@ -46,9 +48,10 @@ def question_digest(case: Case) -> str:
 
 
 class Recording(NamedTuple):
-    """release: of the KubeVirt that answered. configuration: of that KubeVirt, to which a case adds its own.
-    answers: case → the answer to each of its questions. pods: case → why its pod is refused, "" if it is made.
-    digests: case → of the question that was answered.
+    """release: the release of the KubeVirt that answered.
+
+    configuration: its configuration, to which a case adds its own. answers: case → the answer to each of its questions.
+    pods: case → why its pod is refused, "" if it is made. digests: case → the digest of its question.
     """
 
     release: str

@@ -8,8 +8,11 @@ LONG = "a" * 64
 
 
 class Case(NamedTuple):
-    """kind: VirtualMachine or VirtualMachineInstance. fields: of the VMI spec, by dotted path. vm: fields of the VM's
-    spec. metadata: of the template, or of the VMI. configuration: `spec.configuration` of the KubeVirt object."""
+    """kind: VirtualMachine or VirtualMachineInstance.
+
+    fields: the fields of the VMI spec, by dotted path. vm: fields of the VM's spec. metadata: the metadata of the
+    template, or of the VMI. configuration: `spec.configuration` of the KubeVirt object.
+    """
 
     kind: str
     fields: Fields

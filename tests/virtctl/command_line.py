@@ -23,7 +23,7 @@ class Flags(NamedTuple):
         return self.values.get(flag, [])
 
     def last(self, flag: str) -> Any:
-        """Of a flag that is used more than once, the last one counts; None if it is not given."""
+        """The value of a flag, whose last use counts; None if it is not given."""
         return self.all(flag)[-1] if flag in self.values else None
 
     def any(self, *flags: str) -> bool:

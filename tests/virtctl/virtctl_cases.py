@@ -22,11 +22,14 @@ import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from catalog_flags import MATCHER_FIELDS, argument_spec, build, missing, options_of
 from command_line import Flags, Syntax, parse
+from vector_run import Failure, judged
 from virtctl_words import said, said_of_catalog, warned
 from vm_flags import GROUPS, Stage, deprecations, exclusive, stages
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.declared_vm import with_password
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.outcome import TaskContext
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.module import TaskContext
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.virtual_machine import (
+    with_password,
+)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import formats, schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import (
@@ -49,19 +52,8 @@ _MODULES = {"vm": virtual_machine.MODULE, "instancetype": instancetype.MODULE, "
 _RANK = ("UnsupportedError", "ArgumentValueError", "MutuallyExclusiveError", "RequiredOneOfError", "RequiredError")
 
 
-class Failure(NamedTuple):
-    """A case that did not give what virtctl gives; `reasons` has a line for each difference."""
-
-    case: Case
-    reasons: list[str]
-
-    def __str__(self) -> str:
-        lines = [str(self.case["name"]), f"  args: {json.dumps(self.case['args'], ensure_ascii=False)}"]
-        return "\n".join([*lines, *(f"  {reason}" for reason in self.reasons)])
-
-
 class Outcome(NamedTuple):
-    """What became of a command line."""
+    """The result of a command line."""
 
     manifest: dict[str, Any] | None = None
     error: str | None = None
@@ -81,14 +73,8 @@ def load(directory: Path, group: str) -> list[Case]:
 
 def failures(group: str, cases: list[Case]) -> Iterator[Failure]:
     """The failures among the cases of a group, in their order."""
-    for case in cases:
-        try:
-            reasons = list(_differences(case, _run(group.partition("/")[0], case)))
-        # Whatever is wrong with one case, the others are still run.
-        except Exception as error:
-            reasons = [f"raised {type(error).__name__}: {error}"]
-        if reasons:
-            yield Failure(case, reasons)
+    kind = group.partition("/")[0]
+    return judged(cases, lambda case: _differences(case, _run(kind, case)), lambda case: (case["name"], case["args"]))
 
 
 def _run(kind: str, case: Case) -> Outcome:
@@ -138,9 +124,9 @@ def _rendered(kind: str, options: dict[str, Any]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         rendering = {"state": "rendered", "dest": f"{folder}/it.yaml", "keep_secrets": True}
         params = ArgumentSpecValidator(module.argument_spec).validate({**options, **rendering}).validated_parameters
-        outcome = module.run(params, TaskContext())
-        if outcome.failed:
-            raise AssertionError(outcome.result["msg"])
+        returned = module.run(params, TaskContext())
+        if returned.get("failed"):
+            raise AssertionError(returned["msg"])
         result: dict[str, Any] = yaml.safe_load(Path(folder, "it.yaml").read_text(encoding="utf-8"))
     return result
 
@@ -200,7 +186,7 @@ def _catalog(kind: str, flags: Flags, seed: str) -> Outcome:
 
 
 def _sorted(errors: Any) -> list[str]:
-    """What Ansible says about options, in virtctl's order."""
+    """Ansible's errors about options, in virtctl's order."""
 
     def rank(error: Exception) -> tuple[int, bool]:
         name = type(error).__name__

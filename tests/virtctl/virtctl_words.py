@@ -42,7 +42,7 @@ _BARE = (
 
 
 def said(text: str, stage: Stage) -> str:
-    """What virtctl says about a stage of which we say `text`."""
+    """virtctl's text about a stage for our `text`."""
     words = _words(text, stage)
     if words is None:
         return text
@@ -214,7 +214,7 @@ def _swapped(match: re.Match[str]) -> re.Match[str]:
 
 
 def said_of_catalog(text: str) -> str:
-    """What virtctl says about an instancetype or preference of which we say `text`."""
+    """virtctl's text about an instancetype or preference for our `text`."""
     for pattern, words in _CATALOG_RULES:
         match = re.match(pattern, text, re.DOTALL)
         if match:

@@ -274,7 +274,7 @@ def _credentials(flags: Flags, options: Options) -> Iterator[Stage]:
         yield Stage("access-cred", {**options, "cloud_init": result} if result else options, given)
 
 
-# Of cloud-init, what the credentials have to do with.
+# The part of cloud-init that concerns credentials.
 _TOLD = ("type", "user", "manage_ssh", "quote")
 
 

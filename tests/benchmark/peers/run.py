@@ -15,7 +15,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,9 +26,6 @@ from measure import measure
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 COLLECTIONS_HERE = CHECKOUT / ".cache" / "collections"
-PEERS = CHECKOUT / ".cache" / "peers"
-PACKAGE = "ansible==12.3.0"
-COLLECTIONS = ("kubernetes/core", "kubevirt/core")
 GROUP = "instancetype.kubevirt.io/v1beta1"
 NEEDED = (
     ("VirtualMachineInstancetype", "size", {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}}),
@@ -44,11 +40,13 @@ Row = dict[str, Any]
 
 sys.path[:0] = [
     str(Path(__file__).resolve().parents[1]),
+    str(CHECKOUT / "tests"),
     str(CHECKOUT / "plugins" / "module_utils"),
     str(CHECKOUT / "roles" / "local_cluster" / "files"),
 ]
 
 from cluster_load import cluster, launch  # noqa: E402  (beside this folder)
+from peer_collections import PEERS, fetch_peers  # noqa: E402
 from results import record  # noqa: E402
 
 
@@ -84,7 +82,7 @@ def main() -> int:
 
 
 def takes_part(contestant: Contestant, size: int, server: str, kind: str, number: int) -> bool:
-    """The server with webhooks is the one that users have; the other is asked once. What takes minutes is done once."""
+    """The server with webhooks is the one that users have; the other is asked once. A slow measurement runs once."""
     first = kind == "round" and number == 0
     slow = contestant.slow_from is not None and size >= contestant.slow_from
     if server == GIVEN:
@@ -219,19 +217,6 @@ def until_served(objects: Any, group: str, version: str, plural: str) -> None:
         except client.ApiException:
             time.sleep(0.1)
     raise SystemExit(f"{plural} are not served")
-
-
-def fetch_peers() -> None:
-    """The two collections, from the package that carries all of the community's."""
-    if all((PEERS / "ansible_collections" / name / "MANIFEST.json").is_file() for name in COLLECTIONS):
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        fetch = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, PACKAGE]
-        subprocess.run(fetch, check=True)
-        (wheel,) = Path(folder).glob("*.whl")
-        with zipfile.ZipFile(wheel) as archive:
-            expected = tuple(f"ansible_collections/{name}/" for name in COLLECTIONS)
-            archive.extractall(PEERS, [name for name in archive.namelist() if name.startswith(expected)])
 
 
 if __name__ == "__main__":

@@ -213,11 +213,14 @@ class Proxy:
             self._counts.response(answer.status)
             response = web.StreamResponse(status=answer.status, headers=_forwarded_headers(answer.headers))
             await response.prepare(request)
-            async for event in responses.events(answer.content.iter_any(), rule.options.get("after_events", 0)):
-                await response.write(event)
+            twice = rule.fault == "watch_twice"
+            count = None if twice else rule.options.get("after_events", 0)
+            async for event in responses.events(answer.content.iter_any(), count):
+                await response.write(event * 2 if twice else event)
         if rule.fault == "watch_cut":
             return responses.end(request)
-        await response.write(responses.gone())
+        if rule.fault == "watch_gone":
+            await response.write(responses.gone())
         await response.write_eof()
         return response
 

@@ -91,18 +91,18 @@ async def slow(
     return response
 
 
-async def events(chunks: AsyncIterator[bytes], count: int) -> AsyncIterator[bytes]:
-    """The first `count` events of a watch, one per line."""
-    if not count:
+async def events(chunks: AsyncIterator[bytes], count: int | None) -> AsyncIterator[bytes]:
+    """The first `count` events of a watch, one per line; None for all."""
+    if count == 0:
         return
-    rest = b""
+    rest, sent = b"", 0
     async for chunk in chunks:
         *lines, rest = (rest + chunk).split(b"\n")
-        for line in lines[:count]:
+        for line in lines:
             yield line + b"\n"
-        count -= len(lines)
-        if count <= 0:
-            return
+            sent += 1
+            if sent == count:
+                return
 
 
 def gone() -> bytes:

@@ -21,9 +21,10 @@ and what its fault takes:
     slow         bytes_per_second: send the body no faster
     watch_cut    after_events: end the connection of a watch after so many events; immediately without it
     watch_gone   after_events: likewise, with the event that says that the resource version is too old (410)
+    watch_twice  send each event of a watch twice
 
 The first rule that meets a request decides; only latency lets the next ones have a look too. cut, truncate and slow are
-for answers that end, watch_cut and watch_gone for watches.
+for answers that end, those that begin with watch_ for watches.
 """
 
 from __future__ import annotations
@@ -46,10 +47,11 @@ FAULTS: dict[str, dict[str, bool]] = {
     "slow": {"bytes_per_second": True},
     "watch_cut": {"after_events": False},
     "watch_gone": {"after_events": False},
+    "watch_twice": {},
 }
 """Fault → its options, and whether each is required."""
 _COMMON = ("fault", "methods", "path", "rate", "skip", "times")
-_OF_WATCHES = ("watch_cut", "watch_gone")
+_OF_WATCHES = ("watch_cut", "watch_gone", "watch_twice")
 _OF_BODIES = ("cut", "truncate", "slow")
 _WHOLE = ("skip", "times", "retry_after", "after_bytes", "after_events")
 _POSITIVE = ("seconds", "bytes_per_second")

@@ -34,8 +34,8 @@ def is_running(pod: Manifest) -> bool:
 
 
 def gates_open(pod: Manifest) -> bool:
-    """Whether every readiness gate's condition is true, and the guest, if there is one, answers its probe."""
-    if behaviour(pod) == SILENT:
+    """Whether every readiness gate's condition is true, and the guest answers its probe, if it has one."""
+    if behaviour(pod) == SILENT and any(entry.get("readinessProbe") for entry in pod["spec"]["containers"]):
         return False
     statuses = {entry["type"]: entry["status"] for entry in (pod.get("status") or {}).get("conditions") or []}
     return all(statuses.get(gate["conditionType"]) == "True" for gate in pod["spec"].get("readinessGates") or [])
