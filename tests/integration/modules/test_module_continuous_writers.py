@@ -247,7 +247,8 @@ def test_moved_revisions_beside_a_writer(run: Run, api: Any, shop: str) -> None:
     }
     manifest = {**explicit(shop, "git"), "spec": spec}
     synced(api, manifest)
-    run("virtual_machine", namespace=shop, name="git", annotations={"captured": "yes"}, wait=True)
+    captured = run("virtual_machine", namespace=shop, name="git", annotations={"captured": "yes"}, wait=True)
+    assert not captured.get("failed"), captured["msg"]
     revisions = {"namespace": shop, "names": ["git"], "state": "moved", "replace": {"small": "medium"}}
     told = [f"{shop}/git: Argo CD declares spec.instancetype.name too: {REVERTS}"]
     for check in (True, False):
