@@ -73,8 +73,8 @@ programs:
 control-plane: $(RUN) $(HERE) ## build Kubernetes, KubeVirt and CDI for the local cluster (about five minutes on two cores, once)
 	@$(BUILD)
 
-wheel: control-plane ## pack what control-plane built into Python wheels for this platform, in .cache/wheel; RELEASES=all with each KubeVirt
-	@python tools/wheel.py $(if $(RELEASES),--all)
+wheel: control-plane ## pack what control-plane built into Python wheels for this platform, in .cache/wheel; RELEASES=1.8.4 or all with older KubeVirts
+	@python tools/wheel.py $(RELEASES)
 
 # Go compiles while pip installs.
 side-by-side: $(RUN) $(HERE)

@@ -1,7 +1,8 @@
 """Packs the built programs of the local cluster into Python wheels in .cache/wheel: `make wheel`.
 
 Where they are installed beside Ansible, the role takes the programs from them if they were made of the same sources,
-and nobody needs Go. --all also builds and packs the older releases of KubeVirt.
+and nobody needs Go. Arguments are older releases of KubeVirt, such as 1.8.4, to build and pack too; `all` stands for
+each.
 
 virtshape-local-cluster             no files: what people install, with an extra for each older release
 virtshape-local-cluster-kubernetes  Kubernetes and etcd
@@ -79,14 +80,15 @@ class Distribution:
 def main(arguments: list[str]) -> int:
     galaxy = yaml.safe_load((CHECKOUT / "galaxy.yml").read_text())
     version, out = galaxy["version"], CHECKOUT / ".cache" / "wheel"
-    releases = list(versions.kubevirt())[: None if "--all" in arguments else 1]
-    newest = ProgramSet(versions.default_kubernetes(), releases[0])
-    for release in releases:
-        build(ProgramSet(newest.kubernetes_version, release), lambda line: print(line, file=sys.stderr))
-    others = [Programs(versions.kubevirt()[release]) for release in releases[1:]]
-    go = find_go(versions.go_version(newest.parts()[0].sources / "go.mod"))
+    newest, *older = versions.kubevirt()
+    chosen = older if arguments == ["all"] else arguments
+    programs = ProgramSet(versions.default_kubernetes(), newest)
+    for release in [newest, *chosen]:
+        build(ProgramSet(programs.kubernetes_version, release), lambda line: print(line, file=sys.stderr))
+    others = [Programs(versions.kubevirt()[release]) for release in chosen]
+    go = find_go(versions.go_version(programs.parts()[0].sources / "go.mod"))
     shutil.rmtree(out, ignore_errors=True)
-    for distribution in distributions([*newest.parts(), *others], version):
+    for distribution in distributions([*programs.parts(), *others], version):
         path = pack(distribution, out, version, galaxy["homepage"], go)
         if path.stat().st_size > LARGEST:
             print(f"{path.name} has {path.stat().st_size} bytes; PyPI takes {LARGEST}", file=sys.stderr)
