@@ -31,7 +31,7 @@ nightly = pytest.mark.nightly("installs the client libraries of other platforms"
 def libraries() -> Iterator[Path]:
     """The libraries, installed beside those that all tests have."""
     folder = CHECKOUT / ".cache" / "estate-libraries"
-    install = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", sys.executable]
+    install = ["uv", "pip", "install", "--quiet", "--python", sys.executable]
     subprocess.run([*install, "--target", str(folder), *LIBRARIES], check=True)
     sys.path.append(str(folder))
     yield folder
