@@ -329,7 +329,7 @@ class RolloutRun:
 
         probes = {_key(label): probe for label in expected}
         waited = wait_in_namespaces(self._session, _VM, probes, self._settings["health_timeout"], explain=False)
-        return {"/".join(key): why(result.object) or result.failure for key, result in waited.items() if result.failure}
+        return {"/".join(key): why(live) or failure for key, (live, failure) in waited.items() if failure}
 
 
 def shown_time(time_of: datetime) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ..._resolver.api.name_rules import quoted
 from ..._resolver.declare import option_checks
-from ..._resolver.declare.power import PAUSED, RESTARTED, STARTED, STATES, STOPPED, PowerRequest
+from ..._resolver.declare.power import PAUSED, RESTARTED, STARTED, STATES, STOPPED
 from ..._resolver.kubevirt.vm.readiness import run_strategy
 from ..client.errors import TaskFailed
 from ..client.session import Session
@@ -75,12 +75,12 @@ def _selected(params: Params, session: Session) -> list[PowerOutcome]:
         raise TaskFailed("namespace: required with names")
     check_selector(params)
     if labels is None:
-        return [PowerOutcome(params["namespace"], name, requested) for name in dict.fromkeys(names)]
+        return [PowerOutcome(params["namespace"], name, *requested) for name in dict.fromkeys(names)]
     problems: list[str] = []
     vms = select_vms(params, session, problems)
     if problems:
         raise TaskFailed("; ".join(problems))
-    return [PowerOutcome(vm["metadata"]["namespace"], vm["metadata"]["name"], requested) for vm in vms]
+    return [PowerOutcome(vm["metadata"]["namespace"], vm["metadata"]["name"], *requested) for vm in vms]
 
 
 def _listed(params: Params) -> list[PowerOutcome]:
@@ -94,7 +94,7 @@ def _listed(params: Params) -> list[PowerOutcome]:
             raise TaskFailed(f"{where}: {problem}")
         if not own["namespace"]:
             raise TaskFailed(f"{where}: namespace: required; set the namespace of the VM")
-        outcome = PowerOutcome(own["namespace"], options["name"], _requested(own, f"{where}: "))
+        outcome = PowerOutcome(own["namespace"], options["name"], *_requested(own, f"{where}: "))
         key = (outcome.namespace, outcome.name)
         if key in outcomes:
             raise TaskFailed(f"{where}: name: another entry names {outcome.label} too; remove one of them")
@@ -102,8 +102,8 @@ def _listed(params: Params) -> list[PowerOutcome]:
     return list(outcomes.values())
 
 
-def _requested(options: Params, where: str) -> PowerRequest:
-    """The power state that the options of a VM, or of the task, request."""
+def _requested(options: Params, where: str) -> tuple[str, bool, int | None]:
+    """The power state that the options of a VM, or of the task, request, as fields of PowerOutcome."""
     state, grace = options["state"], options["grace_period"]
     problem = None
     if state is None:
@@ -116,14 +116,14 @@ def _requested(options: Params, where: str) -> PowerRequest:
         problem = "grace_period: only valid with force; otherwise the grace period of the VM applies"
     if problem:
         raise TaskFailed(f"{where}{problem}")
-    return PowerRequest(state, bool(options["paused"]), (grace or 0) if options["force"] else None)
+    return state, bool(options["paused"]), (grace or 0) if options["force"] else None
 
 
 def _result(outcome: PowerOutcome) -> Result:
     result: Result = {
         "name": outcome.name,
         "namespace": outcome.namespace,
-        "state": outcome.request.state,
+        "state": outcome.state,
         "verb": outcome.verb,
         "changed": outcome.changed,
         "failed": bool(outcome.failed),
@@ -149,11 +149,10 @@ def _diff(outcome: PowerOutcome, check_mode: bool) -> Result:
 
 def _predicted(outcome: PowerOutcome) -> Result:
     """The power state that the request would lead to."""
-    requested = outcome.request
-    status = {"status": "Paused" if requested.paused else _STATUS.get(requested.state, "Running")}
-    if requested.state == STOPPED:
+    status = {"status": "Paused" if outcome.paused else _STATUS.get(outcome.state, "Running")}
+    if outcome.state == STOPPED:
         return status
-    if requested.state in (STARTED, RESTARTED):
+    if outcome.state in (STARTED, RESTARTED):
         return {**status, "vmi": "new"}
     return {**_power_of(None, outcome.vmi_before), **status}
 

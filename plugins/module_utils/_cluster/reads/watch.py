@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from heapq import heappop, heappush
-from typing import NamedTuple
 
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.manifest import Manifest, Progress
@@ -24,16 +23,6 @@ WATCHES = 64
 STALE = 5.0
 # Seconds between two looks at what VMs need: as long as a VM waits for a missing disk, two of them.
 LOOK = 10.0
-
-
-class WaitResult(NamedTuple):
-    """The result of the wait for an object.
-
-    object: the object as last seen; None if it does not exist. failure: one line, or None on success.
-    """
-
-    object: Manifest | None
-    failure: str | None
 
 
 Probe = Callable[[str, "Manifest | None"], Progress]
@@ -58,7 +47,7 @@ def wait_in_namespaces(
     timeout: float,
     *,
     explain: bool = True,
-) -> dict[tuple[str, str], WaitResult]:
+) -> dict[tuple[str, str], tuple[Manifest | None, str | None]]:
     """Waits like `wait_for`, for objects of several namespaces. probes: (namespace, name) → probe.
 
     The time is for all: a namespace whose turn comes after it is read just once.
@@ -68,7 +57,7 @@ def wait_in_namespaces(
     for (namespace, name), probe in probes.items():
         namespaces.setdefault(namespace, {})[name] = probe
 
-    def wait_in(namespace: str) -> dict[str, WaitResult]:
+    def wait_in(namespace: str) -> dict[str, tuple[Manifest | None, str | None]]:
         members = namespaces[namespace]
         return wait_for(
             session,
@@ -96,9 +85,10 @@ def wait_for(
     *,
     metadata_only: bool = False,
     explain: bool = True,
-) -> dict[str, WaitResult]:
+) -> dict[str, tuple[Manifest | None, str | None]]:
     """Watches until `probe(name, object or None)` is done or failed for each name, or until the timeout.
 
+    Returns for each name the object as last seen, None if it does not exist, and the failure, None on success.
     deadline: when the timeout ends, if it has begun before.
     A late object fails with what it waits for, its conditions and its newest events; a VM also with the DataVolumes,
     claims, VMI and pod that are not ready. A VM whose pod or disk needs an object that does not exist ends after two
@@ -143,7 +133,7 @@ class _Wait:
     ) -> None:
         """absent: late objects by name → what they need that does not exist and will not appear by itself."""
         self.open = dict.fromkeys(names, Progress())
-        self.ended: dict[str, WaitResult] = {}
+        self.ended: dict[str, tuple[Manifest | None, str | None]] = {}
         self.last: dict[str, Manifest | None] = dict.fromkeys(self.open)
         self.deadline = deadline
         self.pauses = Backoff()
@@ -184,7 +174,7 @@ class _Wait:
             self.open[name] = state
 
     def _end(self, name: str, failure: str | None) -> None:
-        self.ended[name] = WaitResult(self.last[name], failure)
+        self.ended[name] = self.last[name], failure
         del self.open[name]
         self._given_up_at.pop(name, None)
 

@@ -248,8 +248,10 @@ def _wait_for_ends(
 
     if ending:
         seconds = max(0.0, deadline - time.monotonic())
-        for name, ended in wait_for(session, kind, namespace, ending, probe, seconds, metadata_only=True).items():
-            members[name].failed = ended.failure
+        for name, (_live, failure) in wait_for(
+            session, kind, namespace, ending, probe, seconds, metadata_only=True
+        ).items():
+            members[name].failed = failure
 
 
 def _write(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], settings: WriteSettings) -> None:
@@ -287,10 +289,9 @@ def _wait(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome]
             return handler.probe(live, outcome.live_before if outcome.written or outcome.retried else None)
 
         kind, namespace = KINDS[group[0]], group[1]
-        for name, ended in wait_for(session, kind, namespace, members, probe, seconds, deadline).items():
-            members[name].live = ended.object
-            members[name].failed = ended.failure
-            warning = handler.probe(ended.object, None).warning if ended.object and not ended.failure else ""
+        for name, (live, failure) in wait_for(session, kind, namespace, members, probe, seconds, deadline).items():
+            members[name].live, members[name].failed = live, failure
+            warning = handler.probe(live, None).warning if live and not failure else ""
             if warning:
                 members[name].warn(warning)
         gone = {

@@ -139,4 +139,4 @@ def _await_gone(
         return {}
     timeout = max(0.0, deadline - time.monotonic())
     waited = wait_for(session, kind, namespace, owners, probe, timeout, metadata_only=True)
-    return {name: ended.failure for name, ended in waited.items() if ended.failure is not None}
+    return {name: failure for name, (_live, failure) in waited.items() if failure is not None}

@@ -44,9 +44,9 @@ def plug(session: Session, outcome: DeclareOutcome, requests: PlugRequests, time
         write = plug_write(namespace, key.name, volume, options, session.is_dry_run)
         send(session, write, None if session.is_dry_run else partial(requested, volume, options))
     if requests and not session.is_dry_run:
-        ended = wait_for(session, _VM, namespace, [key.name], probe, timeout)[key.name]
-        outcome.failed, outcome.written = ended.failure, True
-        outcome.live_before = ended.object
+        waited = wait_for(session, _VM, namespace, [key.name], probe, timeout)
+        outcome.live_before, outcome.failed = waited[key.name]
+        outcome.written = True
         _take_lists_over(outcome)
 
 

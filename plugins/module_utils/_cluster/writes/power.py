@@ -18,7 +18,7 @@ from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.write import merge_patch
 from ..._resolver.api.writers import REVERTED, writer_claim
 from ..._resolver.declare import power as rules
-from ..._resolver.declare.power import Decision, PowerRequest
+from ..._resolver.declare.power import Decision, SubresourceRequest
 from ..._resolver.kubevirt.vm import failures
 from ..._resolver.kubevirt.vm.readiness import same_status
 from ..._resolver.preflight.lost_objects import power_problem
@@ -42,6 +42,8 @@ _IN_FLIGHT = "in-flight migration detected"
 class PowerOutcome(WriteOutcome):
     """A VM with its desired state, and what becomes of it.
 
+    state: one of `rules.STATES`. paused: start the guest paused. grace_period: seconds until KubeVirt kills the guest;
+    None for the VM's own.
     guest: the UID of the VMI to restart; None for any. A newer VMI is not restarted. vm, vmi: the objects as last seen.
     vm_before, vmi_before: the VM and the VMI before. verb: the request that was sent (check mode: would be sent),
     "" for none. retried: KubeVirt was made to try again.
@@ -49,7 +51,9 @@ class PowerOutcome(WriteOutcome):
 
     namespace: str
     name: str
-    request: PowerRequest
+    state: str
+    paused: bool = False
+    grace_period: int | None = None
     guest: str | None = None
     vm: Manifest | None = None
     vmi: Manifest | None = None
@@ -110,14 +114,14 @@ def _read(session: Session, outcomes: list[PowerOutcome]) -> None:
 
 def _took_effect(session: Session, outcome: PowerOutcome) -> bool:
     """Whether a VM is, or will be, in the requested state, whoever asked for it."""
-    now = PowerOutcome(outcome.namespace, outcome.name, outcome.request)
+    now = PowerOutcome(outcome.namespace, outcome.name, outcome.state)
     _read(session, [now])
     if now.failed or now.vm is None:
         return False
-    restarted = outcome.request.state == rules.RESTARTED and (
+    restarted = outcome.state == rules.RESTARTED and (
         uid_of(now.vmi) != uid_of(outcome.vmi) or (_is_ending(now.vmi) and not _is_ending(outcome.vmi))
     )
-    return restarted or not rules.decide(outcome.request, now.vm, now.vmi).needed
+    return restarted or not _decision(outcome, now.vm, now.vmi).needed
 
 
 class _PowerRun:
@@ -132,7 +136,7 @@ class _PowerRun:
     def run(self, outcomes: list[PowerOutcome]) -> None:
         early = self._decide(outcomes)
         if early:
-            self._wait(_VM, early, lambda outcome, vm: rules.reached(PowerRequest(early[outcome]), vm))
+            self._wait(_VM, early, lambda outcome, vm: rules.reached(early[outcome], vm))
             _read(self._session, list(early))
             for outcome in self._decide([outcome for outcome in early if outcome.failed is None]):
                 outcome.failed = "another client changed the VM at the same time; run the task again"
@@ -145,7 +149,7 @@ class _PowerRun:
             outcome: outcome.vm
             for outcome, decision in decisions.items()
             if outcome.vm is not None
-            and outcome.request.state in _GUEST_CHANGES
+            and outcome.state in _GUEST_CHANGES
             and (decision.needed or decision.refusal or not _is_reached(outcome))
         }
         if not due:
@@ -154,7 +158,7 @@ class _PowerRun:
         lookup = ClusterLookup(self._session)
         lookup.gather(key for vm in due.values() for key in keys_for_expansion(vm, release))
         for outcome, vm in due.items():
-            if release.captures_in_status or outcome.request.state != rules.STOPPED:
+            if release.captures_in_status or outcome.state != rules.STOPPED:
                 outcome.failed = power_problem(vm, lookup, release)
 
     def _decide(self, outcomes: list[PowerOutcome]) -> dict[PowerOutcome, str]:
@@ -168,7 +172,7 @@ class _PowerRun:
             if outcome.vm is None:
                 outcome.failed = "the VM was deleted"
             elif not (_is_replaced(outcome) or _is_gone(outcome)):
-                decisions[outcome] = rules.decide(outcome.request, outcome.vm, outcome.vmi)
+                decisions[outcome] = _decision(outcome, outcome.vm, outcome.vmi)
         self._refuse_lost(decisions)
         for outcome, decision in decisions.items():
             if outcome.failed:
@@ -178,7 +182,7 @@ class _PowerRun:
                 due.append(outcome)
             elif decision.needed and self._settings.check_mode:
                 # KubeVirt would reject the dry run because it is too early.
-                outcome.verb = rules.subresource_request(outcome.request).subresource
+                outcome.verb = _request(outcome).subresource
             elif decision.needed and self._settings.wait:
                 early[outcome] = decision.wait_for
             elif decision.needed:
@@ -200,7 +204,7 @@ class _PowerRun:
 
     def _send(self, outcome: PowerOutcome) -> None:
         check_mode = self._settings.check_mode
-        request = rules.subresource_request(outcome.request)
+        request = _request(outcome)
         response: Manifest | None = {}
         if request.supports_dry_run or not check_mode:
             write = request.write(outcome.namespace, outcome.name, check_mode)
@@ -209,17 +213,17 @@ class _PowerRun:
                 response = send(self._session, write, took_effect)
             except RequestFailed as error:
                 # Another migration is pending, for which the task then waits.
-                if outcome.request.state == rules.MIGRATED and _IN_FLIGHT in str(error):
+                if outcome.state == rules.MIGRATED and _IN_FLIGHT in str(error):
                     return
                 raise
             outcome.written = response is not None and not check_mode
         outcome.verb = request.subresource if response is not None else ""
-        fields = rules.changed_fields(outcome.request, outcome.vm or {}) if outcome.verb else ()
+        fields = rules.changed_fields(outcome.state, outcome.vm or {}) if outcome.verb else ()
         if fields and (found := writer_claim(outcome.vm or {}, fields, self._session.field_manager)):
             outcome.warn(found.text(REVERTED))
 
     def _await_reached(self, outcomes: list[PowerOutcome]) -> None:
-        migrated = [outcome for outcome in outcomes if outcome.request.state == rules.MIGRATED]
+        migrated = [outcome for outcome in outcomes if outcome.state == rules.MIGRATED]
         self._wait(_VMI, migrated, lambda outcome, vmi: rules.migrated(outcome.vmi_before, vmi))
         others = [outcome for outcome in outcomes if outcome not in migrated]
         unreached = [outcome for outcome in others if outcome.changed or not _is_reached(outcome)]
@@ -227,9 +231,7 @@ class _PowerRun:
         # The status of a VM may be that of its old guest.
         ended = [outcome for outcome in unreached if outcome.failed is None and outcome.vm is not None]
         self._wait(_VMI, [outcome for outcome in ended if _ends_guest(outcome)], _end_progress)
-        restarted = [
-            outcome for outcome in ended if outcome.failed is None and outcome.request.state == rules.RESTARTED
-        ]
+        restarted = [outcome for outcome in ended if outcome.failed is None and outcome.state == rules.RESTARTED]
         self._wait(_VM, restarted, _state_progress)
 
     def _wait(
@@ -242,29 +244,37 @@ class _PowerRun:
         members = {(outcome.namespace, outcome.name): outcome for outcome in outcomes}
         probes = {key: partial(probe, outcome) for key, outcome in members.items()}
         began = time.monotonic()
-        for key, waited in wait_in_namespaces(self._session, kind, probes, self._seconds).items():
-            members[key].failed = waited.failure
+        for key, (live, failure) in wait_in_namespaces(self._session, kind, probes, self._seconds).items():
+            members[key].failed = failure
             if kind is _VM:
-                members[key].vm = waited.object
+                members[key].vm = live
             else:
-                members[key].vmi = waited.object
+                members[key].vmi = live
         self._seconds = max(0.0, self._seconds - (time.monotonic() - began))
 
 
+def _request(outcome: PowerOutcome) -> SubresourceRequest:
+    return rules.subresource_request(outcome.state, paused=outcome.paused, grace_period=outcome.grace_period)
+
+
+def _decision(outcome: PowerOutcome, vm: Manifest, vmi: Manifest | None) -> Decision:
+    return rules.decide(outcome.state, vm, vmi, outcome.grace_period)
+
+
 def _state_progress(outcome: PowerOutcome, vm: Manifest | None) -> Progress:
-    state = rules.reached(outcome.request, vm)
+    state = rules.reached(outcome.state, vm)
     acted = outcome.changed or outcome.retried
     return with_grace(state) if acted and vm is not None and same_status(vm, outcome.vm_before or {}) else state
 
 
 def _ends_guest(outcome: PowerOutcome) -> bool:
     """Whether the requested state ends a guest."""
-    return outcome.request.state in (rules.RESTARTED, rules.STOPPED)
+    return outcome.state in (rules.RESTARTED, rules.STOPPED)
 
 
 def _end_progress(outcome: PowerOutcome, vmi: Manifest | None) -> Progress:
     """Whether the guest that the requested state ends is gone."""
-    if outcome.request.state == rules.STOPPED:
+    if outcome.state == rules.STOPPED:
         return Progress(rules.guest_ended(vmi), pending="the old VMI to disappear")
     old = uid_of(outcome.vmi_before) if outcome.guest is None else outcome.guest
     return Progress(vmi is not None and uid_of(vmi) != old, pending="the new VMI")
@@ -287,7 +297,7 @@ def _is_gone(outcome: PowerOutcome) -> bool:
     """Whether the VMI to restart has ended, and nothing starts another."""
     vm = outcome.vm
     ended = outcome.guest is not None and outcome.vmi is None and vm is not None
-    return ended and rules.decide(outcome.request, vm or {}, None).needed
+    return ended and _decision(outcome, vm or {}, None).needed
 
 
 def _version(vm: Manifest | None) -> Any:

@@ -19,7 +19,7 @@ from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import Manifest, Progress, namespaced_name
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.write import merge_patch
-from ..._resolver.declare.power import RESTARTED, PowerRequest
+from ..._resolver.declare.power import RESTARTED
 from ..._resolver.guest.effect import LIVE, NOTHING, RESTART, GuestEffect, guest_effect
 from ..._resolver.guest.outstanding import incomplete_update
 from ..._resolver.kubevirt.config.cluster import Cluster
@@ -65,7 +65,7 @@ class GuestUpdate(PowerOutcome):
 
     @classmethod
     def of(cls, vm: Manifest, may_restart: bool, expects: str = NOTHING) -> GuestUpdate:
-        return cls(*namespaced_name(vm), PowerRequest(RESTARTED), vm=vm, may_restart=may_restart, expects=expects)
+        return cls(*namespaced_name(vm), RESTARTED, vm=vm, may_restart=may_restart, expects=expects)
 
     @property
     def live(self) -> Manifest:
@@ -106,12 +106,12 @@ class Restarts:
             return Progress(stuck=_NOT_ASKED, grace=_COMPARED) if undecided else state
 
         probes = {key: partial(probe, update) for key, update in members.items()}
-        for key, waited in wait_in_namespaces(self._session, _VM, probes, _seconds_left(deadline)).items():
+        for key, (live, failure) in wait_in_namespaces(self._session, _VM, probes, _seconds_left(deadline)).items():
             update = members[key]
-            update.vm = waited.object or update.vm
+            update.vm = live or update.vm
             # The wait for live updates goes on where this one ends.
-            passing = _NOT_ASKED in (waited.failure or "") or (update.expects == LIVE and waited.object is not None)
-            update.failed = None if passing else waited.failure
+            passing = _NOT_ASKED in (failure or "") or (update.expects == LIVE and live is not None)
+            update.failed = None if passing else failure
 
     def compare_guests(self, updates: Collection[GuestUpdate]) -> None:
         """Reads the guests, and compares them with their VMs. Raises RequestFailed."""

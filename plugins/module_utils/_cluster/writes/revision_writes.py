@@ -272,11 +272,11 @@ class RevisionWriter:
         members = {(outcome.before.namespace, outcome.before.name): outcome for outcome in outcomes}
         probes = {key: probe(outcome) for key, outcome in members.items()}
         seconds = max(0.0, self._deadline - time.monotonic())
-        for key, waited in wait_in_namespaces(self._session, _VM, probes, seconds).items():
+        for key, (live, failure) in wait_in_namespaces(self._session, _VM, probes, seconds).items():
             outcome = members[key]
-            outcome.vm = waited.object or outcome.vm
-            if waited.failure is not None or waited.object is None:
-                outcome.failed = outcome.failed or waited.failure or "the VM no longer exists"
+            outcome.vm = live or outcome.vm
+            if failure is not None or live is None:
+                outcome.failed = outcome.failed or failure or "the VM no longer exists"
 
 
 def _not_failed(outcomes: list[RevisionOutcome]) -> list[RevisionOutcome]:

@@ -26,18 +26,6 @@ STATES: Final = (STARTED, STOPPED, RESTARTED, PAUSED, UNPAUSED, MIGRATED, SOFT_R
 _FINAL: Final = frozenset({"Succeeded", "Failed"})
 
 
-class PowerRequest(NamedTuple):
-    """A requested power state.
-
-    state: one of STATES. paused: start the guest paused.
-    grace_period: seconds until the guest is killed; None for the VM's own.
-    """
-
-    state: str
-    paused: bool = False
-    grace_period: int | None = None
-
-
 class SubresourceRequest(NamedTuple):
     """A request to a subresource of KubeVirt's API.
 
@@ -77,42 +65,45 @@ _STILL_STOPPING: Final = Decision(needed=True, wait_for=STOPPED)
 _STILL_STARTING: Final = Decision(needed=True, wait_for=STARTED)
 
 
-def subresource_request(power: PowerRequest) -> SubresourceRequest:
-    """The request for a power state."""
-    grace = power.grace_period
+def subresource_request(state: str, *, paused: bool = False, grace_period: int | None = None) -> SubresourceRequest:
+    """The request for a power state. paused: start the guest paused. grace_period: see `decide`."""
     requests: dict[str, tuple[str, Manifest]] = {
-        STARTED: ("start", {"paused": True} if power.paused else {}),
-        STOPPED: ("stop", {} if grace is None else {"gracePeriod": grace}),
-        RESTARTED: ("restart", {} if grace is None else {"gracePeriodSeconds": grace}),
+        STARTED: ("start", {"paused": True} if paused else {}),
+        STOPPED: ("stop", {} if grace_period is None else {"gracePeriod": grace_period}),
+        RESTARTED: ("restart", {} if grace_period is None else {"gracePeriodSeconds": grace_period}),
         MIGRATED: ("migrate", {}),
         PAUSED: ("pause", {}),
         UNPAUSED: ("unpause", {}),
         SOFT_REBOOTED: ("softreboot", {}),
     }
-    subresource, body = requests[power.state]
-    if power.state == SOFT_REBOOTED:
+    subresource, body = requests[state]
+    if state == SOFT_REBOOTED:
         # Nothing shows whether the first reboot took effect.
         return SubresourceRequest("virtualmachineinstances", subresource, body, False, RetrySafety.NEVER)
-    on_vm = power.state not in (PAUSED, UNPAUSED)
+    on_vm = state not in (PAUSED, UNPAUSED)
     return SubresourceRequest("virtualmachines" if on_vm else "virtualmachineinstances", subresource, body)
 
 
-def decide(power: PowerRequest, vm: Manifest, vmi: Manifest | None) -> Decision:
-    """Decides what to do with a VM. vmi: its VMI, or None. Both as the API server returned them."""
+def decide(state: str, vm: Manifest, vmi: Manifest | None, grace_period: int | None = None) -> Decision:
+    """Decides what to do with a VM to take it to one of STATES.
+
+    vmi: its VMI, or None. Both as the API server returned them. grace_period: the seconds after which KubeVirt is to
+    kill the guest; None for the VM's own.
+    """
     if vm["metadata"].get("deletionTimestamp"):
-        return _NOTHING if power.state == STOPPED else Decision(refusal="the VM is being deleted")
-    state = _PowerState(vm, vmi)
-    if power.state == STARTED:
-        return _start(state)
-    if power.state == STOPPED:
-        return _stop(state, power)
-    if power.state == RESTARTED:
+        return _NOTHING if state == STOPPED else Decision(refusal="the VM is being deleted")
+    now = _PowerState(vm, vmi)
+    if state == STARTED:
+        return _start(now)
+    if state == STOPPED:
+        return _stop(now, grace_period)
+    if state == RESTARTED:
         # A restart that is pending or in progress is as good as a new one.
-        return _NOTHING if state.restarting or state.is_restarting else _SEND
-    if state.starting:
+        return _NOTHING if now.restarting or now.is_restarting else _SEND
+    if now.starting:
         return _STILL_STARTING
-    reached = {PAUSED: state.paused, UNPAUSED: not state.paused, MIGRATED: state.migrating}.get(power.state, False)
-    return _NOTHING if state.running and reached else _SEND
+    reached = {PAUSED: now.paused, UNPAUSED: not now.paused, MIGRATED: now.migrating}.get(state, False)
+    return _NOTHING if now.running and reached else _SEND
 
 
 class _PowerState:
@@ -185,42 +176,42 @@ def _start(state: _PowerState) -> Decision:
     return Decision(refusal=problem.failed) if problem is not None else _NOTHING
 
 
-def _stop(state: _PowerState, power: PowerRequest) -> Decision:
+def _stop(state: _PowerState, grace_period: int | None) -> Decision:
     if not state.live:
         return _SEND if state.restarts_itself or state.start_requested else _NOTHING
     if not state.is_stopping:
         return _SEND
     # A shorter grace period speeds up the stop.
-    grace_period = (state.vmi.get("spec") or {}).get("terminationGracePeriodSeconds")
-    shorter = power.grace_period is not None and grace_period is not None and power.grace_period < grace_period
+    current = (state.vmi.get("spec") or {}).get("terminationGracePeriodSeconds")
+    shorter = grace_period is not None and current is not None and grace_period < current
     return _SEND if shorter else _NOTHING
 
 
-def changed_fields(power: PowerRequest, vm: Manifest) -> tuple[Field, ...]:
-    """The fields of the VM's spec that KubeVirt changes to carry out a request."""
+def changed_fields(state: str, vm: Manifest) -> tuple[Field, ...]:
+    """The fields of the VM's spec that KubeVirt changes to take the VM to a state."""
     strategies = {STARTED: "Halted", STOPPED: "Always"}
-    return (("spec", "runStrategy"), ("spec", "running")) if run_strategy(vm) == strategies.get(power.state) else ()
+    return (("spec", "runStrategy"), ("spec", "running")) if run_strategy(vm) == strategies.get(state) else ()
 
 
-def reached(power: PowerRequest, vm: Manifest | None) -> Progress:
+def reached(state: str, vm: Manifest | None) -> Progress:
     """The progress of a VM towards a requested state; for MIGRATED see `migrated`."""
     if vm is None:
-        return Progress(done=power.state == STOPPED, failed=None if power.state == STOPPED else "the VM was deleted")
+        return Progress(done=state == STOPPED, failed=None if state == STOPPED else "the VM was deleted")
     status: Manifest = vm.get("status") or {}
     printable = status.get("printableStatus", "")
     requests = [request.get("action") for request in status.get("stateChangeRequests") or []]
     current_status = f"now {printable or 'without status'}"
-    if power.state == STOPPED:
+    if state == STOPPED:
         if printable == "Stopped" and "Stop" not in requests:
             return Progress(done=True)
         return Progress(pending=f"the VM to stop ({current_status})")
-    if power.state == SOFT_REBOOTED:
+    if state == SOFT_REBOOTED:
         return Progress(done=True)
-    if power.state in (PAUSED, UNPAUSED):
+    if state in (PAUSED, UNPAUSED):
         paused = has_condition(vm, "Paused")
-        if paused is (power.state == PAUSED):
+        if paused is (state == PAUSED):
             return Progress(done=True)
-        return Progress(pending=f"the VM to be {power.state} ({current_status})")
+        return Progress(pending=f"the VM to be {state} ({current_status})")
     problem = trouble(vm)
     if problem is not None:
         return problem

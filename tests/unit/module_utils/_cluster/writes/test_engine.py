@@ -155,7 +155,7 @@ def test_repeatable_writes_match_the_reliability_page() -> None:
     lines = [line.strip("| ").partition(" | ") for line in RELIABILITY.read_text(encoding="utf-8").splitlines()]
     rows = {verb: why for verbs, _bar, why in lines for verb in verbs.split(", ")}
     for state in power.STATES:
-        request = power.subresource_request(power.PowerRequest(state))
+        request = power.subresource_request(state)
         verb = {"softreboot": "soft reboot"}.get(request.subresource, request.subresource)
         assert rows[verb].startswith(WORDS[request.write("shop", "a", dry_run=False).repeat]), verb
 

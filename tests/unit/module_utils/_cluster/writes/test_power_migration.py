@@ -6,7 +6,6 @@ import pytest
 
 from plugins.module_utils._cluster.writes.engine import WriteSettings
 from plugins.module_utils._cluster.writes.power import PowerOutcome, power
-from plugins.module_utils._resolver.declare.power import PowerRequest
 from scripted_server import listed, session_with, status
 
 SUBRESOURCES = "/apis/subresources.kubevirt.io/v1/namespaces/shop/"
@@ -50,7 +49,7 @@ def run(cluster: Cluster, state: str, names: str = "a", **options: Any) -> list[
     with session_with(cluster) as session:
         return power(
             session,
-            [PowerOutcome("shop", name, PowerRequest(state)) for name in names],
+            [PowerOutcome("shop", name, state) for name in names],
             WriteSettings(**{"wait": True, **options}),
         )
 

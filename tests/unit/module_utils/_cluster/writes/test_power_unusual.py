@@ -6,7 +6,6 @@ import pytest
 
 from plugins.module_utils._cluster.writes.engine import WriteSettings
 from plugins.module_utils._cluster.writes.power import PowerOutcome, power
-from plugins.module_utils._resolver.declare.power import PowerRequest
 from scripted_server import Store, forbidden, listed, session_with, status
 
 Manifest = dict[str, Any]
@@ -32,7 +31,7 @@ def store(vms: list[Manifest], instances: list[Manifest]) -> Store:
 
 
 def run(cluster: Any, state: str, *names: str, **settings: Any) -> list[PowerOutcome]:
-    entries = [PowerOutcome("shop", name, PowerRequest(state)) for name in names]
+    entries = [PowerOutcome("shop", name, state) for name in names]
     with session_with(cluster) as session:
         return power(session, entries, WriteSettings(**{"wait": True, **settings}))
 
@@ -47,9 +46,7 @@ def test_missing_vm_does_not_fail_others() -> None:
 
 def test_unreadable_namespace_fails_only_its_vms() -> None:
     cluster = store([vm("a")], [guest("a")])
-    entries = [PowerOutcome("lab", name, PowerRequest("stopped")) for name in "xy"] + [
-        PowerOutcome("shop", "a", PowerRequest("started"))
-    ]
+    entries = [PowerOutcome("lab", name, "stopped") for name in "xy"] + [PowerOutcome("shop", "a", "started")]
     cluster.answers[("GET", "/lab/virtualmachines")] = forbidden("virtualmachines")
     cluster.answers[("GET", "/lab/virtualmachineinstances")] = (200, listed())
     with session_with(cluster) as session:
@@ -163,8 +160,6 @@ def test_soft_reboot_is_never_sent_again() -> None:
     cluster = store([vm("a")], [guest("a")])
     cluster.answers[("PUT", "/softreboot")] = None
     with session_with(cluster, retry_timeout=20) as session:
-        (result,) = power(
-            session, [PowerOutcome("shop", "a", PowerRequest("soft_rebooted"))], WriteSettings(wait=False)
-        )
+        (result,) = power(session, [PowerOutcome("shop", "a", "soft_rebooted")], WriteSettings(wait=False))
     assert "cannot reach the API server" in str(result.failed)
     assert [method for method, _path in cluster.writes] == ["PUT"]

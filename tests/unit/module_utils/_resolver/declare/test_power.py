@@ -8,7 +8,6 @@ from plugins.module_utils._resolver.api.manifest import Progress
 from plugins.module_utils._resolver.api.write import RetrySafety
 from plugins.module_utils._resolver.declare.power import (
     Decision,
-    PowerRequest,
     SubresourceRequest,
     decide,
     guest_ended,
@@ -81,58 +80,56 @@ TABLE: list[tuple[str, Manifest, Any, tuple[Decision, ...]]] = [
 )
 def test_power_state_decides_the_request(observed: Manifest, instance: Any, decisions: tuple[Decision, ...]) -> None:
     states = ("started", "stopped", "restarted", "paused", "unpaused")
-    assert tuple(decide(PowerRequest(state), observed, instance) for state in states) == decisions
+    assert tuple(decide(state, observed, instance) for state in states) == decisions
 
 
 def test_a_failing_vm_refuses_an_automatic_start() -> None:
     failing = vm(conditions=[FAILURE])
-    assert decide(PowerRequest("started"), failing, None) == Decision(refusal="FailedFindInstancetype: not found")
-    assert decide(PowerRequest("stopped"), failing, None) == SEND
-    assert decide(PowerRequest("paused"), failing, None) == SEND
+    assert decide("started", failing, None) == Decision(refusal="FailedFindInstancetype: not found")
+    assert decide("stopped", failing, None) == SEND
+    assert decide("paused", failing, None) == SEND
 
 
 def test_a_vm_that_is_being_deleted() -> None:
     deleting = vm()
     deleting["metadata"]["deletionTimestamp"] = "now"
-    assert decide(PowerRequest("stopped"), deleting, vmi()) == NOTHING
-    assert decide(PowerRequest("started"), deleting, vmi()) == Decision(refusal="the VM is being deleted")
+    assert decide("stopped", deleting, vmi()) == NOTHING
+    assert decide("started", deleting, vmi()) == Decision(refusal="the VM is being deleted")
 
 
 def test_only_a_shorter_grace_period_repeats_a_stop() -> None:
     for grace, decision in ((0, SEND), (179, SEND), (180, NOTHING), (None, NOTHING)):
-        assert decide(PowerRequest("stopped", grace_period=grace), vm("Halted"), vmi(ending=True)) == decision
+        assert decide("stopped", vm("Halted"), vmi(ending=True), grace) == decision
 
 
 def test_a_running_migration_is_not_requested_again() -> None:
-    assert decide(PowerRequest("migrated"), vm(), vmi(migrationState={"migrationUid": "m"})) == NOTHING
+    assert decide("migrated", vm(), vmi(migrationState={"migrationUid": "m"})) == NOTHING
     for over in ({"completed": True}, {"failed": True}, {"failed": True, "completed": True}):
-        assert decide(PowerRequest("migrated"), vm(), vmi(migrationState={"migrationUid": "m", **over})) == SEND
-    assert decide(PowerRequest("migrated"), vm("Halted"), None) == SEND
+        assert decide("migrated", vm(), vmi(migrationState={"migrationUid": "m", **over})) == SEND
+    assert decide("migrated", vm("Halted"), None) == SEND
 
 
 @pytest.mark.parametrize(
-    ("desired", "sent"),
+    ("desired", "options", "sent"),
     [
-        (PowerRequest("started"), SubresourceRequest("virtualmachines", "start", {})),
-        (PowerRequest("started", paused=True), SubresourceRequest("virtualmachines", "start", {"paused": True})),
-        (PowerRequest("stopped"), SubresourceRequest("virtualmachines", "stop", {})),
-        (PowerRequest("stopped", grace_period=0), SubresourceRequest("virtualmachines", "stop", {"gracePeriod": 0})),
-        (PowerRequest("restarted"), SubresourceRequest("virtualmachines", "restart", {})),
+        ("started", {}, SubresourceRequest("virtualmachines", "start", {})),
+        ("started", {"paused": True}, SubresourceRequest("virtualmachines", "start", {"paused": True})),
+        ("stopped", {}, SubresourceRequest("virtualmachines", "stop", {})),
+        ("stopped", {"grace_period": 0}, SubresourceRequest("virtualmachines", "stop", {"gracePeriod": 0})),
+        ("restarted", {}, SubresourceRequest("virtualmachines", "restart", {})),
+        ("restarted", {"grace_period": 0}, SubresourceRequest("virtualmachines", "restart", {"gracePeriodSeconds": 0})),
+        ("paused", {}, SubresourceRequest("virtualmachineinstances", "pause", {})),
+        ("unpaused", {}, SubresourceRequest("virtualmachineinstances", "unpause", {})),
+        ("migrated", {}, SubresourceRequest("virtualmachines", "migrate", {})),
         (
-            PowerRequest("restarted", grace_period=0),
-            SubresourceRequest("virtualmachines", "restart", {"gracePeriodSeconds": 0}),
-        ),
-        (PowerRequest("paused"), SubresourceRequest("virtualmachineinstances", "pause", {})),
-        (PowerRequest("unpaused"), SubresourceRequest("virtualmachineinstances", "unpause", {})),
-        (PowerRequest("migrated"), SubresourceRequest("virtualmachines", "migrate", {})),
-        (
-            PowerRequest("soft_rebooted"),
+            "soft_rebooted",
+            {},
             SubresourceRequest("virtualmachineinstances", "softreboot", {}, False, RetrySafety.NEVER),
         ),
     ],
 )
-def test_the_request(desired: PowerRequest, sent: SubresourceRequest) -> None:
-    assert subresource_request(desired) == sent
+def test_the_request(desired: str, options: dict[str, Any], sent: SubresourceRequest) -> None:
+    assert subresource_request(desired, **options) == sent
 
 
 @pytest.mark.parametrize(
@@ -172,7 +169,7 @@ def test_the_request(desired: PowerRequest, sent: SubresourceRequest) -> None:
     ],
 )
 def test_state_is_reached_when_the_guest_matches(state: str, observed: Any, result: Progress) -> None:
-    assert reached(PowerRequest(state), observed) == result
+    assert reached(state, observed) == result
 
 
 def test_migration_progress_is_derived_from_its_state() -> None:
