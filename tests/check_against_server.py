@@ -107,7 +107,7 @@ def _of_template(here: sources.SourceManifest) -> Iterator[sources.SourceManifes
 def compared(
     file: File, session: Session, kubevirt: KubeVirt, catalog: Iterable[Manifest]
 ) -> Iterator[Difference | str]:
-    """For each object and level its kind, if the check and the server agree, or else the difference.
+    """The kind of each object, by level, or the difference between the check and the server.
 
     The file's instancetypes and preferences are in the cluster while its VMs are judged.
     """
@@ -219,6 +219,6 @@ def _json(manifest: Manifest) -> Manifest:
 
 
 def _plain(field: str) -> str:
-    """Without indexes; Go names the fields of ObjectMeta without their object."""
+    """The fields without indexes; Go names the fields of ObjectMeta without their object."""
     plain = _INDEX.sub("", field).strip(".")
     return f"metadata.{plain}" if plain in _METADATA else plain

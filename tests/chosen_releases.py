@@ -1,4 +1,4 @@
-"""Which releases of KubeVirt a test run takes."""
+"""Chooses the releases of KubeVirt for a test run."""
 
 import os
 

@@ -131,7 +131,7 @@ def failure_summary(failed: Sequence[Any], total: int) -> str:
 
 
 def counted(directory: Path, groups: Iterable[str], load: Callable[[Path, str], Sequence[Any]]) -> dict[str, int]:
-    """How many cases there are in each folder of a directory."""
+    """The number of cases in each folder of a directory."""
     result: dict[str, int] = {}
     for group in groups:
         folder = group.partition("/")[0]

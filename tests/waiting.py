@@ -1,4 +1,4 @@
-"""How tests wait: for what is to come about, and no longer."""
+"""Tests wait for an event, and no longer."""
 
 import time
 from collections.abc import Callable

@@ -120,7 +120,7 @@ class Namespace:
         await send(self.session, "PATCH", f"{self.path(kind, name)}?fieldManager=benchmark", body, APPLY)
 
     async def count(self, kind: tuple[str, str, str]) -> int:
-        """How many there are, without reading them."""
+        """The number of objects in a list, of which it reads none."""
         return await count(self.session, self.path(kind))
 
     def path(self, kind: tuple[str, str, str], name: str = "") -> str:
@@ -152,7 +152,7 @@ def machine(size: str = "size") -> dict[str, Any]:
 
 
 async def count(session: aiohttp.ClientSession, target: str) -> int:
-    """How many objects a list has, without reading it."""
+    """The number of objects, of which it reads none."""
     first = await send(session, "GET", f"{target}?limit=1")
     return len(first["items"]) + int(first["metadata"].get("remainingItemCount", 0))
 

@@ -114,7 +114,7 @@ def compared(pairs: list[tuple[float, float]]) -> Compared:
 
 
 def dropped(number: int) -> int:
-    """How many of the smallest, and of the largest, of so many values the range of the median may leave out."""
+    """The number of smallest values, and of largest ones, that the range of the median may leave out."""
     count, below = 0, 0.0
     while (below := below + math.comb(number, count) / 2**number) <= (1 - CONFIDENCE) / 2:
         count += 1

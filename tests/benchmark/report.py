@@ -151,7 +151,7 @@ class Scale(NamedTuple):
 
 
 def _medians(rows: list[Row]) -> dict[tuple[str, str], tuple[float, str]]:
-    """By phase and contestant: seconds, and `> ` if it was stopped after them."""
+    """The seconds by phase and contestant, with `> ` if a contestant was stopped after them."""
     return {
         (phase, item.name): (statistics.median(result), "" if finished(rows, item.name, phase) else "> ")
         for phase in PHASES

@@ -1,4 +1,4 @@
-"""How fast the resolver is: ``resolver.py [--rounds N] [--profile] [--out FILE]``.
+"""Measures the speed of the resolver: ``resolver.py [--rounds N] [--profile] [--out FILE]``.
 
 A case is what a caller has and wants as JSON: parse VM, instancetype and preference, apply, serialise the answer.
 One thread, the standard library alone, the cases of random/apply-a.jsonl; no assertion on time is made

@@ -169,7 +169,7 @@ def _mended(expected: Case, given: Wish, never_ends: bool) -> None:
 
 
 def _mend_no_tries(requests: list[Case]) -> None:
-    """With `--retry=0` virtctl sends nothing, and waits for what cannot come; here the file is sent once."""
+    """With `--retry=0` virtctl sends nothing and waits in vain; here it sends the file once."""
     token = next(index for index, request in enumerate(requests) if request["path"].endswith("/uploadtokenrequests"))
     headers = {"Authorization": "Bearer token-1"}
     common = {"path": "/v1beta1/upload-async", "status": 200, "upload_proxy": "http"}

@@ -126,7 +126,7 @@ def _vm(vm: Manifest, revisions: dict[str, str]) -> Manifest:
 
 
 def _members(fields: Manifest) -> Manifest:
-    """Without the objects themselves (`.`), which belong to whoever sets the first field in them."""
+    """The fields without the objects themselves (`.`), which belong to whoever sets the first field in them."""
     return {name: _members(inside) for name, inside in fields.items() if name != "."}
 
 
@@ -180,7 +180,7 @@ class Guests:
                 raise
 
     def seen(self) -> dict[str, int]:
-        """How many guests each VM has had."""
+        """The number of guests that each VM has had."""
         return {name: len(uids) for name, uids in self._seen.items()}
 
     def know(self, uids: dict[str, str]) -> bool:

@@ -126,7 +126,7 @@ class Story:
         self._judge(phase)
 
     def disturbed(self, case: Case) -> str:
-        """A run that is disturbed, and the next one if it needs it. What became of the first: `converged`, `killed`,
+        """Disturbs a run, and runs the next one if it needs it. Returns the end of the first: `converged`, `killed`,
         `failed`, or `missed` if it had fewer requests."""
         phase = case.phase
         self._prepare(phase)

@@ -30,7 +30,7 @@ class Turns:
         self.order: list[str] = []
 
     def leave(self, client: str) -> None:
-        """From any thread: the client has come to its end."""
+        """Any thread calls this when the client has come to its end."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._gone, client)
         else:

@@ -17,7 +17,8 @@ KINDS = {"instancetype": "VirtualMachineClusterInstancetype", "preference": "Vir
 
 
 def default_directory() -> Path | None:
-    """Where the published bundles lie: $VIRTSHAPE_SHARED or ``shared`` beside the checkout; None: not there."""
+    """The directory of the published bundles: $VIRTSHAPE_SHARED, or ``shared`` beside the checkout; None if neither
+    exists."""
     shared = Path(os.environ.get("VIRTSHAPE_SHARED") or CHECKOUT.parent / "shared")
     directory = shared / "upstream" / "common-instancetypes" / RELEASE
     return directory if directory.is_dir() else None

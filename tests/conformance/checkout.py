@@ -1,4 +1,4 @@
-"""Where the checkout is; importing this puts `_resolver` and what tests share on the path.
+"""The place of the checkout; an import of this puts `_resolver` and what tests share on the path.
 
 The resolver is pure and needs neither Ansible nor the collection's place in `ansible_collections`.
 """

@@ -64,7 +64,7 @@ def _quantity(given: Json) -> Json:
 
 
 def _type(given: Json) -> Json:
-    """How the fields of a Go type and of its counterpart differ: {} where they do not."""
+    """The differences between the fields of a Go type and of its counterpart; {} for none."""
     go_types, go_name = given["types"], given["name"]
     names = wire_types.pairs(go_types, schema.TYPES, schema.field_type)
     if go_name not in names:

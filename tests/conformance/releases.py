@@ -29,7 +29,7 @@ def is_of_release(group: str) -> bool:
 
 
 def main_set(directory: Path) -> Path:
-    """Where the main set lies: beside the directory, else the project's own copy."""
+    """The directory of the main set: beside the given one, else the project's own copy."""
     beside = directory.resolve().parent / _BESIDE
     return beside if beside.is_dir() else _OWN
 

@@ -73,5 +73,5 @@ def _ignored(case: Case, given: Any) -> list[str]:
 
 
 def _is_error(got: Any) -> bool:
-    """Where KubeVirt panics, any named error will do."""
+    """Whether the answer is an error. If KubeVirt panics, any named error will do."""
     return isinstance(got, dict) and any(got.get(key) for key in ("panicText", "error", "message"))

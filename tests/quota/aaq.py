@@ -62,7 +62,7 @@ def _container(entry: Case) -> Case:
 
 
 def ours(case: Case) -> Usage:
-    """By way of counting, what the resolver says, in billionths."""
+    """The resolver's usage in billionths, by way of counting."""
     spec = {**case["vmi"]["spec"], "domain": {"resources": {}, "devices": {}, **case["vmi"]["spec"]["domain"]}}
     # AAQ goes by the architecture that it runs on itself.
     around = Environment(KubeVirt(NEWEST, case["config"]))

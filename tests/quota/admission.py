@@ -110,7 +110,7 @@ def _positive(amounts: dict[str, int]) -> dict[str, int]:
 
 
 def differences(said: Case, got: Case) -> Iterator[str]:
-    """Where the resolver (got) says something else than the API server (said)."""
+    """The differences between the resolver (got) and the API server (said)."""
     for number, (expected, result) in enumerate(zip(said["objects"], got["objects"])):
         if not same(expected, result):
             yield f"object {number}: API server {expected}, we {result}"

@@ -147,7 +147,7 @@ class Cluster:
         return done
 
     def create(self, count: int, seed: int, chance_of_change: float = 0.15) -> None:
-        """So many VMs that the cluster accepts. Some running ones are changed after their start."""
+        """Creates so many VMs that the cluster accepts. Some running ones are changed after their start."""
         chance = random.Random(seed)
         sizes, preferences = max(4, count // 6), max(4, count // 6)
         with config.new_client_from_config(str(self._kubeconfig)) as connection:
@@ -275,7 +275,7 @@ class Cluster:
         return result
 
     def patch(self, name: str, body: Manifest, **query: Any) -> str:
-        """Why the patch is rejected; "" if it is not."""
+        """The refusal of the patch, or ""."""
         with config.new_client_from_config(str(self._kubeconfig)) as connection:
             vms = dynamic.DynamicClient(connection).resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
             try:
@@ -289,7 +289,7 @@ class Cluster:
         return self.patch(name, body, query_params=[("dryRun", "All")])
 
     def settle(self) -> None:
-        """Until nothing has changed for a while."""
+        """Waits until nothing has changed for a while."""
         seen, since, deadline = None, time.monotonic(), time.monotonic() + 300
         while time.monotonic() - since < self._quiet:
             assert time.monotonic() < deadline, "the VMs do not settle"

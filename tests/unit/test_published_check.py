@@ -1,4 +1,4 @@
-"""What other repositories use of this one: the GitHub Action, with a stand-in for GitHub, and the hooks."""
+"""Other repositories use the GitHub Action of this one, here with a stand-in for GitHub, and the hooks."""
 
 import os
 import shlex

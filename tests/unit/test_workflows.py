@@ -1,4 +1,4 @@
-"""What GitHub runs is what anybody can run: targets of the Makefile."""
+"""GitHub runs targets of the Makefile, which anybody can run."""
 
 import itertools
 import re
@@ -25,7 +25,7 @@ def test_commands_are_targets_of_the_makefile(path: Path) -> None:
 
 
 def commands(job: dict[str, Any]) -> list[str]:
-    """What a job runs, for each entry of its matrix."""
+    """The commands of a job, for each entry of its matrix."""
     matrix = job.get("strategy", {}).get("matrix", {})
     given = [dict(zip(matrix, values)) for values in itertools.product(*matrix.values())]
     return [filled(step["run"], entry) for step in job["steps"] if "run" in step for entry in given]

@@ -1,4 +1,4 @@
-"""Who is compared: each as the playbook, or the command, that its users would write for the same VMs."""
+"""The contestants: each is the playbook, or the command, that its users would write for the same VMs."""
 
 import json
 import sys

@@ -55,7 +55,7 @@ def test_each_template_has_its_credential_and_notification(setup: Any) -> None:
 
 
 def test_survey_defaults_launch_a_job(setup: Any) -> None:
-    """What the user interface sends: every answer, empty ones too."""
+    """The user interface sends every answer, empty ones too."""
     template = setup.template("fleet report")
     spec = setup.controller.get(template["related"]["survey_spec"])["spec"]
     answers = {

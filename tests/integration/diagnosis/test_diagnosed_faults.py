@@ -57,7 +57,7 @@ def test_common_faults_are_named_in_dumps(
 
 
 def _objects(session: Session, namespaces: Iterable[str]) -> Iterator[Manifest]:
-    """What belongs to VMs of the namespaces, and what belongs to none."""
+    """The objects that belong to VMs of the namespaces, and those that belong to none."""
     wanted = {"", *namespaces}
     for kind in {**KINDS, **KINDS_READ}.values():
         found = list_if_permitted(session, kind, []) or ()

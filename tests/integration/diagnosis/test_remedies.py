@@ -43,7 +43,7 @@ OTHERS = {
 
 
 def words(registry: LoopbackRegistry) -> dict[str, str]:
-    """What a user writes for words in capitals."""
+    """The words that a user writes instead of words in capitals."""
     image = f"docker://{registry.address}/disk:1"
     return {"NAME": "small", "MEMORY": "256Mi", "BRIDGE": "br0", "NODE": "node01", "IMAGE": image, "SIZE": "512Mi"}
 
@@ -79,7 +79,7 @@ def play(tasks: list[Manifest], kubeconfig: str, folder: Path) -> str:
 
 
 def add_choices(place: Place) -> None:
-    """What users choose in the place of NAME."""
+    """Adds the names that users choose instead of NAME."""
     for kind, spec in (
         ("VirtualMachineInstancetype", {"cpu": {"guest": 1}, "memory": {"guest": "256Mi"}}),
         ("VirtualMachinePreference", {}),

@@ -1,7 +1,7 @@
 """Every example of the documentation is valid, and does what it shall on a cluster.
 
-All are parsed, and the options of every task are held against the module's own. Those that can run do so on a local
-cluster of their own, page by page in the order of the page, so that an example may build on the ones before it.
+All are parsed, and the options of every task are held against the module's own. Each page whose examples can run has a
+local cluster of its own; they run in the order of the page, so that an example may build on the ones before it.
 """
 
 import importlib

@@ -52,7 +52,7 @@ def _fill(file: Path) -> None:
 
 
 def _write_until_it_fails(core: client.CoreV1Api) -> int:
-    """How many objects of 900 kB could be written."""
+    """The number of objects of 900 kB that the disk takes."""
     for number in range(SIZE):
         content = {"metadata": {"name": f"large-{number}"}, "data": {"text": "x" * 900_000}}
         try:

@@ -265,7 +265,7 @@ def test_cron_polls_and_keeps_imports_to_keep(
 
 
 def _poll_now(session: Session, namespace: str) -> None:
-    """What `kubectl create job --from` does: CDI's CronJob would do so within a minute."""
+    """Polls like `kubectl create job --from`; CDI's CronJob would do so within a minute."""
     for job in session.request("GET", "/apis/batch/v1/namespaces/cdi/cronjobs")["items"]:
         template = job["spec"]["jobTemplate"]
         if namespace in template["spec"]["template"]["spec"]["containers"][0]["command"]:

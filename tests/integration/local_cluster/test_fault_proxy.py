@@ -1,4 +1,4 @@
-"""What a client meets that goes through the fault proxy, fault by fault, on a real API server.
+"""A client meets each fault of the fault proxy on a real API server.
 
 The cluster is one of its own, without KubeVirt.
 """

@@ -41,7 +41,7 @@ def directory(tmp_path: Path, launch: Launch) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory, launch: Launch) -> Iterator[dict[str, Any]]:
-    """What the start of a cluster said that the tests leave running; `directory` is its state directory."""
+    """The result of the start of a cluster that the tests leave running; `directory` is its state directory."""
     path = str(tmp_path_factory.mktemp("running") / "cluster")
     yield {**launch(*START, "--dir", path), "directory": path}
     launch("stop", "--remove", "--dir", path)
@@ -122,7 +122,7 @@ def test_requests_without_token_are_refused(running: dict[str, Any]) -> None:
 
 
 def test_the_controllers_work(running: dict[str, Any]) -> None:
-    """What is owned goes with its owner; a namespace ends with all that is in it."""
+    """Owned objects go with their owner; a namespace ends with its objects."""
     core = _core(running["directory"])
     core.create_namespace({"metadata": {"name": "owning"}})
     owner = core.create_namespaced_config_map("owning", {"metadata": {"name": "owner"}})

@@ -112,7 +112,7 @@ def network_of(api: Any, namespace: str, name: str) -> None:
 
 
 def await_condition(api: Any, namespace: str, name: str, condition: str) -> None:
-    """Until virt-controller has said of a VM whether a condition holds."""
+    """Waits until virt-controller has said of a VM whether a condition holds."""
     vms = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
     for event in vms.watch(namespace=namespace, timeout=60):
         live = event["object"].to_dict()

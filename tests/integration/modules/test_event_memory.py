@@ -1,4 +1,4 @@
-"""What the event source holds in memory for thousands of VMs, which are copies of a real one."""
+"""The memory of the event source for thousands of VMs, which are copies of a real one."""
 
 import json
 import re

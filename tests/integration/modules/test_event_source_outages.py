@@ -1,4 +1,4 @@
-"""What happens to a cluster, a user, a namespace or the state while the event source runs, on a real cluster."""
+"""The event source outlives changes of a real cluster, of a user, a namespace and its own state."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What changes do to guests: cases in which KubeVirt compares with something else than the guest that runs."""
+"""Effects of changes on guests where KubeVirt compares the VM with something else than the running guest."""
 
 from collections.abc import Callable
 from typing import Any

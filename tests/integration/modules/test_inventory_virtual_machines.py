@@ -24,7 +24,7 @@ PLUGIN = "virtshape.instancetypes.virtual_machines"
 
 
 class Answer:
-    """What `ansible-inventory --list` says. text: standard error on one line."""
+    """The output of `ansible-inventory --list`. text: standard error on one line."""
 
     def __init__(self, done: subprocess.CompletedProcess[str]) -> None:
         assert done.stdout, done.stderr
@@ -43,7 +43,7 @@ def plain(value: Any) -> Any:
 
 @pytest.fixture
 def environment(cluster: Path) -> dict[str, str]:
-    """As a credential of AWX sets it: the cluster is in the environment alone."""
+    """The environment that a credential of AWX sets: it alone names the cluster."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "K8S_AUTH_"))}
     return {
         **kept,

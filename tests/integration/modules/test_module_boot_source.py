@@ -311,7 +311,7 @@ def test_upload_of_archive_and_oversized_file(
 
 
 def test_uploads_to_claims(run: Run, session: Session, shop: str, proxy: dict[str, Any], tmp_path: Path) -> None:
-    """What virtctl does by `pvc NAME`, `--no-create`, and without `--datasource`."""
+    """The module does what virtctl does by `pvc NAME`, `--no-create`, and without `--datasource`."""
     claim = KINDS["PersistentVolumeClaim"]
     path = tmp_path / "disk.img"
     options = {"namespace": shop, "name": "mine", "upload_proxy": proxy, "wait": True, **DEFAULTS}
@@ -358,7 +358,7 @@ def test_uploads_to_claims(run: Run, session: Session, shop: str, proxy: dict[st
 
 
 def test_existing_objects_get_labels(run: Run, session: Session, shop: str) -> None:
-    """Without CDI: nothing copies labels from one to the other."""
+    """Without CDI, nothing copies labels from one to the other."""
     storage = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     leads = {"source": {"pvc": {"name": "disk", "namespace": shop}}}
     taken = {"source": {"persistentVolumeClaimName": "disk"}}

@@ -41,7 +41,7 @@ class Governed:
         return self.run("virtual_machine", check=check, namespace=self.namespace, volumes=volumes, **entry)
 
     def answer(self, kind: Kind, spec: Manifest, dry_run: bool = True) -> str:
-        """What the API server says of a new object, or ""."""
+        """The refusal of a new object by the API server, or ""."""
         manifest = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": "new"}, "spec": spec}
         try:
             self.session.request(

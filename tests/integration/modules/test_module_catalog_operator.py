@@ -65,7 +65,7 @@ def test_one_owner_at_a_time(own_cluster: Path) -> None:
 
 
 def delete_once_disabled(api: Any) -> None:
-    """As virt-operator: once the field says so, deletes what it labelled."""
+    """Deletes the labelled objects once the field says so, like virt-operator."""
     kubevirts = api.resources.get(api_version="kubevirt.io/v1", kind="KubeVirt")
     for event in api.watch(kubevirts, timeout=120):
         field = event["raw_object"]["spec"]["configuration"].get("commonInstancetypesDeployment") or {}

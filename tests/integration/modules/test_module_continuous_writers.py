@@ -28,7 +28,7 @@ def explicit(namespace: str, name: str, annotations: dict[str, str] | None = Non
 
 
 def synced(api: Any, manifest: dict[str, Any], manager: str = ARGO) -> dict[str, Any]:
-    """What the cluster has after a sync, which takes over what others have changed, as Argo CD and Flux do it."""
+    """The objects of the cluster after a sync, which takes over the changes of others, like Argo CD and Flux."""
     resource = api.resources.get(api_version=manifest["apiVersion"], kind=manifest["kind"])
     metadata = manifest["metadata"]
     result: dict[str, Any] = resource.patch(

@@ -80,7 +80,7 @@ class Estate:
 
 
 def test_kubevirt_rewrites_current_revisions_without_labels(run: Run, shop: str, api: Any) -> None:
-    """What is left to KubeVirt, and where it leaves a VM a revision that it has deleted."""
+    """KubeVirt rewrites these itself, and in one case leaves a VM a revision that it has deleted."""
     assert run("preference", namespace=shop, name="plain", devices={"preferred_disk_bus": "virtio"})["changed"]
     plain = {"name": "plain", "kind": "VirtualMachinePreference"}
     entries = [vm(place, "medium", preference=plain) for place in ("spec", "status")]

@@ -40,7 +40,7 @@ FURTHER = pytest.mark.nightly("a further right of a long play; every fourth of t
 
 @pytest.fixture
 def forbidden(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the API server forbids from now on, also where a module does without it and says nothing."""
+    """The requests that the API server forbids from now on, also those without which a module goes on in silence."""
     result: list[str] = []
     original = Session._refusal
 
@@ -387,7 +387,6 @@ def test_missing_right_is_named(account: Account, module: str, lacking: Atom) ->
 
 
 def test_rights_are_enough_for_a_workload(account: Account, forbidden: list[str]) -> None:
-    """Without optional rights, a workload fails."""
     play = Play(account, atoms("modules/virtual_machine"), "virtual_machine")
     play.stock()
     labels = {
@@ -404,7 +403,7 @@ def test_rights_are_enough_for_a_workload(account: Account, forbidden: list[str]
 
 @pytest.mark.parametrize("optional", [True, False])
 def test_rights_for_users_of_a_catalog(account: Account, forbidden: list[str], optional: bool) -> None:
-    """What a changed size does to running guests is read of the guests, or else of their VMs."""
+    """The module reads the effect of a changed size from the guests, or else from their VMs."""
     play = Play(account, atoms("modules/catalog", optional=optional), "catalog")
     play.stock()
     users = [play.vm(f"user-{number}") for number in range(4)]

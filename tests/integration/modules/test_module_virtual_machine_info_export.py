@@ -29,7 +29,7 @@ def apply(api: Any, manifests: list[Manifest]) -> list[str]:
 
 
 def expanded(run: Run, namespace: str) -> dict[str, Manifest]:
-    """As KubeVirt expands them, without the VMs' own fields."""
+    """The VMs as KubeVirt expands them, without their own fields."""
     result = run("virtual_machine_info", namespace=namespace, include=["expansion"])["virtual_machines"]
     assert all(item["expansion"]["equal"] for item in result), result
     return {item["name"]: item["expansion"]["server"]["template"] for item in result}

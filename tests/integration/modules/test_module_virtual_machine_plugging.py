@@ -85,7 +85,7 @@ def test_other_disks_need_a_restart(
 
 
 def test_disk_without_a_bus_is_not_plugged(declare_volumes: Run, seen_vm: Callable[[], dict[str, Any]]) -> None:
-    """Why the option sets one."""
+    """This is why the option sets a bus."""
     source = {"persistentVolumeClaim": {"claimName": "one", "hotpluggable": True}}
     disks = [{"name": "data", "disk": {}}]
     template = {"spec": {"volumes": [{"name": "data", **source}], "domain": {"devices": {"disks": disks}}}}

@@ -30,13 +30,13 @@ def disks_of(api: Any, namespace: str) -> list[str]:
 
 
 def subresource(api: Any, namespace: str, verb: str, body: dict[str, Any]) -> None:
-    """As virtctl does."""
+    """Sends a request to a subresource, like virtctl."""
     path = f"/apis/subresources.kubevirt.io/v1/namespaces/{namespace}/virtualmachines/web/{verb}"
     api.request("put", path, body=body, header_params={"Accept": "*/*"})
 
 
 def plug(api: Any, namespace: str) -> None:
-    """As `virtctl addvolume web --volume-name=extra --persist` does."""
+    """Plugs a volume like `virtctl addvolume web --volume-name=extra --persist`."""
     disk = {"name": "extra", "disk": {"bus": "scsi"}, "serial": "extra"}
     source = {"persistentVolumeClaim": {"claimName": "extra"}}
     subresource(api, namespace, "addvolume", {"name": "extra", "disk": disk, "volumeSource": source})
@@ -156,7 +156,7 @@ def test_forced_removal_of_plugged_volume(run: Run, namespace: str, api: Any) ->
 
 
 def test_restored_vm_names_a_lost_revision(run: Run, shop: str, api: Any) -> None:
-    """As a backup restores it: the spec names a revision that the backup does not have."""
+    """A backup restores such a VM: its spec names a revision that the backup lacks."""
     kind = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine"}
     matcher = {"name": "small", "kind": "VirtualMachineInstancetype", "revisionName": "web-small-v1beta1-gone-1"}
     volumes = [{"name": "root", "containerDisk": {"image": "registry.example.com/disk:1"}}]

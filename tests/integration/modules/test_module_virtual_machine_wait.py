@@ -84,7 +84,7 @@ def test_timeout_reports_conditions_and_events(run: Run, shop: str, api: Any) ->
 
 @pytest.fixture
 def requests(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is asked of the API server, `VERB resource`, in order."""
+    """The requests to the API server, `VERB resource`, in order."""
     seen: list[str] = []
     send, watch = Session.request, Session.watch
 

@@ -36,7 +36,7 @@ Variables = dict[str, Any]
 
 
 class Run(NamedTuple):
-    """What a host stands for: the role with these rights. lacking: the right that it shall name, None for none.
+    """A host, which stands for the role with some rights. lacking: the right that it shall name, None for none.
     variables: of the host."""
 
     rights: list[Atom]
@@ -51,14 +51,14 @@ def account(cluster: Path) -> Iterator[Account]:
 
 
 def one_fewer(account: Account, role: str, but: tuple[str, ...] = ()) -> list[Run]:
-    """With all rights but one, for each that is needed. but: purposes of those that only count with other options."""
+    """Runs with all rights but one, for each. but: purposes of rights that only count with other options."""
     other = {Atom(right.resource, verb, right.wide) for right in of(role, *but) for verb in right.verbs}
     lacking = [atom for atom in needed(f"roles/{role}") if atom not in other and not account.may_anyway(atom)]
     return [Run(all_but(atoms(f"roles/{role}"), atom), atom) for atom in lacking]
 
 
 def all_and_least(role: str) -> list[Run]:
-    """With all rights, and with those alone that are needed."""
+    """A run with all rights, and a run with the needed ones alone."""
     return [Run(atoms(f"roles/{role}")), Run(atoms(f"roles/{role}", optional=False))]
 
 
@@ -99,7 +99,7 @@ def play(account: Account, runs: dict[str, Run], role: str, steps: list[Variable
 
 
 def chosen(runs: list[Run], each: bool) -> list[Run]:
-    """Those that lack a right, or those that lack none."""
+    """The runs that lack a right, or those that lack none."""
     return [run for run in runs if (run.lacking is not None) == each]
 
 

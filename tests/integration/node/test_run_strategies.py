@@ -1,4 +1,4 @@
-"""What the node owes virt-controller: guests that end, start paused and are paused, and VMs that then do as asked."""
+"""The node ends, pauses and starts guests as virt-controller expects, and VMs then do as asked."""
 
 from collections.abc import Callable
 from typing import Any

@@ -79,7 +79,7 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
 
 
 def task(number: int, module: str, options: dict[str, Any]) -> dict[str, Any]:
-    """In check mode each second one."""
+    """A task, in check mode every second one."""
     loop = {"loop": ["small", "large"]} if "{{ item }}" in str(options) else {}
     call = {f"virtshape.instancetypes.{module}": options}
     keywords = {**loop, "check_mode": bool(number % 2), "ignore_errors": True}

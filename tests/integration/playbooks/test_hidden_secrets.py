@@ -88,7 +88,7 @@ ENVIRONMENT = {
 
 
 def played(folder: Path, tasks: list[dict[str, Any]], environment: dict[str, str]) -> str:
-    """What ansible-playbook prints at the highest verbosity, and logs, while the tasks fail."""
+    """The output and the log of ansible-playbook at the highest verbosity, while the tasks fail."""
     play = folder / "play.yml"
     play.write_text(json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
     log = folder / "ansible.log"

@@ -70,7 +70,7 @@ class Clusters:
         return self.begin("deploy_catalog", "common_instancetypes", *arguments, **source)
 
     def refused(self, cluster: str) -> str:
-        """Why a VM without an instancetype is refused."""
+        """The refusal of a VM without an instancetype."""
         volumes = [{"name": "root", "container_disk": "registry.example.com/disk:1"}]
         where = {"kubeconfig": self.started[cluster]["kubeconfig"], "namespace": "shop", "name": "own"}
         return str(execute("virtual_machine", {**where, "memory": "1Gi", "volumes": volumes}).get("msg"))

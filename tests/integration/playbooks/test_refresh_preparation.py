@@ -1,4 +1,4 @@
-"""What a refresh needs is checked before it begins; what it prints is short; its reports are kept."""
+"""The playbook checks what a refresh needs before it begins, prints little, and keeps its reports."""
 
 import json
 from pathlib import Path

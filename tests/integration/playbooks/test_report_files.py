@@ -1,4 +1,4 @@
-"""How playbooks write reports: over links, in check mode, on a full disk. The report of a catalog needs no cluster."""
+"""Playbooks write reports over links, in check mode, on a full disk. The report of a catalog needs no cluster."""
 
 import subprocess
 import sys

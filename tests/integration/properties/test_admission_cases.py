@@ -1,4 +1,4 @@
-"""What is said of VMs at the limits of what KubeVirt admits is what the running one answers, of any release.
+"""The check and preflight agree with the running KubeVirt, of any release, about VMs at the limits of its admission.
 
 These cases need no configuration; test_recorded_answers.py asks a configurable KubeVirt for all.
 """

@@ -1,4 +1,4 @@
-"""What is approved of the filters' VMs and old manifests in tests/unit is what the server makes of them."""
+"""The server agrees with the approved answers of the filters to VMs and old manifests in tests/unit."""
 
 import json
 from collections.abc import Iterator

@@ -85,7 +85,8 @@ class Fleet:
         return by_name(result["results"])
 
     def change_templates(self) -> Iterator[str]:
-        """Where the declaration and the check of a repository differ, and who does not see what waits afterwards."""
+        """The differences between the declaration and the check of a repository, and the judges that do not see what
+        waits afterwards."""
         before = self._manifests()
         self._entries = [self._drawn(entry["name"], entry["run_strategy"]) for entry in self._entries]
         forecast = self._declare(is_check=True)
@@ -102,7 +103,7 @@ class Fleet:
         yield from _differ({"the run": waits, "a second run": restarts, "the inventory": self._inventory()})
 
     def change_types(self) -> Iterator[str]:
-        """Where the catalog that changes sizes and preferences differs from those who judge the refresh."""
+        """The differences between the catalog that changes sizes and preferences and the judges of the refresh."""
         sizes = {name: self._random.choice(list(TYPES.values())) for name in TYPES}
         specs: list[tuple[Any, str, Manifest]] = [
             (INSTANCETYPE, name, {"cpu": {"guest": cpu}, "memory": {"guest": memory}})
@@ -129,7 +130,7 @@ class Fleet:
         yield from _differ(judged)
 
     def refresh(self) -> Iterator[str]:
-        """Where the guests do not become what was said."""
+        """The guests that do not become what the judges said."""
         judged = self._settled()["virtual_machine_info"]
         before = self._guests()
         never = self._refreshed(restart="never")
@@ -152,7 +153,7 @@ class Fleet:
         return by_name(result["results"])
 
     def _judged(self) -> dict[str, Needs]:
-        """What each judge of a refresh says that VMs need."""
+        """The needs of VMs according to each judge of a refresh."""
         info = execute("virtual_machine_info", {**self._options, "include": ["refresh"]})
         revisions = execute("controller_revision", {**self._options, "state": "refreshed"}, check=True)
         upgrade = execute("upgrade_info", self._options)
@@ -165,7 +166,7 @@ class Fleet:
         }
 
     def _settled(self) -> dict[str, Needs]:
-        """What the judges say once virt-controller has looked at all VMs and has plugged what it plugs."""
+        """The judgements once virt-controller has looked at all VMs and has plugged what it plugs."""
         end = time.monotonic() + 60
         while True:
             vms = self._session.list(VM, self._namespace)

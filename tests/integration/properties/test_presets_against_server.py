@@ -1,4 +1,4 @@
-"""What is computed of VirtualMachineInstancePresets is what the running KubeVirt makes of VMIs."""
+"""The running KubeVirt makes the same of VMIs as the computation of VirtualMachineInstancePresets."""
 
 import time
 from typing import Any
@@ -90,7 +90,7 @@ def contains(whole: Any, part: Any) -> bool:
 
 
 def test_a_successor_has_the_same_guest(session: Session, namespace: str) -> None:
-    """Also while the preset is still there, which would add its requests to a VM with an instancetype."""
+    """This holds while the preset still exists, too, which would add its requests to a VM with an instancetype."""
     (preset,) = ONE.manifests(namespace, "old")
     path = f"/apis/kubevirt.io/v1/namespaces/{namespace}"
     session.request("POST", f"{path}/virtualmachineinstancepresets", body=preset)

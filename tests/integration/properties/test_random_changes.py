@@ -1,6 +1,6 @@
-"""What check mode says of a change of a running VM is what the run does, and what KubeVirt does with its guest.
+"""The run and KubeVirt do with a running VM and its guest what check mode says of a change.
 
-VMs get random changes, one after the other, each in check mode first. VIRTSHAPE_TEST_CHANGES is how many, about;
+VMs get random changes, one after the other, each in check mode first. VIRTSHAPE_TEST_CHANGES is their rough number;
 VIRTSHAPE_TEST_SEED draws others.
 """
 
@@ -186,7 +186,7 @@ class Fleet:
         self._run(virtual_machines=[{"name": name} for name in names], state="absent")
 
     def change(self, entries: list[Manifest], restart: str) -> list[str]:
-        """Where the forecast, the run and the cluster differ."""
+        """The differences between the forecast, the run and the cluster."""
         instances = self._by_name(VMI)
         forecast = self._run(virtual_machines=entries, restart=restart, check=True)
         before = dict(self._before)
@@ -215,7 +215,8 @@ class Fleet:
         return {item["metadata"]["name"]: item for item in objects}
 
     def _judged(self, result: Result, before: Manifest | None, pending: Manifest, foreseen: Manifest) -> Iterator[str]:
-        """Where the cluster differs from what the run says. pending: what an earlier change had foreseen."""
+        """The differences between the cluster and the words of the run. pending: the effect that an earlier change
+        foresaw."""
         name = result["name"]
         needs = result.get("needs", "nothing")
         announced = "does not ask for a restart" not in result.get("restart_reason", "")

@@ -63,7 +63,7 @@ class Answer(NamedTuple):
 
 
 def ask(session: Session, method: str, path: str, body: Any, content_type: str = "application/json") -> Answer:
-    """What a dry run comes to."""
+    """The outcome of a dry run."""
     query = "dryRun=All" + ("&fieldManager=test&force=true" if "apply" in content_type else "")
     response = session._open(
         method,
@@ -82,7 +82,7 @@ def ask(session: Session, method: str, path: str, body: Any, content_type: str =
 
 
 class Drawn:
-    """What is drawn."""
+    """The drawn objects."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
@@ -311,7 +311,7 @@ class Batch:
             self.session.request("DELETE", path)
 
     def compared(self, number: int) -> tuple[str, str]:
-        """What was compared, and what differs, or ""."""
+        """The compared object, and the difference or ""."""
         drawn, random = self.drawn, self.drawn.random
         namespace = random.choice(list(self.there))
         if number % 12 == 0:

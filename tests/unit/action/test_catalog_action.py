@@ -1,4 +1,4 @@
-"""What the controller reads for catalog, and what it says of files that cannot be deployed."""
+"""The controller reads the files of a catalog, and names those that cannot be deployed."""
 
 import hashlib
 import os

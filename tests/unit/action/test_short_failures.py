@@ -1,4 +1,4 @@
-"""What a failure looks like on the screen: which objects failed and why, and the diffs of the others."""
+"""A failure shows which objects failed and why, and the diffs of the others."""
 
 import json
 import sys

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 TESTS = Path(__file__).parents[2]
@@ -48,15 +48,21 @@ def test_references_of_docstrings_exist() -> None:
 
 # A text with one of these first words is a clause or a fragment, and needs the code beside it to make sense.
 FRAGMENT = re.compile(r"(What|Those|Whose|That of|Of|As|Like|Also|But|Beside|Because) ")
+# Docstrings of tests do not begin with further clauses either, such as "How often ...".
+CLAUSE = re.compile(rf"{FRAGMENT.pattern}|(Whoever|Whatever|Who|How|Which|Where|When|Why|Until|By|From) ")
 # The same within a text, but for "As in KubeVirt, ...".
 LATER_FRAGMENT = re.compile(r"(?<=\. )(What|Those|Whose|Of|Also|Beside) [^.]*")
 
 
-def texts(source: str) -> Iterator[str]:
-    """The docstrings of a module, its classes and functions, and the comments on lines of their own."""
+def docstrings(source: str) -> Iterator[str]:
+    """The docstrings of a module, its classes and functions."""
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             yield ast.get_docstring(node) or ""
+
+
+def comments(source: str) -> Iterator[str]:
+    """The comments on lines of their own."""
     above = ""
     for line in map(str.strip, source.splitlines()):
         if line.startswith("# ") and not above.startswith("#"):
@@ -64,17 +70,29 @@ def texts(source: str) -> Iterator[str]:
         above = line
 
 
-def fragments(source: str) -> list[str]:
-    found = [text.splitlines()[0] for text in texts(source) if FRAGMENT.match(text)]
-    return found + [match[0] for text in texts(source) for match in LATER_FRAGMENT.finditer(" ".join(text.split()))]
+def fragments(texts: Iterable[str], first: re.Pattern[str] = FRAGMENT) -> list[str]:
+    lines = [" ".join(text.split()) for text in texts]
+    return [line for line in lines if first.match(line)] + [
+        match[0] for line in lines for match in LATER_FRAGMENT.finditer(line)
+    ]
 
 
 def test_fragments_are_found() -> None:
-    source = '"""What it does. Of a disk: its size."""\n# Of disks.\n\n# A disk.\n# Of this line, nothing is said.\n'
-    assert fragments(source) == ["What it does. Of a disk: its size.", "Of disks.", "Of a disk: its size"]
+    source = '"""How it is. Of a disk: its size."""\n# Of disks.\n\n# A disk.\n# Of this line, nothing is said.\n'
+    assert fragments(comments(source)) == ["Of disks."]
+    assert fragments(docstrings(source)) == ["Of a disk: its size"]
+    assert fragments(docstrings(source), CLAUSE) == ["How it is. Of a disk: its size.", "Of a disk: its size"]
 
 
 def test_texts_are_whole_sentences() -> None:
     files = [*FILES, *(path for path in TESTS.rglob("*.py") if not path.name.startswith("test_"))]
     assert len(files) > 400
-    assert {str(path): found for path in files if (found := fragments(path.read_text(encoding="utf-8")))} == {}
+    sources = {str(path): path.read_text(encoding="utf-8") for path in files}
+    texts = {path: [*docstrings(source), *comments(source)] for path, source in sources.items()}
+    assert {path: found for path, own in texts.items() if (found := fragments(own))} == {}
+
+
+def test_docstrings_of_tests_are_whole_sentences() -> None:
+    sources = {str(path): path.read_text(encoding="utf-8") for path in TESTS.rglob("*.py")}
+    assert len(sources) > 400
+    assert {path: found for path, source in sources.items() if (found := fragments(docstrings(source), CLAUSE))} == {}

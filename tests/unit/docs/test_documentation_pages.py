@@ -209,7 +209,7 @@ def test_all_pages_together_stay_below_the_word_limit() -> None:
 
 
 def test_readme_has_the_sections_of_the_certification() -> None:
-    """In the order of its template; the `ansible` package asks for how to communicate."""
+    """The order is that of its template; the `ansible` package asks for how to communicate."""
     text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
     assert re.findall(r"^## (.*)", text, re.MULTILINE) == [
         "Description",
@@ -236,7 +236,7 @@ def test_short_readme_shows_demo_and_test_before_installation() -> None:
     "pattern", ["plugins/modules/*.py", "plugins/filter/*.yml", "playbooks/*.yml", "roles/*/README.md"]
 )
 def test_readme_names_all_that_users_call(pattern: str) -> None:
-    """But for the module that only a role uses, and what has a private name."""
+    """The module that only a role uses is no exception for users, and neither is a private name."""
     paths = list(CHECKOUT.glob(pattern))
     names = {path.parent.name if path.name == "README.md" else path.stem for path in paths} - {"revision_rollout"}
     named = set(re.findall(r"`(\w+)`", (CHECKOUT / "README.md").read_text(encoding="utf-8")))
@@ -244,7 +244,7 @@ def test_readme_names_all_that_users_call(pattern: str) -> None:
 
 
 def test_every_module_page_shows_what_a_task_prints() -> None:
-    """But for the module that only a role uses."""
+    """Only the module that a role alone uses has no such page."""
     modules = {path.stem for path in (CHECKOUT / "plugins" / "modules").glob("*.py")} - {"revision_rollout"}
     printed = {path.stem: path.read_text(encoding="utf-8") for path in (DOCS / "outputs").glob("*.txt")}
     assert set(printed) == modules

@@ -1,4 +1,4 @@
-"""What tools/record_outputs.py takes of the output of its playbook."""
+"""tools/record_outputs.py takes the lines of tasks from the output of its playbook."""
 
 from pathlib import Path
 

@@ -45,7 +45,7 @@ def run(command: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess
 
 
 def tasks(name: str) -> list[dict[str, Any]]:
-    """The tasks of a filter's examples. What would ask a cluster is only shown: its arguments hold the filter.
+    """The tasks of a filter's examples. A task that would ask a cluster is only shown: its arguments hold the filter.
 
     A filter of our own roles and playbooks has none: these are its examples.
     """

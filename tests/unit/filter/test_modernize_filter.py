@@ -1,4 +1,4 @@
-"""The filter modernize: one or many, options, errors in one line. What it changes is in the resolver's tests."""
+"""The filter modernize: one or many, options, errors in one line. The resolver's tests have its changes."""
 
 from typing import Any
 

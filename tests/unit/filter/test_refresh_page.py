@@ -1,4 +1,4 @@
-"""What a refresh did, as a page."""
+"""The page of a refresh."""
 
 import re
 from typing import Any

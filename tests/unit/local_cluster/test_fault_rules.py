@@ -1,4 +1,4 @@
-"""Which requests meet which fault, and how wrong rules are reported."""
+"""Requests meet the faults of rules, and wrong rules are reported."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the launcher asks of the API server."""
+"""The launcher's requests to the API server."""
 
 from pathlib import Path
 from typing import Any

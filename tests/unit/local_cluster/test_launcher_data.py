@@ -14,7 +14,7 @@ from local_cluster.errors import LauncherError
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Path:
-    """What stands for the file system in memory."""
+    """The file system that stands for the one in memory."""
     path = tmp_path / "memory"
     path.mkdir()
     return path

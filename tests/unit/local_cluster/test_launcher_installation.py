@@ -1,4 +1,4 @@
-"""What is installed of what the operators print."""
+"""The launcher installs a part of what the operators print."""
 
 import base64
 from typing import Any

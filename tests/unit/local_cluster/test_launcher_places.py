@@ -59,7 +59,7 @@ def test_lock_has_one_holder_at_a_time(tmp_path: Path) -> None:
 
 
 def test_lock_removed_with_its_directory_is_acquired_anew(tmp_path: Path) -> None:
-    """Who waited for a cluster that was removed must not work under a lock that nobody else can see."""
+    """A launcher that waited for a removed cluster must not work under a lock that nobody else can see."""
     first, second, third = (Lock(tmp_path / "cluster" / "lock") for _unused in range(3))
     first.acquire()
 

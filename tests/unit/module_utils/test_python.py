@@ -34,7 +34,7 @@ def test_oldest_supported_python_is_accepted(
 
 
 def test_modules_import_the_check_first() -> None:
-    """What comes after it need not load on such a Python."""
+    """The imports after it need not load on such a Python."""
     for path in sorted(CHECKOUT.glob("plugins/modules/*.py")):
         imports = [node for node in ast.parse(path.read_text()).body if isinstance(node, (ast.Import, ast.ImportFrom))]
         _future, first = imports[:2]

@@ -1,4 +1,4 @@
-"""What judges for a cluster says for which KubeVirt: the newest release is a default of the filters alone."""
+"""A judge of a cluster names the KubeVirt; only the filters assume the newest release."""
 
 import ast
 from collections.abc import Iterator

@@ -75,7 +75,7 @@ def boot(run: Run) -> Run:
 
 
 def warnings(result: dict[str, Any]) -> list[str]:
-    """Those of the checks. No volume is filled here, of which each result warns."""
+    """The warnings of the checks. No volume is filled here, of which each result warns."""
     return [warning for warning in result["warnings"] if "run the task again" not in warning]
 
 

@@ -21,7 +21,7 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def declared_here(task: Manifest) -> Manifest:
-    """What the module would send."""
+    """The manifest that the module would send."""
     options = {**task["virtshape.instancetypes.virtual_machine"], "state": "rendered"}
     (result,) = execute("virtual_machine", options)["rendered"]
     return without_empty(result)

@@ -1,4 +1,4 @@
-"""Which of its pods a guest is in."""
+"""The pod of a VMI that has the guest."""
 
 from typing import Any
 

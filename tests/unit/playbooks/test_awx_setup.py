@@ -135,7 +135,7 @@ def test_bad_input_is_one_line(awx: Awx, variables: Settings, message: str) -> N
 
 @pytest.mark.parametrize("collection", RECORD)
 def test_tasks_use_options_that_there_are(collection: str) -> None:
-    """Also those that a run leaves out."""
+    """Tasks that a run leaves out count, too."""
     _limit, play = yaml.safe_load((PLAYBOOKS / "awx_setup.yml").read_text())
     modules, seen = RECORD[collection]["modules"], set()
     for task in play["tasks"]:
@@ -158,7 +158,7 @@ def test_ascender_is_set_up_by_its_collection(awx: Awx) -> None:
 
 
 def test_the_page_names_the_rights_of_the_templates() -> None:
-    """Whoever makes the one service account by hand reads them in step 2."""
+    """Step 2 is for users who make the one service account by hand."""
     page = (CHECKOUT / "docs" / "awx.md").read_text()
     step = re.search(r"A service account and its token(.*?)```", page, re.DOTALL)
     assert step

@@ -20,7 +20,7 @@ INVENTORY = {
 
 
 def play(folder: Path, playbook: str, *arguments: str, **variables: Any) -> str:
-    """What a playbook that fails has printed, on one line."""
+    """The output of a playbook that fails, on one line."""
     (folder / "hosts.json").write_text(json.dumps(INVENTORY))
     settings = {"KUBECONFIG": "/nonexistent", "ANSIBLE_SHOW_CUSTOM_STATS": "1"}
     options = ("-i", "hosts.json", "-e", json.dumps(variables), *arguments)

@@ -14,7 +14,7 @@ BUILDER = Path(sys.executable).with_name("ansible-builder")
 
 
 def definition() -> str:
-    """That of docs/awx.md."""
+    """The definition of docs/awx.md."""
     text = (CHECKOUT / "docs" / "awx.md").read_text()
     return text.partition("# execution-environment.yml\n")[2].partition("```")[0]
 

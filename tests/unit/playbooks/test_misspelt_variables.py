@@ -30,7 +30,7 @@ PLAYBOOKS = [
 
 
 def play(folder: Path, playbook: str | list[Any], **variables: Any) -> str:
-    """What a playbook that fails has printed, on one line."""
+    """The output of a playbook that fails, on one line."""
     if not isinstance(playbook, str):
         (folder / "play.yml").write_text(json.dumps(playbook))
         playbook = "play.yml"

@@ -20,7 +20,7 @@ def table(**result: Any) -> list[str]:
 
 
 def as_ansible_shows(lines: list[str]) -> list[str]:
-    """With callback_result_format=yaml: this breaks lines at column 80."""
+    """The text with callback_result_format=yaml, which breaks lines at column 80."""
     return yaml.safe_dump({"result": {"msg": lines}}, allow_unicode=True).splitlines()[2:]
 
 

@@ -16,7 +16,7 @@ SYNTAX = ("*", "&", "!", "=", "<<")
 
 
 def extra_vars_of(variables: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """What ansible-core reads from the file that AWX writes."""
+    """The variables that ansible-core reads from the file that AWX writes."""
     path = folder / "extravars"
     path.write_text(extra_vars_file(variables, {}))
     result: dict[str, Any] = DataLoader().load_from_file(str(path))

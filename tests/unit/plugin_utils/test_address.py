@@ -1,4 +1,4 @@
-"""Where a VM is reached: its interfaces in order, Services that lead to it alone."""
+"""Addresses of VMs: interfaces in order, Services that lead to the VM alone."""
 
 from collections.abc import Callable
 from typing import Any

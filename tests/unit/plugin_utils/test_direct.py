@@ -1,4 +1,4 @@
-"""When a module is executed directly, what it is given, and what it leaves behind."""
+"""Modules that are executed directly: the condition, their input, and the traces that they leave."""
 
 import gc
 import os
@@ -40,12 +40,12 @@ class Here(ModuleAction):
 
     @property
     def messages(self) -> list[str]:
-        """What it says at verbosity 4."""
+        """The messages at verbosity 4."""
         return [call.args[0] for call in self._display.vvvv.call_args_list]
 
 
 def execute(action: Here, task_vars: dict[str, Any] | None = None, **options: Any) -> Any:
-    """What `_action` answers for a module that tells its options and environment."""
+    """The answer of `_action` for a module that tells its options and environment."""
 
     def answer(params: Params, task: TaskContext) -> Result:
         task.warnings += ["old", "old"]

@@ -1,4 +1,4 @@
-"""Where fields come from: each of the four sources, and what each has overridden or kept out."""
+"""The four sources of fields, and the values that each has overridden or kept out."""
 
 import copy
 from typing import Any

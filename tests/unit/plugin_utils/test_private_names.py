@@ -34,7 +34,7 @@ USED = {
 
 
 def private() -> set[str]:
-    """Of the classes and modules of ansible-core that the collection deals with."""
+    """The private names of the classes and modules of ansible-core that the collection deals with."""
     owners = (basic, basic.AnsibleModule, arg_spec, arg_spec.ArgumentSpecValidator, warnings, ActionBase)
     result = {name for owner in owners for name in dir(owner)}
     # Attributes that are made with the object are not among those of its class.

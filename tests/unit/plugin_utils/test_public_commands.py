@@ -1,4 +1,4 @@
-"""What of plugin_utils is public: the commands, which people and pre-commit call by `python -m`."""
+"""The public part of plugin_utils: the commands, which people and pre-commit call by `python -m`."""
 
 import subprocess
 import sys

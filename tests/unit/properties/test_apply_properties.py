@@ -56,8 +56,8 @@ def test_applying_an_instancetype_twice_conflicts(template: Spec, instancetype: 
 
 @given(TEMPLATES, PREFERENCES)
 def test_applying_a_preference_is_idempotent(template: Spec, preference: Spec) -> None:
-    """But for one thing that KubeVirt does: beside preferredEfi the deprecated secure boot only has its say once the
-    VM has an EFI, so the second time."""
+    """KubeVirt makes one exception: beside preferredEfi the deprecated secure boot only has its say once the VM has an
+    EFI, so the second time."""
     assume("preferredUseSecureBoot" not in (preference.get("firmware") or {}))
     once = applied(template, None, preference)
     assume(isinstance(once, dict))

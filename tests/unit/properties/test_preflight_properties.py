@@ -105,7 +105,7 @@ def test_omitted_features_change_no_issue(
 
 
 class Gathered(Objects):
-    """Only what was asked for beforehand."""
+    """A lookup that has only the objects that were asked for beforehand."""
 
     def __init__(self, world: list[Manifest], wanted: Iterable[Manifest], release: Release) -> None:
         super().__init__(world)

@@ -71,7 +71,7 @@ def test_the_canonical_text_is_of_the_same_amount(text: str) -> None:
 
 @given(QUANTITIES)
 def test_canonical_text_is_stable(text: str) -> None:
-    """Where apimachinery keeps a text that it would write otherwise, it does so again; then it stays."""
+    """A text that apimachinery keeps, and would write otherwise, stays."""
     once = quantity.canonical(text)
     assert quantity.canonical(quantity.canonical(once)) == quantity.canonical(once)
 

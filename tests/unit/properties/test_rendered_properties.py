@@ -1,4 +1,4 @@
-"""What state rendered writes is what a declaration sends for a new object; both refuse the same options."""
+"""State rendered writes what a declaration sends for a new object; both refuse the same options."""
 
 import sys
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ def host() -> Iterator[str]:
 
 
 def sent(host: str, module: str, options: Manifest) -> tuple[list[Manifest], Manifest]:
-    """What a declaration sends, and its result."""
+    """The objects that a declaration sends, and its result."""
     writes: list[Manifest] = []
     send = plan_writes.send
 

@@ -57,7 +57,7 @@ class Cluster:
         self.refreshed: list[str] = []
 
     def change(self, labels: list[str]) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
-        """What becomes of VMs: each goes down, and comes up unless it fails."""
+        """Changes VMs: each goes down, and comes up unless it fails."""
         self.refreshed += labels
         went_down = {label for label in labels if self.state.vms[label]["disruptive"]}
         self.down |= went_down
@@ -74,7 +74,7 @@ class Cluster:
 
 
 def run(state: Rollout, cluster: Cluster, luck: st.DataObject, clock: list[int]) -> None:
-    """As the module runs the batches; whoever waits for room in vain stops the run."""
+    """Runs the batches like the module; a run that waits for room in vain stops."""
     while not state.ended:
         clock[0] += 1
         left = rollout.begin(state, str(clock[0]))

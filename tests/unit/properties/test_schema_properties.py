@@ -15,13 +15,13 @@ OBJECTS = st.sampled_from(NAMES).flatmap(lambda name: st.tuples(st.just(name), o
 
 
 class Tagged(str):
-    """As Ansible hands over texts."""
+    """A text as Ansible hands it over."""
 
     __slots__ = ()
 
 
 class Lazy(dict[str, Any]):
-    """As Ansible hands over dicts."""
+    """A dict as Ansible hands it over."""
 
 
 def tagged(value: Any) -> Any:

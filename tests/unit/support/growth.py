@@ -1,4 +1,4 @@
-"""How the work of a function grows with its input, counted in calls instead of seconds."""
+"""Measures the growth of a function's work with its input, in calls instead of seconds."""
 
 import sys
 import threading
@@ -9,10 +9,8 @@ FEW = 30
 
 
 def growth(work: Callable[[int], Callable[[], Any]], few: int = FEW) -> float:
-    """How often as many calls four times as many objects take: 4 where each takes as many, 16 for the square.
-
-    work: the number of objects → what is counted.
-    """
+    """The factor of calls for four times as many objects: 4 for linear work, 16 for the square. work: the number of
+    objects → the counted work."""
     work(2)()
     item, four = (calls(work(count)) for count in (few, 4 * few))
     return four / item

@@ -1,4 +1,4 @@
-"""What CDI's webhooks refuse; tests/boot_sources has the answers of CDI's own code to 144 objects."""
+"""Refusals of CDI's webhooks; tests/boot_sources has the answers of CDI's own code to 144 objects."""
 
 from copy import deepcopy
 from typing import Any

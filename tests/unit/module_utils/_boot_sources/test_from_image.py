@@ -1,4 +1,4 @@
-"""What images in registries decide for VMs."""
+"""Decisions of images in registries for VMs."""
 
 from typing import Any
 
@@ -168,7 +168,7 @@ def test_optional_inference_that_fails_leaves_matchers_out() -> None:
 
 
 def test_an_inferred_instancetype_removes_default_memory() -> None:
-    """As KubeVirt does it with labels."""
+    """KubeVirt does the same with labels."""
     vm = manifest_from(boot={"container_disk": IMAGE}, memory="2Gi", instancetype={"infer": "auto"})
     assert set(images_to_read(vm)) == {"preference"}, "a VM with memory of its own gets no instancetype"
     vm = manifest_from(boot={"container_disk": IMAGE}, **AUTO)

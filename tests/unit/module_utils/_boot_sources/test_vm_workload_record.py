@@ -1,4 +1,4 @@
-"""What a VM keeps of its workload: with it, the same options give the same manifest as for the new VM."""
+"""A VM keeps its workload: with it, the same options give the same manifest as for the new VM."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""From a workload to boot source, preference and instancetype: one answer, or an error with the choices."""
+"""A workload leads to one boot source, preference and instancetype, or to an error with the choices."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""What presets make of a VMI; test_presets_against_server.py asks a running KubeVirt the same."""
+"""The effect of presets on a VMI; test_presets_against_server.py asks a running KubeVirt the same."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Which preference gives what a VM writes by hand."""
+"""Preferences that give what a VM writes by hand."""
 
 from typing import Any
 

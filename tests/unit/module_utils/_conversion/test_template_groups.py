@@ -1,4 +1,4 @@
-"""Which templates are one."""
+"""Templates that are one."""
 
 from typing import Any
 

@@ -41,7 +41,7 @@ def test_wrong_machines(value: Any, message: str) -> None:
 
 
 def test_texts_of_sources_are_no_templates() -> None:
-    """Who may name a machine must not run code on the controller."""
+    """A person who may name a machine must not run code on the controller."""
     (item,) = machines_of([machine(name="{{ lookup('pipe', 'id') }}", tags={"a": "{% if %}{#"}, folder=None)])
     assert item["name"] == "{ { lookup('pipe', 'id') }}"
     assert item["tags"] == {"a": "{ % if %}{ #"} and "folder" not in item

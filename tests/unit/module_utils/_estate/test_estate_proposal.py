@@ -1,4 +1,4 @@
-"""From machines to instancetypes, preferences and VMs."""
+"""The proposal of instancetypes, preferences and VMs for machines."""
 
 from typing import Any
 

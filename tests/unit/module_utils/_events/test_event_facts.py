@@ -1,4 +1,4 @@
-"""What holds of a VM, of the states whose beginning is an event."""
+"""The states of a VM whose beginning is an event."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the user of the event source may not read."""
+"""Objects that the user of the event source may not read."""
 
 import threading
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What is known outlives kills, and what is no state of the source is refused in one line."""
+"""The source's knowledge outlives kills; the source refuses a file that is no state of its own in one line."""
 
 import base64
 import json

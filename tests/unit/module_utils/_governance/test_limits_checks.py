@@ -1,4 +1,4 @@
-"""What a limit says of VMs, VMIs and instancetypes of a namespace (see test_random_limits.py for the API server)."""
+"""The verdict of a limit on VMs, VMIs and instancetypes of a namespace; test_random_limits.py asks the API server."""
 
 from typing import Any
 

@@ -184,7 +184,7 @@ def test_filter_results_of_vms_are_approved(name: str) -> None:
 
 
 def answer(name: str, machine: dict[str, Any], version: str | None) -> Any:
-    """What a filter answers, or what it says instead."""
+    """The answer of a filter, or its error."""
     objects = {"current" if name == "drift" else "objects": OBJECTS}
     try:
         return load(name)(machine, **objects, kubevirt_version=version, **OPTIONS[name])

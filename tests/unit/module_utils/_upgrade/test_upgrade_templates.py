@@ -1,4 +1,4 @@
-"""What an upgrade changes of VirtualMachineTemplates."""
+"""An upgrade's changes of VirtualMachineTemplates."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What an upgrade changes of VMs, instancetypes and preferences, and the steps to take."""
+"""An upgrade's changes of VMs, instancetypes and preferences, and the steps to take."""
 
 from collections.abc import Sequence
 from typing import Any

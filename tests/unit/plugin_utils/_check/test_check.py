@@ -1,4 +1,4 @@
-"""What the check says of manifests, tasks, variables and catalogs; by the command, as users run it."""
+"""The check's findings about manifests, tasks, variables and catalogs; the tests run the command, like users."""
 
 import io
 import json
@@ -603,7 +603,7 @@ def test_unusable_arguments_exit_with_code_2(
 
 
 def test_everything_kubevirt_refuses_is_an_error() -> None:
-    """By KubeVirt's own answers to VMs, recorded for the conformance tests."""
+    """KubeVirt's own answers to VMs are recorded for the conformance tests."""
     refused = 0
     for case in json.loads(VALIDATED.read_text()):
         options = case["input"]

@@ -1,4 +1,4 @@
-"""What boot sources add to the check: workloads, and sources of disks."""
+"""The check's findings about boot sources: workloads, and sources of disks."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the check says of the defaults that image owners publish."""
+"""The check's findings about the defaults that image owners publish."""
 
 from collections.abc import Callable
 

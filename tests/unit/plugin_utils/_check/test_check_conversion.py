@@ -1,4 +1,4 @@
-"""What the check says of presets, and of what a preference or one template would replace."""
+"""The check's findings about presets, and about what a preference or one template would replace."""
 
 from collections.abc import Callable
 from typing import Any

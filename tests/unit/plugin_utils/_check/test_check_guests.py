@@ -1,4 +1,4 @@
-"""What the check says of the systems in guests, of which KubeVirt knows nothing."""
+"""The check's findings about the systems in guests, of which KubeVirt knows nothing."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the check says of VMs that are the hosts of an inventory."""
+"""The check's findings about VMs that are the hosts of an inventory."""
 
 from pathlib import Path
 from typing import Any

@@ -1,6 +1,6 @@
 """The jobs of docs/check.md: their commands run in a shell, in a repository of git, as each service would run them.
 
-What installs the check needs the network and is left out; the collection is where it would be installed.
+The tests leave out the commands that install the check, which need the network; the collection is already in place.
 """
 
 import os

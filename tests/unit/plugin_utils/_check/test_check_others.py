@@ -1,4 +1,4 @@
-"""What the check says of Templates, of tasks of other collections, and of what it cannot judge."""
+"""The check's findings about Templates, about tasks of other collections, and about what it cannot judge."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What the check says of objects that VMs need and no file declares."""
+"""The check's findings about objects that VMs need and no file declares."""
 
 from collections.abc import Callable
 from typing import Any

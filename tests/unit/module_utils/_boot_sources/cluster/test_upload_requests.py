@@ -1,4 +1,4 @@
-"""What the recordings of tests/boot_sources lack: missing objects, conflicts, timeouts, progress."""
+"""Uploads that the recordings of tests/boot_sources lack: missing objects, conflicts, timeouts, progress."""
 
 import contextlib
 import io

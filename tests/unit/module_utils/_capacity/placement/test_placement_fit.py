@@ -1,4 +1,4 @@
-"""On which nodes a pod fits; `tests/placement` compares this with kube-scheduler."""
+"""Nodes that a pod fits on; `tests/placement` compares this with kube-scheduler."""
 
 from collections.abc import Callable
 from typing import Any

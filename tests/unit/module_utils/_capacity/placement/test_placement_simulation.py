@@ -1,4 +1,4 @@
-"""From manifests to placement, and errors in the manifests."""
+"""The placement of manifests, and errors in the manifests."""
 
 from typing import Any
 

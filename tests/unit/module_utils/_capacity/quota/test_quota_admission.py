@@ -1,4 +1,4 @@
-"""From manifests to the effect of quotas, and errors in the manifests."""
+"""The effect of quotas on manifests, and errors in the manifests."""
 
 from typing import Any
 

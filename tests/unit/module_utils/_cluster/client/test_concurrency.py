@@ -58,7 +58,7 @@ def test_error_is_raised_after_running_items_end() -> None:
 
 
 class TimedOut(BaseException):
-    """As Ansible ends a task that takes too long."""
+    """The exception with which Ansible ends a task that takes too long."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Which cluster is meant, and what is said when none can be."""
+"""The cluster that the options mean, and the errors if they mean none."""
 
 import base64
 import json

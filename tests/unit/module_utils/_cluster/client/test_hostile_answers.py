@@ -1,4 +1,4 @@
-"""What a server may answer that is no API server's answer: one line, no retry where none helps, and an end."""
+"""Answers of a server that is no API server give one line, no retry where none helps, and an end."""
 
 import contextlib
 import gzip

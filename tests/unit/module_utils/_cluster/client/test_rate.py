@@ -1,4 +1,4 @@
-"""So many requests a second, and no more."""
+"""The session sends so many requests a second, and no more."""
 
 from plugins.module_utils._cluster.client.concurrency import TokenBucket
 

@@ -1,4 +1,4 @@
-"""What virtual_machine shows of changes that do not reach running guests: one warning for a task."""
+"""virtual_machine warns once for a task of changes that do not reach running guests."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What nothing refers to, in many namespaces."""
+"""Unreferenced revisions in many namespaces."""
 
 from growth import growth
 from plugins.module_utils._cluster.modules import virtual_machine_info

@@ -1,4 +1,4 @@
-"""What a VM that is late waits for, by name."""
+"""The objects that a late VM waits for, by name."""
 
 from collections.abc import Callable
 from typing import Any

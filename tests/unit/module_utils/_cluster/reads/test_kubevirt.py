@@ -1,4 +1,4 @@
-"""What is read of the cluster's KubeVirt, and what where it cannot be read."""
+"""The cluster's KubeVirt as it is read, and the assumption if it cannot be read."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Which version of a catalog a cluster gets, by what it says of its KubeVirt."""
+"""A cluster's words about its KubeVirt decide which version of a catalog it gets."""
 
 import copy
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the cluster keeps of deleted VMs, also for someone who may not read claims."""
+"""Claims that outlive deleted VMs, also for someone who may not read claims."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -116,7 +116,7 @@ def of_vm(owner: str, uid: str, name: str = "") -> dict[str, Any]:
 
 
 def left(names: str, revisions: Any, vms: dict[str, Any], volumes: Any = (), seconds: float = 0) -> dict[str, str]:
-    """What is said of VMs to create, one for each letter. vms: the UIDs of those that there are, or a refusal."""
+    """The failures of VMs to create, one for each letter. vms: the UIDs of the existing VMs, or a refusal."""
 
     def answer(_method: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
         result: Any

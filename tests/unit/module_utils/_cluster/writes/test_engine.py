@@ -1,4 +1,4 @@
-"""When a write is sent again, and what becomes of many that are sent at the same time."""
+"""The engine sends some writes again, and many at the same time."""
 
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ CONFLICT = status(409, "stop/start already underway", "Conflict")
 
 
 class Server:
-    """Answers writes in order, None: the connection is cut. Those after them succeed."""
+    """Answers writes in order, None: the connection is cut. Further writes succeed."""
 
     def __init__(self, *answers: tuple[int, Any] | None) -> None:
         self.answers = list(answers)

@@ -59,7 +59,7 @@ def kept(generation: int, name: str = "db") -> Manifest:
 
 
 class Server:
-    """What it answers to LISTs; asked: the paths in order. Writes are kept, too, and carried out on `objects`."""
+    """A server with answers to LISTs; asked: the paths in order. Writes are kept, too, and carried out on `objects`."""
 
     def __init__(self, **more: Any) -> None:
         self.lists: dict[str, Any] = {
@@ -228,7 +228,7 @@ def old_revision() -> Server:
 
 
 def upgraded(server: Server, meanwhile: Any) -> tuple[bool, str | None]:
-    """What becomes of an upgrade whose patch is refused, and after which the VM is found as `meanwhile`."""
+    """The outcome of an upgrade whose patch is refused, and after which the VM is found as `meanwhile`."""
     refused = status(422, "the server rejected our request", "Invalid")
 
     def answer(method: str, path: str, query: dict[str, str]) -> tuple[int, Any] | None:

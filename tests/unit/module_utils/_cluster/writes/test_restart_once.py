@@ -208,7 +208,8 @@ def test_rejected_generation_bump_prevents_restart() -> None:
 
 
 def _settled(code: int) -> tuple[DeclareOutcome, int]:
-    """What virtual_machine makes of a VM that a refresh has left, and the restarts. code: the answer to its patches."""
+    """The result of virtual_machine for a VM that a refresh has left, and the restarts. code: the answer to its
+    patches."""
     cluster = RestartingVM("vm")
     run(cluster, "never")
     cluster.code = code
@@ -323,7 +324,7 @@ def test_declared_vm_restarts_guest_left_by_refresh() -> None:
 
 
 def test_late_live_update_fails_unless_restart_is_never() -> None:
-    """Where a restart is permitted the guest should have had the change; where none is, KubeVirt decides when."""
+    """A task that may restart should have given the guest the change; for others KubeVirt decides when."""
     never, cluster = Busy(), Busy()
     result = run(never, restart="never", seconds=0.5)
     assert (result.failed, result.changed, never.restarts) == (None, True, 0)

@@ -1,4 +1,4 @@
-"""Which VMs of a task are restarted, when, and what is said of those that are not."""
+"""The VMs of a task that restart, the moment, and the messages about the others."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""How VMs are given other revisions: what is asked and sent for many of them, and what is said of those that fail."""
+"""VMs get other revisions: the requests for many of them, and the messages about those that fail."""
 
 import threading
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Which instancetypes and preferences of others are left as they are."""
+"""Instancetypes and preferences of others stay as they are."""
 
 from typing import Any
 

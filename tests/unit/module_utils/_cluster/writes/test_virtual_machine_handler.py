@@ -1,4 +1,4 @@
-"""What judging the VMs of a task asks of the server, and how often each VM is admitted."""
+"""The handler judges the VMs of a task with few requests, and admits each VM once."""
 
 import copy
 from typing import Any
@@ -61,7 +61,7 @@ def revision(name: str, data: Manifest) -> Manifest:
 
 
 def revisions(number: int) -> list[Manifest]:
-    """What a VM has captured, and what its guest was started from."""
+    """The revisions that a VM has captured, and those of its guest's start."""
     started = declared(number)["spec"]
     started["instancetype"]["revisionName"] = f"kept{number}"
     return [

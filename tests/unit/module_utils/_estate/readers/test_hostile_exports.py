@@ -1,4 +1,4 @@
-"""Whatever an export says, a reader returns machines that the proposal takes, or says what is wrong."""
+"""A reader returns machines that the proposal takes, or says what is wrong, whatever an export says."""
 
 import copy
 import random

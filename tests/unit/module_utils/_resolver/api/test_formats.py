@@ -1,4 +1,4 @@
-"""What no cluster takes is refused with field, value and remedy; what one takes passes."""
+"""A value that no cluster takes is refused with field, value and remedy; others pass."""
 
 import base64
 import contextlib

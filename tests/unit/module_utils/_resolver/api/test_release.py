@@ -1,4 +1,4 @@
-"""What a release is read from, which differences it has, and what its API knows; results are in tests/conformance."""
+"""The texts of releases, their differences, and the fields of their APIs; results are in tests/conformance."""
 
 from typing import Any
 

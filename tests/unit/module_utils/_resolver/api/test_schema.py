@@ -39,7 +39,7 @@ def test_canonical_is_idempotent() -> None:
 
 
 def test_null_in_a_list_is_the_zero_value() -> None:
-    """As Go reads it: an empty text, an object without fields."""
+    """Go reads an empty text, or an object without fields."""
     manifest = {"finalizers": [None, "a"], "ownerReferences": [None]}
     canonical = schema.canonical("ObjectMeta", manifest)
     assert canonical["finalizers"] == ["", "a"]

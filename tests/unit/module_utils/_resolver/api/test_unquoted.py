@@ -1,4 +1,4 @@
-"""What YAML reads as something else than what is written."""
+"""Keys and numbers that YAML reads as something else than is written."""
 
 from datetime import date
 from typing import Any

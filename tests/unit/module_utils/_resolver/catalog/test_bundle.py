@@ -1,4 +1,4 @@
-"""From the documents of a bundle to the objects to deploy: older versions, lists, other kinds, labels, selection."""
+"""The objects to deploy of a bundle: older versions, lists, other kinds, labels, selection."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What deploying a catalog over what is there comes to."""
+"""The effect of deploying a catalog over existing objects."""
 
 from typing import Any
 

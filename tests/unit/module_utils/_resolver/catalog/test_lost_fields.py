@@ -1,4 +1,4 @@
-"""What older releases of KubeVirt would drop of the built-in catalog, and what that does to a VM."""
+"""Fields of the built-in catalog that older releases of KubeVirt would drop, and the effect on a VM."""
 
 from functools import cache
 from pathlib import Path

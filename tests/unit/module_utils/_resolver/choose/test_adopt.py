@@ -1,4 +1,4 @@
-"""What VMs with CPU, memory and devices of their own are adopted with, and what goes from their manifests."""
+"""Instancetypes and preferences for VMs with CPU, memory and devices of their own, and the fields that they replace."""
 
 import copy
 import re

@@ -1,4 +1,4 @@
-"""What to add to a VM that cannot be as it is."""
+"""Suggestions for a VM that KubeVirt would refuse."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -74,7 +74,7 @@ def test_data_source_with_only_a_preference() -> None:
 
 
 def test_preferences_named_like_the_disk_come_first() -> None:
-    """Also where the volume is a DataVolume, whose template says what it is made from."""
+    """This holds for a DataVolume, too, whose template names its source."""
     text = issue_texts({"boot": {"data_source": "windows"}}, disk("DataSource", "windows", instancetype="large"))[0]
     assert "add preference.name, for example windows.11, or label" in text
     text = issue_texts({"boot": {"pvc": "rhel9"}}, disk("PersistentVolumeClaim", "rhel9", instancetype="large"))[0]
@@ -82,7 +82,7 @@ def test_preferences_named_like_the_disk_come_first() -> None:
 
 
 def test_suggested_instancetypes_suit_the_vm() -> None:
-    """What the VM says of CPUs and memory would go with an instancetype; its architecture would not."""
+    """The VM's fields of CPUs and memory would go with an instancetype; its architecture would not."""
     arm = {**preference("arm"), "spec": {"requirements": {"architecture": "arm64"}}}
     options = {"boot": {"pvc": "d"}, "preference": {"name": "arm"}}
     for architecture, example in (("arm64", ", for example small, own "), ("amd64", ", or label the volume ")):

@@ -133,7 +133,7 @@ volumes:
 
 
 def validate(type_name: str, params: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """What Ansible makes of a task's arguments, and its complaints."""
+    """The arguments of a task as Ansible reads them, and its complaints."""
     spec = argument_spec.options(type_name, required=False)
     result = ArgumentSpecValidator(spec).validate(copy.deepcopy(params))
     return result.validated_parameters, result.error_messages

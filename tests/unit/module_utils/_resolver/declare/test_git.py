@@ -1,4 +1,4 @@
-"""What Argo CD should not revert. test_git_holds_the_fleet.py asks its own engine about such VMs."""
+"""Fields that Argo CD should not revert. test_git_holds_the_fleet.py asks its own engine about such VMs."""
 
 from typing import Any
 

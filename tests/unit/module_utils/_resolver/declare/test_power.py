@@ -1,4 +1,4 @@
-"""Which verb takes a VM to a state, in all the states that it may be in."""
+"""The verb that takes a VM to a state, in all the states that it may be in."""
 
 from typing import Any
 

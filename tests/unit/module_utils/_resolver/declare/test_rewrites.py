@@ -1,4 +1,4 @@
-"""What KubeVirt writes to a declared VM, and what the next declaration makes of it."""
+"""KubeVirt rewrites a declared VM, and the next declaration accepts that."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the status of a VM says of its guest."""
+"""The status of a VM tells the state of its guest."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Whose fields are taken over, and how the managed fields look afterwards."""
+"""A takeover takes fields from other managers, and changes the managed fields."""
 
 import copy
 from typing import Any

@@ -348,7 +348,7 @@ def test_pin_of_a_foreign_matcher_stays() -> None:
 
 
 def test_inferred_matcher_is_taken_over_from_others() -> None:
-    """Of a VM that others made, nothing of the matcher is ours yet."""
+    """The task owns no part of the matcher of a VM that others made."""
     live = applied(created({**PLAIN, "labels": {"tier": "web"}}))
     live["spec"]["instancetype"] = {"name": "u1.medium"}
     desired = as_vm({**PLAIN, "instancetype": {"infer": "required"}})
@@ -433,7 +433,7 @@ def test_the_cluster_kind_replaces_another_kind() -> None:
 
 
 def test_fields_that_the_expansion_changed_are_declared() -> None:
-    """Of what virt-controller owns only that is no difference which is there, with more beside it."""
+    """The fields that virt-controller owns are a difference, unless they are there with more beside them."""
     live = expanded()
     disks = live["spec"]["template"]["spec"]["domain"]["devices"]["disks"]
     assert action(as_vm(OPTIONS), live) == plan.NONE

@@ -1,4 +1,4 @@
-"""What a planned change of a VM means for its guest."""
+"""The effect of a planned change of a VM on its guest."""
 
 import copy
 from typing import Any
@@ -176,7 +176,7 @@ LOADED, EMPTY = vm_with_volumes([ROOT, ISO], [ROOT_DISK, DRIVE]), vm_with_volume
     ],
 )
 def test_changes_of_devices_as_recorded(before: Manifest, after: Manifest, needs: str, live: bool) -> None:
-    """As KubeVirt 1.9 was seen to do with either rollout strategy."""
+    """KubeVirt 1.9 did this with either rollout strategy."""
     instance = running(before)
     cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST, {} if live else STAGE))
     assert foreseen(before, after, instance, cluster).needs == needs
@@ -310,7 +310,6 @@ def test_a_guest_that_ends_takes_no_change() -> None:
 
 
 def test_cluster_settings_and_release_are_no_change() -> None:
-    """What the cluster's settings or its release do to a VM is no change of it."""
     cores = {
         "apiVersion": "instancetype.kubevirt.io/v1beta1",
         "kind": "VirtualMachineClusterPreference",

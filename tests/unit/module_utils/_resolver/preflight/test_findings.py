@@ -1,4 +1,4 @@
-"""What the cluster will say to a VM, and the remedy."""
+"""Preflight foretells the cluster's answer to a VM, with the remedy."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -188,7 +188,7 @@ def test_unknown_kind_or_revision() -> None:
 )
 @pytest.mark.parametrize("name", ["u1.large", "u1.small"])
 def test_a_captured_revision_that_was_deleted(strategy: str, created: bool, certain: bool, name: str) -> None:
-    """As seen with KubeVirt 1.8.4, also if the VM names another instancetype."""
+    """KubeVirt 1.8.4 did so, also for a VM that names another instancetype."""
     reference = {"name": "u1.large", "controllerRevisionRef": {"name": "lost-1"}}
     live = {**vm(instancetype={"name": "u1.large"}), "status": {"created": created, "instancetypeRef": reference}}
     planned = vm(instancetype={"name": name}, runStrategy=strategy)
@@ -340,7 +340,7 @@ def test_a_vm_without_memory_never_starts() -> None:
 
 
 def test_bus_of_the_vmi_counts() -> None:
-    """As KubeVirt 1.9.0 does: it sets SATA in the VMI, which cannot have such a thread."""
+    """KubeVirt 1.9.0 sets SATA in the VMI, which cannot have such a thread."""
     disk = {"name": "root", "disk": {}, "dedicatedIOThread": True}
     manifest = vm({"devices": {"disks": [disk]}, "memory": {"guest": "1Gi"}})
     manifest["spec"]["template"]["spec"]["volumes"] = [{"name": "root", "emptyDisk": {"capacity": "1Gi"}}]

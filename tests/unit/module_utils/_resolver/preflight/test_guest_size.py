@@ -1,4 +1,4 @@
-"""Which guests are warned of: too small to boot, or with sockets that their system does not use."""
+"""Warnings of guests that are too small to boot, or have sockets that their system does not use."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What must exist beside a VM before its guest starts."""
+"""Objects that must exist before the guest of a VM starts."""
 
 from typing import Any
 

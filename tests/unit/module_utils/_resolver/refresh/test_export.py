@@ -1,4 +1,4 @@
-"""What a VM is elsewhere, and which copies of it lose its revisions."""
+"""The export of a VM for elsewhere, and the copies of it that lose its revisions."""
 
 import base64
 import json

@@ -64,7 +64,7 @@ class World:
             self.capture(matcher_field, manifest, style)
 
     def capture(self, matcher_field: Any, manifest: Manifest, style: str = "status") -> None:
-        """As virt-controller does."""
+        """Captures revisions like virt-controller."""
         created = revision_store.controller_revision(self.vm, manifest)
         self.revisions.append({"apiVersion": "apps/v1", "kind": "ControllerRevision", **created})
         captured = created["metadata"]["name"]

@@ -1,4 +1,4 @@
-"""What is written to give a VM other revisions."""
+"""The writes that give a VM other revisions."""
 
 import copy
 from typing import Any
@@ -39,7 +39,7 @@ def preference(generation: int, bus: str = "virtio", **spec: Any) -> Manifest:
 class World:
     """A VM, the revisions that were captured of its objects, in that order, and the objects as they are now.
 
-    style: "status" as from KubeVirt 1.5 on, "spec" as up to 1.4. What was captured last is what the VM refers to.
+    style: "status" as from KubeVirt 1.5 on, "spec" as up to 1.4. The VM refers to the newest.
     """
 
     def __init__(self, captured: list[Manifest], live: list[Manifest], style: str = "status", **domain: Any) -> None:
@@ -78,7 +78,7 @@ class World:
         raise KeyError(generation)
 
     def pin(self, name: str) -> None:
-        """As a user does, and virt-controller after him."""
+        """Pins the VM like a user, and captures like virt-controller."""
         self.vm["spec"]["instancetype"]["revisionName"] = name
         self.vm["status"]["instancetypeRef"]["controllerRevisionRef"]["name"] = name
 

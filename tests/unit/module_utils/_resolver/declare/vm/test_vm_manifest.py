@@ -1,6 +1,6 @@
 """Options of the module virtual_machine that virtctl does not have, and how they come together.
 
-What virtctl has is compared with it in tests/virtctl.
+tests/virtctl compares the other options with virtctl.
 """
 
 import copy

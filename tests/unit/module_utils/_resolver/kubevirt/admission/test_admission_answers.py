@@ -1,5 +1,4 @@
-"""What the check and preflight say of VMs at the limits of what KubeVirt admits is what virt-api, virt-controller and
-kube-apiserver answered.
+"""The check and preflight agree with virt-api, virt-controller and kube-apiserver about VMs at the limits of admission.
 
 The answers are in tests/virt_api/recorded. tests/integration/properties/test_recorded_answers.py asks the running
 ones again, and records them.

@@ -1,4 +1,4 @@
-"""What the schemas of virt-api and of the CustomResourceDefinitions reject, by release."""
+"""Rejections by the schemas of virt-api and of the CustomResourceDefinitions, by release."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What heals the failures of VMs."""
+"""Remedies for the failures of VMs."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Which volumes and disks virt-api lets a running VMI have."""
+"""Volumes and disks that virt-api lets a running VMI have."""
 
 from typing import Any
 
