@@ -56,7 +56,7 @@ def judged(
         before = json.dumps(case)
         try:
             reasons = list(judge(case))
-        # Whatever is wrong with one case, the others are still run.
+        # The other cases run, whatever is wrong with one.
         except Exception as error:
             reasons = [f"raised {type(error).__name__}: {error}"]
         if json.dumps(case) != before:

@@ -34,7 +34,7 @@ TENTH = 10
 SEED = int(os.environ.get("VIRTSHAPE_TEST_SEED", "1"))
 # Seconds: as long as nothing changes when all has been done, and as long as controllers take at most.
 QUIET, LATEST = 0.5, 60
-# As long as a request waits for an answer that never comes.
+# A request waits so long for an answer that never comes.
 SHORT = 0.5
 PLAYBOOK = "refresh_revisions"
 VMS = names(12)
@@ -195,7 +195,7 @@ class Story:
             self._proxy.disturb(rule, case.request, case.every)
         else:
             self._proxy.rules({**rule, "skip": case.request - 1, "times": 1})
-        # What is to be killed does not give up before.
+        # A run that is to be killed does not give up before.
         run = self._begin(case.phase, TIMEOUT if kills else SHORT)
         if kills and self._proxy.holds(run):
             run.kill()
@@ -264,7 +264,7 @@ def test_each_request(story: Story, chain: str) -> None:
     began, phases = time.monotonic(), CHAINS[chain]
     if chain != "create":
         story.plain("create")
-    # What is changed is changed back by the next one.
+    # The next phase changes back the changes of this one.
     for phase in 2 * phases if PHASES[phases[0]].alternates else phases:
         story.plain(phase)
     cases = {phase: [case for case in drawn(chain, story.requests) if case.phase == phase] for phase in phases}
@@ -284,7 +284,7 @@ def test_each_request(story: Story, chain: str) -> None:
             except AssertionError as error:
                 wrong.append(f"{case}: {error}")
                 print(wrong[-1], flush=True)
-                # From here on as if nothing had been.
+                # The story goes on here without faults.
                 story.plain(phase)
     print(f"{chain}: {dict(became)}, {len(wrong)} wrong, {time.monotonic() - began:.0f} s")
     assert not wrong, "\n".join(wrong)

@@ -46,7 +46,7 @@ def test_run_converges_despite_the_fault(shop: Shop, fault: str, monkeypatch: py
     for _attempt in range(10):
         if shop.faulty.counts()["faults"]:
             break
-        # What a slow machine waits for has come by the first list, so that nothing is watched; guests take longer.
+        # On a slow machine the first list has all, so that nothing is watched; guests take longer.
         restarted = shop.run(
             "virtual_machine_power", names=expected[::4], state="restarted", wait=True, wait_timeout=TIMEOUT
         )

@@ -68,7 +68,7 @@ def test_refresh_killed_at_random_requests(shop: Shop, tmp_path: Path, kills: in
     assert not any(item["restart_required"] or item["instancetype"]["pinned"] for item in captured.values())
     assert fleet.power() == before
     assert fleet.memory() == dict.fromkeys(sorted(running), "4Gi")
-    # What there is besides the new revisions is history: the one that each VM had.
+    # The revisions beside the new ones are history: the one that each VM had.
     assert fleet.kept() == old | {item["instancetype"]["revision"] for item in captured.values()}
     assert len(fleet.kept()) == 2 * SIZE
 

@@ -175,7 +175,7 @@ def _and_leave(turns: Turns, name: str, work: Callable[[], Any]) -> None:
 @pytest.mark.nightly("random orders of requests")
 @pytest.mark.parametrize("seed", range(SEED, SEED + ORDERS))
 def test_two_runs_and_a_user(shop: Shop, other_shop: Shop, tmp_path: Path, seed: int) -> None:
-    # What comes of it one after the other.
+    # The result of one after the other.
     serial = Fight(other_shop, seed)
     serial.prepare()
     for name in ("user", "one", "two"):

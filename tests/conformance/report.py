@@ -43,7 +43,7 @@ def _check(case: Case, bundles: Bundles) -> list[str]:
         given = bundles.resolve(case.input)
         before = json.dumps(given)
         got = _answer(case, given)
-    # Whatever is wrong with one case, the others are still run.
+    # The other cases run, whatever is wrong with one.
     except Exception as error:
         return [f"raised {type(error).__name__}: {error}"]
     changed = [] if json.dumps(given) == before else ["the input was changed"]

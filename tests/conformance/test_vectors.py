@@ -10,7 +10,7 @@ from report import failures
 from vector_run import counted, failure_summary
 
 HERE = Path(__file__).parent
-# The questions that KubeVirt's own code was asked; a copy that lacks some would prove less. Those of older releases
+# The questions that KubeVirt's own code was asked; a copy that lacks some would prove less. Vectors of older releases
 # count the cases of the main set whose results are the same.
 CASES = {
     "vectors": {

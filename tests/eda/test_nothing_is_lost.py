@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.nightly("10,000 transitions"), pytest.mark.own_cluster
 
 GUESTS = 200
 ROUNDS = 24
-# Of a busy machine: a bound, no expectation.
+# A bound for a busy machine, no expectation.
 PATIENCE = 600
 FAULTS: list[dict[str, Any]] = [
     {"fault": "watch_cut", "after_events": 7, "rate": 0.2},

@@ -9,7 +9,7 @@ from pod_cases import failures, groups, load
 from vector_run import counted, failure_summary
 
 VECTORS = Path(__file__).parent / "vectors"
-# What KubeVirt's own code was asked; a copy that lacks some would prove less.
+# KubeVirt's own code was asked these numbers of cases; a copy that lacks some would prove less.
 CASES = {
     "vectors": 2947,
     "vectors-v1.4.1": 1435,

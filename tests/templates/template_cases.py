@@ -194,7 +194,7 @@ def _generate(case: Case) -> list[str]:
         if len(text) != expect["length"] or not re.fullmatch(expect["regex"], text)
     ]
     expected, got = expect[f"distinct_in_{tries}"], len(set(drawn))
-    # How many differ is chance, but for one and all.
+    # The number of different results is chance, but for one and all.
     if (expected == 1) is not (got == 1) or abs(got - expected) > 0.2 * tries:
         reasons.append(f"expected about {expected} different values in {tries}, got {got}")
     return reasons[:5]

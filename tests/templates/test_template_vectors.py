@@ -9,7 +9,7 @@ from template_cases import failures, groups, load
 from vector_run import counted, failure_summary
 
 VECTORS = Path(__file__).parent / "vectors"
-# What virt-template and virtctl were asked; a copy that lacks some would prove less.
+# virt-template and virtctl were asked these numbers of cases; a copy that lacks some would prove less.
 CASES = {"convert": 100, "generate": 107, "process": 562, "process-random": 310, "validate": 252}
 
 

@@ -10,7 +10,7 @@ from vector_run import counted, failure_summary
 from virtctl_cases import failures, groups, load
 
 VECTORS = Path(__file__).parent / "vectors"
-# What virtctl was asked; a copy that lacks some would prove less.
+# virtctl was asked these numbers of cases; a copy that lacks some would prove less.
 CASES = {"instancetype": 70, "preference": 36, "vm": 951}
 
 

@@ -48,7 +48,7 @@ from ansible_collections.virtshape.instancetypes.plugins.modules import instance
 
 Case = dict[str, Any]
 _MODULES = {"vm": virtual_machine.MODULE, "instancetype": instancetype.MODULE, "preference": preference.MODULE}
-# Which complaints about one flag virtctl has first.
+# The order in which virtctl complains about one flag.
 _RANK = ("UnsupportedError", "ArgumentValueError", "MutuallyExclusiveError", "RequiredOneOfError", "RequiredError")
 
 

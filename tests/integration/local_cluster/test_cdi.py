@@ -309,7 +309,7 @@ def test_upload_proxy_responses(
     assert [upload("HEAD", path, "disk")[0] for path in ("upload-async", "upload")] == [200, 404]
     code, text = upload("POST", "upload", "disk", b"x" * (2 << 20))
     assert (code, "effective image size is larger" in text) == (400, True)
-    # How large a qcow2 image is, it says itself.
+    # A qcow2 image says itself how large it is.
     qcow2 = b"QFI\xfb" + bytes(20) + (2 << 20).to_bytes(8, "big") + bytes(100)
     assert upload("POST", "upload-async", "disk", qcow2)[0] == 400
     assert upload("POST", "upload-async", "disk", b"data") == (200, "")

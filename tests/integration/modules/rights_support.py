@@ -65,7 +65,7 @@ def needed(name: str) -> list[Atom]:
 
 
 def all_but(rights: list[Atom], lacking: Atom) -> list[Atom]:
-    # Who may do it everywhere may do it in a namespace.
+    # A user who may do it everywhere may do it in a namespace.
     return [atom for atom in rights if atom[:2] != lacking[:2] or atom.wide < lacking.wide]
 
 

@@ -18,7 +18,7 @@ from random_estates import COUNT, SOURCES
 from modules_support import execute
 from plugins.module_utils._estate.readers.reading import Reading
 
-# As many as virt-controller starts in minutes, so that a failure names machines and not a thousand.
+# virt-controller starts so many in minutes, and a failure names machines and not a thousand.
 BATCH = 100
 GROUP = "instancetype.kubevirt.io"
 

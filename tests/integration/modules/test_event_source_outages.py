@@ -197,7 +197,7 @@ def test_sources_cannot_share_a_config_map(session: Session, core: client.CoreV1
     save(first, "a")
     with pytest.raises(TaskFailed, match=f"another source uses {namespace}/state; give each its own ConfigMap"):
         save(late, "b")
-    # What others write around the state does not matter.
+    # Changes of others around the state do not matter.
     core.patch_namespaced_config_map("state", namespace, {"metadata": {"labels": {"team": "a"}}})
     save(first, "b")
     core.delete_namespaced_config_map("state", namespace)

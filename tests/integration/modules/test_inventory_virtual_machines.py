@@ -113,7 +113,7 @@ def test_vms_as_hosts_in_groups(inventory: Inventory, fleet: str) -> None:
     assert (result["vm_labels"], result["vm_restart_required"]) == ({"tier": "database"}, False)
     assert [item["type"] for item in result["vm_conditions"]]
     assert "vm_vmi" not in matches.hosts[old]
-    # Whoever may annotate a VM gives Ansible no template.
+    # A user who may annotate a VM gives Ansible no template.
     assert matches.hosts[web]["vm_annotations"]["note"] == {"__ansible_unsafe": "{{ 7 * 6 }}"}
 
 
@@ -174,7 +174,7 @@ def test_cached_inventory_sends_no_request(
     }
     first = inventory(**cached)
     assert set(first.hosts) == {f"web.{fleet}", f"db.{fleet}", f"old.{fleet}"}, first.text
-    # From here on nobody answers.
+    # Nobody answers from here on.
     content = yaml.safe_load(kubeconfig.read_text())
     content["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:1"
     kubeconfig.write_text(yaml.safe_dump(content))
@@ -188,7 +188,7 @@ def test_cached_inventory_sends_no_request(
     flushed = inventory(*flush, **cached)
     assert flushed.hosts == {}
     assert "cannot reach the API server https://127.0.0.1:1" in flushed.text
-    # What is read with other options is not what was cached.
+    # The cache is not used for other options.
     assert inventory(**{**cached, "only_running": True}).hosts == {}
 
 

@@ -164,7 +164,7 @@ def test_several_namespaces_in_one_task(deploy: Run, api: Any, namespace: str) -
         assert deploy(FIRST, namespaces=[namespace, other])["counts"]["created"] == 6
         assert names(api, namespace) == names(api, other) == {"web.small", "web.large"}
         assert not deploy(FIRST, namespaces=[namespace, other])["changed"]
-        # What is pruned is only in the namespaces of the task.
+        # The task prunes only in its namespaces.
         assert deploy(SECOND, namespaces=[other], prune="unused")["counts"]["deleted"] == 1
         assert (names(api, namespace), "web.large" in names(api, other)) == ({"web.small", "web.large"}, False)
     finally:

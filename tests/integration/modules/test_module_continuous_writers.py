@@ -130,7 +130,7 @@ def manifest_of(kind: str, group: str, namespace: str, spec: dict[str, Any], nam
 
 
 TYPES = "instancetype.kubevirt.io/v1beta1"
-# What Git has, the same object declared in another way, and the field that differs.
+# The manifest in Git, the same object declared in another way, and the field that differs.
 DECLARED: list[Any] = [
     (
         "virtual_machine",

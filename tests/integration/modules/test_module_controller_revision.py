@@ -264,7 +264,7 @@ def test_refresh_replaces_a_lost_revision(run: Run, shop: str, api: Any) -> None
 def test_next_run_finishes_an_interrupted_refresh(run: Run, shop: str) -> None:
     run("virtual_machine", namespace=shop, **vm("db", "medium"), wait=True)
     grow(run, shop)
-    # As if the run had been cut off between the refresh and the restart.
+    # This stands for a run that was cut off between the refresh and the restart.
     assert run("controller_revision", namespace=shop, restart="never")["changed"]
     # The running guest has what it was started with.
     assert guest(run, shop, "db")[1] == "4Gi"
@@ -277,7 +277,7 @@ def test_next_run_finishes_an_interrupted_refresh(run: Run, shop: str) -> None:
 def test_next_run_removes_the_refresh_annotation(run: Run, shop: str, api: Any) -> None:
     run("virtual_machine", namespace=shop, **vm("db", "medium"), wait=True)
     grow(run, shop)
-    # As if the run had been cut off between the two patches that raise the generation.
+    # This stands for a run that was cut off between the two patches that raise the generation.
     vms = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
     vms.patch(recapture.BUMP_PATCHES[0], "db", shop, content_type="application/merge-patch+json")
     assert run("controller_revision", namespace=shop, restart="if_required")["changed"]

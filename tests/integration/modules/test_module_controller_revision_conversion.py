@@ -14,7 +14,7 @@ Run = Callable[..., dict[str, Any]]
 GROUP = "instancetype.kubevirt.io"
 MERGE = {"content_type": "application/merge-patch+json"}
 SIZE = {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}}
-# Of KubeVirt 0.58 and 0.56, and the part of the VM that names it: that of releases up to 1.4, and since.
+# Revisions of KubeVirt 0.58 and 0.56, and the part of the VM that names them: up to 1.4, and since.
 FORMS = {f"{form}-{place}": (form, place) for form in ("v1alpha2", "bare") for place in ("spec", "status")}
 
 
@@ -105,7 +105,7 @@ def test_old_revisions_convert_under_running_guests(run: Run, shop: str, api: An
     assert run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)["changed"]
     estate = Estate(api, shop)
     old = {name: estate.age(name, *form) for name, form in FORMS.items()}
-    # What KubeVirt would take if it did not find the revision.
+    # KubeVirt would take this if it did not find the revision.
     grown = {"cpu": {"guest": 4}, "memory": {"guest": "8Gi", "max_guest": "8Gi"}}
     assert run("instancetype", namespace=shop, name="medium", **grown)["changed"]
     before = {name: estate.guest(name) for name in FORMS}

@@ -110,7 +110,7 @@ def test_refused_move_writes_nothing(run: Run, shop: str, api: Any) -> None:
     assert "patch: spec.domian: this KubeVirt has no such field" in refused["msg"]
     refused = run("controller_revision", namespace=shop, state="moved", replace=["large"])
     assert "replace: " in refused["msg"] and "{u1.medium: u1.large}" in refused["msg"]
-    # What only the cluster knows is asked by a dry run.
+    # A dry run asks for what only the cluster knows.
     machine = {"spec": {"domain": {"machine": {"type": "pentium"}}}}
     refused = run("controller_revision", namespace=shop, state="moved", patch=machine, check=True)
     assert "pentium" in refused["msg"], refused

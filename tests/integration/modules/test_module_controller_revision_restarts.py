@@ -10,7 +10,7 @@ from waiting import wait_until
 Run = Callable[..., dict[str, Any]]
 
 SIZE: dict[str, Any] = {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}}
-# What an instancetype or a preference becomes, by the name of its VM, and what that needs.
+# The new instancetype or preference, by the name of its VM, and the need of the guest.
 SIZES: dict[str, tuple[dict[str, Any], str]] = {
     "max-sockets": ({"cpu": {"guest": 1, "max_sockets": 8}}, "restart"),
     "cpu-model": ({"cpu": {"guest": 1, "model": "EPYC"}}, "restart"),
@@ -131,7 +131,7 @@ def test_guest_restarted_by_a_user_is_skipped(run: Run, namespace: str, api: Any
     done = run("virtual_machine_power", namespace=namespace, names=["db"], state="restarted", wait=True)
     assert done["changed"], done
     left = guests(api, namespace)
-    # From KubeVirt 1.7 on; before that nothing is left to ask for.
+    # KubeVirt 1.7 and later keep the condition; before, nothing is left to ask for.
     stuck = condition(vms, namespace)
 
     for _time in range(2):

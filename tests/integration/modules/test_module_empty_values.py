@@ -26,7 +26,7 @@ IMAGE = {
     # None answers.
     "query_registry": False,
 }
-# What tells the object, or that it is to go.
+# The options that tell the object, or that it is to go.
 IDENTITY = {"name", "namespace", "kind", "state"}
 CPU_AND_MEMORY: dict[str, Any] = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
 # Module → its options, an object that needs nothing more, and what an option needs beside the empty value.

@@ -12,7 +12,7 @@ from modules_support import execute, vm
 Run = Callable[..., dict[str, Any]]
 Manifest = dict[str, Any]
 
-# As another parser of YAML might read them.
+# Another parser of YAML might read these texts as something else.
 TEXTS = {"exponent": "1e3", "octal": "0o17", "decimal": "010", "yes": "y", "day": "2026-01-01", "lines": "a\n b\n"}
 KEYS = ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExample me"]
 VMS: list[Manifest] = [

@@ -57,7 +57,7 @@ def fill(api: Any, namespace: str, name: str) -> None:
     for event in resource.watch(namespace=namespace, timeout=TIMEOUT):
         if event["object"].metadata.name == name:
             claim_of(api, namespace, name, event["object"])
-            # Of CDI itself DataVolumes have a status of their own, elsewhere perhaps only their kind is known.
+            # DataVolumes of CDI itself have a status of their own; elsewhere perhaps only their kind is known.
             status = resource.subresources.get("status", resource)
             status.patch(name=name, namespace=namespace, body={"status": {"phase": "Succeeded"}}, content_type=MERGE)
             return
@@ -118,7 +118,7 @@ def test_disk_without_labels_gives_default_and_warning(
     # In a process that also runs plugins, as with other tests, Ansible shows a module's warnings itself.
     warned = " ".join([str(first.get("warnings")), *capsys.readouterr().err.split()])
     assert "cannot infer an instancetype from this disk" in warned
-    # From a URL where nothing is, a CDI gets no disk to start with.
+    # CDI gets no disk to start with from a URL that serves nothing.
     if "url" not in boot:
         assert run("virtual_machine", namespace=shop, **entry, wait=True)["result"]["status"] == "Running"
     assert live("web")["spec"]["template"]["spec"]["domain"]["memory"] == {"guest": "512Mi"}

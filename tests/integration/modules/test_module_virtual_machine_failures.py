@@ -98,7 +98,7 @@ def needing(**source: Any) -> dict[str, Any]:
 
 LAN = {"domain": {"devices": {"interfaces": [{"name": "lan", "bridge": {}}]}}}
 KEY = {"source": {"secret": {"secretName": "gone"}}, "propagationMethod": {"noCloud": {}}}
-# What a VM needs, in the spec of its template, and the words of the failure.
+# The need of a VM, in the spec of its template, and the words of the failure.
 ABSENT: dict[str, tuple[dict[str, Any], str]] = {
     "account": (needing(serviceAccount={"serviceAccountName": "gone"}), 'serviceaccount "gone" not found'),
     "config": (needing(configMap={"name": "gone"}), 'configmap "gone" not found; create it'),

@@ -137,7 +137,7 @@ def test_server_and_resolver_expand_equally(run: Run, shop: str) -> None:
     user_data = [{"name": "init", "cloud_init": {"user_data": "password: hunter2-secret"}}]
     entries = [vm("a"), vm("b", "medium", volumes=user_data), vm("c", labels={"x": "y"}, run_strategy="Halted")]
     run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
-    # What is captured counts, for both.
+    # The captured spec counts, for both.
     grow(run, shop)
     result = run("virtual_machine_info", namespace=shop, include=["expansion"])
     assert [(item["name"], item["expansion"]["equal"]) for item in result["virtual_machines"]] == [

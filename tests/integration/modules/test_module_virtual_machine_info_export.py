@@ -47,7 +47,7 @@ def declare(run: Run, namespace: str) -> None:
         wait=True,
     )
     assert not made.get("failed"), made
-    # From here on they have captured what is no more.
+    # The VMs have captured deleted objects from here on.
     for name, value in {"preferred_disk_bus": "virtio"}.items():
         assert run("preference", namespace=namespace, name="linux", devices={name: value})["changed"]
     changed = run("instancetype", namespace=namespace, name="medium", cpu={"guest": 1}, memory={"guest": "1Gi"})
@@ -80,7 +80,7 @@ def test_namespace_with_different_instancetype_of_same_name(run: Run, api: Any, 
         assert (result["db"]["vmi"]["guest"]["vcpus"], result["db"]["vmi"]["guest"]["memory"]) == (2, "4Gi")
         assert [item["revisions_lost_by"] for item in result.values()] == [[], [], []]
 
-        # As one of the other namespace from here on.
+        # The VM is one of the other namespace from here on.
         unpinned = run("controller_revision", namespace=other, state="unpinned")
         assert not unpinned.get("failed"), unpinned
         assert expanded(run, other) == before

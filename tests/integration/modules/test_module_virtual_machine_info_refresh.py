@@ -51,7 +51,7 @@ def test_one_namespace_costs_four_lists(run: Run, shop: str, sent: list[str]) ->
         result = run("virtual_machine_info", namespace=shop, include=["refresh"])
         assert len(result["virtual_machines"]) == count
         assert sorted(sent) == LISTS
-    # What guests have is only asked for where there are guests.
+    # The module asks for guests only if there are any.
     started = run("virtual_machine_power", namespace=shop, names=["vm-0"], state="started", wait=True)
     assert started["changed"], started
     sent.clear()
@@ -85,7 +85,7 @@ def test_rights_to_list_vms_and_revisions_suffice(
         kept = item["instancetype"]
         assert (kept["state"], kept["generation"], kept["current_generation"]) == ("unknown", 1, None)
         assert (item["drifted"], item["guest_before"]["vcpus"], item["guest_before"]["memory"]) == (False, 2, "4Gi")
-    # What cannot be seen is not refreshed either.
+    # The task refreshes nothing that it cannot see.
     assert not run("controller_revision", namespace=shop, **user)["changed"]
 
 

@@ -12,7 +12,7 @@ from modules_support import server_side_apply, vm, warned
 Run = Callable[..., dict[str, Any]]
 Maker = Callable[..., Any]
 
-# As a person writes it: another spelling of a kind and of a quantity, a label of the template, more than the play says.
+# A person writes other spellings of a kind and of a quantity, a label of the template, more than the play says.
 MANIFEST: dict[str, Any] = {
     "apiVersion": "kubevirt.io/v1",
     "kind": "VirtualMachine",
@@ -170,7 +170,7 @@ def test_two_playbooks_own_different_fields_of_a_vm(run: Run, shop: str, api: An
     assert live["spec"]["instancetype"]["name"] == "small"
     refused = other(**backup, labels={"app": "mine"})
     assert '"virtshape" owns metadata.labels.app' in refused["msg"]
-    # What one declares no more goes, and nothing else.
+    # A field that a manager declares no more goes, and nothing else.
     assert other(annotations={"backup": "nightly"})["changed"]
     assert not one()["changed"]
     assert "labels" not in vms(api).get(name="web", namespace=shop).to_dict()["spec"]["template"].get("metadata", {})
@@ -227,7 +227,7 @@ def test_co_ownership_ends(run: Run, shop: str, api: Any, made: Maker, manager: 
     taken = declare(take_over=take_over)
     assert taken["result"]["taken_over_from"] == [manager], taken
     assert (taken["diff"][0]["before"], taken["diff"][0]["after"]) == ({}, {})
-    # Who still owns what: a label that is not declared, one of the template, and what the API server filled in.
+    # The fields that others still own: an undeclared label, one of the template, additions of the API server.
     theirs = taken["result"]["owned_by_others"][manager]
     assert "metadata.labels.note" in theirs and "spec.template.metadata.labels.app" in theirs, theirs
     assert not any(path.startswith(("spec.instancetype", "spec.template.spec.volumes")) for path in theirs)
@@ -237,7 +237,7 @@ def test_co_ownership_ends(run: Run, shop: str, api: Any, made: Maker, manager: 
     # Nothing is left to take over, asked or not.
     assert not declare(take_over=take_over)["changed"]
     assert not declare()["changed"]
-    # From then on changes and removals work without force.
+    # Changes and removals work without force from then on.
     changed = declare(labels={"app": "shop"}, volumes=VOLUMES[:1], instancetype="medium")
     assert changed["changed"] and not changed.get("failed"), changed
     assert live()["metadata"]["labels"] == {"app": "shop", "note": "theirs"}

@@ -77,7 +77,7 @@ def _declared_again_and_changed(run: Callable[..., Any], vms: Any, namespace: st
     assert not declare(**labelled)["changed"]
     memory = live()["spec"]["template"]["spec"]["domain"].get("memory")
     assert memory == ({"guest": "2Gi"} if expanded else None)
-    # What was expanded does not follow the instancetype, and says so.
+    # The expanded VM does not follow the instancetype, and says so.
     done = declare(**vm("web", "medium", labels={"a": "3"}))
     assert done["changed"] is not expanded
     result = str(done["result"].get("warnings"))

@@ -43,7 +43,7 @@ def test_change_restarts_the_guest_when_requested(run: Run, shop: str, declare: 
         assert {"field": "domain.memory.guest", "before": "2Gi", "after": "4Gi"} in result["changes"]
         assert (result["restart_required"], result["restarted"]) == (True, False)
         assert result["msg"].endswith(f"1 changed; 1 {'would need' if 'check' in options else 'needs'} a restart")
-    # What is left to do is the restart, which is a change of its own.
+    # Only the restart is left to do, which is a change of its own.
     result = declare(entry, check=True, restart="if_required")
     assert (result["changed"], result["action"], result["restarted"]) == (True, "none", True)
     assert uid(run, shop) == before

@@ -109,7 +109,7 @@ def test_all_vms_share_a_watch(run: Run, shop: str, requests: list[str]) -> None
     counts = Counter(requests)
     # A watch that is cut off is begun again.
     assert (counts["PATCH virtualmachines"], 1 <= counts["WATCH virtualmachines"] <= 3) == (12, True)
-    # What is there, and what the watch goes on from.
+    # One list shows the existing VMs, another one is the start of the watch.
     assert 2 <= counts["GET virtualmachines"] <= 4
     requests.clear()
     again = run("virtual_machine", namespace=shop, virtual_machines=entries)

@@ -19,13 +19,13 @@ from plugins.module_utils._resolver.api.kinds import KINDS
 from rights_support import TABLE, Account, Atom, Play, all_but, atoms, granted, names_right, needed
 
 ROLES = [name for name in TABLE if name.startswith("roles/")]
-# How Ansible tells of a task that failed.
+# The lines by which Ansible tells of a failed task.
 FAILED = re.compile(r"^(?:fatal|failed): \[(?P<host>[^]]+)\].*? => (?P<result>\{.*\})$", re.MULTILINE)
 
 # The options of revision_refresh that its runs differ in.
 OPTIONS = {"lease": "", "rollback": False, "health_tasks": ""}
 LEASE = "revision_refresh_lease"
-# What other options of a VM need; test_module_rights takes these rights away from the module.
+# Other options of a VM need these rights; test_module_rights takes them away from the module.
 OTHER_OPTIONS = ("from_template", "the option expand: grow")
 # Whether each right is taken away, or all that is needed is there.
 EACH = pytest.mark.parametrize(
@@ -212,9 +212,9 @@ def test_rights_of_common_instancetypes(account: Account, tmp_path: Path, each: 
 def test_rights_of_revision_refresh(account: Account, tmp_path: Path, each: bool) -> None:
     role, prepared = "revision_refresh", Play(account, [], "")
     rights = atoms(f"roles/{role}")
-    # What a VM names in its namespace has to be read.
+    # The role reads what a VM names in its namespace.
     read = [Atom(right.resource, "list", right.wide) for right in of(role, "drift") if not right.wide]
-    # What is asked for with options only.
+    # The role asks for this with options only.
     patch = [Atom(right.resource, "patch", right.wide) for right in of(role, "revision_refresh_rollback")]
     leasing = [Atom(right.resource, verb, right.wide) for right in of(role, LEASE) for verb in right.verbs]
     sick = tmp_path / "sick.yml"

@@ -20,7 +20,7 @@ STRATEGIES = ("Always", "Halted", "Manual", "RerunOnFailure")
 
 Manifest = dict[str, Any]
 
-# How Ansible tells of a task that failed, on one line.
+# The line by which Ansible tells of a failed task.
 FAILED = re.compile(r"^fatal: \[(?P<host>[^]]+)\].*? => (?P<result>\{.*\})$", re.MULTILINE)
 
 

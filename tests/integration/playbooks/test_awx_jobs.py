@@ -42,7 +42,7 @@ def test_jobs(cluster: Path, namespace: str, environment: dict[str, str], tmp_pa
     assert (job.status, job.code) == ("successful", 0), job
     assert job.artifacts["fleet_report_totals"]["drifted"] == 2
     assert job.artifacts["fleet_report_failed"] is False
-    # What whoever approves a refresh decides by: the files end with the job.
+    # The approver of a refresh decides by these artifacts: the files end with the job.
     assert [line.partition(":")[0] for line in job.artifacts["fleet_report_drift"]] == [
         f"{namespace}/vm-000",
         f"{namespace}/vm-001",

@@ -46,7 +46,7 @@ KUBECONFIG = {
 }
 ALL = {"namespaces": ["shop"]}
 
-# What each module is asked, at least once.
+# Each module gets one of these tasks, at least.
 ASKED: list[tuple[str, dict[str, Any]]] = [
     ("boot_source", {"name": "fedora", "namespace": "shop", "registry": "registry.example.com/fedora:41"}),
     ("boot_source_info", ALL),

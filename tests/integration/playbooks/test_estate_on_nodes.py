@@ -195,6 +195,6 @@ def test_vms_get_what_prometheus_measured(kubeconfig: str, prometheus: str, tmp_
         assert listed(kubeconfig, namespace, "virtualmachines")[name]["spec"]["instancetype"]["name"] == instancetype
         cpu = listed(kubeconfig, namespace, "virtualmachineinstances")[name]["spec"]["domain"]["cpu"]
         assert cpu["sockets"] * cpu["cores"] == vcpus
-    # What was moved stays: the next run frees nothing.
+    # Moved machines stay: the next run frees nothing.
     play("estate", tmp_path, kubeconfig, **options)
     assert json.loads((tmp_path / "out" / "estate.json").read_text())["rightsizing"] == []

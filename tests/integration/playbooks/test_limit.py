@@ -12,7 +12,7 @@ from ansible_environment import surroundings
 from fleet_support import Fleet, flat
 
 CHECKOUT = Path(__file__).parents[3]
-# What an inventory says about guests, which is not for the machine that asks the cluster.
+# The variables of an inventory about guests, which are not for the machine that asks the cluster.
 GUEST = {"ansible_connection": "ssh", "ansible_become": True, "ansible_shell_type": "powershell"}
 
 

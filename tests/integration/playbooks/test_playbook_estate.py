@@ -36,7 +36,7 @@ def test_check_mode_writes_nothing_and_rules_stay(tmp_path: Path) -> None:
     rules = tmp_path / "out" / "rules.yml"
     text = rules.read_text()
     assert yaml.safe_load(text) is None and '#   "VM Network": pod' in text
-    # What a person writes stays as it is.
+    # The additions of a person stay as they are.
     edited = f"{text}\n# ours\nnetworks: {{VM Network: pod}}\nforklift: {{source_provider: vcenter}}\n"
     rules.write_text(edited)
     shown = play(tmp_path, *source, "--diff")

@@ -75,7 +75,7 @@ def test_the_report_of_a_namespace(fleet: Fleet, report: Report, tmp_path: Path)
         "restart",
         [f"{fleet.namespace}/vm-000", f"{fleet.namespace}/vm-002"],
     )
-    # Also with selectors all VMs of the namespace count here.
+    # All VMs of the namespace count here, with selectors, too.
     assert [item["name"] for item in after["orphaned_revisions"]] == ["left-over"]
     assert after["totals"]["deprecated_in_use"] == 2
     [leftover] = after["deprecated_in_use"]

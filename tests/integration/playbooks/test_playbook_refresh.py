@@ -151,7 +151,7 @@ def test_a_selection_without_restarts(fleet: Fleet) -> None:
     assert "2 virtual machines: 2 refreshed" in output
     assert list(fleet.generations().values()) == [2, 1, 2, 1]
     assert set(fleet.memory().values()) == {"2Gi"}
-    # What is left to do is seen in the cluster.
+    # The next run sees in the cluster what is left to do.
     code, output = fleet.refresh(label_selectors=["half=0"])
     assert "2 virtual machines: 2 restarted" in output
     assert fleet.memory()["vm-000"] == "4Gi"

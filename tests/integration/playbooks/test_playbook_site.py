@@ -67,7 +67,7 @@ def test_check_of_a_new_site_succeeds(cluster: Path, tmp_path: Path, site: str) 
     result = flat(printed)
     assert code == 0, printed
     assert f'namespaces "{site}" not found; check mode cannot tell whether an earlier task' in result
-    # What it suggests depends on what other tests have on the cluster.
+    # The suggestion depends on what other tests have on the cluster.
     assert re.search(f'"{site}-site.small" not found; (the cluster has|did you mean) ', result), result
     assert "failed=0" in result and "changed=2" in result
     with config.new_client_from_config(str(cluster)) as connection:

@@ -123,7 +123,7 @@ def test_a_successor_has_the_same_guest(session: Session, namespace: str) -> Non
     assert marked(before) == ["virtualmachinepreset.kubevirt.io/small"] and not marked(after)
     domains = [{**vmi["spec"]["domain"], "firmware": {}} for vmi in (before, after)]
     for domain in domains:
-        # What the instancetype provides as memory, the preset provided as a request, which is the pod's either way.
+        # The preset provided as a request what the instancetype provides as memory; both are the pod's request.
         domain.pop("resources")
         domain["cpu"] = {"cores": 1, "threads": 1, **domain["cpu"]}
     assert domains[0] == domains[1]

@@ -36,7 +36,7 @@ PREFERENCES = {
     "e1000": {"devices": {"preferredInterfaceModel": "e1000"}},
 }
 FIGURES = ("sockets", "cores", "threads", "memory")
-# What is equal in check mode, in the run and, as far as a guest tells it, in the cluster.
+# These are equal in check mode, in the run and, as far as a guest tells it, in the cluster.
 FORECAST = (
     "action",
     "changed",

@@ -40,14 +40,14 @@ SETTINGS = settings(
     suppress_health_check=list(HealthCheck),
     database=None,
 )
-# What the VMs name, without "gone".
+# The names in the VMs, without "gone".
 NAMES = ("size", "other", "guest", "claim", "volume", "os")
 STORAGE = {"resources": {"requests": {"storage": "1Mi"}}}
 SPECS: dict[str, Manifest] = {
     "PersistentVolumeClaim": {"accessModes": ["ReadWriteOnce"], **STORAGE},
     "DataVolume": {"source": {"blank": {}}, "storage": STORAGE},
 }
-# Which machine types an architecture has, and what disks are of, are none of preflight's matters.
+# Preflight judges neither the machine types of an architecture nor the sources of disks.
 OTHER_RULES = ("machine.type is not supported", "must be referenced in the VMI template's")
 CRASHED = 500
 GONE = '"gone" not found'
@@ -105,7 +105,7 @@ def test_new_vms_are_judged_as_the_server_does(
             compared(answer, [issue.line for issue in result], vm)
             matches = errors(vm, kubevirt(session), objects)
             if answer.stored is None:
-                # What is not among the files may be in the cluster.
+                # An object that no file has may be in the cluster.
                 assert matches or "not found" in answer.messages[0], (answer, vm)
             else:
                 assert all(item.rule == "not-found" for item in matches), (matches, vm)

@@ -136,11 +136,11 @@ def test_internal_plugins_are_not_listed(build_docs: ModuleType) -> None:
 def test_troubleshooting_page_quotes_messages_of_the_code() -> None:
     sources = [*CHECKOUT.glob("plugins/**/*.py"), *CHECKOUT.glob("roles/local_cluster/files/**/*.py")]
     text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
-    # As printed: literals that are written on several lines, and braces.
+    # Python prints these otherwise: literals that are written on several lines, and braces.
     text = re.sub(r'"\s*\n\s*f?"', "", text)
     missing = []
     for message, *_why in rows("troubleshooting.md"):
-        # What is put together from parts is known by its parts.
+        # A text that is put together from parts is known by its parts.
         for part in re.split(r"…|[:;] ", "…".join(code_spans(message))):
             part = part.strip(" :;,.?")
             if len(part) > 4 and part not in text:

@@ -13,7 +13,7 @@ from loaded_filters import FILTERS
 CHECKOUT = Path(__file__).resolve().parents[3]
 DOCUMENTED = {path.stem: yaml.safe_load(path.read_text()) for path in (CHECKOUT / "plugins" / "filter").glob("*.yml")}
 
-# What the examples read from files.
+# The examples read this from files.
 CATALOG = [
     {
         "apiVersion": "instancetype.kubevirt.io/v1beta1",

@@ -15,7 +15,7 @@ from loaded_filters import FILTERS
 from plugins.filter import core
 from plugins.plugin_utils import _deferred_filters
 
-# Those of capabilities, where they are.
+# A filter of a capability is only there with it.
 VM_FILTERS = [name for name in ("expand", "explain", "resources") if name in FILTERS]
 PLUGINS = "ansible_collections.virtshape.instancetypes.plugins"
 

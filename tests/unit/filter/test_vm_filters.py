@@ -8,7 +8,7 @@ from ansible.errors import AnsibleFilterError
 from filtered_vms import LARGE, vm
 from loaded_filters import FILTERS
 
-# Those of capabilities, where they are.
+# A filter of a capability is only there with it.
 NAMES = [name for name in ("expand", "resources", "explain") if name in FILTERS]
 EXPANDING = [name for name in NAMES if name != "explain"]
 

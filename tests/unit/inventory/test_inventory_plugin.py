@@ -13,7 +13,7 @@ CHECKOUT = Path(__file__).resolve().parents[3]
 PLUGIN = "virtshape.instancetypes.virtual_machines"
 NOBODY = {"host": "https://127.0.0.1:1", "api_key": "hunter2", "retry_timeout": 0}
 
-# What is wrong, and what is said of it.
+# Wrong options, and the errors.
 WRONG: list[tuple[Any, str]] = [
     ({"namespace": "shop"}, "namespace: unknown option; did you mean namespaces?"),
     ({"address": "services"}, "value of address must be one of: interface, service, none, got: services"),

@@ -9,7 +9,7 @@ PLUGINS = Path(__file__).parents[3] / "plugins"
 COLLECTION = ("ansible_collections", "virtshape", "instancetypes", "plugins")
 
 API = {"_resolver.api"}
-# What KubeVirt computes imports nothing of what we decide.
+# The computations of KubeVirt import none of our decisions.
 APPLY = API | {"_resolver.kubevirt.preference"}
 REVISION = APPLY | {"_resolver.kubevirt.apply", "_resolver.kubevirt.find"}
 VM = REVISION | {"_resolver.kubevirt.config"}
@@ -66,7 +66,7 @@ BASES: dict[str, set[str]] = {
     "_events": set(),
     "_upgrade": {"_capacity", "_templates"},
 }
-# Where modules and plugins are put together.
+# Modules and plugins are put together here.
 ASSEMBLED = {"modules", "plugin_utils", "filter", "inventory", "action"}
 # The resources of a VM and the forecast of a refresh are not handed in yet.
 EXCEPTIONS = {

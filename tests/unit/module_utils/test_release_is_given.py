@@ -8,7 +8,7 @@ from typing import NamedTuple
 UTILS = Path(__file__).parents[3] / "plugins" / "module_utils"
 ROOMS = ("_resolver/choose", "_resolver/refresh", "_resolver/declare", "_cluster")
 JUDGING = [path for room in ROOMS for path in sorted((UTILS / room).rglob("*.py"))]
-# Why these need none: they read what has the same form in every release.
+# These need none: they read fields that have the same form in every release.
 FREE = {
     # An expansion is compared with all that the newest release knows.
     "_cluster/modules/virtual_machine_info.py",
@@ -46,7 +46,7 @@ def asking() -> dict[tuple[str, str], Parameter]:
 
 
 ASKING = asking()
-# Which revision a VM refers to is in the VM, wherever its KubeVirt keeps it.
+# The VM itself says which revision it refers to, wherever its KubeVirt keeps it.
 del ASKING["revision_names", "referenced"]
 
 

@@ -40,7 +40,7 @@ def test_restart_places_all_running_vms_again(run: Run) -> None:
     result = placement_info(run, cluster, namespace="shop", running="restart")
     assert [item.get("node") for item in result["virtual_machines"]] == ["x", "y", "x"]
     assert not any("migration" in item for item in result["virtual_machines"])
-    # Of those that are not asked about, the pods stay.
+    # The pods of the other VMs stay.
     (only,) = placement_info(run, cluster, namespace="shop", running="restart", names=["c"])["virtual_machines"]
     assert only["node"] in ("x", "y") and only["node_count"] == 2
 
@@ -136,7 +136,7 @@ def test_claims_of_devices(run: Run) -> None:
     offer = {"metadata": {"name": "s"}, "spec": devices}
     template = {"metadata": {"name": "t", "namespace": "shop"}, "spec": {"spec": {"devices": request}}}
 
-    # What no cluster with such a VM lacks is an API for it, in one of its versions.
+    # A cluster with such a VM has an API for it, in one of its versions.
     cluster = store(claiming)
     assert (
         "ResourceClaimTemplate t does not exist"

@@ -40,7 +40,7 @@ def _requests(run: Run, kind: str, count: int) -> tuple[dict[str, Any], Counter[
             }
             for item in items
         ]
-    # Whoever may clone everything of a namespace needs no right to each source.
+    # A user who may clone everything of a namespace needs no right to each source.
     reviews = ("POST", "/subjectaccessreviews"), (201, {"status": {"allowed": True}})
     store = Store({"/apis/kubevirt.io/v1/namespaces/shop/virtualmachines": [], **lists}, dict([reviews]))
     vms = [{"name": f"web-{name}", "memory": "1Gi", "volumes": [_volume(kind, name)]} for name in names]

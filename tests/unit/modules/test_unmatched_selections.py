@@ -17,7 +17,7 @@ SHOPP = {"namespace": "shopp"}
 NO_SHOPP = "namespace: shopp does not exist; did you mean shop?"
 NO_LABEL = "label_selectors: no virtual machine in shop matches tier=wbe"
 BY_LABEL = {"namespace": "shop", "label_selectors": ["tier=wbe"]}
-# Those of capabilities, where they are.
+# A module of a capability is only there with it.
 READERS: dict[str, Any] = {
     "virtual_machine_info": {},
     "virtual_machine_adopt": {},

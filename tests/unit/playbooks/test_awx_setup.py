@@ -227,7 +227,7 @@ def test_job_playbooks_prompt_nothing_and_set_artifacts() -> None:
             where = f"groups['playbook_clusters'] | default({where})"
         assert play["hosts"] == f"{{{{ {where} }}}}" and play["gather_facts"] is False
         *before, last = play["tasks"]
-        # Whatever fails: in the last block, or after tasks that save the reason.
+        # The last block has them whatever fails, or the tasks after it save the reason.
         after = last.get("always") or [task for task in before if "block" not in task]
         assert all("rescue" in task for task in play["tasks"] if "block" in task)
         (stats,) = [task for task in after if "ansible.builtin.set_stats" in task]

@@ -13,7 +13,7 @@ CHECKOUT = Path(__file__).parents[3]
 COLLECTION = "virtshape.instancetypes"
 MODULES = {f"{COLLECTION}.{path.stem}" for path in (CHECKOUT / "plugins" / "modules").glob("*.py")}
 ROLES = ("common_instancetypes", "revision_refresh", "virtual_machines")
-# What runs with each variable: the files of tasks, and a playbook.
+# The files of tasks, and a playbook, that run with each variable.
 TASKS = {
     **{role: sorted((CHECKOUT / "roles" / role / "tasks").glob("*.yml")) for role in ROLES},
     **{

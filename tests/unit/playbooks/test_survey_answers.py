@@ -11,7 +11,7 @@ from awx_rules import extra_vars_file, launch
 from plugins.plugin_utils._filter_functions.variables import survey
 
 SURVEYS = sorted((Path(__file__).resolve().parents[3] / "playbooks" / "awx" / "surveys").glob("*.json"))
-# What AWX itself could not give to a job: YAML has another use for it.
+# AWX itself could not give these to a job: YAML has another use for them.
 SYNTAX = ("*", "&", "!", "=", "<<")
 
 

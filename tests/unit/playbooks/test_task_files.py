@@ -19,7 +19,7 @@ def test_reports_are_written_by_one_file_of_tasks() -> None:
         "playbooks/upgrade_report.yml",
         "roles/revision_refresh/tasks/report.yml",
     ]
-    # What the playbook estate writes is for Git, so a second run and check mode tell whether it would change.
+    # The playbook estate writes for Git, so a second run and check mode tell whether it would change.
     assert those_with("ansible.builtin.copy:") == ["playbooks/estate.yml", "playbooks/tasks/write_report.yml"]
     assert those_with("ansible.builtin.template:") == []
 

@@ -282,7 +282,7 @@ def test_long_tables_are_cut_with_a_note() -> None:
     vms = [*(vm(f"a{number}") for number in range(5)), drifted("z")]
     shown = page(vms, rows=2)
     table = shown.text.partition("All VMs")[2]
-    # What there is something to say of comes first.
+    # VMs with something to say of come first.
     assert "shop/ z" in table and "shop/ a0" in table and "a1" not in table
     assert "and 4 more; the JSON has them all." in table
 
@@ -397,7 +397,7 @@ def test_instancetypes_that_fit_the_nodes() -> None:
     shown = page([], capacity=CAPACITY)
     assert not shown.open and not shown.references
     assert "1 of 2 instancetypes fit the nodes" in shown.text
-    # What fits no node comes first.
+    # VMs that fit no node come first.
     table = shown.text.partition("Missing")[2]
     assert table.index("gn1.<x> 0 of 4 nodes 0 0 0 of 4 nodes have <gpu>") < table.index(
         "u1.small 3 of 4 nodes 3 1,200"

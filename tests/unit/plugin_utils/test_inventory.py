@@ -157,7 +157,7 @@ def test_variables_of_a_host() -> None:
     assert (interface["name"], interface["model"], interface["binding"]) == ("default", "virtio", "bridge")
     assert (interface["guest_name"], interface["mac"]) == ("eth0", "02:00")
     assert interface["addresses"] == ["10.0.0.7"]
-    # What kubectl keeps has secrets in it.
+    # The annotation of kubectl has secrets in it.
     assert result["vm_annotations"] == {"note": "{{ x }}"}
     stopped = Server().hosts()[0]["vm-0.shop"]
     assert "ansible_host" not in stopped and "vm_vmi" not in stopped
@@ -243,7 +243,7 @@ def test_a_missing_right_makes_a_state_unknown(plural: str) -> None:
     assert f'resources: ["{plural}"], verbs: ["list"]' in told[0]
     for host in found.values():
         assert (host["vm_instancetype"]["state"], host["vm_drifted"]) == ("unknown", None)
-        # What is captured is known without the instancetype, but not the other way round.
+        # A captured spec is known without the instancetype, but not the other way round.
         assert ("vm_resources" in host, "vm_problem" in host) == (
             (False, True) if plural == "controllerrevisions" else (True, False)
         )

@@ -17,7 +17,7 @@ PLAY = """\
         namespace: shop
         spec:
           domain:
-            # As large as the old one.
+            # It is as large as the old one.
             memory:
               guest: 2Gi  # two
             devices: {}
@@ -32,13 +32,13 @@ NEW = """\
           name: u1.small
         spec:
           domain:
-            # As large as the old one.
+            # It is as large as the old one.
             devices: {}
 """
 OLD = """\
         spec:
           domain:
-            # As large as the old one.
+            # It is as large as the old one.
             memory:
               guest: 2Gi  # two
             devices: {}

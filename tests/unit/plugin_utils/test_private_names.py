@@ -8,10 +8,10 @@ from ansible.module_utils.common import arg_spec, warnings
 from ansible.plugins.action import ActionBase
 
 PLUGINS = Path(__file__).parents[3] / "plugins"
-# What every action plugin uses of its base class.
+# Every action plugin uses these of its base class.
 OF_ACTIONS = {"_connection", "_display", "_find_needle", "_loader", "_task", "_templar"}
 OF_ACTIONS |= {"_execute_module", "_requires_connection", "_supports_async", "_supports_check_mode"}
-# Of the versions that are supported, some only have these.
+# Only some of the supported versions have these.
 OF_SOME_VERSIONS = {"_ANSIBLE_PROFILE", "_PARSED_MODULE_ARGS", "_internal"}
 USED = {
     "plugin_utils/_action.py": {
@@ -28,7 +28,7 @@ USED = {
         "_internal",
     },
     "module_utils/_cluster/modules/adapter.py": {"_diff", "_load_params", "_return_formatted"},
-    # What is secret in an entry.
+    # These are the secrets in an entry.
     "module_utils/_cluster/modules/objects.py": {"_no_log_values"},
 }
 

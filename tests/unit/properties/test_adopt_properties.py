@@ -50,7 +50,7 @@ def created(vm: Spec, objects: lookup.Objects) -> Spec | None:
     annotations = {key: value for key, value in (built.metadata.get("annotations") or {}).items() if key not in NAMES}
     set_vmi_defaults(built.spec, KubeVirt(NEWEST))
     domain = built.spec["domain"]
-    # What is not said is 1, and a request for just the guest's memory asks for nothing else than none does.
+    # An absent number is 1, and a request for just the guest's memory asks for no more than none does.
     for count in ("cores", "threads"):
         domain["cpu"].setdefault(count, 1)
     requests = domain["resources"].get("requests", {})
@@ -100,7 +100,7 @@ def test_an_expanded_vm_is_adopted(
     assert chosen.differences == ()
     assert created(chosen.vm, objects) == before
     assert is_allowed(chosen.vm, objects)
-    # What stays in the manifest is what was there, and a second look finds nothing to adopt.
+    # The rest of the manifest was there before, and a second look finds nothing to adopt.
     assert part_of(chosen.vm["spec"]["template"], explicit["spec"]["template"])
     assert "memory" not in chosen.removed and "domain.memory.guest" in chosen.removed
     schema.canonical("VirtualMachine", chosen.vm)

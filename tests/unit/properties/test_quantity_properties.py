@@ -22,7 +22,7 @@ UNITS = {
 LIMIT = 2**63 - 1
 
 
-# What is a multiple of it is written without any suffix, unless with an exponent (see the unit tests).
+# A multiple of it is written without any suffix, unless with an exponent (see the unit tests).
 BEYOND = 1000 * UNITS["E"]
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from plugins.module_utils._resolver.refresh import rollout
 from plugins.module_utils._resolver.refresh.rollout import Limits, Rollout
 
-# What a VM is like before the run: its decision, and whether it is down, restarts, and is broken for good.
+# A VM before the run: its decision, and whether it is down, restarts, and is broken for good.
 KINDS = {
     "running": ("refresh", False, True, False),
     "waits": ("restart", False, True, False),

@@ -57,7 +57,7 @@ def test_the_input_stays_and_is_not_shared(given_object: tuple[str, dict[str, An
     before = copy.deepcopy(value)
     shared = _containers(schema.canonical(name, value)) & _containers(value)
     assert value == before
-    # What the API takes as it is (`any`) is handed on.
+    # A value that the API takes as it is (`any`) is handed on.
     assert all(result in _containers_of_any(value) for result in shared)
 
 

@@ -103,7 +103,7 @@ def fleet(count: int) -> dict[str, list[Result]]:
     }
 
 
-# Why guests need a restart, in KubeVirt's words and in ours.
+# Reasons for restarts, in KubeVirt's words and in ours.
 REASONS = (
     "a non-live-updatable field was changed in the template spec",
     "the guest was started with other revisions of its instancetype or preference",

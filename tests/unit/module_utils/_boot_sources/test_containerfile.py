@@ -36,7 +36,7 @@ def test_defaults_have_lines(text: str, found: list[tuple[object, ...]]) -> None
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
-        # What only another stage has is not in the image.
+        # A label of another stage is not in the image.
         (f"FROM builder AS build\nENV {TYPE}=a\nFROM scratch\nENV {PREFERENCE}=b", [4]),
         (
             f"FROM base As Parent\nENV {TYPE}=a\nFROM other\nFROM --platform=linux/amd64 parent\nENV {PREFERENCE}=b",

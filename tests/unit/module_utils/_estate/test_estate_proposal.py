@@ -247,7 +247,7 @@ def test_rightsizing_makes_sizes_if_asked() -> None:
     rules = {"rightsize": "p95", "new_sizes": 1}
     result = proposed([fleet_vm("a", "big"), fleet_vm("b", "big", used={})], catalog=[], rules=rules)
     assert [row["instancetype"] for row in result["machines"]] == ["estate.1c-1968m", "big"]
-    # Those of an earlier run are there for the next VMs.
+    # The objects of an earlier run are there for the next VMs.
     made = [instancetype("estate.1c-2g", 1, "2Gi")]
     moved = proposed([fleet_vm("a", "big")], catalog=made, rules={"rightsize": "p95"})
     assert moved["machines"][0]["instancetype"] == "estate.1c-2g"

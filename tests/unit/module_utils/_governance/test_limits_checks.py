@@ -129,10 +129,10 @@ def test_instancetypes_of_a_namespace_by_their_size() -> None:
     ("revision", "permitted"),
     [
         (f"web-u1.small-v1beta1-{UID}-1", True),
-        # As releases before 1.5 name it.
+        # Releases before 1.5 name it so.
         (f"web-u1.small-{UID}-1", True),
         (f"web-u1.8xlarge-v1beta1-{UID}-1", False),
-        # Of the VM `web-u1.small`, of another object.
+        # The revision is one of the VM `web-u1.small`, of another object.
         (f"web-u1.small-u1.8xlarge-v1beta1-{UID}-1", False),
         (f"db-u1.small-v1beta1-{UID}-1", False),
         (f"web-u1.small-v1beta1-{UID}-1\n", False),

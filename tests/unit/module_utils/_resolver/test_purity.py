@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[4] / "plugins" / "module_utils" / "_resolver"
-# Of the standard library too the cluster has parts with a clock, chance or the outer world in them.
+# Parts of the standard library have a clock, chance or the outer world in them, too.
 IMPURE = {"time", "random", "secrets", "os", "io", "socket", "subprocess", "pathlib", "threading", "urllib"}
 PURE = {"urllib.parse"}
-# What reads the clock in modules that are pure otherwise.
+# Modules that are pure otherwise read the clock by these.
 CLOCK = {"now", "utcnow", "today"}
 
 

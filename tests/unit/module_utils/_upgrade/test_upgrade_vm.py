@@ -347,7 +347,7 @@ def test_unknown_release_and_malformed_configuration_raise() -> None:
 
 
 OLD, NEW = kubevirt_of({}, "1.5.3"), kubevirt_of({}, "1.9.0")
-# What a pod of `vm` requests.
+# The request of a pod of `vm`.
 BEFORE, AFTER = 1375080128, 1389760192
 
 

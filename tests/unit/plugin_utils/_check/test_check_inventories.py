@@ -91,7 +91,7 @@ INI = """\
 web-[1:3]
 web-4 virtual_machine="{'name': 'special', 'namespace': 'shop', 'instancetype': 'u1.medum'}"
 
-# Of all hosts of the group that say nothing else.
+# All hosts of the group that say nothing else have this.
 [web:vars]
 virtual_machine={'namespace': 'shop', 'instancetype': {'name': 'u1.medum'}, 'preference': 'fedora'}
 

@@ -19,7 +19,7 @@ PAGE = (CHECKOUT / "docs" / "check.md").read_text()
 JOBS = dict(
     zip(
         ("github", "gitlab", "tekton", "pre-commit"),
-        # What follows uses the hooks and the Action: tests/unit/test_published_check.py.
+        # The other blocks use the hooks and the Action: tests/unit/test_published_check.py.
         map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)),
         strict=False,
     )

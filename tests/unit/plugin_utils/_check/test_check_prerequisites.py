@@ -66,7 +66,7 @@ def test_each_missing_object_is_listed_once(check: Check) -> None:
             declared("Secret", "login"),
             declared("DataSource", "fedora", "golden", spec={"source": {}}),
         ],
-        # What becomes of other objects.
+        # Other objects turn into these.
         [
             declared("DataVolume", "root", spec={"source": {"blank": {}}}),
             declared("NetworkAttachmentDefinition", "blue"),

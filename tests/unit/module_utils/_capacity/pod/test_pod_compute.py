@@ -50,7 +50,7 @@ def test_claims_in_older_releases(version: str, requests: list[str]) -> None:
     env = make_env(version, gates=["GPUsWithDRA"])
     result = container({"devices": {"gpus": GPUS}}, env, version=version)
     assert [claim["request"] for claim in result["claims"]] == requests
-    # What they do not know as a claim they ask for under no name.
+    # The releases without claims ask for these under no name.
     assert result["limits"].get("") == ("3" if version == "1.5" else None)
 
 

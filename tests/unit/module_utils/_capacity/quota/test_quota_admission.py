@@ -242,7 +242,7 @@ def test_namespaces_share_a_cluster_quota() -> None:
         "left": "0",
         "lacks": "2Gi",
     }
-    # What all namespaces use counts.
+    # The use of all namespaces counts.
     assert "1Gi left" in problem(vm(), **{**cluster, "cluster_quotas": [shared(LABEL, "3Gi")]})
 
 

@@ -60,7 +60,7 @@ def test_effective_resources_leave_out_the_overhead() -> None:
     assert amounts["requests.memory"] == "2Gi"
     assert amounts["memory"] == "2340Mi"
     assert "limits.memory" not in amounts
-    # What AAQ's copy of the formula lacks stays.
+    # AAQ's copy of the formula lacks this, which stays.
     passt = guest(devices={"interfaces": [{"name": "default", "passtBinding": {}}]})
     assert texts(measured("GuestEffectiveResources", passt, item_of(passt), make_env()))["requests.memory"] == "2298Mi"
     limited = guest(resources={"limits": {"memory": "4Gi", "cpu": "4"}, "requests": {"memory": "2Gi"}})
@@ -85,7 +85,7 @@ def test_a_migration_counts_what_the_guest_grows_by() -> None:
     assert (amounts["requests.memory"], amounts["limits.cpu"], amounts["pods"]) == ("512Mi", "3", "0")
     assert migration_delta("VirtualResources", guest(), item_of(guest()), make_env(), {}) == {}
     assert migration_delta("VmiPodUsage", guest(), item_of(guest()), make_env(), running) == {}
-    # As ResourceQuotas count.
+    # AAQ counts like ResourceQuotas here.
     item = item_of(guest())
     for counts in (
         migration_delta("IgnoreVmiCalculator", guest(), item, make_env(), running),

@@ -99,7 +99,7 @@ def test_argo_cd_conflict_explains_the_revert() -> None:
             "label_selectors: 'a in (b' in 'x=1,a in (b' is not a label selector; write k=v, k!=v, k in (a,b), "
             "k notin (a,b), k or !k (unable to parse requirement: why)",
         ),
-        # What only the server knows.
+        # Only the server knows this.
         ("a=1,", "label_selectors: 'a=1,' is not a label selector (unable to parse requirement: why)"),
     ],
 )

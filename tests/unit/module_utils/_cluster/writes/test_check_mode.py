@@ -161,7 +161,7 @@ def test_missing_objects_are_warnings_in_check_mode_only() -> None:
     gone, wrong = check(empty(), "gone", "wrong", handler=finds)
     assert (gone.failed, gone.warnings) == (None, [f"gone is not there; {UNKNOWN}"])
     assert (wrong.failed, wrong.warnings) == ("wrong is not there", [])
-    # What the dry run says of the same object is not repeated.
+    # The warning of the dry run about the same object is not repeated.
     for name, count in (("gone", 1), ("other", 2)):
         answer = status(400, f'admission webhook denied the request: datasources.cdi.kubevirt.io "{name}" not found')
         (gone,) = check(empty(gone=answer), "gone", handler=finds)

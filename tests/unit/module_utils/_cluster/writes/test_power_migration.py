@@ -9,7 +9,7 @@ from plugins.module_utils._cluster.writes.power import PowerOutcome, power
 from scripted_server import listed, session_with, status
 
 SUBRESOURCES = "/apis/subresources.kubevirt.io/v1/namespaces/shop/"
-# What is over says nothing of the migration that is asked for.
+# A migration that is over says nothing of the requested one.
 EARLIER = {"migrationUid": "earlier", "completed": True}
 
 

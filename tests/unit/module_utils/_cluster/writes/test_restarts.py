@@ -89,7 +89,7 @@ def settle(cluster: Cluster, results: list[DeclareOutcome], wanted: bool = True,
 def test_one_watch_per_namespace_shows_which_vms_restart() -> None:
     labels = ("shop/a-r", "shop/b-r", "shop/c-l", "lab/d-r")
     cluster = Cluster(*labels)
-    # What was foreseen does not count any more.
+    # The forecast does not count any more.
     results = [changed(cluster, label, needs) for label, needs in zip(labels, (RESTART, LIVE, LIVE, RESTART))]
     settle(cluster, results)
     assert [(result.restart, result.failed) for result in results] == [
@@ -99,7 +99,7 @@ def test_one_watch_per_namespace_shows_which_vms_restart() -> None:
         (True, None),
     ]
     assert sorted(cluster.restarted) == ["lab/d-r", "shop/a-r", "shop/b-r"]
-    # Until KubeVirt has looked, and until they run again: where it has by the time of the first list, that may do.
+    # One watch waits until KubeVirt has looked, another until the VMs run again; the first list may show both.
     watches = [cluster.asked[f"{namespace} watch"] for namespace in ("shop", "lab")]
     assert any(watches) and max(watches) <= 3, cluster.asked
     assert not any(waits_for_restart(result) for result in results)

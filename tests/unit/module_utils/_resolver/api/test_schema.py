@@ -87,14 +87,14 @@ def test_an_error_without_a_path_is_its_reason() -> None:
     assert (str(bare), str(bare.with_parent("[1]").with_parent("a").with_parent("b"))) == ("is odd", "b.a[1]: is odd")
 
 
-# What nobody has foreseen.
+# Nobody has foreseen these.
 
 
 def test_bug_report_of_an_error_without_traceback() -> None:
     assert bug_report(ValueError("secret")).startswith("this is a bug in the collection (ValueError); report")
 
 
-# What counts as the same: by the type's meaning, as KubeVirt's `equality.Semantic` has it.
+# Values are the same by the type's meaning, like by KubeVirt's `equality.Semantic`.
 
 
 SAME = [

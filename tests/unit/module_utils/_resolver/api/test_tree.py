@@ -13,7 +13,7 @@ from plugins.module_utils._resolver.api.tree import apply_merge_patch, merge, re
     [
         ({}, {"a": {"b": 1}}, {"a": {"b": 1}}),
         ({"a": None}, {"a": 1}, {"a": 1}),
-        # What says nothing overrides nothing, and what says the same is not said twice.
+        # An empty value overrides nothing, and an equal one is not said twice.
         ({"a": 1}, {"a": None, "b": 2}, {"a": 1, "b": 2}),
         ({"a": 1}, {"a": 1, "b": 2}, {"a": 1, "b": 2}),
         ({"a": False}, {"a": False}, {"a": False}),

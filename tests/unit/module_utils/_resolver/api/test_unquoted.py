@@ -18,7 +18,7 @@ EIGHT = UnquotedNumber("010", 8)
         ({UnquotedKey("1", 1): "x"}, ("1", "the key 1 is the number 1 in YAML; put it in quotes")),
         ({UnquotedKey("~", None): "x"}, ("~", "the key ~ is null in YAML; put it in quotes")),
         ({"a": [{"b": EIGHT}]}, ("a[0].b", '010 is 8 in YAML; write 8 or "010"')),
-        # As Ansible reads them, which does not keep what is written.
+        # Ansible reads such keys and numbers, and does not keep the text.
         ({"labels": {True: "x"}}, ("labels", "YAML read a key as true; put it in quotes")),
         ({"a": [{1.1: "x"}]}, ("a[0]", "YAML read a key as the number 1.1; put it in quotes")),
         ({date(2026, 1, 1): "x"}, ("", "YAML read a key as a date; put it in quotes")),

@@ -33,7 +33,7 @@ def test_not_finite_returns_the_path(value: Any, place: str | None) -> None:
     assert option_checks.not_finite(value) == place
 
 
-# Where a dictionary is due.
+# A dictionary is due in these places.
 
 
 SPEC: dict[str, Any] = {

@@ -221,6 +221,6 @@ def test_diff_of_a_list_shows_no_filler() -> None:
     step = plan.present(vm(None), vm("1Gi"), set())
     (after,) = step.after["spec"]["dataVolumeTemplates"]
     assert after["spec"]["storage"] == {"resources": {}}
-    # What is sent is what is declared.
+    # The task sends what it declares.
     assert step.manifest == vm(None)
     assert plan.present(vm(None), vm(None, resources={}), {("spec", "dataVolumeTemplates")}).action == plan.NONE

@@ -170,7 +170,7 @@ def test_later_changes_keep_a_plugged_volume() -> None:
     assert (step.action, step.conflict, kept) == (plan.APPLY, None, [PLUGGED])
     assert value_at(step.manifest, VOLUMES) == [ROOT, MORE, PLUGGED]
     assert value_at(step.manifest, DISKS) is None
-    # From now on we own the list, so the plugged volumes are noted.
+    # The task owns the list from now on, so it notes the plugged volumes.
     assert step.manifest["metadata"]["annotations"] == {MARK: "extra"}
     written = live(plugged([ROOT, MORE, PLUGGED], **{MARK: "extra"}), **BY_US)
     assert planned(desired, written)[0].action == plan.NONE

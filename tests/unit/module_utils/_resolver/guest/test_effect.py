@@ -227,7 +227,7 @@ def test_a_preference_applies_to_unlisted_disks() -> None:
     result = foreseen(preferring("sata"), preferring("virtio"), instance, cluster)
     assert (result.needs, result.unrequested) == (RESTART, True)
     assert "domain.devices.disks.root.disk.bus" in str(result.reason)
-    # What KubeVirt asks for comes first.
+    # KubeVirt's request comes first.
     requested = preferring("virtio")
     requested["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 5
     result = foreseen(preferring("sata"), requested, instance, cluster)

@@ -103,7 +103,7 @@ class Guest:
         return pending(vm, self.instance, Cluster(self.objects)).outstanding
 
 
-# What virt-api fills in where a VM does not say it, so that nobody knows whether it was meant.
+# virt-api fills these in where a VM does not say them, so that nobody knows whether they were meant.
 DEFAULTED = (
     "domain.cpu.maxSockets",
     "domain.cpu.model",

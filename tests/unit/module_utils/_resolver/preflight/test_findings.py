@@ -231,7 +231,7 @@ def test_conflicts_with_the_instancetype() -> None:
 
 def test_too_small_instancetype() -> None:
     text = issue_text(vm(instancetype={"name": "u1.small"}, preference={"name": "windows"}))
-    # Those of the series first.
+    # The instancetypes of the series come first.
     assert text.endswith(" preference requires 2 vCPU; use for example u1.odd, u1.large or m1.large")
 
 

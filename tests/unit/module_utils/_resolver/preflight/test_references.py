@@ -133,7 +133,7 @@ def test_secrets_are_not_looked_up() -> None:
     assert list(references(vm(volumes=volumes, accessCredentials=[key]))) == []
 
 
-# Which claims a VM uses, and which outlive it.
+# The claims that a VM uses, and those that outlive it.
 
 
 @pytest.mark.parametrize(("owners", "only"), [(["1"], "1"), (["1", "2"], ""), ([], "")])

@@ -128,7 +128,7 @@ def test_batches_begin_with_canary_and_unavailable_vms() -> None:
         "6 virtual machines, 6 due, in 3 batches; at most 3 (50 % of the 6 selected VMs) may be down at a time"
         " and 0 may fail"
     )
-    # What no refresh heals comes last, and is no canary.
+    # A VM that no refresh heals comes last, and is no canary.
     assert names(planned(fleet("e", broken=True), Limits("50%", "50%")).batches) == ["a", "bcd", "f", "e"]
 
 

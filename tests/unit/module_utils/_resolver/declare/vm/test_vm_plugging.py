@@ -81,7 +81,7 @@ def test_volume_that_cannot_be_plugged_is_refused(volume: Volume, line: str) -> 
 
 def test_volume_comes_into_a_declared_drive() -> None:
     root = {"name": "root", "container_disk": "a"}
-    # What a playbook leaves out when there is nothing to put in.
+    # A playbook leaves this out when there is nothing to put in.
     drive = {"name": "iso", "device": "cdrom", "boot_order": 1, "hotpluggable": True}
     empty, loaded = vmi(root, drive), vmi(root, {**drive, "persistent_volume_claim": "c"})
     assert [volume["name"] for volume in empty["volumes"]] == ["root"]

@@ -8,7 +8,7 @@ from plugins.module_utils._resolver.kubevirt.apply.memory import requested
 @pytest.mark.parametrize(
     ("guest", "percent", "expected"),
     [
-        # From the rules of the conformance vectors.
+        # These follow from the rules of the conformance vectors.
         ("1Gi", 10, "966367616"),
         ("8Gi", 15, "7130317Ki"),
         # A float has 24 bits: of 2**60 and half a step, a single byte more decides. By way of a 64-bit float it would

@@ -78,7 +78,7 @@ def test_ready(ready: dict[str, Any]) -> None:
             {"spec": {"instancetype": {"name": "a"}, "preference": {"name": "b"}}},
             "KubeVirt to capture the revision of its instancetype and preference",
         ),
-        # What was synchronized has not failed, whatever the reason is called.
+        # A synchronized VM has not failed, whatever the reason is called.
         (
             vm(
                 instancetypeRef=CAPTURED,
@@ -148,7 +148,7 @@ def test_permanent_failure_ends_wait(printable: str, conditions: list[dict[str, 
             "DataVolumeError: DataVolume disk",
         ),
         ("ErrorPvcNotFound", [NOT_READY], "ErrorPvcNotFound: Guest VM is not reported as running"),
-        # Of the conditions only one that is not met, and has words for it, says why.
+        # Only an unmet condition with words for it says why.
         (
             "ErrImagePull",
             [condition("Synchronized", "", "all is well", "True"), condition("Ready", "", "no guest")],

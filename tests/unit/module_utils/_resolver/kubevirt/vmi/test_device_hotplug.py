@@ -75,7 +75,7 @@ def after(desired: Manifest, running: Manifest, **status: Any) -> Manifest:
         (spec(ROOT, CDROM), spec(ROOT, DRIVE), spec(ROOT, CDROM)),
         (spec(ROOT, DRIVE), spec(ROOT, CDROM), spec(ROOT, DRIVE)),
         (spec(ROOT), spec(ROOT, CDROM), spec(ROOT)),
-        # What replaces a volume comes with the next patch.
+        # The replacement of a volume comes with the next patch.
         (spec(ROOT, OTHER_DATA), spec(ROOT, DATA), spec(ROOT)),
         (spec(ROOT, OTHER_CDROM), spec(ROOT, CDROM), spec(ROOT, DRIVE)),
         (spec(ROOT, OTHER_CDROM), spec(ROOT, FORMER_DISK), spec(ROOT)),
@@ -120,7 +120,7 @@ def moves(desired: Manifest, running: Manifest, **status: Any) -> tuple[tuple[st
         (spec(DATA), spec(ROOT), False),
         (spec(IMAGE), spec(ROOT), False),
         (spec(ROOT), spec(IMAGE), False),
-        # Of the same claim.
+        # Both are volumes of the same claim.
         (spec(DATA_VOLUME), spec(ROOT), False),
         (spec(MOVED, DATA), spec(ROOT), True),
         (spec(MOVED), spec(ROOT, DATA), True),

@@ -60,7 +60,7 @@ def test_unknown_kind_raises_key_error() -> None:
         validate.validate("Pod", {})
 
 
-# As the mutating webhook of the releases before 1.7 leaves a matcher without kind.
+# The mutating webhook of the releases before 1.7 leaves a matcher without kind so.
 NAMED = {"name": "p", "kind": "virtualmachineclusterpreference"}
 DEMANDING_PREFERENCE = obj("VirtualMachineClusterPreference", "p", requirements={"cpu": {"guest": 2}})
 
