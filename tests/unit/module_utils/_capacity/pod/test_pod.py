@@ -1,0 +1,115 @@
+"""Pods beyond the vectors of tests/pod_resources: messages, labels, totals, VMIs that no server stores."""
+
+from typing import Any
+
+import pytest
+from pod_samples import METADATA, make_env, spec_of
+
+from plugins.module_utils._capacity.pod.amounts import Container, limits, qos_class, requests
+from plugins.module_utils._capacity.pod.compute import compute
+from plugins.module_utils._capacity.pod.pod import Pod, Source, Unrenderable, pod, target
+from plugins.module_utils._capacity.pod.resources import apply_vmi_webhook
+from plugins.module_utils._capacity.pod.scheduling import labels
+from plugins.module_utils._resolver.api.quantity import parse
+
+BOTH = {"cpu": "1", "memory": "1Gi"}
+PLUGGED = {"devices": {"interfaces": [{"name": "a", "binding": {"name": "passt"}}]}}
+
+
+def guest_container(domain: dict[str, Any]) -> dict[str, Any]:
+    manifest = compute(METADATA, spec_of(domain), make_env(), parse("100Mi")).manifest()
+    return {"requests": {}, "limits": {}, **manifest}
+
+
+def test_guest_without_vcpus_requests_no_cpu() -> None:
+    assert "cpu" not in guest_container({"cpu": {}})["requests"]
+
+
+def test_dedicated_cpus_without_a_topology() -> None:
+    own = {"requests": {"cpu": "2"}, "limits": {"cpu": "2"}}
+    domain = {
+        "cpu": {"dedicatedCpuPlacement": True, "isolateEmulatorThread": True},
+        "ioThreads": {"supplementalPoolThreadCount": 1},
+        "ioThreadsPolicy": "supplementalPool",
+    }
+    result = guest_container({**domain, "resources": own})
+    assert result["requests"]["cpu"] == result["limits"]["cpu"] == "4"
+    assert guest_container(domain)["limits"]["cpu"] == "1"
+
+
+def make_pod(domain: Any = None, hooks: Any = None, **spec: Any) -> Pod:
+    annotations = {} if hooks is None else {"hooks.kubevirt.io/hookSidecars": hooks}
+    return pod({**METADATA, "annotations": annotations}, spec_of(domain, **spec), make_env())
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"hooks": "["}, "is no JSON"),
+        ({"hooks": "{}"}, "is no list"),
+        ({"volumes": [{"name": "s", "sysprep": {}}]}, "the volume s: Sysprep must have"),
+        ({"domain": PLUGGED}, "couldn't find configuration for network binding: passt"),
+    ],
+)
+def test_unrenderable_vmi(options: dict[str, Any], reason: str) -> None:
+    with pytest.raises(Unrenderable, match=reason):
+        make_pod(**options)
+
+
+def test_migration_needs_a_cpu_model_of_the_source_node() -> None:
+    host = spec_of({"cpu": {"sockets": 1, "model": "host-model"}}, "1.5")
+    with pytest.raises(Unrenderable, match="host-model-cpu"):
+        target(METADATA, host, make_env("1.5"), Source({}))
+
+
+def test_labels_of_the_pod() -> None:
+    assert labels({**METADATA, "labels": {"app": "db"}}, spec_of(), make_env()) == {
+        "app": "db",
+        "kubevirt.io": "virt-launcher",
+        "kubevirt.io/created-by": "u",
+        "vm.kubevirt.io/name": "web",
+        "vmi.kubevirt.io/id": "web",
+    }
+    long = labels({"name": "a" * 70}, spec_of(hostname="host"), make_env())
+    assert long["vm.kubevirt.io/name"] == "host" and "vmi.kubevirt.io/id" not in long
+
+
+def test_older_releases_set_a_node_selector() -> None:
+    spec = spec_of({"cpu": {"sockets": 1, "realtime": {}}}, "1.4")
+    apply_vmi_webhook({}, spec, make_env("1.4"))
+    assert spec["nodeSelector"] == {"kubevirt.io/realtime": ""}
+
+
+def container(name: str, cpu: str, limit: str = "", restarts: bool = False) -> Container:
+    return Container(name, {"cpu": parse(cpu)}, {"cpu": parse(limit)} if limit else {}, restarts=restarts)
+
+
+def test_pod_resources_are_those_that_run_at_once() -> None:
+    sidecar = container("log", "1", restarts=True)
+    small, large = container("a", "2"), container("b", "9")
+    assert requests([container("main", "3")], [sidecar, small])["cpu"].text == "4"
+    assert requests([container("main", "3")], [sidecar, large])["cpu"].text == "10"
+    assert requests([container("main", "3")], [large, sidecar])["cpu"].text == "9"
+    assert limits([container("main", "3", "5")], [small]) == {"cpu": parse("5")}
+
+
+def test_limit_without_request_is_a_request() -> None:
+    assert requests([Container("main", {}, {"x/gpu": parse("2")})], [])["x/gpu"].text == "2"
+
+
+@pytest.mark.parametrize(
+    ("containers", "expected"),
+    [
+        ([({}, {})], "BestEffort"),
+        ([(BOTH, {})], "Burstable"),
+        ([(BOTH, BOTH)], "Guaranteed"),
+        ([({}, BOTH)], "Guaranteed"),
+        ([(BOTH, {"cpu": "1", "memory": "2Gi"})], "Burstable"),
+        ([(BOTH, BOTH), ({}, {})], "Burstable"),
+        ([(BOTH, BOTH), ({}, {"x/gpu": "1"})], "Burstable"),
+        ([({"x/gpu": "1"}, {"x/gpu": "1"})], "BestEffort"),
+    ],
+)
+def test_qos(containers: list[tuple[dict[str, str], dict[str, str]]], expected: str) -> None:
+    parsed = [[{name: parse(text) for name, text in part.items()} for part in pair] for pair in containers]
+    assert qos_class([Container("a", *pair) for pair in parsed], []) == expected
