@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from fractions import Fraction
 from typing import Final, NamedTuple
@@ -10,11 +10,11 @@ from typing import Final, NamedTuple
 from .._resolver.api import release_schema
 from .._resolver.api.errors import FieldError
 from .._resolver.api.manifest import Manifest, name_of
-from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField
+from .._resolver.api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, MatcherField
 from .._resolver.api.quantity import parse
 from .._resolver.api.release import Release
 from .._resolver.api.state import is_active
-from .machine import GIB, MIB, Machine, size_text
+from .machine import GIB, MIB, Machine, size_text, without_absent
 
 # No machine of a source asks for these fields; a type with them serves only machines that the rules give it.
 _SPECIAL_CPU: Final = ("isolateEmulatorThread", "numa", "realtime", "model")
@@ -100,62 +100,55 @@ def new_size(series: str, size_class: SizeClass, vcpus: int, memory: int, hot: b
 
 def series_of(series: str, size_class: SizeClass) -> str:
     """The series of a class: ``estate``, ``estate-dedicated``, ``estate-dedicated-1gi``."""
-    return "-".join(
-        [series, *(["dedicated"] if size_class.dedicated else []), *filter(None, [size_class.hugepages.lower()])]
-    )
+    dedicated = "dedicated" if size_class.dedicated else ""
+    return "-".join(filter(None, [series, dedicated, size_class.hugepages.lower()]))
 
 
-def spec_of(size: Size, headroom: int) -> Manifest:
-    """The spec of a new instancetype. headroom: how many times as large a guest may become that can be enlarged."""
-    sockets, guest = _limits(size, headroom)
-    pages = {"hugepages": {"pageSize": size.size_class.hugepages}} if size.size_class.hugepages else {}
-    limits = {"maxGuest": size_text(guest)} if guest else {}
-    cpu = {"dedicatedCPUPlacement": size.size_class.dedicated, "maxSockets": sockets}
-    return {
-        "cpu": {"guest": size.vcpus, **{key: value for key, value in cpu.items() if value}},
-        "memory": {"guest": size_text(size.memory), **pages, **limits},
-    }
-
-
-def _limits(size: Size, headroom: int) -> tuple[int, int]:
-    """(the most sockets, the most memory) of a guest that can be enlarged while it runs; 0 for the cluster's default.
+def _limits(size: Size, headroom: int) -> tuple[int | None, str | None]:
+    """(the most sockets, the most memory) of a guest that can be enlarged; None for the cluster's default.
 
     KubeVirt plugs neither dedicated CPUs nor huge pages, and memory only into guests of 1 GiB or more.
     """
     if not size.hot or headroom < 2 or size.size_class != SizeClass():
-        return 0, 0
+        return None, None
     sockets = max(size.vcpus, min(size.vcpus * headroom, _MOST_SOCKETS))
-    return sockets, size.memory * headroom if size.memory >= GIB else 0
+    return sockets, size_text(size.memory * headroom) if size.memory >= GIB else None
 
 
 def manifest_of(size: Size, headroom: int) -> Manifest:
-    """The manifest of a new instancetype."""
+    """The manifest of a new instancetype. headroom: how many times as large a guest may become that can be enlarged."""
+    sockets, guest = _limits(size, headroom)
+    dedicated, pages = size.size_class
+    spec = {
+        "cpu": {"guest": size.vcpus, "dedicatedCPUPlacement": dedicated or None, "maxSockets": sockets},
+        "memory": {"guest": size_text(size.memory), "hugepages": {"pageSize": pages}, "maxGuest": guest},
+    }
     return {
-        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "apiVersion": API_VERSION,
         "kind": INSTANCETYPE.cluster_kind,
         "metadata": {"name": size.name},
-        "spec": spec_of(size, headroom),
+        "spec": without_absent(spec),
     }
 
 
-def catalog_of(sizes: Sequence[Size], headroom: int) -> Manifest:
+def catalog_of(sizes: Iterable[Size], headroom: int) -> Manifest:
     """New instancetypes as a catalog in the language of the role common_instancetypes."""
     series: dict[str, Manifest] = {}
     for size in sorted(sizes, key=lambda size: (size.size_class, size.vcpus, size.memory)):
         name, _dot, key = size.name.partition(".")
-        entry: Manifest = {"cpu": size.vcpus, "memory": size_text(size.memory)}
         sockets, guest = _limits(size, headroom)
-        entry.update({"max_sockets": sockets} if sockets else {})
-        entry.update({"spec": {"memory": {"maxGuest": size_text(guest)}}} if guest else {})
-        series.setdefault(name, _described(size.size_class))["sizes"][key] = entry
+        dedicated, pages = size.size_class
+        common = {
+            "display_name": "Sizes of the estate",
+            "description": "Sizes of the machines that were brought, where no other instancetype is near",
+            "hugepages": pages,
+            "spec": {"cpu": {"dedicatedCPUPlacement": dedicated or None}},
+        }
+        entry = {
+            "cpu": size.vcpus,
+            "memory": size_text(size.memory),
+            "max_sockets": sockets,
+            "spec": {"memory": {"maxGuest": guest}},
+        }
+        series.setdefault(name, {**without_absent(common), "sizes": {}})["sizes"][key] = without_absent(entry)
     return {"series": series}
-
-
-def _described(size_class: SizeClass) -> Manifest:
-    text = "Sizes of the machines that were brought, where no other instancetype is near"
-    series: Manifest = {"display_name": "Sizes of the estate", "description": text}
-    if size_class.hugepages:
-        series["hugepages"] = size_class.hugepages
-    if size_class.dedicated:
-        series["spec"] = {"cpu": {"dedicatedCPUPlacement": True}}
-    return {**series, "sizes": {}}

@@ -83,6 +83,14 @@ def without_templates(value: Any) -> Any:
     return [without_templates(entry) for entry in value] if isinstance(value, (list, tuple)) else value
 
 
+def without_absent(value: Any) -> Any:
+    """The value without entries of dictionaries that are None or empty."""
+    if isinstance(value, dict):
+        told = {key: without_absent(entry) for key, entry in value.items()}
+        return {key: entry for key, entry in told.items() if entry not in (None, "", [], {})}
+    return [without_absent(entry) for entry in value] if isinstance(value, list) else value
+
+
 def size_text(memory: int) -> str:
     """Bytes as a quantity without loss: ``8Gi``, ``34322Mi``, ``1000``."""
     for unit, suffix in ((GIB, "Gi"), (MIB, "Mi")):

@@ -9,9 +9,11 @@ from typing import Any, Final, NamedTuple
 from .._resolver.api.quantity import parse
 from .._resolver.api.release import NEWEST, Release
 from .._resolver.api.release_schema import has_field
+from .._resolver.api.tree import copy, remove_at, value_at
+from .._resolver.kubevirt.preference.domain import firmware as apply_firmware
 from .machine import Machine
 
-Spec = Mapping[str, Any]
+Spec = dict[str, Any]
 
 # A pattern for a text in lower case, the preference, and why it is not the very system; "" if it is. Groups of the
 # pattern fill the braces. The first that matches counts, so what is special comes first.
@@ -55,6 +57,7 @@ _TABLE: Final[Sequence[tuple[str, str, str]]] = (
 # Preferences that serve where the catalog lacks the first one.
 _FAMILY: Final = (("windows", "windows"), ("", "linux"))
 _VIRTIO: Final = ".virtio"
+_TPM: Final = ("devices", "preferredTPM")
 
 
 class Choice(NamedTuple):
@@ -95,14 +98,10 @@ def choose(
         name = ""
     if not name:
         reasons.append("no preference")
-        options = _explicit_options(machine, {}, reasons)
-        return Choice("", tuple(reasons), options, 0, 0)
-    spec = catalog[name]
+    spec = catalog[name] if name else {}
     options = _explicit_options(machine, spec, reasons)
-    required = spec.get("requirements") or {}
-    cpu = (required.get("cpu") or {}).get("guest") or 0
-    memory = (required.get("memory") or {}).get("guest")
-    return Choice(name, tuple(reasons), options, cpu, parse(str(memory)).value if memory else 0)
+    cpu, memory = (value_at(spec, ("requirements", resource, "guest")) for resource in ("cpu", "memory"))
+    return Choice(name, tuple(reasons), options, cpu or 0, parse(memory).value if memory else 0)
 
 
 def _texts(machine: Machine) -> list[str]:
@@ -176,27 +175,23 @@ def _variant(machine: Machine, name: str, catalog: Mapping[str, Spec], virtio: b
 
 def _without_firmware(spec: Spec) -> Spec:
     """The fields that variants for other firmware share."""
-    shared: dict[str, Any] = {key: value for key, value in spec.items() if key != "firmware"}
-    for group, field in (("features", "preferredSmm"), ("devices", "preferredTPM")):
-        shared[group] = {key: value for key, value in (spec.get(group) or {}).items() if key != field}
+    shared = copy(spec)
+    for path in (("firmware",), ("features", "preferredSmm"), _TPM):
+        remove_at(shared, path)
     return shared
 
 
 def _boot(spec: Spec) -> tuple[str, bool]:
     """(the firmware of a VM with the preference, whether it has secure boot)."""
-    preferred = spec.get("firmware") or {}
-    if preferred.get("preferredUseBios"):
-        return "bios", False
-    if "preferredEfi" in preferred:
-        return "efi", (preferred["preferredEfi"] or {}).get("secureBoot") is not False
-    if preferred.get("preferredUseEfi"):
-        return "efi", preferred.get("preferredUseSecureBoot") is not False
-    return "bios", False
+    vmi: dict[str, Any] = {"domain": {}}
+    apply_firmware(spec, vmi)
+    efi = value_at(vmi, ("domain", "firmware", "bootloader", "efi"))
+    return ("bios", False) if efi is None else ("efi", efi.get("secureBoot") is not False)
 
 
 def _adds_tpm(machine: Machine, spec: Spec) -> bool:
     """Whether the preference gives a TPM to a machine that has none."""
-    return machine.get("tpm") is False and (spec.get("devices") or {}).get("preferredTPM") is not None
+    return machine.get("tpm") is False and value_at(spec, _TPM) is not None
 
 
 def _explicit_options(machine: Machine, spec: Spec, reasons: list[str]) -> dict[str, Any]:
@@ -214,7 +209,7 @@ def _explicit_options(machine: Machine, spec: Spec, reasons: list[str]) -> dict[
     if firmware == "efi" and (preferred != "efi" or secure not in (None, preferred_secure)):
         options["efi"] = {"secure_boot": bool(secure)}
         reasons.append(f"the source boots with EFI {'and' if secure else 'without'} secure boot, so the VM does too")
-    if machine.get("tpm") and (spec.get("devices") or {}).get("preferredTPM") is None:
+    if machine.get("tpm") and value_at(spec, _TPM) is None:
         options["tpm"] = {"persistent": True}
         reasons.append("the source has a TPM, so the VM does too")
     if _adds_tpm(machine, spec):

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.name_rules import quoted
-from ..machine import Machine, machine_of
+from ..machine import Machine, machine_of, without_absent
 
 # Points and commas between groups of three digits; blanks and apostrophes too.
 _GROUPED: Final = re.compile(r"[0-9]{1,3}(?:([.,'\u2019\u00a0\u202f ])[0-9]{3})(?:\1[0-9]{3})*")
@@ -34,7 +34,7 @@ class Reading(NamedTuple):
         place: the machine's place in the source, for remarks.
         """
         try:
-            told = machine_of(_without_absent(machine))
+            told = machine_of(without_absent(machine))
             if told["id"] in self.ids:
                 raise FieldError("id", f"another machine has {quoted(told['id'])} too")
         except FieldError as error:
@@ -98,10 +98,3 @@ def flag_of(cell: Any) -> bool | None:
     """A cell as a boolean; None if it is neither."""
     text = text_of(cell).lower()
     return True if text in _TRUE else False if text in _FALSE else None
-
-
-def _without_absent(value: Any) -> Any:
-    if isinstance(value, dict):
-        told = {key: _without_absent(entry) for key, entry in value.items()}
-        return {key: entry for key, entry in told.items() if entry not in (None, "", [], {})}
-    return [_without_absent(entry) for entry in value] if isinstance(value, list) else value
