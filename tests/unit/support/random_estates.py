@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from estate_samples import BUILTIN
 
 from plugins.module_utils._estate.readers import kubevirt, openstack, proxmox, rvtools, vsphere
-from plugins.module_utils._estate.readers.reading import Reading, new_reading
+from plugins.module_utils._estate.readers.reading import Reading
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
@@ -42,7 +42,7 @@ def of_rvtools(chance: random.Random) -> Reading:
 
 
 def of_vsphere(chance: random.Random) -> Reading:
-    reading = new_reading()
+    reading = Reading()
     for number in range(COUNT):
         vcpus, memory = size(chance)
         values = {
@@ -70,7 +70,7 @@ def of_openstack(chance: random.Random) -> Reading:
 
 
 def of_proxmox(chance: random.Random) -> Reading:
-    reading = new_reading()
+    reading = Reading()
     for number in range(COUNT):
         vcpus, memory = size(chance)
         config = {
@@ -87,7 +87,7 @@ def of_proxmox(chance: random.Random) -> Reading:
 
 
 def of_kubevirt(chance: random.Random) -> Reading:
-    reading, cluster = new_reading(), Cluster(Objects(BUILTIN), KubeVirt(NEWEST))
+    reading, cluster = Reading(), Cluster(Objects(BUILTIN), KubeVirt(NEWEST))
     for number in range(COUNT):
         vcpus, memory = size(chance)
         domain = {"devices": {}, "cpu": {"cores": vcpus}, "memory": {"guest": f"{memory}Mi"}}

@@ -43,7 +43,7 @@ def _run(params: Params, task: TaskContext) -> Result:
         reading = files.read(kind, path, params["attributes"], params["objects"], releases.NEWEST)
     if not reading.machines:
         why = f": {reading.remarks[0]}" if reading.remarks else ""
-        raise TaskFailed(f"source: {source}: has no machine{why}", left_out=reading.left_out)
+        raise TaskFailed(f"source: {source}: has no machine{why}", left_out=dict(reading.left_out))
     if reading.remarks:
         task.warnings.append(f"{len(reading.remarks)} remarks on {source}; the first: {reading.remarks[0]}")
     result = {"machines": reading.machines, "remarks": reading.remarks[:_MOST_REMARKS], "left_out": reading.left_out}

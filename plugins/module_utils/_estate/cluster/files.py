@@ -16,7 +16,7 @@ from ..._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ..._resolver.kubevirt.find.lookup import Objects
 from ..._yaml_documents import documents
 from ..readers import kubevirt, openstack, proxmox, rvtools
-from ..readers.reading import Reading, new_reading
+from ..readers.reading import Reading
 
 _SHEETS: Final = (".xlsx", ".xlsm", ".xls", ".ods")
 _YAML: Final = (".yml", ".yaml")
@@ -114,7 +114,7 @@ def _list_of(entry: Any) -> str:
 
 
 def _proxmox(path: Path) -> Reading:
-    reading = new_reading()
+    reading = Reading()
     for file in _files(path):
         if file.suffix == ".conf":
             config = proxmox.config_of(file.read_text(encoding="utf-8", errors="replace"))
@@ -123,7 +123,7 @@ def _proxmox(path: Path) -> Reading:
 
 
 def _kubevirt(path: Path, objects: Iterable[Manifest], release: Release) -> Reading:
-    reading = new_reading()
+    reading = Reading()
     found = [
         (f"{file.name}, line {document.line}", document.content)
         for file in _files(path)

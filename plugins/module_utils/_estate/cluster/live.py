@@ -18,7 +18,7 @@ from ..._resolver.api.name_rules import quoted
 from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..readers import kubevirt, openstack, proxmox, vsphere
-from ..readers.reading import Reading, new_reading
+from ..readers.reading import Reading
 
 Params = Mapping[str, Any]
 
@@ -60,7 +60,7 @@ def _failed(source: str, error: Exception) -> TaskFailed:
 
 def _cluster(params: Params) -> Reading:
     session = Session(dict(params))
-    lookup, kv, reading = ClusterLookup(session), kubevirt_of(session), new_reading()
+    lookup, kv, reading = ClusterLookup(session), kubevirt_of(session), Reading()
     vms = session.list(KINDS["VirtualMachine"], params["namespace"])
     lookup.gather(key for vm in vms for key in keys_for_expansion(vm, kv.release))
     for vm in vms:
@@ -117,7 +117,7 @@ def _of_vcenter(content: Any, vim: Any, query: Any) -> Reading:
     view.Destroy()
     folders = {item._moId: values for item, values in found if isinstance(item, vim.Folder)}
     networks = {str(values["key"]): values["name"] for _item, values in found if "key" in values}
-    reading = new_reading()
+    reading = Reading()
     for item, values in sorted(found, key=lambda entry: str(entry[0]._moId)):
         if isinstance(item, vim.VirtualMachine):
             vsphere.add(reading, item._moId, values, _folder(values.get("parent"), folders), networks)
@@ -158,7 +158,7 @@ def _proxmox(params: Params) -> Reading:
     secret = {"token_name": token, "token_value": params["source_password"] or ""}
     login = secret if mark else {"password": params["source_password"] or ""}
     verify = params["source_ca_cert"] or params["source_validate_certs"]
-    reading = new_reading()
+    reading = Reading()
     try:
         api = library.ProxmoxAPI(address.hostname, port=address.port, user=user, verify_ssl=verify, **login)
         for entry in sorted(api.cluster.resources.get(type="vm"), key=lambda entry: int(entry["vmid"])):

@@ -9,7 +9,7 @@ from typing import Any, Final
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.name_rules import quoted
 from ..machine import GIB, MIB, Machine
-from .reading import Reading, new_reading, text_of, whole_of
+from .reading import Reading, text_of, whole_of
 
 Entry = Mapping[str, Any]
 
@@ -22,7 +22,7 @@ def read(
     servers: Sequence[Entry], flavors: Sequence[Entry], images: Sequence[Entry] = (), volumes: Sequence[Entry] = ()
 ) -> Reading:
     """The machines. Keys count without regard to case, as the client and the API write them. Raises FieldError."""
-    reading = new_reading()
+    reading = Reading()
     by_flavor = _indexed("flavors", flavors)
     by_image = _indexed("images", images)
     attached = _attached(volumes)

@@ -36,7 +36,7 @@ def add(reading: Reading, place: str, machine_id: str, config: Mapping[str, Any]
     """Adds a machine. place: the place of its configuration, for remarks. power: on, off or None."""
     name = text_of(config.get("name")) or f"vm-{machine_id}"
     if flag_of(config.get("template")):
-        reading.leave_out("templates")
+        reading.left_out["templates"] += 1
         return
     try:
         cores = whole_of(config.get("cores") or _CORES, grouped=False)

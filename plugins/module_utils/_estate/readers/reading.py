@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, Final, NamedTuple
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.name_rules import quoted
@@ -17,16 +19,17 @@ _TRUE: Final = frozenset(("true", "1", "yes", "y", "on", "wahr", "ja", "vrai", "
 _FALSE: Final = frozenset(("false", "0", "no", "n", "off", "falsch", "nein", "faux", "non", "falso", "none"))
 
 
-class Reading(NamedTuple):
+@dataclass
+class Reading:
     """The machines of a source. remarks: one line for each thing that could not be read, with its place.
 
     left_out: how many of the source's entries are no machines, by reason. ids: the machines' ids.
     """
 
-    machines: list[Machine]
-    remarks: list[str]
-    left_out: dict[str, int]
-    ids: set[str]
+    machines: list[Machine] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    ids: set[str] = field(default_factory=set)
 
     def add(self, place: str, machine: Machine) -> None:
         """Adds a machine, without what the source does not tell. One with a wrong value is left out.
@@ -43,18 +46,10 @@ class Reading(NamedTuple):
         self.ids.add(told["id"])
         self.machines.append(told)
 
-    def leave_out(self, reason: str) -> None:
-        """Counts an entry that is no machine."""
-        self.left_out[reason] = self.left_out.get(reason, 0) + 1
-
     def refuse(self, place: str, name: str, problem: str) -> None:
         """Leaves out a machine that cannot be read, with a remark."""
         self.remarks.append(f"{place}: {problem}; the machine {quoted(name)} is left out")
-        self.leave_out("unreadable")
-
-
-def new_reading() -> Reading:
-    return Reading([], [], {}, set())
+        self.left_out["unreadable"] += 1
 
 
 def text_of(cell: Any) -> str:

@@ -9,54 +9,33 @@ from typing import Any, Final
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.name_rules import quoted
 from ..machine import MIB, MOST_MEMORY, MOST_VCPUS, Machine
-from .reading import Reading, flag_of, new_reading, text_of, whole_of
+from .reading import Reading, flag_of, text_of, whole_of
 
 Rows = Sequence[Sequence[Any]]
 Row = dict[str, Any]
 
 INFO: Final = "vInfo"
-SHEETS: Final = (INFO, "vCPU", "vMemory", "vDisk", "vNetwork", "vHost")
+_DETAILS: Final = ("vCPU", "vMemory", "vDisk", "vNetwork")
+_HOSTS: Final = "vHost"
+SHEETS: Final = (INFO, *_DETAILS, _HOSTS)
 
-# Field → the headers of all versions in lower case; MB and MiB count as the same, as does the number sign.
-_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
-    "name": ("vm", "vm name", "name"),
-    "id": ("vm id", "vm-id", "moref"),
-    "vcenter": ("vi sdk uuid", "vcenter uuid", "vi sdk server"),
-    "uuid": ("vm uuid", "uuid"),
-    "power": ("powerstate", "power state"),
-    "template": ("template",),
-    "placeholder": ("srm placeholder",),
-    "cpus": ("cpus", "cpu", "vcpus", "num cpu"),
-    "memory": ("memory", "memory mib", "size mib"),
-    "folder": ("folder",),
-    "firmware": ("firmware",),
-    "secure": ("efi secure boot",),
-    "os": ("os according to the configuration file", "os"),
-    "os_tools": ("os according to the vmware tools",),
-    "fault": ("ft state",),
-    "latency": ("latency sensitivity",),
-    "host": ("host",),
-    "cores": ("cores p/s", "cores per socket"),
-    "reservation": ("reservation",),
-    "locked": ("memory reservation locked to max",),
-    "hot_add": ("hot add",),
-    "active": ("active",),
-    "disk": ("disk", "label"),
-    "capacity": ("capacity mib",),
-    "raw": ("raw",),
-    "mode": ("disk mode", "mode"),
-    "sharing": ("sharing mode",),
-    "bus": ("shared bus",),
-    "thin": ("thin",),
-    "controller": ("controller",),
-    "path": ("disk path", "path"),
-    "network": ("network",),
-    "mac": ("mac address",),
-    "adapter": ("adapter",),
-    "connected": ("connected",),
-    "speed": ("speed",),
+# Header → its other spellings; in lower case, MB and MiB count as the same, as does the number sign.
+_SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
+    "vm": ("vm name", "name"),
+    "vm id": ("vm-id", "moref"),
+    "vi sdk uuid": ("vcenter uuid", "vi sdk server"),
+    "vm uuid": ("uuid",),
+    "powerstate": ("power state",),
+    "cpus": ("cpu", "vcpus", "num cpu"),
+    "memory": ("memory mib", "size mib"),
+    "os according to the configuration file": ("os",),
+    "cores p/s": ("cores per socket",),
+    "disk": ("label",),
+    "disk mode": ("mode",),
+    "disk path": ("path",),
 }
-_REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {INFO: ("name", "cpus", "memory")}
+_GUEST: Final = ("os according to the vmware tools", "os according to the configuration file")
+_REQUIRED: Final = ("vm", "cpus", "memory")
 # The text of some cells instead of a value.
 _PLACEHOLDER: Final = "VM"
 _POWER: Final = {"poweredon": "on", "poweredoff": "off", "suspended": "suspended", "on": "on", "off": "off"}
@@ -71,54 +50,54 @@ def read(sheets: Mapping[str, Rows], attributes: Collection[str] = ()) -> Readin
         raise FieldError(
             INFO, f"no such sheet among {', '.join(sorted(sheets)) or 'none'}; export all sheets of RVTools"
         )
-    reading = new_reading()
+    reading = Reading()
     info = list(_rows(INFO, sheets[INFO], attributes))
-    details = {
-        name: _by_machine(_rows(name, sheets[name], ())) for name in SHEETS[1:] if name != "vHost" and name in sheets
-    }
-    speeds = {text_of(row.get("host")): row.get("speed") for _line, row in _rows("vHost", sheets.get("vHost", ()), ())}
+    details = {name: _by_machine(_rows(name, sheets.get(name, ()))) for name in _DETAILS}
+    hosts = {text_of(row.get("host")): row for _line, row in _rows(_HOSTS, sheets.get(_HOSTS, ()))}
     keys = Counter(_key(row) for _line, row in info)
-    ids = Counter(own for own, _key in {(text_of(row.get("id")), _key(row)) for _line, row in info})
+    ids = Counter(own for own, _key in {(text_of(row.get("vm id")), _key(row)) for _line, row in info})
     for line, row in info:
-        name = text_of(row.get("name"))
+        name = text_of(row.get("vm"))
         place = f"{INFO} row {line}"
-        if not name or name == _PLACEHOLDER or flag_of(row.get("placeholder")):
-            reading.leave_out("placeholders")
+        if not name or name == _PLACEHOLDER or flag_of(row.get("srm placeholder")):
+            reading.left_out["placeholders"] += 1
         elif flag_of(row.get("template")):
-            reading.leave_out("templates")
+            reading.left_out["templates"] += 1
         elif keys[_key(row)] > 1:
             reading.refuse(place, name, "another row has the same VM ID, or no row has one and another the same name")
         else:
             found = {sheet: rows.get(_key(row), rows.get(name, [])) for sheet, rows in details.items()}
-            own = text_of(row.get("id"))
+            own = text_of(row.get("vm id"))
             # The ID of vSphere, with the vCenter's before it where several have it; the name where the sheet has none.
-            _add(reading, place, own if own and ids[own] == 1 else _key(row), row, found, speeds)
-            if attributes and reading.machines and reading.machines[-1]["name"] == name:
-                tags = {column: text_of(row.get(f"tag:{column}")) for column in attributes}
-                reading.machines[-1]["tags"] = {column: value for column, value in tags.items() if value}
+            machine_id = own if own and ids[own] == 1 else _key(row)
+            tags = {column: text_of(row.get(column.lower())) for column in attributes}
+            _add(reading, place, {"id": machine_id, "name": name, "tags": tags}, row, found, hosts)
     return reading
 
 
-def _rows(sheet: str, rows: Rows, attributes: Collection[str]) -> Iterator[tuple[int, Row]]:
-    """(number of the row as programs show it, its cells by field). Cells with a placeholder are left out."""
+def _rows(sheet: str, rows: Rows, attributes: Collection[str] = ()) -> Iterator[tuple[int, Row]]:
+    """(number of the row as programs show it, its cells by header). Cells with a placeholder are left out."""
     if not rows:
         return
     headers = [" ".join(text_of(cell).lower().lstrip("#").replace("(mb)", "mib").split()) for cell in rows[0]]
     headers = [header.removesuffix(" mb") + " mib" if header.endswith(" mb") else header for header in headers]
-    places = {
-        field: headers.index(name) for field, names in _COLUMNS.items() for name in reversed(names) if name in headers
+    places = {header: headers.index(header) for header in headers}
+    places |= {
+        header: places[name]
+        for header, others in _SPELLINGS.items()
+        for name in (*reversed(others), header)
+        if name in places
     }
     for column in attributes:
-        if column.lower() not in headers:
+        if column.lower() not in places:
             raise FieldError(f"attributes: {sheet}", f"has no column {quoted(column)}")
-        places[f"tag:{column}"] = headers.index(column.lower())
-    for field in _REQUIRED.get(sheet, ()):
-        if field not in places:
-            raise FieldError(sheet, f"has no column {_COLUMNS[field][0].upper()}; its columns: {_shown(rows[0])}")
+    for header in _REQUIRED if sheet == INFO else ():
+        if header not in places:
+            raise FieldError(sheet, f"has no column {header.upper()}; its columns: {_shown(rows[0])}")
     for line, cells in enumerate(rows[1:], 2):
-        row = {field: cells[place] for field, place in places.items() if place < len(cells)}
+        row = {header: cells[place] for header, place in places.items() if place < len(cells)}
         if any(text_of(cell) for cell in row.values()):
-            yield line, {key: cell for key, cell in row.items() if key == "name" or text_of(cell) != _PLACEHOLDER}
+            yield line, {key: cell for key, cell in row.items() if key == "vm" or text_of(cell) != _PLACEHOLDER}
 
 
 def _shown(header: Sequence[Any]) -> str:
@@ -128,7 +107,8 @@ def _shown(header: Sequence[Any]) -> str:
 
 def _key(row: Row) -> str:
     """The key that the rows of a machine share in all sheets."""
-    return f"{text_of(row.get('vcenter'))}/{text_of(row['id'])}" if text_of(row.get("id")) else text_of(row.get("name"))
+    own = text_of(row.get("vm id"))
+    return f"{text_of(row.get('vi sdk uuid'))}/{own}" if own else text_of(row.get("vm"))
 
 
 def _by_machine(rows: Iterator[tuple[int, Row]]) -> dict[str, list[tuple[int, Row]]]:
@@ -141,12 +121,12 @@ def _by_machine(rows: Iterator[tuple[int, Row]]) -> dict[str, list[tuple[int, Ro
 def _add(
     reading: Reading,
     place: str,
-    machine_id: str,
+    known: Machine,
     row: Row,
     rows_by_sheet: Mapping[str, Sequence[tuple[int, Row]]],
-    speeds: Mapping[str, Any],
+    hosts: Mapping[str, Row],
 ) -> None:
-    name = text_of(row["name"])
+    """Adds a machine. known: what of it is known already. rows_by_sheet: the rows of other sheets that are its own."""
     figures = {}
     for field, header, most in (("cpus", "CPUs", MOST_VCPUS), ("memory", "Memory", MOST_MEMORY // MIB)):
         try:
@@ -154,37 +134,35 @@ def _add(
             if not 0 < figures[field] <= most:
                 raise ValueError(f"{figures[field]} is not 1 to {most}")
         except ValueError as error:
-            reading.refuse(f"{place}, column {header}", name, str(error))
+            reading.refuse(f"{place}, column {header}", known["name"], str(error))
             return
-    cpu = next((item for _line, item in rows_by_sheet.get("vCPU", ())), {})
-    memory = next((item for _line, item in rows_by_sheet.get("vMemory", ())), {})
+    cpu, memory = (next((item for _line, item in rows_by_sheet[sheet]), {}) for sheet in ("vCPU", "vMemory"))
     reserved_cpu = _optional(reading, f"{place}, vCPU", "reservation", cpu)
     reserved_memory = _optional(reading, f"{place}, vMemory", "reservation", memory) or 0
-    speed = _optional(reading, f"{place}, vHost", "speed", {"speed": speeds.get(text_of(row.get("host")))})
+    speed = _optional(reading, f"{place}, vHost", "speed", hosts.get(text_of(row.get("host")), {}))
     size = figures["memory"] * MIB
-    locked = size if flag_of(memory.get("locked")) else 0
-    latency = text_of(row.get("latency")).lower() == "high"
+    locked = size if flag_of(memory.get("memory reservation locked to max")) else 0
+    latency = text_of(row.get("latency sensitivity")).lower() == "high"
     full = bool(reserved_cpu and speed and reserved_cpu >= figures["cpus"] * speed) or latency
     firmware = text_of(row.get("firmware")).lower()
-    fault = text_of(row.get("fault")).lower()
-    texts = [text_of(row.get(field)) for field in ("os_tools", "os")]
+    fault = text_of(row.get("ft state")).lower()
+    texts = [text_of(row.get(header)) for header in _GUEST]
     machine: Machine = {
-        "id": machine_id,
-        "name": name,
+        **known,
         "folder": text_of(row.get("folder")),
-        "power": _POWER.get(text_of(row.get("power")).lower()),
+        "power": _POWER.get(text_of(row.get("powerstate")).lower()),
         "vcpus": figures["cpus"],
-        "cores_per_socket": _optional(reading, f"{place}, vCPU", "cores", cpu),
+        "cores_per_socket": _optional(reading, f"{place}, vCPU", "cores p/s", cpu),
         "memory": size,
         "firmware": firmware if firmware in ("bios", "efi") else None,
-        "secure_boot": flag_of(row.get("secure")),
-        "uuid": text_of(row.get("uuid")),
+        "secure_boot": flag_of(row.get("efi secure boot")),
+        "uuid": text_of(row.get("vm uuid")),
         "guest": {"text": "\n".join(dict.fromkeys(filter(None, texts)))},
         "reserved": {"cpu": full or None, "memory": max(locked, reserved_memory * MIB) or None},
-        "hot_add": {part: True for part, item in (("cpu", cpu), ("memory", memory)) if flag_of(item.get("hot_add"))},
+        "hot_add": {part: True for part, item in (("cpu", cpu), ("memory", memory)) if flag_of(item.get("hot add"))},
         "fault_tolerance": True if fault not in ("", "notconfigured", "disabled", "false") else None,
-        "disks": [_disk(reading, line, item) for line, item in rows_by_sheet.get("vDisk", ())],
-        "nics": [_nic(item) for _line, item in rows_by_sheet.get("vNetwork", ())],
+        "disks": [_disk(reading, line, item) for line, item in rows_by_sheet["vDisk"]],
+        "nics": [_nic(item) for _line, item in rows_by_sheet["vNetwork"]],
     }
     reading.add(place, machine)
 
@@ -196,23 +174,23 @@ def _optional(reading: Reading, place: str, field: str, row: Mapping[str, Any]) 
     try:
         return whole_of(row[field])
     except ValueError as error:
-        reading.remarks.append(f"{place}, column {_COLUMNS[field][0]}: {error}; it does not count")
+        reading.remarks.append(f"{place}, column {field}: {error}; it does not count")
         return None
 
 
 def _disk(reading: Reading, line: int, row: Row) -> dict[str, Any]:
-    size = _optional(reading, f"vDisk row {line}", "capacity", row)
-    path = text_of(row.get("path"))
+    size = _optional(reading, f"vDisk row {line}", "capacity mib", row)
+    path = text_of(row.get("disk path"))
     datastore = path[1:].partition("]")[0] if path.startswith("[") else ""
-    sharing = text_of(row.get("sharing")).lower()
-    bus = text_of(row.get("bus")).lower()
+    sharing = text_of(row.get("sharing mode")).lower()
+    bus = text_of(row.get("shared bus")).lower()
     return {
         "name": text_of(row.get("disk")),
         "size": size * MIB if size else None,
         "storage": datastore,
         "path": path,
         "thin": flag_of(row.get("thin")),
-        "mode": text_of(row.get("mode")),
+        "mode": text_of(row.get("disk mode")),
         "controller": text_of(row.get("controller")),
         "shared": sharing == "sharingmultiwriter" or bus in ("physicalsharing", "virtualsharing") or None,
         "raw": flag_of(row.get("raw")) or None,
@@ -222,7 +200,7 @@ def _disk(reading: Reading, line: int, row: Row) -> dict[str, Any]:
 def _nic(row: Row) -> dict[str, Any]:
     return {
         "network": text_of(row.get("network")),
-        "mac": text_of(row.get("mac")),
+        "mac": text_of(row.get("mac address")),
         "model": text_of(row.get("adapter")),
         "connected": flag_of(row.get("connected")),
     }

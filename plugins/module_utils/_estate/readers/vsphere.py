@@ -40,11 +40,11 @@ def add(reading: Reading, machine_id: str, values: Mapping[str, Any], folder: st
     """Adds a machine. values: its properties by path. networks: names by the reference of a network or port group."""
     name = str(values.get("name") or machine_id)
     if values.get("config.template"):
-        reading.leave_out("templates")
+        reading.left_out["templates"] += 1
         return
     manager = str(getattr(values.get("config.managedBy"), "extensionKey", ""))
     if manager.startswith(_SRM):
-        reading.leave_out("placeholders")
+        reading.left_out["placeholders"] += 1
         return
     vcpus, memory = values.get("config.hardware.numCPU"), values.get("config.hardware.memoryMB")
     if not vcpus or not memory:

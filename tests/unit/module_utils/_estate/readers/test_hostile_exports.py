@@ -11,7 +11,7 @@ from made_estate import sheets
 
 from plugins.module_utils._estate.machine import machines_of
 from plugins.module_utils._estate.readers import kubevirt, openstack, proxmox, rvtools
-from plugins.module_utils._estate.readers.reading import Reading, new_reading
+from plugins.module_utils._estate.readers.reading import Reading
 from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
@@ -62,13 +62,13 @@ def of_openstack() -> Reading:
 
 
 def of_proxmox() -> Reading:
-    reading = new_reading()
+    reading = Reading()
     proxmox.add(reading, "100.conf", "100", {key: changed(value) for key, value in QEMU.items()})
     return reading
 
 
 def of_kubevirt() -> Reading:
-    reading = new_reading()
+    reading = Reading()
     for vm in kubevirt.vms_in(changed(PLAY)):
         kubevirt.add(reading, "play.yml", vm, CLUSTER)
     return reading
@@ -86,7 +86,7 @@ def test_hostile_values_are_left_out(read: Callable[[], Reading]) -> None:
 
 
 def test_second_machine_with_an_id_is_left_out() -> None:
-    reading = new_reading()
+    reading = Reading()
     for folder in ("east", "west"):
         proxmox.add(reading, f"{folder}/100.conf", "100", QEMU)
     assert len(reading.machines) == 1

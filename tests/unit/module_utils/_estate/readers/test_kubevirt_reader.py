@@ -6,7 +6,7 @@ from estate_samples import instancetype
 
 from plugins.module_utils._estate.machine import machines_of
 from plugins.module_utils._estate.readers import kubevirt
-from plugins.module_utils._estate.readers.reading import Reading, new_reading
+from plugins.module_utils._estate.readers.reading import Reading
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
@@ -26,7 +26,7 @@ def vm(domain: Any = None, spec: Any = None, **more: Any) -> dict[str, Any]:
 
 
 def added(manifest: Any) -> Reading:
-    reading = new_reading()
+    reading = Reading()
     kubevirt.add(reading, "vm.yml", manifest, CLUSTER)
     return reading
 
@@ -84,7 +84,7 @@ def test_size_of_requests_and_of_instancetypes() -> None:
 def test_objects_of_a_namespace_are_not_named() -> None:
     own = {**instancetype("small", 1, "1Gi"), "kind": "VirtualMachineInstancetype"}
     own["metadata"] = {"name": "small", "namespace": "shop"}
-    reading = new_reading()
+    reading = Reading()
     manifest = vm(instancetype={"name": "small", "kind": "VirtualMachineInstancetype"})
     kubevirt.add(reading, "vm.yml", manifest, Cluster(Objects([own]), KubeVirt(NEWEST)))
     (item,) = reading.machines

@@ -6,7 +6,7 @@ import pytest
 
 from plugins.module_utils._estate.machine import machines_of
 from plugins.module_utils._estate.readers import proxmox
-from plugins.module_utils._estate.readers.reading import Reading, new_reading
+from plugins.module_utils._estate.readers.reading import Reading
 
 GIB = 1 << 30
 TEXT = """#a comment: with a colon
@@ -39,7 +39,7 @@ cores: 99
 
 
 def added(config: Any, power: str | None = None) -> Reading:
-    reading = new_reading()
+    reading = Reading()
     proxmox.add(reading, "100.conf", "100", config, power)
     return reading
 

@@ -182,9 +182,10 @@ def test_same_ids_of_several_vcenters() -> None:
 
 def test_further_columns_as_tags() -> None:
     header = [*INFO, "Owner"]
-    content = {"vInfo": [header, ["web", 1, 512, "1", "ann"], ["db", "x", 512, "2", "bob"], ["old", 1, 512, "3", ""]]}
+    rows = [["web", 1, 512, "1", "ann"], ["web", "x", 512, "2", "bob"], ["old", 1, 512, "3", ""]]
+    content = {"vInfo": [header, *rows]}
     reading = rvtools.read(content, ["owner"])
-    assert [item.get("tags") for item in reading.machines] == [{"owner": "ann"}, {}]
+    assert [item.get("tags") for item in reading.machines] == [{"owner": "ann"}, None]
     with pytest.raises(FieldError, match=r"^attributes: vInfo: has no column 'team'$"):
         rvtools.read(content, ["team"])
 

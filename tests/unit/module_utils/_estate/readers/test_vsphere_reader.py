@@ -5,7 +5,7 @@ from typing import Any
 
 from plugins.module_utils._estate.machine import machines_of
 from plugins.module_utils._estate.readers import vsphere
-from plugins.module_utils._estate.readers.reading import Reading, new_reading
+from plugins.module_utils._estate.readers.reading import Reading
 
 GIB = 1 << 30
 SIZE = {"config.hardware.numCPU": 2, "config.hardware.memoryMB": 4096}
@@ -16,7 +16,7 @@ def of_type(name: str, **fields: Any) -> Any:
 
 
 def added(**values: Any) -> Reading:
-    reading = new_reading()
+    reading = Reading()
     vsphere.add(reading, "vm-1", {"name": "web", **SIZE, **values}, "Shop/Test", {"dvportgroup-1": "dmz"})
     return reading
 
