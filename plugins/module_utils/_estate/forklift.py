@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from .machine import Machine
-from .rules import Rules, is_pod
+from .rules import POD, Rules
 
 Manifest = dict[str, Any]
 
@@ -52,7 +52,7 @@ def _object(kind: str, name: str, namespace: str, spec: Manifest) -> Manifest:
 def _network(source: str, target: str | None) -> Manifest:
     if target is None:
         destination = {"type": "ignored"}
-    elif is_pod(target):
+    elif target == POD:
         destination = {"type": "pod"}
     else:
         namespace, _slash, name = target.rpartition("/")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
@@ -20,7 +19,7 @@ from .machine import MIB, MOST_MEMORY, MOST_VCPUS, Machine, machines_of, rounded
 from .names import Names
 from .preferences import Choice
 from .rules import Rules, rules_of
-from .vm_options import Chosen, Unmapped, options_of
+from .vm_options import Unmapped, options_of
 
 Result = dict[str, Any]
 
@@ -29,15 +28,21 @@ _STEP: Final = 2 * MIB
 
 
 class _Plan(NamedTuple):
-    """A machine on its way. vcpus, memory: its needs, memory in bytes. wish: the type that the rules name."""
+    """A machine on its way. exception: its rule. vcpus, memory: its needs, memory in bytes."""
 
     machine: Machine
+    exception: Mapping[str, Any]
     choice: Choice
     vcpus: int
     memory: int
     size_class: SizeClass
     reasons: list[str]
-    wish: str = ""
+
+    @property
+    def need(self) -> sizes.Need:
+        """What the machine needs of a new size."""
+        step = parse(self.size_class.hugepages).value if self.size_class.hugepages else 0
+        return sizes.Need((self.size_class, self.vcpus), rounded_up(self.memory, max(step, _STEP)))
 
 
 def estate(
@@ -54,13 +59,18 @@ def estate(
     """
     policy = rules_of({**(rules or {}), **(options or {})} if isinstance(rules, (Mapping, type(None))) else rules)
     listed = machines_of(machines)
-    exceptions = _exceptions(listed, policy)
-    kept = [machine for machine in listed if not exceptions[machine["id"]].get("skip")]
+    # The rules name ids or names.
+    exceptions = [policy.machines.get(item["id"]) or policy.machines.get(item["name"]) or {} for item in listed]
     preference_specs = preferences_of(manifests, release)
-    plans = [_plan(machine, preference_specs, policy, exceptions[machine["id"]], release) for machine in kept]
+    plans = [
+        _plan(machine, exception, preference_specs, policy, release)
+        for machine, exception in zip(listed, exceptions)
+        if not exception.get("skip")
+    ]
+    kept = [plan.machine for plan in plans]
     catalog = _Catalog(manifests, policy, release)
     chosen, new = _sized(plans, catalog, policy)
-    rows, vms, unmapped = _declared(plans, chosen, policy, exceptions, catalog)
+    rows, vms, unmapped = _declared(plans, chosen, policy, catalog)
     return {
         "machines": rows,
         "catalog": catalog_of(new, policy.headroom),
@@ -70,23 +80,21 @@ def estate(
             for _name, size in sorted({size.name: size for size in chosen}.items())
         ],
         "forklift": forklift_objects(kept, vms, policy),
-        "unmapped": unmapped.as_dict(),
+        "unmapped": {
+            rule: [{"name": name, "uses": uses} for (other, name), uses in sorted(unmapped.items()) if other == rule]
+            for rule in ("storage", "networks", "devices")
+        },
         "left_out": [
             {"id": machine["id"], "name": machine["name"], "reason": "a rule leaves it out"}
-            for machine in listed
-            if exceptions[machine["id"]].get("skip")
+            for machine, exception in zip(listed, exceptions)
+            if exception.get("skip")
         ],
         "rightsizing": _rightsizing(kept, rows, policy) if policy.rightsize else [],
     }
 
 
-def _exceptions(machines: Sequence[Machine], rules: Rules) -> dict[str, Mapping[str, Any]]:
-    """The rule of each machine, by its id; the rules name ids or names."""
-    return {item["id"]: rules.machines.get(item["id"]) or rules.machines.get(item["name"]) or {} for item in machines}
-
-
 def _plan(
-    machine: Machine, catalog: Mapping[str, Any], rules: Rules, exception: Mapping[str, Any], release: Release
+    machine: Machine, exception: Mapping[str, Any], catalog: Mapping[str, Any], rules: Rules, release: Release
 ) -> _Plan:
     fixed = exception.get("preference")
     choice = preferences.choose(machine, catalog, rules.preferences, fixed, rules.virtio_drivers, release)
@@ -102,25 +110,24 @@ def _plan(
         reasons.append("its CPUs are reserved or pinned, so it gets dedicated ones")
     if size_class.hugepages:
         reasons.append(f"it has huge pages of {size_class.hugepages}")
-    return _Plan(machine, choice, vcpus, memory, size_class, reasons, str(exception.get("instancetype") or ""))
+    return _Plan(machine, exception, choice, vcpus, memory, size_class, reasons)
 
 
 def _measured_need(machine: Machine, spare: Fraction, reasons: list[str]) -> tuple[int, int]:
     """(vCPUs, memory) for the measured use with what is to spare, and no more than the machine has."""
-    needed = {"cpu": machine["vcpus"], "memory": machine["memory"]}
+    needed = []
     for resource, has in (("cpu", machine["vcpus"]), ("memory", machine["memory"])):
         used = machine["used"].get(resource)
+        wanted = has if used is None else min(has, max(1, math.ceil(Fraction(used) * (1 + spare))))
+        needed.append(wanted)
         if used is None:
             reasons.append(f"no use of {resource} is known, so it keeps what it has")
-            continue
-        wanted = max(1, math.ceil(Fraction(used) * (1 + spare)))
-        if wanted >= has:
+        elif wanted == has:
             reasons.append(f"it uses all its {resource} at times")
-            continue
-        needed[resource] = wanted
-        shown = f"{float(used):.3g} vCPUs" if resource == "cpu" else _gib(int(used))
-        reasons.append(f"it uses {shown} of {resource}")
-    return needed["cpu"], min(machine["memory"], rounded_up(needed["memory"], MIB))
+        else:
+            shown = f"{float(used):.3g} vCPUs" if resource == "cpu" else _gib(int(used))
+            reasons.append(f"it uses {shown} of {resource}")
+    return needed[0], min(machine["memory"], rounded_up(needed[1], MIB))
 
 
 class _Catalog:
@@ -174,19 +181,22 @@ def _sized(plans: Sequence[_Plan], catalog: _Catalog, rules: Rules) -> tuple[lis
     """(the size of each machine, the new ones)."""
     found = [_existing(plan, catalog, rules) for plan in plans]
     new = _new([plan for plan, size in zip(plans, found) if size is None], rules)
-    chosen = [size or _smallest(new[_group(plan)], _rounded(plan)) for plan, size in zip(plans, found)]
+    chosen = [
+        size or next(size for size in new[plan.need.group] if size.memory >= plan.need.memory)
+        for plan, size in zip(plans, found)
+    ]
     taken = {size.name for size in chosen}
     return chosen, [size for group in new.values() for size in group if size.name in taken]
 
 
 def _existing(plan: _Plan, catalog: _Catalog, rules: Rules) -> Size | None:
     """The instancetype that the rules or the source name, or the nearest one; None for a new one. Adds reasons."""
-    machine = plan.machine
-    if plan.wish in catalog.sizes:
-        plan.reasons.append(f"the rules name the instancetype {plan.wish}")
-        return catalog.sizes[plan.wish]
-    if plan.wish:
-        plan.reasons.append(f"the rules name the instancetype {plan.wish}, which the catalog lacks")
+    machine, wish = plan.machine, plan.exception.get("instancetype")
+    if wish in catalog.sizes:
+        plan.reasons.append(f"the rules name the instancetype {wish}")
+        return catalog.sizes[wish]
+    if wish:
+        plan.reasons.append(f"the rules name the instancetype {wish}, which the catalog lacks")
     overcommit = rules.overcommit and not machine["reserved"].get("memory")
     name = machine.get("instancetype")
     if not name:
@@ -205,48 +215,31 @@ def _existing(plan: _Plan, catalog: _Catalog, rules: Rules) -> Size | None:
     return None if rules.new_sizes and (plan.vcpus, plan.memory) != most else current
 
 
-def _group(plan: _Plan) -> tuple[SizeClass, int]:
-    return plan.size_class, plan.vcpus
-
-
-def _rounded(plan: _Plan) -> int:
-    step = parse(plan.size_class.hugepages).value if plan.size_class.hugepages else 0
-    return rounded_up(plan.memory, max(step, _STEP))
-
-
 def _new(plans: Sequence[_Plan], rules: Rules) -> dict[Any, list[Size]]:
     """The new sizes by group, ascending."""
-    needs = [sizes.Need(_group(plan), _rounded(plan)) for plan in plans]
+    needs = [plan.need for plan in plans]
     found = sizes.fewest(needs, rules.waste) if not rules.new_sizes else sizes.best(needs, rules.new_sizes)
     hot: set[tuple[Any, int]] = set()
-    for plan, need in zip(plans, needs):
-        if any(plan.machine["hot_add"].get(resource) for resource in ("cpu", "memory")):
-            hot.add((need.group, next(size for size in found[need.group] if size >= need.memory)))
+    for plan in plans:
+        if any(plan.machine["hot_add"].values()):
+            group, memory = plan.need
+            hot.add((group, next(size for size in found[group] if size >= memory)))
     return {
-        group: [new_size(rules.series, *group, memory, (group, memory) in hot) for memory in found[group]]
-        for group in dict.fromkeys(map(_group, plans))
+        group: [new_size(rules.series, group[0], group[1], memory, (group, memory) in hot) for memory in memories]
+        for group, memories in found.items()
     }
 
 
-def _smallest(candidates: Iterable[Size], memory: int) -> Size:
-    return next(size for size in candidates if size.memory >= memory)
-
-
 def _declared(
-    plans: Sequence[_Plan],
-    chosen: Sequence[Size],
-    rules: Rules,
-    exceptions: Mapping[str, Mapping[str, Any]],
-    catalog: _Catalog,
+    plans: Sequence[_Plan], chosen: Sequence[Size], rules: Rules, catalog: _Catalog
 ) -> tuple[list[Result], list[Result], Unmapped]:
     """(the result of each machine, the options of its VM, what is not in the maps)."""
-    names, unmapped = Names(), Unmapped(Counter(), Counter(), Counter())
+    names, unmapped = Names(), Unmapped()
     places, given = [], []
     # The names of the rules come first, so that no other machine has them already.
     for plan in plans:
-        exception = exceptions[plan.machine["id"]]
-        places.append(exception.get("namespace") or rules.namespace_of(plan.machine.get("folder") or ""))
-        wish = exception.get("name")
+        places.append(plan.exception.get("namespace") or rules.namespace_of(plan.machine.get("folder") or ""))
+        wish = plan.exception.get("name")
         given.append(wish if wish and names.reserve(places[-1], wish) else "")
     rows, vms = [], []
     for plan, size, namespace, own in zip(plans, chosen, places, given):
@@ -258,8 +251,10 @@ def _declared(
         if rejection:
             reasons.append(f"no preference, because KubeVirt rejects {preference} with {size.name}: {rejection}")
             preference = ""
-        vm, lost = options_of(machine, Chosen(name, namespace, size.name, preference, choice.options), rules, unmapped)
-        vms.append(vm)
+        vm = {"name": name, "namespace": namespace, "instancetype": {"name": size.name}}
+        vm.update({"preference": {"name": preference}} if preference else {})
+        options, lost = options_of(machine, vm, choice.options, rules, unmapped)
+        vms.append(options)
         rows.append(
             {
                 "id": machine["id"],

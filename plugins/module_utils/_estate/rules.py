@@ -12,7 +12,8 @@ from .._resolver.api.errors import FieldError
 from .._resolver.api.name_rules import quoted
 from .shapes import amount, checked, label, name, pattern, text
 
-_POD: Final = "pod"
+# The pod network, as the map of networks names it.
+POD: Final = "pod"
 _IGNORED: Final = (None, "", "ignored")
 _ACCESS_MODES: Final = ("ReadWriteOnce", "ReadWriteMany", "ReadOnlyMany", "ReadWriteOncePod")
 
@@ -61,11 +62,6 @@ def rules_of(value: Any) -> Rules:
         return Rules(**checked({} if value is None else value, _SHAPE))
     except FieldError as error:
         raise error.with_parent("rules") from None
-
-
-def is_pod(network: str) -> bool:
-    """Whether a network of the map is the pod network."""
-    return network == _POD
 
 
 def _percent(value: Any) -> Fraction:

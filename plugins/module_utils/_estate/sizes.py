@@ -8,10 +8,10 @@ sizes of the machines up to each amount of memory come from those of smaller amo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 # What sizes waste, and the sizes, ascending.
 Choice = tuple[int, tuple[int, ...]]
@@ -20,11 +20,11 @@ Choice = tuple[int, tuple[int, ...]]
 class Need(NamedTuple):
     """The need of a machine. group: a property that machines share if they may share sizes, such as the vCPUs."""
 
-    group: Hashable
+    group: Any
     memory: int
 
 
-def fewest(needs: Iterable[Need], waste: Fraction) -> dict[Hashable, tuple[int, ...]]:
+def fewest(needs: Iterable[Need], waste: Fraction) -> dict[Any, tuple[int, ...]]:
     """The sizes of each group, ascending: as few as keep each machine under a bound, and of these the least waste.
 
     waste: the most additional memory of a machine, as a share of what it needs.
@@ -32,7 +32,7 @@ def fewest(needs: Iterable[Need], waste: Fraction) -> dict[Hashable, tuple[int, 
     return {group: _fewest(_Range(counts), waste) for group, counts in _counted(needs).items()}
 
 
-def best(needs: Iterable[Need], max_sizes: int) -> dict[Hashable, tuple[int, ...]]:
+def best(needs: Iterable[Need], max_sizes: int) -> dict[Any, tuple[int, ...]]:
     """The sizes of each group, ascending: those that waste the least memory in total, and as few of them as do that.
 
     max_sizes: the number of sizes of all groups; each group gets at least one.
@@ -53,9 +53,9 @@ def best(needs: Iterable[Need], max_sizes: int) -> dict[Hashable, tuple[int, ...
     return dict(zip(groups, least))
 
 
-def _counted(needs: Iterable[Need]) -> Mapping[Hashable, Mapping[int, int]]:
+def _counted(needs: Iterable[Need]) -> Mapping[Any, Mapping[int, int]]:
     """The number of machines by group and memory, ascending."""
-    groups: dict[Hashable, Counter[int]] = {}
+    groups: dict[Any, Counter[int]] = {}
     for need in needs:
         groups.setdefault(need.group, Counter())[need.memory] += 1
     return {group: dict(sorted(counts.items())) for group, counts in groups.items()}

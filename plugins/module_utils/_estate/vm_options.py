@@ -4,74 +4,49 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from .machine import MIB, Machine, rounded_up, size_text
 from .names import label_value
-from .rules import Rules, is_pod
+from .rules import POD, Rules
 
 Options = dict[str, Any]
 
+# (rule, datastore, network or device without an entry in its map) → the number of its uses.
+Unmapped = Counter[tuple[str, str]]
+
 _PREFIX: Final = "instancetypes.virtshape.io"
-NAME_ANNOTATION: Final = f"{_PREFIX}/source-name"
-ID_ANNOTATION: Final = f"{_PREFIX}/source-id"
-FOLDER_LABEL: Final = f"{_PREFIX}/folder"
 
 
-class Unmapped(NamedTuple):
-    """Datastores, networks and devices without an entry in the maps, each with the number of its uses."""
-
-    storage: Counter[str]
-    networks: Counter[str]
-    devices: Counter[str]
-
-    def as_dict(self) -> dict[str, list[dict[str, Any]]]:
-        """By map: the names with the number of uses, in order of the names."""
-        counted = self._asdict().items()
-        return {key: [{"name": name, "uses": uses[name]} for name in sorted(uses)] for key, uses in counted}
-
-
-class Chosen(NamedTuple):
-    """The choice for a machine. firmware: options for firmware and TPM. instancetype: its name."""
-
-    name: str
-    namespace: str
-    instancetype: str
-    preference: str
-    firmware: Mapping[str, Any]
-
-
-def options_of(machine: Machine, chosen: Chosen, rules: Rules, unmapped: Unmapped) -> tuple[Options, list[str]]:
-    """(the options, what is not brought)."""
+def options_of(
+    machine: Machine, vm: Options, firmware: Mapping[str, Any], rules: Rules, unmapped: Unmapped
+) -> tuple[Options, list[str]]:
+    """(the options, what is not brought). vm: name, namespace and matchers. firmware: options for firmware and TPM."""
     lost: list[str] = []
-    options: Options = {
-        "name": chosen.name,
-        "namespace": chosen.namespace,
-        "labels": _labels(machine),
-        "annotations": {NAME_ANNOTATION: machine["name"], ID_ANNOTATION: machine["id"]},
-        "instancetype": {"name": chosen.instancetype},
+    optional = {
+        **firmware,
+        "volumes": _volumes(machine, rules, unmapped, lost),
+        "networks": _networks(machine, rules, unmapped, lost),
     }
-    if chosen.preference:
-        options["preference"] = {"name": chosen.preference}
-    options["run_strategy"] = "Always" if rules.start and machine.get("power") == "on" else "Halted"
-    options.update(chosen.firmware)
-    domain = {**options.pop("template", {})}
-    for key, made in (("volumes", _volumes), ("networks", _networks)):
-        entries = made(machine, rules, unmapped, lost)
-        if entries:
-            options[key] = entries
+    domain = {**firmware.get("template", {})}
     devices = _devices(machine, rules, unmapped, lost)
     if devices:
         domain["devices"] = {**domain.get("devices", {}), **devices}
-    if domain:
-        options["template"] = {"spec": {"domain": domain}}
+    optional["template"] = {"spec": {"domain": domain}} if domain else {}
     if machine.get("fault_tolerance"):
         lost.append("fault tolerance, which KubeVirt does not have")
+    options = {
+        **vm,
+        "labels": _labels(machine),
+        "annotations": {f"{_PREFIX}/source-name": machine["name"], f"{_PREFIX}/source-id": machine["id"]},
+        "run_strategy": "Always" if rules.start and machine.get("power") == "on" else "Halted",
+        **{key: value for key, value in optional.items() if value},
+    }
     return options, lost
 
 
 def _labels(machine: Machine) -> dict[str, str]:
-    labels = {FOLDER_LABEL: label_value(machine.get("folder") or "")}
+    labels = {f"{_PREFIX}/folder": label_value(machine.get("folder") or "")}
     for key, value in machine["tags"].items():
         name = label_value(str(key))
         if name:
@@ -89,7 +64,7 @@ def _volumes(machine: Machine, rules: Rules, unmapped: Unmapped, losses: list[st
             continue
         datastore = str(disk.get("storage") or "")
         if datastore not in rules.storage:
-            unmapped.storage[datastore or "(unknown)"] += 1
+            unmapped["storage", datastore or "(unknown)"] += 1
         source: Options = {"blank": True}
         if rules.vddk and disk.get("path") and machine.get("uuid"):
             source = {"vddk": {**rules.vddk, "uuid": machine["uuid"], "backing_file": disk["path"]}}
@@ -117,17 +92,17 @@ def _networks(machine: Machine, rules: Rules, unmapped: Unmapped, losses: list[s
     for number, nic in enumerate(machine["nics"], 1):
         source = str(nic.get("network") or "")
         if source not in rules.networks:
-            unmapped.networks[source or "(unknown)"] += 1
+            unmapped["networks", source or "(unknown)"] += 1
             losses.append(f"network interface {number}: {source or 'its network'} is not in the map of networks")
             continue
         target = rules.networks[source]
         if target is None:
             continue
-        if is_pod(target) and has_pod:
+        if target == POD and has_pod:
             losses.append(f"network interface {number}: a second interface on the pod network")
             continue
-        has_pod = has_pod or is_pod(target)
-        network: Options = {"name": f"nic-{number}", **({} if is_pod(target) else {"multus": target})}
+        has_pod = has_pod or target == POD
+        network: Options = {"name": f"nic-{number}", **({} if target == POD else {"multus": target})}
         if rules.keep_macs and nic.get("mac"):
             network["mac_address"] = str(nic["mac"])
         networks.append(network)
@@ -139,7 +114,7 @@ def _devices(machine: Machine, rules: Rules, unmapped: Unmapped, losses: list[st
     for number, text in enumerate(machine["passthrough"], 1):
         target = rules.devices.get(text)
         if target is None:
-            unmapped.devices[text] += 1
+            unmapped["devices", text] += 1
             losses.append(f"device {number}: {text} is not in the map of devices")
             continue
         ((kind, name),) = target.items()

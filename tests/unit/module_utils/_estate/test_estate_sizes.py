@@ -2,8 +2,8 @@
 
 import itertools
 import random
-from collections.abc import Hashable
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -36,7 +36,7 @@ def least(needs: list[Need], counts: range, waste: Fraction | None = None) -> tu
     return min(found)
 
 
-def cost(needs: list[Need], result: dict[Hashable, list[int]]) -> tuple[int, int]:
+def cost(needs: list[Need], result: dict[Any, tuple[int, ...]]) -> tuple[int, int]:
     wasted = sum(min(size for size in result[need.group] if size >= need.memory) - need.memory for need in needs)
     return wasted, sum(map(len, result.values()))
 
