@@ -20,17 +20,22 @@ from ..readers.reading import Reading
 
 _SHEETS: Final = (".xlsx", ".xlsm", ".xls", ".ods")
 _YAML: Final = (".yml", ".yaml")
+# The endings of the files that tell the platform; the first that a folder has count.
+_ENDINGS: Final = {
+    "rvtools": (*_SHEETS, ".csv"),
+    "proxmox": (".conf",),
+    "kubevirt": _YAML,
+    "openstack": (".json",),
+}
 _PREFIX: Final = "rvtools_tab"
 
 
 def kind_of(path: Path) -> str:
     """The platform that a file or a folder is an export of. Raises TaskFailed if its files do not tell."""
     suffixes = {file.suffix.lower() for file in _files(path)}
-    for kind, endings in (("rvtools", (*_SHEETS, ".csv")), ("proxmox", (".conf",)), ("kubevirt", _YAML)):
-        if suffixes & set(endings):
+    for kind, endings in _ENDINGS.items():
+        if not suffixes.isdisjoint(endings):
             return kind
-    if ".json" in suffixes:
-        return "openstack"
     raise TaskFailed(f"source: {path}: is no export that is known by its files; name the platform with kind")
 
 
@@ -52,20 +57,21 @@ def read(kind: str, path: Path, attributes: Collection[str], objects: Iterable[M
     )
 
 
-def _files(path: Path) -> list[Path]:
-    return sorted(item for item in path.rglob("*") if item.is_file()) if path.is_dir() else [path]
+def _files(path: Path, *suffixes: str) -> list[Path]:
+    """The file, or those of the folder, with such endings; any without endings."""
+    files = sorted(item for item in path.rglob("*") if item.is_file()) if path.is_dir() else [path]
+    return [file for file in files if not suffixes or file.suffix.lower() in suffixes]
 
 
 def _workbook(path: Path) -> dict[str, Sequence[Sequence[Any]]]:
-    if path.suffix.lower() in _SHEETS:
-        return _sheets(path)
+    books = _files(path, *_SHEETS)
+    if books:
+        return _sheets(books[0])
     sheets: dict[str, Sequence[Sequence[Any]]] = {}
     names = {sheet.lower(): sheet for sheet in rvtools.SHEETS}
-    for file in _files(path):
-        if file.suffix.lower() in _SHEETS:
-            return _sheets(file)
+    for file in _files(path, ".csv"):
         sheet = names.get(file.stem.lower().removeprefix(_PREFIX), rvtools.INFO if file == path else None)
-        if sheet and file.suffix.lower() == ".csv":
+        if sheet:
             text = file.read_text(encoding="utf-8-sig")
             header = text.partition("\n")[0]
             sheets[sheet] = list(csv.reader(text.splitlines(keepends=True), delimiter=max(";,\t", key=header.count)))
@@ -92,16 +98,15 @@ def _sheets(path: Path) -> dict[str, Sequence[Sequence[Any]]]:
 def _openstack(path: Path) -> Reading:
     """The lists of servers, flavors, images and volumes, told apart by their keys."""
     lists: dict[str, list[Any]] = {"servers": [], "flavors": [], "images": [], "volumes": []}
-    for file in _files(path):
-        if file.suffix.lower() == ".json":
-            try:
-                content = json.loads(file.read_text(encoding="utf-8"))
-            except ValueError as error:
-                raise TaskFailed(f"source: {file}: is no JSON: {error}") from None
-            parts = content if isinstance(content, dict) else {None: content}
-            for name, entries in parts.items():
-                if isinstance(entries, list) and entries:
-                    lists[name if name in lists else _list_of(entries[0])] += entries
+    for file in _files(path, ".json"):
+        try:
+            content = json.loads(file.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise TaskFailed(f"source: {file}: is no JSON: {error}") from None
+        parts = content if isinstance(content, dict) else {None: content}
+        for name, entries in parts.items():
+            if isinstance(entries, list) and entries:
+                lists[name if name in lists else _list_of(entries[0])] += entries
     if not lists["servers"]:
         raise TaskFailed(f"source: {path}: has no servers; save openstack server list --long -f json in it")
     return openstack.read(**lists)
@@ -115,10 +120,9 @@ def _list_of(entry: Any) -> str:
 
 def _proxmox(path: Path) -> Reading:
     reading = Reading()
-    for file in _files(path):
-        if file.suffix == ".conf":
-            config = proxmox.config_of(file.read_text(encoding="utf-8", errors="replace"))
-            proxmox.add(reading, file.name, file.stem, config)
+    for file in _files(path, ".conf"):
+        config = proxmox.config_of(file.read_text(encoding="utf-8", errors="replace"))
+        proxmox.add(reading, file.name, file.stem, config)
     return reading
 
 
@@ -126,8 +130,7 @@ def _kubevirt(path: Path, objects: Iterable[Manifest], release: Release) -> Read
     reading = Reading()
     found = [
         (f"{file.name}, line {document.line}", document.content)
-        for file in _files(path)
-        if file.suffix.lower() in (*_YAML, ".json")
+        for file in _files(path, *_YAML, ".json")
         for document in documents(file.read_bytes(), file.name, "manifest", keep_unknown_tags=True)
     ]
     own = [content for _place, content in found if isinstance(content, dict) and content.get("kind")]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ..._resolver.api import release_schema
-from ..._resolver.api.errors import FieldError, KubeVirtError, QuantityError
+from ..._resolver.api.errors import FieldError, KubeVirtError
 from ..._resolver.api.manifest import (
     OS_ANNOTATION,
     Manifest,
@@ -15,9 +14,11 @@ from ..._resolver.api.manifest import (
     labels_of,
     name_of,
     namespace_of,
+    template_specs,
 )
 from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, references
 from ..._resolver.api.quantity import parse
+from ..._resolver.api.tree import value_at
 from ..._resolver.declare import kubevirt_vm
 from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.kubevirt.find import find
@@ -51,18 +52,17 @@ def add(reading: Reading, place: str, vm: Manifest, cluster: Cluster) -> None:
 
     place: the file or cluster, for remarks.
     """
-    metadata = vm.get("metadata") if isinstance(vm.get("metadata"), Mapping) else {}
-    name = str((metadata or {}).get("name") or "")
+    name = str(value_at(vm, ("metadata", "name")) or "")
     if "{{" in str(vm):
         reading.refuse(place, name, "has variables of Ansible; read the cluster, or render the templates first")
         return
     try:
         spec = _expanded(vm, cluster)
-        memory = parse(str((spec["domain"].get("memory") or {}).get("guest") or "0")).value
+        memory = parse(str(value_at(spec, ("domain", "memory", "guest")) or "0")).value
         cpus = vcpus(spec["domain"].get("cpu"))
         if not name or not memory or not cpus:
             raise FieldError("", "has no name, no CPU or no memory")
-    except (FieldError, QuantityError) as error:
+    except (FieldError, KubeVirtError) as error:
         reading.refuse(place, name, str(error))
         return
     machine = _machine(vm, spec, cpus, memory)
@@ -76,18 +76,13 @@ def add(reading: Reading, place: str, vm: Manifest, cluster: Cluster) -> None:
 
 
 def _expanded(vm: Manifest, cluster: Cluster) -> Manifest:
-    """The spec of the VMI. Raises FieldError."""
-    canonical = release_schema.canonical(_KIND, {"metadata": {}, "status": {}, **vm}, cluster.release)
-    template = canonical["spec"]["template"]
-    if template is None:
-        raise FieldError("spec.template", "is missing")
-    try:
-        instancetype, preference = (
-            find.effective_spec(canonical, field, cluster.objects, cluster.release) for field in MATCHER_FIELDS
-        )
-        expand.fill(template, instancetype, preference, cluster.kubevirt)
-    except KubeVirtError as error:
-        raise FieldError("", error.message) from error
+    """The spec of the VMI. Raises KubeVirtError."""
+    canonical = find.canonical_vm({"metadata": {}, "status": {}, **vm}, cluster.release)
+    template = find.template_of(canonical)
+    instancetype, preference = (
+        find.effective_spec(canonical, field, cluster.objects, cluster.release) for field in MATCHER_FIELDS
+    )
+    expand.fill(template, instancetype, preference, cluster.kubevirt)
     spec: Manifest = template["spec"]
     return spec
 
@@ -95,7 +90,7 @@ def _expanded(vm: Manifest, cluster: Cluster) -> Manifest:
 def _machine(vm: Manifest, spec: Manifest, cpus: int, memory: int) -> dict[str, Any]:
     domain = spec["domain"]
     cpu, devices = domain.get("cpu") or {}, domain.get("devices") or {}
-    loader = (domain.get("firmware") or {}).get("bootloader") or {}
+    loader = value_at(domain, ("firmware", "bootloader")) or {}
     namespace, name = namespace_of(vm) or "default", name_of(vm)
     tpm = devices.get("tpm")
     return {
@@ -111,13 +106,13 @@ def _machine(vm: Manifest, spec: Manifest, cpus: int, memory: int) -> dict[str, 
         "tpm": tpm is not None and tpm.get("enabled") is not False,
         "guest": {"text": str(annotations_of(vm["spec"]["template"]).get(OS_ANNOTATION) or "")},
         "reserved": {"cpu": True} if cpu.get("dedicatedCpuPlacement") else {},
-        "hugepages": ((domain.get("memory") or {}).get("hugepages") or {}).get("pageSize"),
+        "hugepages": value_at(domain, ("memory", "hugepages", "pageSize")),
         "passthrough": [
             device.get("deviceName") for kind in ("gpus", "hostDevices") for device in devices.get(kind) or ()
         ],
         "disks": _disks(vm, spec),
         "nics": [
-            {"network": (item.get("multus") or {}).get("networkName") or "pod"} for item in spec.get("networks") or ()
+            {"network": value_at(item, ("multus", "networkName")) or "pod"} for item in spec.get("networks") or ()
         ],
         "tags": dict(labels_of(vm)),
     }
@@ -125,15 +120,12 @@ def _machine(vm: Manifest, spec: Manifest, cpus: int, memory: int) -> dict[str, 
 
 def _disks(vm: Manifest, spec: Manifest) -> list[dict[str, Any]]:
     """The disks that keep data; sizes are those of the VM's own DataVolumes."""
-    templates = {name_of(item): item.get("spec") or {} for item in vm["spec"].get("dataVolumeTemplates") or ()}
+    templates = template_specs(vm)
     disks = []
-    for volume in spec.get("volumes") or ():
-        claim = claim_of(volume)
-        if not claim:
-            continue
-        source = templates.get(claim, {})
+    for volume in filter(claim_of, spec.get("volumes") or ()):
+        source = templates.get(claim_of(volume), {})
         storage = source.get("storage") or source.get("pvc") or {}
-        amount = ((storage.get("resources") or {}).get("requests") or {}).get("storage")
+        amount = value_at(storage, ("resources", "requests", "storage"))
         size = parse(str(amount)).value if amount else None
         disks.append({"name": volume["name"], "size": size, "storage": storage.get("storageClassName")})
     return disks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final
 
 from ..._resolver.api.errors import FieldError
@@ -139,15 +140,14 @@ def _disks(server: Entry, flavor: Entry, volumes: Sequence[Entry]) -> list[dict[
 
 def _attached(volumes: Sequence[Entry]) -> dict[str, list[Entry]]:
     """Volumes by the ID of the server, in the order of their devices."""
-    found: dict[str, list[tuple[str, int, Entry]]] = {}
+    found: dict[str, list[tuple[str, Entry]]] = {}
     for index, entry in enumerate(volumes):
         volume = _lowercase_keys(f"volumes[{index}]", entry)
         places = volume.get("attached to") or volume.get("attachments") or ()
         for place in places if isinstance(places, (list, tuple)) else ():
             if isinstance(place, Mapping) and place.get("server_id"):
-                device = text_of(place.get("device"))
-                found.setdefault(text_of(place["server_id"]), []).append((device, index, volume))
-    return {key: [entry[2] for entry in sorted(entries, key=lambda entry: entry[:2])] for key, entries in found.items()}
+                found.setdefault(text_of(place["server_id"]), []).append((text_of(place.get("device")), volume))
+    return {key: [volume for _device, volume in sorted(entries, key=itemgetter(0))] for key, entries in found.items()}
 
 
 def _nics(server: Entry) -> list[dict[str, Any]]:

@@ -48,10 +48,8 @@ def add(reading: Reading, place: str, machine_id: str, config: Mapping[str, Any]
     except ValueError as error:
         reading.refuse(place, name, str(error))
         return
-    balloon = text_of(config.get("balloon"))
     ovmf = text_of(config.get("bios")) == "ovmf"
-    pages = text_of(config.get("hugepages"))
-    hotplug = text_of(config.get("hotplug"))
+    hotplug = text_of(config.get("hotplug")).split(",")
     machine: Machine = {
         "id": machine_id,
         "name": name,
@@ -64,9 +62,9 @@ def add(reading: Reading, place: str, machine_id: str, config: Mapping[str, Any]
         "secure_boot": _part(config.get("efidisk0"), "pre-enrolled-keys") == "1" if ovmf else None,
         "tpm": bool(config.get("tpmstate0")),
         "guest": {"id": text_of(config.get("ostype"))},
-        "reserved": {"memory": memory * MIB} if balloon == "0" else {},
-        "hot_add": {part: True for part in ("cpu", "memory") if part in hotplug.split(",")},
-        "hugepages": _PAGES.get(pages),
+        "reserved": {"memory": memory * MIB} if text_of(config.get("balloon")) == "0" else {},
+        "hot_add": {part: True for part in ("cpu", "memory") if part in hotplug},
+        "hugepages": _PAGES.get(text_of(config.get("hugepages"))),
         "passthrough": [_device(text_of(value)) for key, value in sorted(config.items()) if _DEVICE.fullmatch(key)],
         "disks": _disks(reading, place, config),
         "nics": [_nic(text_of(value)) for key, value in sorted(config.items()) if _NIC.fullmatch(key)],
@@ -104,17 +102,13 @@ def _disks(reading: Reading, place: str, config: Mapping[str, Any]) -> list[dict
                 "name": key,
                 "size": int(amount[1]) * _UNITS.get(amount[2], 1) if amount else None,
                 "storage": storage if colon else "",
-                "controller": "virtio" if match[1] == "virtio" else _controller(match[1], config),
+                # That of SCSI disks is a setting of the machine.
+                "controller": (text_of(config.get("scsihw")) or "lsi") if match[1] == "scsi" else match[1],
                 "raw": text.startswith("/dev/") or None,
                 "shared": _part(value, "shared") == "1" or None,
             }
         )
     return disks
-
-
-def _controller(bus: str, config: Mapping[str, Any]) -> str:
-    """The controller of a disk; that of SCSI disks is a setting of the machine."""
-    return text_of(config.get("scsihw")) or "lsi" if bus == "scsi" else bus
 
 
 def _nic(text: str) -> dict[str, Any]:

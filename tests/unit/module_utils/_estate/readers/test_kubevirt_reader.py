@@ -106,7 +106,7 @@ def test_unreadable_vms_are_left_out() -> None:
     cases = [
         (template, "has variables of Ansible; read the cluster, or render the templates first"),
         (vm(), "has no name, no CPU or no memory"),
-        (vm(template=None), "spec.template: is missing"),
+        (vm(template=None), "the VirtualMachine has no template"),
         (vm({"memory": {"guest": "much"}}), "spec.template.spec.domain.memory.guest: "),
         (vm(instancetype={"name": "none"}), "virtualmachineclusterinstancetypes.instancetype.kubevirt.io"),
     ]
