@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from .._resolver.api.errors import FieldError
 from .._resolver.api.name_rules import quoted
+from .._resolver.api.quantity import BINARY_SI, Quantity
 from .shapes import amount, checked, number, text
 
 Machine = dict[str, Any]
@@ -92,11 +93,8 @@ def without_absent(value: Any) -> Any:
 
 
 def size_text(memory: int) -> str:
-    """Bytes as a quantity without loss: ``8Gi``, ``34322Mi``, ``1000``."""
-    for unit, suffix in ((GIB, "Gi"), (MIB, "Mi")):
-        if memory % unit == 0:
-            return f"{memory // unit}{suffix}"
-    return str(memory)
+    """Bytes as a quantity without loss: ``8Gi``, ``34322Mi``."""
+    return Quantity.from_integer(memory, BINARY_SI).text
 
 
 def rounded_up(amount: int, step: int) -> int:

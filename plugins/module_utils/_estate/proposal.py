@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from .._resolver.api.manifest import Manifest, name_of
@@ -160,19 +161,19 @@ class _Catalog:
         """
         key = (plan.vcpus, plan.memory, plan.size_class, plan.choice.name, overcommit, waste, bounds)
         if key not in self._nearest:
+            wasted = partial(waste_of, vcpus=plan.vcpus, memory=plan.memory)
             fitting = [
-                (waste_of(size, plan.vcpus, plan.memory), not size.overcommitted, size.name)
+                size
                 for size in self.sizes.values()
                 if plan.vcpus <= size.vcpus <= bounds[0]
                 and plan.memory <= size.memory <= bounds[1]
                 and size.size_class == plan.size_class
                 and not size.special
                 and (overcommit or not size.overcommitted)
+                and (waste is None or wasted(size) <= waste)
             ]
-            sizes = (
-                self.sizes[name] for wasted, _ordinary, name in sorted(fitting) if waste is None or wasted <= waste
-            )
-            found = (size for size in sizes if not self.rejection(size, plan.choice.name))
+            fitting.sort(key=lambda size: (wasted(size), not size.overcommitted, size.name))
+            found = (size for size in fitting if not self.rejection(size, plan.choice.name))
             self._nearest[key] = next(found, None)
         return self._nearest[key]
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from .._resolver.api.errors import FieldError
 from .._resolver.api.name_rules import quoted
+from .._resolver.api.tree import value_at
 
 _RESOURCES: Final = ("cpu", "memory")
 
@@ -16,15 +17,14 @@ def use_of(answer: Any) -> dict[str, dict[str, float]]:
 
     If a VM has several series, such as one for each node, the largest counts. Raises FieldError.
     """
-    data = answer.get("data") if isinstance(answer, Mapping) else None
-    series = data.get("result") if isinstance(data, Mapping) else None
-    if not isinstance(series, Sequence) or isinstance(series, str):
+    series = value_at(answer, ("data", "result"))
+    if not isinstance(series, list):
         raise FieldError("use", "is no answer of Prometheus; save what /api/v1/query returns")
     found: dict[str, dict[str, float]] = {}
     for index, item in enumerate(series):
         place = f"use.data.result[{index}]"
-        labels = item.get("metric") if isinstance(item, Mapping) else None
-        if not isinstance(labels, Mapping) or labels.get("resource") not in _RESOURCES:
+        labels = value_at(item, ("metric",))
+        if value_at(labels, ("resource",)) not in _RESOURCES:
             raise FieldError(place, "has no label resource with cpu or memory; use the query of the documentation")
         key = f"{labels.get('namespace', '')}/{labels.get('name', '')}"
         value = item.get("value")

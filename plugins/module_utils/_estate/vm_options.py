@@ -47,11 +47,8 @@ def options_of(
 
 def _labels(machine: Machine) -> dict[str, str]:
     labels = {f"{_PREFIX}/folder": label_value(machine.get("folder") or "")}
-    for key, value in machine["tags"].items():
-        name = label_value(str(key))
-        if name:
-            labels[name] = label_value(str(value))
-    return {key: value for key, value in labels.items() if value}
+    labels.update({label_value(str(key)): label_value(str(value)) for key, value in machine["tags"].items()})
+    return {key: value for key, value in labels.items() if key and value}
 
 
 def _volumes(machine: Machine, rules: Rules, unmapped: Unmapped, losses: list[str]) -> list[Options]:
@@ -75,15 +72,13 @@ def _volumes(machine: Machine, rules: Rules, unmapped: Unmapped, losses: list[st
 
 def _disk_refusal(disk: Mapping[str, Any]) -> str:
     """Why a disk is not brought; "" if it is."""
-    if disk.get("raw"):
-        return "a raw device mapping"
-    if disk.get("shared"):
-        return "a disk that is shared with other machines"
-    if "independent" in str(disk.get("mode") or "").lower():
-        return "an independent disk, which snapshots of the machine leave out"
-    if not disk.get("size"):
-        return "a disk whose size the source does not tell"
-    return ""
+    refusals = {
+        "a raw device mapping": disk.get("raw"),
+        "a disk that is shared with other machines": disk.get("shared"),
+        "an independent disk, which snapshots of the machine leave out": "independent" in str(disk.get("mode")).lower(),
+        "a disk whose size the source does not tell": not disk.get("size"),
+    }
+    return next((reason for reason, holds in refusals.items() if holds), "")
 
 
 def _networks(machine: Machine, rules: Rules, unmapped: Unmapped, losses: list[str]) -> list[Options]:

@@ -78,7 +78,7 @@ def test_rules_without_values_are_defaults() -> None:
 
 
 def test_sizes_as_quantities() -> None:
-    assert [size_text(size) for size in (8 * GIB, 3 << 20, 1000)] == ["8Gi", "3Mi", "1000"]
+    assert [size_text(size) for size in (8 * GIB, 3 << 20, 2 << 40)] == ["8Gi", "3Mi", "2Ti"]
 
 
 def series(resource: str, name: str = "web", **values: Any) -> dict[str, Any]:
