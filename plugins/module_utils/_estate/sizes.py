@@ -33,24 +33,23 @@ def fewest(needs: Iterable[Need], waste: Fraction) -> dict[Any, tuple[int, ...]]
 
 
 def best(needs: Iterable[Need], max_sizes: int) -> dict[Any, tuple[int, ...]]:
-    """The sizes of each group, ascending: those that waste the least memory in total, and as few of them as do that.
+    """The sizes of each group, ascending: those that waste the least memory in total.
 
     max_sizes: the number of sizes of all groups; each group gets at least one.
     """
     groups = _counted(needs)
-    # The least waste of the groups so far by number of sizes, with the sizes of each group.
-    chosen: dict[int, tuple[int, tuple[tuple[int, ...], ...]]] = {0: (0, ())}
-    spare = max(0, max_sizes - len(groups))
-    for done, counts in enumerate(groups.values(), 1):
-        joined: dict[int, tuple[int, tuple[tuple[int, ...], ...]]] = {}
-        for added, (cost, sizes) in enumerate(_choices(_Range(counts), 1 + spare), 1):
-            for count, (before, others) in chosen.items():
-                total = count + added
-                if total <= done + spare and (total not in joined or before + cost < joined[total][0]):
-                    joined[total] = (before + cost, (*others, sizes))
-        chosen = joined
-    least = min(chosen.items(), key=lambda item: (item[1][0], item[0]))[1][1]
-    return dict(zip(groups, least))
+    # On one scale with this distance between groups, no size that several share could waste least.
+    distance = 1 + sum(number * max(counts) for counts in groups.values() for number in counts.values())
+    places = {
+        index * distance + memory: number
+        for index, counts in enumerate(groups.values())
+        for memory, number in counts.items()
+    }
+    sizes = _best(_Range(places), max(max_sizes, len(groups)))
+    return {
+        group: tuple(size % distance for size in sizes if size // distance == index)
+        for index, group in enumerate(groups)
+    }
 
 
 def _counted(needs: Iterable[Need]) -> Mapping[Any, Mapping[int, int]]:
@@ -79,19 +78,14 @@ class _Range:
         return choice[0] + self.waste(start, end), (*choice[1], self.memories[end - 1])
 
 
-def _choices(amounts: _Range, max_sizes: int) -> list[Choice]:
-    """The choices of 1, 2, ..., `max_sizes` sizes at most that waste least.
-
-    Each further size wastes less, until each amount of memory has one.
-    """
+def _best(amounts: _Range, max_sizes: int) -> tuple[int, ...]:
+    """The sizes that waste least. Each further size wastes less, until each amount of memory has one."""
     length = len(amounts.memories)
     nothing: Choice = (0, ())
     layer = [nothing, *(amounts.extended(nothing, 0, end) for end in range(1, length + 1))]
-    choices = [layer[length]]
     for count in range(2, min(max_sizes, length) + 1):
         layer = _with_one_more(amounts, layer, count)
-        choices.append(layer[length])
-    return choices
+    return layer[length][1]
 
 
 def _with_one_more(amounts: _Range, layer: Sequence[Choice], count: int) -> list[Choice]:
