@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from .machine import Machine
+from .machine import Machine, without_absent
 from .rules import POD, Rules
 
 Manifest = dict[str, Any]
@@ -56,15 +56,11 @@ def _network(source: str, target: str | None) -> Manifest:
         destination = {"type": "pod"}
     else:
         namespace, _slash, name = target.rpartition("/")
-        destination = {"type": "multus", "name": name, **({"namespace": namespace} if namespace else {})}
+        destination = without_absent({"type": "multus", "name": name, "namespace": namespace})
     return {"source": {"name": source}, "destination": destination}
 
 
 def _storage(source: str, target: Mapping[str, Any]) -> Manifest:
-    modes = target.get("access_modes") or []
-    destination = {
-        "storageClass": target.get("storage_class", ""),
-        **({"accessMode": modes[0]} if modes else {}),
-        **({"volumeMode": target["volume_mode"]} if target.get("volume_mode") else {}),
-    }
-    return {"source": {"name": source}, "destination": destination}
+    modes = target.get("access_modes") or [None]
+    told = without_absent({"accessMode": modes[0], "volumeMode": target.get("volume_mode")})
+    return {"source": {"name": source}, "destination": {"storageClass": target.get("storage_class", ""), **told}}

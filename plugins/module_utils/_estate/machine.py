@@ -9,7 +9,7 @@ from typing import Any, Final
 from .._resolver.api.errors import FieldError
 from .._resolver.api.name_rules import quoted
 from .._resolver.api.quantity import BINARY_SI, Quantity
-from .shapes import amount, checked, number, text
+from .shapes import amount, checked, checked_at, number, text
 
 Machine = dict[str, Any]
 
@@ -62,10 +62,7 @@ def machine_of(value: Any) -> Machine:
 
 def machines_of(value: Any) -> list[Machine]:
     """The checked entries of a neutral list, with all collections. Raises FieldError, which names entry and field."""
-    try:
-        machines = checked(without_templates(value), [machine_of])
-    except FieldError as error:
-        raise error.with_parent("machines") from None
+    machines = checked_at("machines", without_templates(value), [machine_of])
     places: dict[str, int] = {}
     for index, machine in enumerate(machines):
         place = f"machines[{index}]"

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from .._resolver.api.errors import FieldError
 from .._resolver.api.name_rules import quoted
-from .shapes import amount, checked, label, name, pattern, text
+from .shapes import amount, checked, checked_at, label, name, pattern, text
 
 # The pod network, as the map of networks names it.
 POD: Final = "pod"
@@ -58,10 +58,7 @@ class Rules(NamedTuple):
 
 def rules_of(value: Any) -> Rules:
     """The checked rules of a file; None for none. Raises FieldError, which names the key."""
-    try:
-        return Rules(**checked({} if value is None else value, _SHAPE))
-    except FieldError as error:
-        raise error.with_parent("rules") from None
+    return Rules(**checked_at("rules", {} if value is None else value, _SHAPE))
 
 
 def _percent(value: Any) -> Fraction:

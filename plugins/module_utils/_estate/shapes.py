@@ -27,7 +27,7 @@ def checked(value: Any, shape: Any) -> Any:
         return _of_type(value, shape)
     if isinstance(shape, list):
         entries = _of_type(value, (list, tuple))
-        return [_inside(f"[{index}]", entry, shape[0]) for index, entry in enumerate(entries)]
+        return [checked_at(f"[{index}]", entry, shape[0]) for index, entry in enumerate(entries)]
     if isinstance(shape, Mapping):
         result = {}
         for key, entry in _of_type(value, Mapping).items():
@@ -35,12 +35,13 @@ def checked(value: Any, shape: Any) -> Any:
                 raise FieldError(str(key), f"is unknown{did_you_mean(key, shape)}")
             if entry is not None or "*" in shape:
                 place = f"[{key}]" if "*" in shape else str(key)
-                result[str(key)] = _inside(place, entry, shape.get(key, shape.get("*")))
+                result[str(key)] = checked_at(place, entry, shape.get(key, shape.get("*")))
         return result
     return shape(value)
 
 
-def _inside(place: str, value: Any, shape: Any) -> Any:
+def checked_at(place: str, value: Any, shape: Any) -> Any:
+    """See `checked`. place: the path of the value, for errors."""
     try:
         return checked(value, shape)
     except FieldError as error:
