@@ -14,7 +14,8 @@ from .._resolver.api.matcher import API_VERSION, INSTANCETYPE, PREFERENCE, Match
 from .._resolver.api.quantity import parse
 from .._resolver.api.release import Release
 from .._resolver.api.state import is_active
-from .machine import GIB, MIB, Machine, size_text, without_absent
+from .machine import GIB, MIB, size_text, without_absent
+from .sizes import Need
 
 # No machine of a source asks for these fields; a type with them serves only machines that the rules give it.
 _SPECIAL_CPU: Final = ("isolateEmulatorThread", "numa", "realtime", "model")
@@ -31,30 +32,25 @@ class SizeClass(NamedTuple):
 
 
 class Size(NamedTuple):
-    """An instancetype. hot: whether a machine that has it could be enlarged while it ran."""
+    """An instancetype. special: whether it has what no machine asks for. new: whether it is proposed."""
 
     name: str
     vcpus: int
     memory: int
     size_class: SizeClass
+    manifest: Manifest
     overcommitted: bool = False
     special: bool = False
-    manifest: Manifest | None = None
-    hot: bool = False
+    new: bool = False
 
 
-def class_of(machine: Machine) -> SizeClass:
-    """The class that a machine needs."""
-    return SizeClass(machine["reserved"].get("cpu") is True, machine.get("hugepages") or "")
-
-
-def sizes_of(manifests: Iterable[Manifest], series: str, release: Release) -> list[Size]:
-    """The active cluster-wide instancetypes, without those of the series that an earlier run proposed."""
-    return sorted(
-        _size(name_of(manifest), spec, manifest)
+def sizes_of(manifests: Iterable[Manifest], series: str, release: Release) -> dict[str, Size]:
+    """The active cluster-wide instancetypes by name, without those of the series that an earlier run proposed."""
+    return {
+        name_of(manifest): _size(name_of(manifest), spec, manifest)
         for manifest, spec in _active(manifests, INSTANCETYPE, release)
         if not name_of(manifest).startswith((f"{series}.", f"{series}-"))
-    )
+    }
 
 
 def preferences_of(manifests: Iterable[Manifest], release: Release) -> dict[str, Manifest]:
@@ -81,9 +77,9 @@ def _size(name: str, spec: Manifest, manifest: Manifest) -> Size:
         cpu["guest"],
         parse(memory["guest"]).value,
         SizeClass(bool(cpu.get("dedicatedCPUPlacement")), pages),
+        manifest,
         bool(memory.get("overcommitPercent")),
         special,
-        manifest,
     )
 
 
@@ -92,10 +88,12 @@ def waste_of(size: Size, vcpus: int, memory: int) -> Fraction:
     return Fraction(size.vcpus - vcpus, vcpus) + Fraction(size.memory - memory, memory)
 
 
-def new_size(series: str, size_class: SizeClass, vcpus: int, memory: int, hot: bool) -> Size:
+def new_size(series: str, need: Need, headroom: int) -> Size:
     """A size with the name ``estate.4c-8g``, of the series of its class."""
+    (size_class, vcpus), memory = need
     whole, unit = (GIB, "g") if memory % GIB == 0 else (MIB, "m")
-    return Size(f"{series_of(series, size_class)}.{vcpus}c-{memory // whole}{unit}", vcpus, memory, size_class, hot=hot)
+    name = f"{series_of(series, size_class)}.{vcpus}c-{memory // whole}{unit}"
+    return Size(name, vcpus, memory, size_class, manifest_of(name, vcpus, memory, size_class, headroom), new=True)
 
 
 def series_of(series: str, size_class: SizeClass) -> str:
@@ -104,51 +102,50 @@ def series_of(series: str, size_class: SizeClass) -> str:
     return "-".join(filter(None, [series, dedicated, size_class.hugepages.lower()]))
 
 
-def _limits(size: Size, headroom: int) -> tuple[int | None, str | None]:
-    """(the most sockets, the most memory) of a guest that can be enlarged; None for the cluster's default.
+def manifest_of(name: str, vcpus: int, memory: int, size_class: SizeClass, headroom: int = 0) -> Manifest:
+    """The manifest of an instancetype.
 
-    KubeVirt plugs neither dedicated CPUs nor huge pages, and memory only into guests of 1 GiB or more.
+    headroom: how many times as large a guest may become while it runs; below 2 for the cluster's default. KubeVirt
+    plugs neither dedicated CPUs nor huge pages, and memory only into guests of 1 GiB or more.
     """
-    if not size.hot or headroom < 2 or size.size_class != SizeClass():
-        return None, None
-    sockets = max(size.vcpus, min(size.vcpus * headroom, _MOST_SOCKETS))
-    return sockets, size_text(size.memory * headroom) if size.memory >= GIB else None
-
-
-def manifest_of(size: Size, headroom: int) -> Manifest:
-    """The manifest of a new instancetype. headroom: how many times as large a guest may become that can be enlarged."""
-    sockets, guest = _limits(size, headroom)
-    dedicated, pages = size.size_class
+    grows = headroom > 1 and size_class == SizeClass()
     spec = {
-        "cpu": {"guest": size.vcpus, "dedicatedCPUPlacement": dedicated or None, "maxSockets": sockets},
-        "memory": {"guest": size_text(size.memory), "hugepages": {"pageSize": pages}, "maxGuest": guest},
+        "cpu": {
+            "guest": vcpus,
+            "dedicatedCPUPlacement": size_class.dedicated or None,
+            "maxSockets": max(vcpus, min(vcpus * headroom, _MOST_SOCKETS)) if grows else None,
+        },
+        "memory": {
+            "guest": size_text(memory),
+            "hugepages": {"pageSize": size_class.hugepages},
+            "maxGuest": size_text(memory * headroom) if grows and memory >= GIB else None,
+        },
     }
     return {
         "apiVersion": API_VERSION,
         "kind": INSTANCETYPE.cluster_kind,
-        "metadata": {"name": size.name},
+        "metadata": {"name": name},
         "spec": without_absent(spec),
     }
 
 
-def catalog_of(sizes: Iterable[Size], headroom: int) -> Manifest:
+def catalog_of(sizes: Iterable[Size]) -> Manifest:
     """New instancetypes as a catalog in the language of the role common_instancetypes."""
     series: dict[str, Manifest] = {}
     for size in sorted(sizes, key=lambda size: (size.size_class, size.vcpus, size.memory)):
         name, _dot, key = size.name.partition(".")
-        sockets, guest = _limits(size, headroom)
-        dedicated, pages = size.size_class
+        cpu, memory = size.manifest["spec"]["cpu"], size.manifest["spec"]["memory"]
         common = {
             "display_name": "Sizes of the estate",
             "description": "Sizes of the machines that were brought, where no other instancetype is near",
-            "hugepages": pages,
-            "spec": {"cpu": {"dedicatedCPUPlacement": dedicated or None}},
+            "hugepages": size.size_class.hugepages,
+            "spec": {"cpu": {"dedicatedCPUPlacement": cpu.get("dedicatedCPUPlacement")}},
         }
         entry = {
-            "cpu": size.vcpus,
-            "memory": size_text(size.memory),
-            "max_sockets": sockets,
-            "spec": {"memory": {"maxGuest": guest}},
+            "cpu": cpu["guest"],
+            "memory": memory["guest"],
+            "max_sockets": cpu.get("maxSockets"),
+            "spec": {"memory": {"maxGuest": memory.get("maxGuest")}},
         }
         series.setdefault(name, {**without_absent(common), "sizes": {}})["sizes"][key] = without_absent(entry)
     return {"series": series}

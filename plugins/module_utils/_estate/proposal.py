@@ -14,12 +14,13 @@ from .._resolver.api.quantity import parse
 from .._resolver.api.release import Release
 from .._resolver.choose.fitting import rejection_of_pair
 from . import preferences, sizes
-from .catalog import Size, SizeClass, catalog_of, class_of, manifest_of, new_size, preferences_of, sizes_of, waste_of
+from .catalog import Size, SizeClass, catalog_of, manifest_of, new_size, preferences_of, sizes_of, waste_of
 from .forklift import objects as forklift_objects
 from .machine import MIB, MOST_MEMORY, MOST_VCPUS, Machine, machines_of, rounded_up
 from .names import Names
 from .preferences import Choice
 from .rules import Rules, rules_of
+from .sizes import Need
 from .vm_options import Unmapped, options_of
 
 Result = dict[str, Any]
@@ -40,10 +41,10 @@ class _Plan(NamedTuple):
     reasons: list[str]
 
     @property
-    def need(self) -> sizes.Need:
+    def need(self) -> Need:
         """What the machine needs of a new size."""
         step = parse(self.size_class.hugepages).value if self.size_class.hugepages else 0
-        return sizes.Need((self.size_class, self.vcpus), rounded_up(self.memory, max(step, _STEP)))
+        return Need((self.size_class, self.vcpus), rounded_up(self.memory, max(step, _STEP)))
 
 
 def estate(
@@ -70,16 +71,13 @@ def estate(
     ]
     kept = [plan.machine for plan in plans]
     catalog = _Catalog(manifests, policy, release)
-    chosen, new = _sized(plans, catalog, policy)
+    chosen = _sized(plans, catalog, policy)
     rows, vms, unmapped = _declared(plans, chosen, policy, catalog)
     return {
         "machines": rows,
-        "catalog": catalog_of(new, policy.headroom),
+        "catalog": catalog_of({size.name: size for size in chosen if size.new}.values()),
         "virtual_machines": vms,
-        "instancetypes": [
-            size.manifest or manifest_of(size, policy.headroom)
-            for _name, size in sorted({size.name: size for size in chosen}.items())
-        ],
+        "instancetypes": [size for _name, size in sorted({size.name: size.manifest for size in chosen}.items())],
         "forklift": forklift_objects(kept, vms, policy),
         "unmapped": {
             rule: [{"name": name, "uses": uses} for (other, name), uses in sorted(unmapped.items()) if other == rule]
@@ -106,7 +104,7 @@ def _plan(
     if choice.cpu > vcpus or choice.memory > memory:
         reasons.append(f"the preference {choice.name} requires {choice.cpu} vCPUs and {_gib(choice.memory)}")
         vcpus, memory = max(vcpus, choice.cpu), max(memory, choice.memory)
-    size_class = class_of(machine)
+    size_class = SizeClass(machine["reserved"].get("cpu") is True, machine.get("hugepages") or "")
     if size_class.dedicated:
         reasons.append("its CPUs are reserved or pinned, so it gets dedicated ones")
     if size_class.hugepages:
@@ -137,9 +135,9 @@ class _Catalog:
     def __init__(self, manifests: Sequence[Manifest], rules: Rules, release: Release) -> None:
         # Right-sizing moves VMs among the instancetypes that there are, those of an earlier run too.
         series = "" if rules.rightsize and not rules.new_sizes else rules.series
-        self.sizes = {size.name: size for size in sizes_of(manifests, series, release)}
+        self.sizes = sizes_of(manifests, series, release)
         self._preferences = {name_of(item): item for item in manifests if item.get("kind") == PREFERENCE.cluster_kind}
-        self._rules, self._release = rules, release
+        self._release = release
         self._rejections: dict[tuple[str, str], str] = {}
         self._nearest: dict[Any, Size | None] = {}
 
@@ -149,9 +147,9 @@ class _Catalog:
             return ""
         key = (size.name, preference)
         if key not in self._rejections:
-            manifest, other = size.manifest or manifest_of(size, self._rules.headroom), self._preferences[preference]
+            other = self._preferences[preference]
             architecture = (other["spec"].get("requirements") or {}).get("architecture") or ""
-            self._rejections[key] = rejection_of_pair(manifest, other, architecture, self._release)
+            self._rejections[key] = rejection_of_pair(size.manifest, other, architecture, self._release)
         return self._rejections[key]
 
     def nearest(self, plan: _Plan, overcommit: bool, waste: Fraction | None, bounds: tuple[int, int]) -> Size | None:
@@ -178,16 +176,18 @@ class _Catalog:
         return self._nearest[key]
 
 
-def _sized(plans: Sequence[_Plan], catalog: _Catalog, rules: Rules) -> tuple[list[Size], list[Size]]:
-    """(the size of each machine, the new ones)."""
+def _sized(plans: Sequence[_Plan], catalog: _Catalog, rules: Rules) -> list[Size]:
+    """The size of each machine."""
     found = [_existing(plan, catalog, rules) for plan in plans]
-    new = _new([plan for plan, size in zip(plans, found) if size is None], rules)
-    chosen = [
-        size or next(size for size in new[plan.need.group] if size.memory >= plan.need.memory)
-        for plan, size in zip(plans, found)
-    ]
-    taken = {size.name for size in chosen}
-    return chosen, [size for group in new.values() for size in group if size.name in taken]
+    without = [plan for plan, size in zip(plans, found) if size is None]
+    needs = [plan.need for plan in without]
+    memories = sizes.best(needs, rules.new_sizes) if rules.new_sizes else sizes.fewest(needs, rules.waste)
+    wider = {
+        need: Need(need.group, next(size for size in memories[need.group] if size >= need.memory)) for need in needs
+    }
+    hot = {wider[plan.need] for plan in without if any(plan.machine["hot_add"].values())}
+    new = {need: new_size(rules.series, need, rules.headroom if need in hot else 0) for need in wider.values()}
+    return [size or new[wider[plan.need]] for plan, size in zip(plans, found)]
 
 
 def _existing(plan: _Plan, catalog: _Catalog, rules: Rules) -> Size | None:
@@ -204,7 +204,8 @@ def _existing(plan: _Plan, catalog: _Catalog, rules: Rules) -> Size | None:
         return catalog.nearest(plan, overcommit, rules.waste, (MOST_VCPUS, MOST_MEMORY))
     # A VM of KubeVirt: what its manifest does not show, such as devices, comes from its instancetype.
     most = machine["vcpus"], machine["memory"]
-    current = catalog.sizes.get(name, Size(name, *most, plan.size_class, manifest={}))
+    own = Size(name, *most, plan.size_class, manifest_of(name, *most, plan.size_class))
+    current = catalog.sizes.get(name, own)
     unknown = machine.get("preference", plan.choice.name) != plan.choice.name
     if not rules.rightsize or unknown or current.special or machine["passthrough"]:
         plan.reasons.append(f"it keeps the instancetype {name}")
@@ -214,21 +215,6 @@ def _existing(plan: _Plan, catalog: _Catalog, rules: Rules) -> Size | None:
     if nearest is not None and (nearest.vcpus, nearest.memory) != most:
         return nearest
     return None if rules.new_sizes and (plan.vcpus, plan.memory) != most else current
-
-
-def _new(plans: Sequence[_Plan], rules: Rules) -> dict[Any, list[Size]]:
-    """The new sizes by group, ascending."""
-    needs = [plan.need for plan in plans]
-    found = sizes.fewest(needs, rules.waste) if not rules.new_sizes else sizes.best(needs, rules.new_sizes)
-    hot: set[tuple[Any, int]] = set()
-    for plan in plans:
-        if any(plan.machine["hot_add"].values()):
-            group, memory = plan.need
-            hot.add((group, next(size for size in found[group] if size >= memory)))
-    return {
-        group: [new_size(rules.series, group[0], group[1], memory, (group, memory) in hot) for memory in memories]
-        for group, memories in found.items()
-    }
 
 
 def _declared(
@@ -277,7 +263,7 @@ def _fit(size: Size, plan: _Plan) -> str:
     if size.vcpus < plan.vcpus or size.memory < plan.memory:
         return f"{size.name} is smaller than what the machine needs"
     waste = waste_of(size, plan.vcpus, plan.memory)
-    what = size.name if size.manifest is not None else f"new size {size.name}"
+    what = f"new size {size.name}" if size.new else size.name
     return f"{what}: {f'{float(100 * waste):.1f} % more than needed' if waste else 'exactly what is needed'}"
 
 
