@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from .._resolver.api.quantity import parse
-from .._resolver.api.release import NEWEST, Release
+from .._resolver.api.release import Release
 from .._resolver.api.release_schema import has_field
 from .._resolver.api.tree import copy, remove_at, value_at
 from .._resolver.kubevirt.preference.domain import firmware as apply_firmware
 from .machine import Machine
+from .rules import Rules
 
 Spec = dict[str, Any]
 
@@ -70,25 +71,17 @@ class Choice(NamedTuple):
     memory: int
 
 
-def choose(
-    machine: Machine,
-    catalog: Mapping[str, Spec],
-    own: Iterable[Mapping[str, str]] = (),
-    fixed: str | None = None,
-    virtio: bool = False,
-    release: Release = NEWEST,
-) -> Choice:
+def choose(machine: Machine, catalog: Mapping[str, Spec], rules: Rules, fixed: str | None, release: Release) -> Choice:
     """The preference of a machine, with reasons.
 
-    catalog: the specs of preferences by name. own: patterns and preferences of the user, which come first. fixed: the
-    preference that the user names for this machine. virtio: whether the guests will have virtio drivers.
+    catalog: the specs of preferences by name. fixed: the preference that the user names for this machine.
     """
-    name, reasons = (fixed, ["the rules name this preference"]) if fixed else _named(machine, catalog, own)
+    name, reasons = (fixed, ["the rules name this preference"]) if fixed else _named(machine, catalog, rules)
     if name and name not in catalog:
         reasons.append(f"the catalog has no preference {name}")
         name = ""
     if name and not fixed:
-        name = _variant(machine, name, catalog, virtio or _has_virtio(machine), reasons)
+        name = _variant(machine, name, catalog, rules.virtio_drivers or _has_virtio(machine), reasons)
     if name and _adds_tpm(machine, catalog[name]) and not has_field("TPMDevice", "enabled", release):
         reasons.append(f"the source has no TPM, and KubeVirt {release.minor_version} adds that of {name} to each VM")
         name = ""
@@ -108,14 +101,14 @@ def _texts(machine: Machine) -> list[str]:
     return [part for part in parts if part.strip()]
 
 
-def _named(machine: Machine, catalog: Mapping[str, Spec], own: Iterable[Mapping[str, str]]) -> tuple[str, list[str]]:
+def _named(machine: Machine, catalog: Mapping[str, Spec], rules: Rules) -> tuple[str, list[str]]:
     """(the preference by the texts, reasons)."""
     if machine.get("preference"):
         return machine["preference"], ["the source names this preference"]
     texts = _texts(machine)
     if not texts:
         return "", ["the source does not tell the guest's system"]
-    for rule in own:
+    for rule in rules.preferences:
         for text in texts:
             if re.search(rule["match"], text, re.IGNORECASE):
                 return rule["preference"], [f"a rule matches {text}"]

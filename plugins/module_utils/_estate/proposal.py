@@ -48,18 +48,14 @@ class _Plan(NamedTuple):
 
 
 def estate(
-    machines: Any,
-    manifests: Sequence[Manifest],
-    rules: Any,
-    release: Release,
-    options: Mapping[str, Any] | None = None,
+    machines: Any, manifests: Sequence[Manifest], rules: Any, release: Release, options: Mapping[str, Any]
 ) -> Result:
     """The proposal for a neutral list of machines.
 
     manifests: the instancetypes and preferences of the catalog. rules: the rules in their file, see `Rules`; options
     are rules that come before them. Raises FieldError, which names the machine or the rule.
     """
-    policy = rules_of({**(rules or {}), **(options or {})} if isinstance(rules, (Mapping, type(None))) else rules)
+    policy = rules_of({**(rules or {}), **options} if isinstance(rules, (Mapping, type(None))) else rules)
     listed = machines_of(machines)
     # The rules name ids or names.
     exceptions = [policy.machines.get(item["id"]) or policy.machines.get(item["name"]) or {} for item in listed]
@@ -95,8 +91,7 @@ def estate(
 def _plan(
     machine: Machine, exception: Mapping[str, Any], catalog: Mapping[str, Any], rules: Rules, release: Release
 ) -> _Plan:
-    fixed = exception.get("preference")
-    choice = preferences.choose(machine, catalog, rules.preferences, fixed, rules.virtio_drivers, release)
+    choice = preferences.choose(machine, catalog, rules, exception.get("preference"), release)
     reasons: list[str] = []
     vcpus, memory = machine["vcpus"], machine["memory"]
     if rules.rightsize:

@@ -41,7 +41,7 @@ def read(
             reading.refuse(f"servers[{index}]", name, f"no flavor {quoted(text_of(shown))} in the list of flavors")
             continue
         try:
-            figures = whole_of(flavor.get("vcpus"), grouped=False), whole_of(flavor.get("ram"))
+            size = {"vcpus": whole_of(flavor.get("vcpus"), grouped=False), "memory": whole_of(flavor.get("ram")) * MIB}
         except ValueError as error:
             reading.refuse(f"servers[{index}], flavor", name, str(error))
             continue
@@ -49,9 +49,10 @@ def read(
         # openstacksdk has the properties that it knows beside the others.
         known = {key.replace(" ", "_"): value for key, value in found.items() if isinstance(value, str)}
         properties = {**known, **_properties(found.get("properties"))}
+        own = text_of(server.get("id"))
         try:
-            disks = attached.get(text_of(server.get("id")), [])
-            reading.add(f"servers[{index}]", _machine(server, flavor, properties, name, figures, disks))
+            machine = _machine(server, flavor, properties, attached.get(own, []))
+            reading.add(f"servers[{index}]", {"id": own or name, "name": name, **size, **machine})
         except ValueError as error:
             reading.refuse(f"servers[{index}]", name, f"a size of a disk or a number of devices: {error}")
     return reading
@@ -81,25 +82,14 @@ def _properties(value: Any) -> dict[str, str]:
     return {match[1]: match[2] for match in re.finditer(r"([\w:.-]+)='([^']*)'", text_of(value))}
 
 
-def _machine(
-    server: Entry,
-    flavor: Entry,
-    image: Mapping[str, str],
-    name: str,
-    figures: tuple[int, int],
-    volumes: Sequence[Entry],
-) -> Machine:
+def _machine(server: Entry, flavor: Entry, image: Mapping[str, str], volumes: Sequence[Entry]) -> Machine:
     extra = _properties(flavor.get("properties") or flavor.get("extra specs"))
     secure = extra.get("os:secure_boot", image.get("os_secure_boot", "")).lower()
     devices = [f"pci_passthrough:{alias}" for alias in filter(None, extra.get("pci_passthrough:alias", "").split(","))]
     devices += ["VGPU"] * whole_of(extra.get("resources:VGPU") or 0)
     return {
-        "id": text_of(server.get("id")) or name,
-        "name": name,
         "folder": text_of(server.get("project id") or server.get("project") or server.get("tenant id")),
         "power": _POWER.get(text_of(server.get("status")).lower()),
-        "vcpus": figures[0],
-        "memory": figures[1] * MIB,
         "firmware": {"uefi": "efi", "bios": "bios"}.get(image.get("hw_firmware_type", "").lower()),
         "secure_boot": None if not secure else secure == "required",
         "tpm": True if extra.get("hw:tpm_version", image.get("hw_tpm_version")) else None,

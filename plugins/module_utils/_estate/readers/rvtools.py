@@ -13,6 +13,8 @@ from .reading import Reading, flag_of, text_of, whole_of
 
 Rows = Sequence[Sequence[Any]]
 Row = dict[str, Any]
+# Rows with their numbers as programs show them.
+Numbered = list[tuple[int, Row]]
 
 INFO: Final = "vInfo"
 _DETAILS: Final = ("vCPU", "vMemory", "vDisk", "vNetwork")
@@ -111,22 +113,17 @@ def _key(row: Row) -> str:
     return f"{text_of(row.get('vi sdk uuid'))}/{own}" if own else text_of(row.get("vm"))
 
 
-def _by_machine(rows: Iterator[tuple[int, Row]]) -> dict[str, list[tuple[int, Row]]]:
-    found: dict[str, list[tuple[int, Row]]] = {}
+def _by_machine(rows: Iterator[tuple[int, Row]]) -> dict[str, Numbered]:
+    found: dict[str, Numbered] = {}
     for line, row in rows:
         found.setdefault(_key(row), []).append((line, row))
     return found
 
 
 def _add(
-    reading: Reading,
-    place: str,
-    known: Machine,
-    row: Row,
-    rows_by_sheet: Mapping[str, Sequence[tuple[int, Row]]],
-    hosts: Mapping[str, Row],
+    reading: Reading, place: str, known: Machine, row: Row, own: Mapping[str, Numbered], hosts: Mapping[str, Row]
 ) -> None:
-    """Adds a machine. known: what of it is known already. rows_by_sheet: the rows of other sheets that are its own."""
+    """Adds a machine. known: what of it is known already. own: its rows in other sheets."""
     figures = {}
     for field, header, most in (("cpus", "CPUs", MOST_VCPUS), ("memory", "Memory", MOST_MEMORY // MIB)):
         try:
@@ -136,7 +133,7 @@ def _add(
         except ValueError as error:
             reading.refuse(f"{place}, column {header}", known["name"], str(error))
             return
-    cpu, memory = (next((item for _line, item in rows_by_sheet[sheet]), {}) for sheet in ("vCPU", "vMemory"))
+    cpu, memory = (next((item for _line, item in own[sheet]), {}) for sheet in ("vCPU", "vMemory"))
     reserved_cpu = _optional(reading, f"{place}, vCPU", "reservation", cpu)
     reserved_memory = _optional(reading, f"{place}, vMemory", "reservation", memory) or 0
     speed = _optional(reading, f"{place}, vHost", "speed", hosts.get(text_of(row.get("host")), {}))
@@ -161,8 +158,8 @@ def _add(
         "reserved": {"cpu": full or None, "memory": max(locked, reserved_memory * MIB) or None},
         "hot_add": {part: True for part, item in (("cpu", cpu), ("memory", memory)) if flag_of(item.get("hot add"))},
         "fault_tolerance": True if fault not in ("", "notconfigured", "disabled", "false") else None,
-        "disks": [_disk(reading, line, item) for line, item in rows_by_sheet["vDisk"]],
-        "nics": [_nic(item) for _line, item in rows_by_sheet["vNetwork"]],
+        "disks": [_disk(reading, line, item) for line, item in own["vDisk"]],
+        "nics": [_nic(item) for _line, item in own["vNetwork"]],
     }
     reading.add(place, machine)
 

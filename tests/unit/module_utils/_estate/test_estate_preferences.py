@@ -8,6 +8,7 @@ from estate_samples import BUILTIN, machine
 from plugins.module_utils._estate.catalog import preferences_of
 from plugins.module_utils._estate.machine import machines_of
 from plugins.module_utils._estate.preferences import Choice, choose
+from plugins.module_utils._estate.rules import Rules
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
 
 CATALOG = preferences_of(BUILTIN, NEWEST)
@@ -23,7 +24,8 @@ def chosen(
     **fields: Any,
 ) -> Choice:
     (item,) = machines_of([machine(**fields)])
-    return choose(item, CATALOG if catalog is None else catalog, own, fixed, virtio, parse_release(release))
+    rules = Rules(preferences=own, virtio_drivers=virtio)
+    return choose(item, CATALOG if catalog is None else catalog, rules, fixed, parse_release(release))
 
 
 @pytest.mark.parametrize(
