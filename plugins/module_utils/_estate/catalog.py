@@ -89,17 +89,12 @@ def waste_of(size: Size, vcpus: int, memory: int) -> Fraction:
 
 
 def new_size(series: str, need: Need, headroom: int) -> Size:
-    """A size with the name ``estate.4c-8g``, of the series of its class."""
+    """A size of the series of its class, with a name such as ``estate.4c-8g`` or ``estate-dedicated-1gi.2c-9g``."""
     (size_class, vcpus), memory = need
+    parts = [series, "dedicated" if size_class.dedicated else "", size_class.hugepages.lower()]
     whole, unit = (GIB, "g") if memory % GIB == 0 else (MIB, "m")
-    name = f"{series_of(series, size_class)}.{vcpus}c-{memory // whole}{unit}"
+    name = f"{'-'.join(filter(None, parts))}.{vcpus}c-{memory // whole}{unit}"
     return Size(name, vcpus, memory, size_class, manifest_of(name, vcpus, memory, size_class, headroom), new=True)
-
-
-def series_of(series: str, size_class: SizeClass) -> str:
-    """The series of a class: ``estate``, ``estate-dedicated``, ``estate-dedicated-1gi``."""
-    dedicated = "dedicated" if size_class.dedicated else ""
-    return "-".join(filter(None, [series, dedicated, size_class.hugepages.lower()]))
 
 
 def manifest_of(name: str, vcpus: int, memory: int, size_class: SizeClass, headroom: int = 0) -> Manifest:

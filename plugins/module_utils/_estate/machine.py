@@ -65,10 +65,9 @@ def machines_of(value: Any) -> list[Machine]:
     machines = checked_at("machines", without_templates(value), [machine_of])
     places: dict[str, int] = {}
     for index, machine in enumerate(machines):
-        place = f"machines[{index}]"
         first = places.setdefault(machine["id"], index)
         if first != index:
-            raise FieldError(f"{place}.id", f"{quoted(machine['id'])} is also the id of machines[{first}]")
+            raise FieldError(f"machines[{index}].id", f"{quoted(machine['id'])} is also the id of machines[{first}]")
     return [{**_EMPTY, **machine} for machine in machines]
 
 

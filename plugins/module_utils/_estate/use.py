@@ -32,11 +32,9 @@ def use_of(answer: Any) -> dict[str, dict[str, float]]:
             amount = float(value[1])
         except (TypeError, ValueError, IndexError, KeyError):
             raise FieldError(f"{place}.value", f"{quoted(value)} has no number; use /api/v1/query") from None
-        if not 0 <= amount < float("inf"):
-            continue
-        by_resource = found.setdefault(key, {})
-        resource = labels["resource"]
-        by_resource[resource] = max(amount, by_resource.get(resource, 0))
+        if 0 <= amount < float("inf"):
+            largest, resource = found.setdefault(key, {}), labels["resource"]
+            largest[resource] = max(amount, largest.get(resource, 0))
     return found
 
 

@@ -8,17 +8,16 @@ from typing import Any, Final
 from ..._cluster.client.errors import TaskFailed
 from ..._cluster.modules.module import Module, Params, Result, TaskContext
 from ..._cluster.modules.options import AUTH, REQUESTS
-from ..._resolver.api import release as releases
 from ..machine import without_templates
 from . import files, live
 
-KINDS: Final = ("auto", "rvtools", "vsphere", "openstack", "proxmox", "kubevirt")
+_KINDS: Final = ["auto", "rvtools", "vsphere", "openstack", "proxmox", "kubevirt"]
 # A remark is a line; the first ones show what is wrong with a file.
 _MOST_REMARKS: Final = 1000
 
 _SPEC: dict[str, dict[str, Any]] = {
     "source": {"type": "str", "required": True},
-    "kind": {"type": "str", "choices": list(KINDS), "default": "auto"},
+    "kind": {"type": "str", "choices": _KINDS, "default": "auto"},
     "attributes": {"type": "list", "elements": "str", "default": []},
     "objects": {"type": "list", "elements": "dict", "default": []},
     "namespace": {"type": "str"},
@@ -30,17 +29,13 @@ _SPEC: dict[str, dict[str, Any]] = {
 
 
 def _run(params: Params, task: TaskContext) -> Result:
-    source = params["source"]
-    kind = live.kind_of(source)
-    if kind:
-        kind = kind if params["kind"] == "auto" else params["kind"]
-        reading = live.read(kind, params)
-    else:
-        path = Path(source).expanduser()
-        if not path.exists():
-            raise TaskFailed(f"source: {path}: no such file or folder")
-        kind = files.kind_of(path) if params["kind"] == "auto" else params["kind"]
-        reading = files.read(kind, path, params["attributes"], params["objects"], releases.NEWEST)
+    source, kind = params["source"], params["kind"]
+    path, platform = Path(source).expanduser(), live.kind_of(source)
+    if not platform and not path.exists():
+        raise TaskFailed(f"source: {path}: no such file or folder")
+    if kind == "auto":
+        kind = platform or files.kind_of(path)
+    reading = live.read(kind, params) if platform else files.read(kind, path, params["attributes"], params["objects"])
     if not reading.machines:
         why = f": {reading.remarks[0]}" if reading.remarks else ""
         raise TaskFailed(f"source: {source}: has no machine{why}", left_out=dict(reading.left_out))

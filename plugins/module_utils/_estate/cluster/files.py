@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ..._cluster.client.errors import TaskFailed
 from ..._resolver.api.manifest import Manifest
-from ..._resolver.api.release import Release
+from ..._resolver.api.release import NEWEST
 from ..._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ..._resolver.kubevirt.find.lookup import Objects
 from ..._yaml_documents import documents
@@ -39,7 +39,7 @@ def kind_of(path: Path) -> str:
     raise TaskFailed(f"source: {path}: is no export that is known by its files; name the platform with kind")
 
 
-def read(kind: str, path: Path, attributes: Collection[str], objects: Iterable[Manifest], release: Release) -> Reading:
+def read(kind: str, path: Path, attributes: Collection[str], objects: Iterable[Manifest]) -> Reading:
     """The machines of a file or a folder. objects: instancetypes and preferences that VMs name. Raises TaskFailed."""
     try:
         if kind == "rvtools":
@@ -49,7 +49,7 @@ def read(kind: str, path: Path, attributes: Collection[str], objects: Iterable[M
         if kind == "proxmox":
             return _proxmox(path)
         if kind == "kubevirt":
-            return _kubevirt(path, objects, release)
+            return _kubevirt(path, objects)
     except (OSError, UnicodeDecodeError) as error:
         raise TaskFailed(f"source: {path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     raise TaskFailed(
@@ -126,7 +126,7 @@ def _proxmox(path: Path) -> Reading:
     return reading
 
 
-def _kubevirt(path: Path, objects: Iterable[Manifest], release: Release) -> Reading:
+def _kubevirt(path: Path, objects: Iterable[Manifest]) -> Reading:
     reading = Reading()
     found = [
         (f"{file.name}, line {document.line}", document.content)
@@ -134,7 +134,7 @@ def _kubevirt(path: Path, objects: Iterable[Manifest], release: Release) -> Read
         for document in documents(file.read_bytes(), file.name, "manifest", keep_unknown_tags=True)
     ]
     own = [content for _place, content in found if isinstance(content, dict) and content.get("kind")]
-    cluster = Cluster(Objects([*objects, *own]), KubeVirt(release))
+    cluster = Cluster(Objects([*objects, *own]), KubeVirt(NEWEST))
     for place, content in found:
         for vm in kubevirt.vms_in(content):
             kubevirt.add(reading, place, vm, cluster)

@@ -74,9 +74,8 @@ def add(reading: Reading, machine_id: str, values: Mapping[str, Any], folder: st
             "memory": size if locked else reserved or None,
         },
         "hot_add": {
-            part: True
-            for part, path in (("cpu", "config.cpuHotAddEnabled"), ("memory", "config.memoryHotAddEnabled"))
-            if values.get(path)
+            "cpu": values.get("config.cpuHotAddEnabled") or None,
+            "memory": values.get("config.memoryHotAddEnabled") or None,
         },
         "fault_tolerance": True if values.get("config.ftInfo") else None,
         "disks": [_disk(device, controllers) for device in devices if _type(device) == "VirtualDisk"],
