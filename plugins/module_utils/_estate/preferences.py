@@ -51,8 +51,6 @@ _TABLE: Final[Sequence[tuple[str, str, str]]] = (
     (r"centos", "centos.stream9", "the source does not tell the version of CentOS"),
     (r"linux|photon|coreos|\bl2[46]\b", "linux", "no preference is made for this distribution"),
 )
-# Preferences that serve where the catalog lacks the first one.
-_FAMILY: Final = (("windows", "windows"), ("", "linux"))
 _VIRTIO: Final = ".virtio"
 _TPM: Final = ("devices", "preferredTPM")
 
@@ -135,7 +133,8 @@ def _known(name: str, catalog: Mapping[str, Spec], reasons: list[str]) -> str:
         for match in [re.fullmatch(rf"{re.escape(family)}\.[a-z0-9]*?([0-9]+)", other)]
         if match and digits and int(match[1]) > int(digits)
     )
-    for other in [*(other for _number, other in newer), *(base for start, base in _FAMILY if name.startswith(start))]:
+    bases = ["windows", "linux"] if name.startswith("windows") else ["linux"]
+    for other in [*(other for _number, other in newer), *bases]:
         if other in catalog:
             reasons.append(f"the catalog lacks {name}; {other} is the nearest")
             return other
@@ -189,11 +188,10 @@ def _explicit_options(machine: Machine, spec: Spec, reasons: list[str]) -> dict[
     A VM's own fields come before its preference, see applyFirmwarePreferences and applyDevicePreferences of KubeVirt.
     """
     options: dict[str, Any] = {}
-    domain: dict[str, Any] = {}
     firmware, secure = machine.get("firmware"), machine.get("secure_boot")
     preferred, preferred_secure = _boot(spec)
     if firmware == "bios" and preferred != "bios":
-        domain["firmware"] = {"bootloader": {"bios": {}}}
+        options["template"] = {"firmware": {"bootloader": {"bios": {}}}}
         reasons.append("the source boots with BIOS, so the VM does too, whatever the preference prefers")
     if firmware == "efi" and (preferred != "efi" or secure not in (None, preferred_secure)):
         options["efi"] = {"secure_boot": bool(secure)}
@@ -202,6 +200,6 @@ def _explicit_options(machine: Machine, spec: Spec, reasons: list[str]) -> dict[
         options["tpm"] = {"persistent": True}
         reasons.append("the source has a TPM, so the VM does too")
     if _adds_tpm(machine, spec):
-        domain["devices"] = {"tpm": {"enabled": False}}
+        options.setdefault("template", {})["devices"] = {"tpm": {"enabled": False}}
         reasons.append("the source has no TPM, so the VM has none, whatever the preference prefers")
-    return {**options, **({"template": domain} if domain else {})}
+    return options

@@ -86,21 +86,18 @@ def _networks(machine: Machine, rules: Rules, unmapped: Unmapped, losses: list[s
     has_pod = False
     for number, nic in enumerate(machine["nics"], 1):
         source = str(nic.get("network") or "")
+        target = rules.networks.get(source)
         if source not in rules.networks:
             unmapped["networks", source or "(unknown)"] += 1
             losses.append(f"network interface {number}: {source or 'its network'} is not in the map of networks")
-            continue
-        target = rules.networks[source]
-        if target is None:
-            continue
-        if target == POD and has_pod:
+        elif target == POD and has_pod:
             losses.append(f"network interface {number}: a second interface on the pod network")
-            continue
-        has_pod = has_pod or target == POD
-        network: Options = {"name": f"nic-{number}", **({} if target == POD else {"multus": target})}
-        if rules.keep_macs and nic.get("mac"):
-            network["mac_address"] = str(nic["mac"])
-        networks.append(network)
+        elif target is not None:
+            has_pod = has_pod or target == POD
+            network: Options = {"name": f"nic-{number}", **({} if target == POD else {"multus": target})}
+            if rules.keep_macs and nic.get("mac"):
+                network["mac_address"] = str(nic["mac"])
+            networks.append(network)
     return networks
 
 

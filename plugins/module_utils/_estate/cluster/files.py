@@ -21,12 +21,7 @@ from ..readers.reading import Reading
 _SHEETS: Final = (".xlsx", ".xlsm", ".xls", ".ods")
 _YAML: Final = (".yml", ".yaml")
 # The endings of the files that tell the platform; the first that a folder has count.
-_ENDINGS: Final = {
-    "rvtools": (*_SHEETS, ".csv"),
-    "proxmox": (".conf",),
-    "kubevirt": _YAML,
-    "openstack": (".json",),
-}
+_ENDINGS: Final = {"rvtools": (*_SHEETS, ".csv"), "proxmox": (".conf",), "kubevirt": _YAML, "openstack": (".json",)}
 _PREFIX: Final = "rvtools_tab"
 
 

@@ -16,7 +16,7 @@ _NIC: Final = re.compile(r"net[0-9]+")
 _DEVICE: Final = re.compile(r"hostpci[0-9]+")
 _MODEL: Final = re.compile(r"(virtio|e1000e?|rtl8139|vmxnet3)=([0-9A-Fa-f:]{17})")
 _PAGES: Final = {"2": "2Mi", "1024": "1Gi", "any": "2Mi"}
-_CORES: Final = 1
+# The default in MiB.
 _MEMORY: Final = 512
 
 
@@ -39,7 +39,7 @@ def add(reading: Reading, place: str, machine_id: str, config: Mapping[str, Any]
         reading.left_out["templates"] += 1
         return
     try:
-        cores = whole_of(config.get("cores") or _CORES, grouped=False)
+        cores = whole_of(config.get("cores") or 1, grouped=False)
         # `vcpus` is what is plugged in at the start of the most that sockets and cores make possible.
         most = whole_of(config.get("sockets") or 1, grouped=False) * cores
         vcpus = whole_of(config.get("vcpus") or most, grouped=False)

@@ -13,8 +13,6 @@ from .reading import Reading, flag_of, text_of, whole_of
 
 Rows = Sequence[Sequence[Any]]
 Row = dict[str, Any]
-# Rows with their numbers as programs show them.
-Numbered = list[tuple[int, Row]]
 
 INFO: Final = "vInfo"
 _DETAILS: Final = ("vCPU", "vMemory", "vDisk", "vNetwork")
@@ -38,6 +36,8 @@ _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _GUEST: Final = ("os according to the vmware tools", "os according to the configuration file")
 _REQUIRED: Final = ("vm", "cpus", "memory")
+# The key of a row's number as programs show it; no header has a number sign.
+_NUMBER: Final = "#"
 # The text of some cells instead of a value.
 _PLACEHOLDER: Final = "VM"
 _POWER: Final = {"poweredon": "on", "poweredoff": "off", "suspended": "suspended", "on": "on", "off": "off"}
@@ -55,12 +55,12 @@ def read(sheets: Mapping[str, Rows], attributes: Collection[str] = ()) -> Readin
     reading = Reading()
     info = list(_rows(INFO, sheets[INFO], attributes))
     details = {name: _by_machine(_rows(name, sheets.get(name, ()))) for name in _DETAILS}
-    hosts = {text_of(row.get("host")): row for _line, row in _rows(_HOSTS, sheets.get(_HOSTS, ()))}
-    keys = Counter(_key(row) for _line, row in info)
-    ids = Counter(own for own, _key in {(text_of(row.get("vm id")), _key(row)) for _line, row in info})
-    for line, row in info:
+    hosts = {text_of(row.get("host")): row for row in _rows(_HOSTS, sheets.get(_HOSTS, ()))}
+    keys = Counter(map(_key, info))
+    ids = Counter(own for own, _key in {(text_of(row.get("vm id")), _key(row)) for row in info})
+    for row in info:
         name = text_of(row.get("vm"))
-        place = f"{INFO} row {line}"
+        place = f"{INFO} row {row[_NUMBER]}"
         if not name or name == _PLACEHOLDER or flag_of(row.get("srm placeholder")):
             reading.left_out["placeholders"] += 1
         elif flag_of(row.get("template")):
@@ -77,8 +77,8 @@ def read(sheets: Mapping[str, Rows], attributes: Collection[str] = ()) -> Readin
     return reading
 
 
-def _rows(sheet: str, rows: Rows, attributes: Collection[str] = ()) -> Iterator[tuple[int, Row]]:
-    """(number of the row as programs show it, its cells by header). Cells with a placeholder are left out."""
+def _rows(sheet: str, rows: Rows, attributes: Collection[str] = ()) -> Iterator[Row]:
+    """The cells of each row by header. Cells with a placeholder are left out."""
     if not rows:
         return
     headers = [" ".join(text_of(cell).lower().lstrip("#").replace("(mb)", "mib").split()) for cell in rows[0]]
@@ -99,7 +99,8 @@ def _rows(sheet: str, rows: Rows, attributes: Collection[str] = ()) -> Iterator[
     for line, cells in enumerate(rows[1:], 2):
         row = {header: cells[place] for header, place in places.items() if place < len(cells)}
         if any(text_of(cell) for cell in row.values()):
-            yield line, {key: cell for key, cell in row.items() if key == "vm" or text_of(cell) != _PLACEHOLDER}
+            told = {key: cell for key, cell in row.items() if key == "vm" or text_of(cell) != _PLACEHOLDER}
+            yield {**told, _NUMBER: line}
 
 
 def _shown(header: Sequence[Any]) -> str:
@@ -113,15 +114,15 @@ def _key(row: Row) -> str:
     return f"{text_of(row.get('vi sdk uuid'))}/{own}" if own else text_of(row.get("vm"))
 
 
-def _by_machine(rows: Iterator[tuple[int, Row]]) -> dict[str, Numbered]:
-    found: dict[str, Numbered] = {}
-    for line, row in rows:
-        found.setdefault(_key(row), []).append((line, row))
+def _by_machine(rows: Iterator[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(_key(row), []).append(row)
     return found
 
 
 def _add(
-    reading: Reading, place: str, known: Machine, row: Row, own: Mapping[str, Numbered], hosts: Mapping[str, Row]
+    reading: Reading, place: str, known: Machine, row: Row, own: Mapping[str, list[Row]], hosts: Mapping[str, Row]
 ) -> None:
     """Adds a machine. known: what of it is known already. own: its rows in other sheets."""
     figures = {}
@@ -133,7 +134,7 @@ def _add(
         except ValueError as error:
             reading.refuse(f"{place}, column {header}", known["name"], str(error))
             return
-    cpu, memory = (next((item for _line, item in own[sheet]), {}) for sheet in ("vCPU", "vMemory"))
+    cpu, memory = (next(iter(own[sheet]), {}) for sheet in ("vCPU", "vMemory"))
     reserved_cpu = _optional(reading, f"{place}, vCPU", "reservation", cpu)
     reserved_memory = _optional(reading, f"{place}, vMemory", "reservation", memory) or 0
     speed = _optional(reading, f"{place}, vHost", "speed", hosts.get(text_of(row.get("host")), {}))
@@ -158,8 +159,8 @@ def _add(
         "reserved": {"cpu": full or None, "memory": max(locked, reserved_memory * MIB) or None},
         "hot_add": {part: True for part, item in (("cpu", cpu), ("memory", memory)) if flag_of(item.get("hot add"))},
         "fault_tolerance": True if fault not in ("", "notconfigured", "disabled", "false") else None,
-        "disks": [_disk(reading, line, item) for line, item in own["vDisk"]],
-        "nics": [_nic(item) for _line, item in own["vNetwork"]],
+        "disks": [_disk(reading, item) for item in own["vDisk"]],
+        "nics": [_nic(item) for item in own["vNetwork"]],
     }
     reading.add(place, machine)
 
@@ -175,8 +176,8 @@ def _optional(reading: Reading, place: str, field: str, row: Mapping[str, Any]) 
         return None
 
 
-def _disk(reading: Reading, line: int, row: Row) -> dict[str, Any]:
-    size = _optional(reading, f"vDisk row {line}", "capacity mib", row)
+def _disk(reading: Reading, row: Row) -> dict[str, Any]:
+    size = _optional(reading, f"vDisk row {row[_NUMBER]}", "capacity mib", row)
     path = text_of(row.get("disk path"))
     datastore = path[1:].partition("]")[0] if path.startswith("[") else ""
     sharing = text_of(row.get("sharing mode")).lower()
