@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from .._resolver.api.manifest import Manifest
 from .machine import Machine, without_absent
 from .rules import POD, Rules
-
-Manifest = dict[str, Any]
 
 _API: Final = "forklift.konveyor.io/v1beta1"
 _NAME: Final = "estate"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from .._resolver.api.manifest import Manifest
 from .._resolver.api.quantity import parse
 from .._resolver.api.release import Release
 from .._resolver.api.release_schema import has_field
@@ -13,8 +14,6 @@ from .._resolver.api.tree import copy, remove_at, value_at
 from .._resolver.kubevirt.preference.domain import firmware as apply_firmware
 from .machine import Machine
 from .rules import Rules
-
-Spec = dict[str, Any]
 
 # A pattern for a text in lower case, the preference, and why it is not the very system; "" if it is. Groups of the
 # pattern fill the braces. The first that matches counts, so what is special comes first.
@@ -35,8 +34,7 @@ _TABLE: Final[Sequence[tuple[str, str, str]]] = (
     (r"windows.*\bxp\b|winxp|\bwxp\b", "windows.xp", ""),
     (r"windows.*server", "windows.2k22", "the source does not tell the version of Windows Server"),
     (r"windows|microsoft", "windows.10", "the source does not tell the version of Windows"),
-    (r"(?:red ?hat enterprise linux|rhel)[^0-9]*([6-9]|10)\b(?!\d)", "rhel.{}", ""),
-    (r"rhel([6-9]|10)_", "rhel.{}", ""),
+    (r"(?:red ?hat enterprise linux|rhel)[^0-9]*([6-9]|10)(?:_|\b)", "rhel.{}", ""),
     (r"centos.*stream[^0-9]*(8)\b", "rhel.{}", "CentOS Stream 8 is near RHEL 8"),
     (r"centos.*stream[^0-9]*(9|10)\b", "centos.stream{}", ""),
     (r"centos[^0-9]*([6-9])(?:_|\b)", "rhel.{}", "CentOS {} is built from RHEL {}"),
@@ -69,7 +67,9 @@ class Choice(NamedTuple):
     memory: int
 
 
-def choose(machine: Machine, catalog: Mapping[str, Spec], rules: Rules, fixed: str | None, release: Release) -> Choice:
+def choose(
+    machine: Machine, catalog: Mapping[str, Manifest], rules: Rules, fixed: str | None, release: Release
+) -> Choice:
     """The preference of a machine, with reasons.
 
     catalog: the specs of preferences by name. fixed: the preference that the user names for this machine.
@@ -99,7 +99,7 @@ def _texts(machine: Machine) -> list[str]:
     return [part for part in parts if part.strip()]
 
 
-def _named(machine: Machine, catalog: Mapping[str, Spec], rules: Rules) -> tuple[str, list[str]]:
+def _named(machine: Machine, catalog: Mapping[str, Manifest], rules: Rules) -> tuple[str, list[str]]:
     """(the preference by the texts, reasons)."""
     if machine.get("preference"):
         return machine["preference"], ["the source names this preference"]
@@ -121,7 +121,7 @@ def _named(machine: Machine, catalog: Mapping[str, Spec], rules: Rules) -> tuple
     return "", [f"no preference is known for {texts[0]}"]
 
 
-def _known(name: str, catalog: Mapping[str, Spec], reasons: list[str]) -> str:
+def _known(name: str, catalog: Mapping[str, Manifest], reasons: list[str]) -> str:
     """The preference, or the nearest one that the catalog has: the next newer version, else that of the family."""
     if name in catalog:
         return name
@@ -146,7 +146,7 @@ def _has_virtio(machine: Machine) -> bool:
     return bool(controllers) and all("virtio" in controller for controller in controllers)
 
 
-def _variant(machine: Machine, name: str, catalog: Mapping[str, Spec], virtio: bool, reasons: list[str]) -> str:
+def _variant(machine: Machine, name: str, catalog: Mapping[str, Manifest], virtio: bool, reasons: list[str]) -> str:
     """The variant of a preference that agrees with the drivers, the firmware and the TPM of the source."""
     if virtio and f"{name}{_VIRTIO}" in catalog:
         reasons.append("the guest has virtio drivers")
@@ -161,7 +161,7 @@ def _variant(machine: Machine, name: str, catalog: Mapping[str, Spec], virtio: b
     return best
 
 
-def _without_firmware(spec: Spec) -> Spec:
+def _without_firmware(spec: Manifest) -> Manifest:
     """The fields that variants for other firmware share."""
     shared = copy(spec)
     for path in (("firmware",), ("features", "preferredSmm"), _TPM):
@@ -169,7 +169,7 @@ def _without_firmware(spec: Spec) -> Spec:
     return shared
 
 
-def _boot(spec: Spec) -> tuple[str, bool]:
+def _boot(spec: Manifest) -> tuple[str, bool]:
     """(the firmware of a VM with the preference, whether it has secure boot)."""
     vmi: dict[str, Any] = {"domain": {}}
     apply_firmware(spec, vmi)
@@ -177,12 +177,12 @@ def _boot(spec: Spec) -> tuple[str, bool]:
     return ("bios", False) if efi is None else ("efi", efi.get("secureBoot") is not False)
 
 
-def _adds_tpm(machine: Machine, spec: Spec) -> bool:
+def _adds_tpm(machine: Machine, spec: Manifest) -> bool:
     """Whether the preference gives a TPM to a machine that has none."""
     return machine.get("tpm") is False and value_at(spec, _TPM) is not None
 
 
-def _explicit_options(machine: Machine, spec: Spec, reasons: list[str]) -> dict[str, Any]:
+def _explicit_options(machine: Machine, spec: Manifest, reasons: list[str]) -> dict[str, Any]:
     """Options of the VM for what the source has and the preference does not give. Adds reasons.
 
     A VM's own fields come before its preference, see applyFirmwarePreferences and applyDevicePreferences of KubeVirt.

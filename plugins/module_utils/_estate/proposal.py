@@ -8,10 +8,10 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from .._resolver.api.manifest import Manifest, name_of
-from .._resolver.api.matcher import PREFERENCE
+from .._resolver.api.manifest import Manifest
 from .._resolver.api.quantity import parse
 from .._resolver.api.release import Release
+from .._resolver.api.tree import value_at
 from .._resolver.choose.fitting import rejection_of_pair
 from . import preferences, sizes
 from .catalog import Size, SizeClass, catalog_of, manifest_of, new_size, preferences_of, sizes_of, waste_of
@@ -59,14 +59,13 @@ def estate(
     listed = machines_of(machines)
     # The rules name ids or names.
     exceptions = [policy.machines.get(item["id"]) or policy.machines.get(item["name"]) or {} for item in listed]
-    preference_specs = preferences_of(manifests, release)
+    catalog = _Catalog(manifests, policy, release)
     plans = [
-        _plan(machine, exception, preference_specs, policy, release)
+        _plan(machine, exception, catalog.preferences, policy, release)
         for machine, exception in zip(listed, exceptions)
         if not exception.get("skip")
     ]
     kept = [plan.machine for plan in plans]
-    catalog = _Catalog(manifests, policy, release)
     chosen = _sized(plans, catalog, policy)
     rows, vms, unmapped = _declared(plans, chosen, policy, catalog)
     return {
@@ -131,7 +130,7 @@ class _Catalog:
         # Right-sizing moves VMs among the instancetypes that there are, those of an earlier run too.
         series = "" if rules.rightsize and not rules.new_sizes else rules.series
         self.sizes = sizes_of(manifests, series, release)
-        self._preferences = {name_of(item): item for item in manifests if item.get("kind") == PREFERENCE.cluster_kind}
+        self.preferences = preferences_of(manifests, release)
         self._release = release
         self._rejections: dict[tuple[str, str], str] = {}
         self._nearest: dict[Any, Size | None] = {}
@@ -142,9 +141,9 @@ class _Catalog:
             return ""
         key = (size.name, preference)
         if key not in self._rejections:
-            other = self._preferences[preference]
-            architecture = (other["spec"].get("requirements") or {}).get("architecture") or ""
-            self._rejections[key] = rejection_of_pair(size.manifest, other, architecture, self._release)
+            spec = self.preferences[preference]
+            architecture = value_at(spec, ("requirements", "architecture")) or ""
+            self._rejections[key] = rejection_of_pair(size.manifest, {"spec": spec}, architecture, self._release)
         return self._rejections[key]
 
     def nearest(self, plan: _Plan, overcommit: bool, waste: Fraction | None, bounds: tuple[int, int]) -> Size | None:

@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
+from .._resolver.api.manifest import Options
 from .machine import MIB, Machine, rounded_up, size_text
 from .names import label_value
 from .rules import POD, Rules
-
-Options = dict[str, Any]
 
 # (rule, datastore, network or device without an entry in its map) → the number of its uses.
 Unmapped = Counter[tuple[str, str]]

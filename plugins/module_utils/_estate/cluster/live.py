@@ -126,12 +126,10 @@ def _of_vcenter(content: Any, vim: Any, query: Any) -> Reading:
 
 def _folder(parent: Any, folders: Mapping[str, Mapping[str, Any]]) -> str:
     """The path of a folder below the root of its datacenter."""
-    names: list[str] = []
-    while parent is not None and parent._moId in folders:
-        values = folders[parent._moId]
-        names.insert(0, str(values["name"]))
-        parent = values.get("parent")
-    return "/".join(names)
+    if parent is None or parent._moId not in folders:
+        return ""
+    values = folders[parent._moId]
+    return "/".join(filter(None, [_folder(values.get("parent"), folders), str(values["name"])]))
 
 
 def _openstack(params: Params) -> Reading:

@@ -26,7 +26,6 @@ from ..._resolver.kubevirt.vmi import expand
 from ..._resolver.kubevirt.vmi.vmi import vcpus
 from .reading import Reading
 
-_KIND: Final = "VirtualMachine"
 _BLOCKS: Final = ("tasks", "pre_tasks", "post_tasks", "handlers", "block", "rescue", "always")
 
 
@@ -36,7 +35,7 @@ def vms_in(document: Any) -> Iterator[Manifest]:
         for entry in document:
             yield from vms_in(entry)
     elif isinstance(document, Mapping):
-        if document.get("kind") == _KIND:
+        if document.get("kind") == "VirtualMachine":
             yield dict(document)
         elif str(document.get("kind") or "").endswith("List"):
             yield from vms_in(document.get("items"))
@@ -53,10 +52,9 @@ def add(reading: Reading, place: str, vm: Manifest, cluster: Cluster) -> None:
     place: the file or cluster, for remarks.
     """
     name = str(value_at(vm, ("metadata", "name")) or "")
-    if "{{" in str(vm):
-        reading.refuse(place, name, "has variables of Ansible; read the cluster, or render the templates first")
-        return
     try:
+        if "{{" in str(vm):
+            raise FieldError("", "has variables of Ansible; read the cluster, or render the templates first")
         spec = _expanded(vm, cluster)
         memory = parse(str(value_at(spec, ("domain", "memory", "guest")) or "0")).value
         cpus = vcpus(spec["domain"].get("cpu"))
