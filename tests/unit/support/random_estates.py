@@ -47,12 +47,12 @@ def of_vsphere(chance: random.Random) -> Reading:
         vcpus, memory = size(chance)
         values = {
             "name": f"web_{number}",
-            "config.hardware.numCPU": vcpus,
-            "config.hardware.memoryMB": memory,
+            "config.hardware": SimpleNamespace(
+                numCPU=vcpus, memoryMB=memory, numCoresPerSocket=None, device=[SimpleNamespace(key=1)]
+            ),
             "config.firmware": chance.choice(["bios", "efi"]),
             "config.guestFullName": chance.choice(TEXTS),
             "config.latencySensitivity.level": chance.choice(["normal", "high"]),
-            "config.hardware.device": [SimpleNamespace(key=1)],
         }
         vsphere.add(reading, f"vm-{number}", values, "", {})
     return reading

@@ -19,10 +19,7 @@ PROPERTIES: Final = (
     "config.guestFullName",
     "config.firmware",
     "config.bootOptions.efiSecureBootEnabled",
-    "config.hardware.numCPU",
-    "config.hardware.numCoresPerSocket",
-    "config.hardware.memoryMB",
-    "config.hardware.device",
+    "config.hardware",
     "config.cpuHotAddEnabled",
     "config.memoryHotAddEnabled",
     "config.latencySensitivity.level",
@@ -46,13 +43,13 @@ def add(reading: Reading, machine_id: str, values: Mapping[str, Any], folder: st
     if manager.startswith(_SRM):
         reading.left_out["placeholders"] += 1
         return
-    vcpus, memory = values.get("config.hardware.numCPU"), values.get("config.hardware.memoryMB")
-    if not vcpus or not memory:
+    hardware = values.get("config.hardware")
+    if not hardware or not hardware.numCPU or not hardware.memoryMB:
         reading.refuse(machine_id, name, "vCenter does not tell its CPUs and memory, as for an inaccessible machine")
         return
-    devices = values.get("config.hardware.device") or ()
+    devices = hardware.device or ()
     controllers = {device.key: device for device in devices}
-    size = memory * MIB
+    size = hardware.memoryMB * MIB
     reserved = (values.get("config.memoryAllocation.reservation") or 0) * MIB
     locked = values.get("config.memoryReservationLockedToMax")
     texts = [values.get("guest.guestFullName"), values.get("config.guestFullName")]
@@ -61,8 +58,8 @@ def add(reading: Reading, machine_id: str, values: Mapping[str, Any], folder: st
         "name": name,
         "folder": folder,
         "power": _POWER.get(str(values.get("runtime.powerState"))),
-        "vcpus": vcpus,
-        "cores_per_socket": values.get("config.hardware.numCoresPerSocket"),
+        "vcpus": hardware.numCPU,
+        "cores_per_socket": hardware.numCoresPerSocket,
         "memory": size,
         "firmware": values.get("config.firmware"),
         "secure_boot": values.get("config.bootOptions.efiSecureBootEnabled"),

@@ -8,16 +8,21 @@ from plugins.module_utils._estate.readers import vsphere
 from plugins.module_utils._estate.readers.reading import Reading
 
 GIB = 1 << 30
-SIZE = {"config.hardware.numCPU": 2, "config.hardware.memoryMB": 4096}
 
 
 def of_type(name: str, **fields: Any) -> Any:
     return type(f"vim.vm.device.{name}", (SimpleNamespace,), {})(**fields)
 
 
+def hardware(**fields: Any) -> dict[str, Any]:
+    """The hardware of a machine, with other fields."""
+    usual = {"numCPU": 2, "memoryMB": 4096, "numCoresPerSocket": None, "device": []}
+    return {"config.hardware": SimpleNamespace(**{**usual, **fields})}
+
+
 def added(**values: Any) -> Reading:
     reading = Reading()
-    vsphere.add(reading, "vm-1", {"name": "web", **SIZE, **values}, "Shop/Test", {"dvportgroup-1": "dmz"})
+    vsphere.add(reading, "vm-1", {"name": "web", **hardware(), **values}, "Shop/Test", {"dvportgroup-1": "dmz"})
     return reading
 
 
@@ -72,8 +77,7 @@ def test_all_facts_of_a_machine() -> None:
         "guest.guestFullName": "RHEL 9",
         "config.firmware": "efi",
         "config.bootOptions.efiSecureBootEnabled": True,
-        "config.hardware.numCoresPerSocket": 1,
-        "config.hardware.device": devices,
+        **hardware(numCoresPerSocket=1, device=devices),
         "config.cpuHotAddEnabled": True,
         "config.memoryHotAddEnabled": False,
         "config.memoryAllocation.reservation": 512,
@@ -131,8 +135,9 @@ def test_machines_that_are_none() -> None:
     assert added(**{"config.template": True}).left_out == {"templates": 1}
     manager = SimpleNamespace(extensionKey="com.vmware.vcDr-1")
     assert added(**{"config.managedBy": manager}).left_out == {"placeholders": 1}
-    reading = added(**{"config.hardware.numCPU": None})
-    assert reading.left_out == {"unreadable": 1} and "inaccessible" in reading.remarks[0]
+    for lacking in ({"config.hardware": None}, hardware(numCPU=None), hardware(memoryMB=0)):
+        reading = added(**lacking)
+        assert reading.left_out == {"unreadable": 1} and "inaccessible" in reading.remarks[0]
 
 
 def test_locked_memory_is_reserved() -> None:
