@@ -10,7 +10,6 @@ from .._resolver.api.name_rules import LONGEST_LABEL
 
 # CDI and KubeVirt append the names of volumes to that of a VM.
 _LONGEST: Final = 52
-_UNNAMED: Final = "vm"
 
 
 class Names:
@@ -39,7 +38,7 @@ class Names:
 def valid(name: str) -> str:
     """The name in lower case, with hyphens instead of what a name may not have."""
     plain = _ascii(name).lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST].rstrip("-") or _UNNAMED
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST].rstrip("-") or "vm"
 
 
 def label_value(text: str) -> str:

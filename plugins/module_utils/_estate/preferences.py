@@ -49,7 +49,6 @@ _TABLE: Final[Sequence[tuple[str, str, str]]] = (
     (r"centos", "centos.stream9", "the source does not tell the version of CentOS"),
     (r"linux|photon|coreos|\bl2[46]\b", "linux", "no preference is made for this distribution"),
 )
-_VIRTIO: Final = ".virtio"
 _TPM: Final = ("devices", "preferredTPM")
 
 
@@ -148,9 +147,10 @@ def _has_virtio(machine: Machine) -> bool:
 
 def _variant(machine: Machine, name: str, catalog: Mapping[str, Manifest], virtio: bool, reasons: list[str]) -> str:
     """The variant of a preference that agrees with the drivers, the firmware and the TPM of the source."""
-    if virtio and f"{name}{_VIRTIO}" in catalog:
+    drivers = f"{name}.virtio"
+    if virtio and drivers in catalog:
         reasons.append("the guest has virtio drivers")
-        name = f"{name}{_VIRTIO}"
+        name = drivers
     same = _without_firmware(catalog[name])
     variants = [
         other for other in catalog if other.startswith(f"{name}.") and _without_firmware(catalog[other]) == same
@@ -169,12 +169,11 @@ def _without_firmware(spec: Manifest) -> Manifest:
     return shared
 
 
-def _boot(spec: Manifest) -> tuple[str, bool]:
-    """(the firmware of a VM with the preference, whether it has secure boot)."""
+def _efi(spec: Manifest) -> Any:
+    """The EFI that a VM has by a preference; None with BIOS."""
     vmi: dict[str, Any] = {"domain": {}}
     apply_firmware(spec, vmi)
-    efi = value_at(vmi, ("domain", "firmware", "bootloader", "efi"))
-    return ("bios", False) if efi is None else ("efi", efi.get("secureBoot") is not False)
+    return value_at(vmi, ("domain", "firmware", "bootloader", "efi"))
 
 
 def _adds_tpm(machine: Machine, spec: Manifest) -> bool:
@@ -189,11 +188,11 @@ def _explicit_options(machine: Machine, spec: Manifest, reasons: list[str]) -> d
     """
     options: dict[str, Any] = {}
     firmware, secure = machine.get("firmware"), machine.get("secure_boot")
-    preferred, preferred_secure = _boot(spec)
-    if firmware == "bios" and preferred != "bios":
+    efi = _efi(spec)
+    if firmware == "bios" and efi is not None:
         options["template"] = {"firmware": {"bootloader": {"bios": {}}}}
         reasons.append("the source boots with BIOS, so the VM does too, whatever the preference prefers")
-    if firmware == "efi" and (preferred != "efi" or secure not in (None, preferred_secure)):
+    if firmware == "efi" and (efi is None or secure not in (None, efi.get("secureBoot") is not False)):
         options["efi"] = {"secure_boot": bool(secure)}
         reasons.append(f"the source boots with EFI {'and' if secure else 'without'} secure boot, so the VM does too")
     if machine.get("tpm") and value_at(spec, _TPM) is None:

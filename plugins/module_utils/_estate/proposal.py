@@ -34,6 +34,7 @@ class _Plan(NamedTuple):
 
     machine: Machine
     exception: Mapping[str, Any]
+    namespace: str
     choice: Choice
     vcpus: int
     memory: int
@@ -90,6 +91,7 @@ def estate(
 def _plan(
     machine: Machine, exception: Mapping[str, Any], catalog: Mapping[str, Any], rules: Rules, release: Release
 ) -> _Plan:
+    namespace = exception.get("namespace") or rules.namespace_of(machine.get("folder") or "")
     choice = preferences.choose(machine, catalog, rules, exception.get("preference"), release)
     reasons: list[str] = []
     vcpus, memory = machine["vcpus"], machine["memory"]
@@ -103,7 +105,7 @@ def _plan(
         reasons.append("its CPUs are reserved or pinned, so it gets dedicated ones")
     if size_class.hugepages:
         reasons.append(f"it has huge pages of {size_class.hugepages}")
-    return _Plan(machine, exception, choice, vcpus, memory, size_class, reasons)
+    return _Plan(machine, exception, namespace, choice, vcpus, memory, size_class, reasons)
 
 
 def _measured_need(machine: Machine, spare: Fraction, reasons: list[str]) -> tuple[int, int]:
@@ -216,15 +218,12 @@ def _declared(
 ) -> tuple[list[Result], list[Result], Unmapped]:
     """(the result of each machine, the options of its VM, what is not in the maps)."""
     names, unmapped = Names(), Unmapped()
-    places, given = [], []
+    wishes = [(plan.namespace, plan.exception.get("name", "")) for plan in plans]
     # The names of the rules come first, so that no other machine has them already.
-    for plan in plans:
-        places.append(plan.exception.get("namespace") or rules.namespace_of(plan.machine.get("folder") or ""))
-        wish = plan.exception.get("name")
-        given.append(wish if wish and names.reserve(places[-1], wish) else "")
+    given = [wish if wish and names.reserve(namespace, wish) else "" for namespace, wish in wishes]
     rows, vms = [], []
-    for plan, size, namespace, own in zip(plans, chosen, places, given):
-        machine, choice = plan.machine, plan.choice
+    for plan, size, own in zip(plans, chosen, given):
+        machine, choice, namespace = plan.machine, plan.choice, plan.namespace
         name = own or names.of(namespace, machine["name"])
         reasons = [*choice.reasons, *plan.reasons, _fit(size, plan)]
         preference = choice.name

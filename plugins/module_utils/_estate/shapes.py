@@ -67,25 +67,20 @@ def label(value: Any) -> str:
     return name(value, name_rules.label)
 
 
-def _only(noun: str, is_valid: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A check for a value of a kind."""
+def _only(noun: str, is_valid: Callable[[Any], Any], kept: Callable[[Any], Any] | None = None) -> Callable[[Any], Any]:
+    """A check for a value of a kind. kept: what the check returns of it; the value itself without a function."""
 
     def check(value: Any) -> Any:
         if isinstance(value, bool) or not is_valid(value):
             raise FieldError("", f"expected {noun}, found {quoted(value)}")
-        return value
+        return kept(value) if kept else value
 
     return check
 
 
 text: Final = _only("a text", lambda value: isinstance(value, str) and value)
 number: Final = _only("a number", lambda value: isinstance(value, (int, float)) and 0 <= value < float("inf"))
-_amount: Final = _only("a whole number", lambda value: re.fullmatch("[0-9]{1,18}", str(value).strip(), re.ASCII))
-
-
-def amount(value: Any) -> int:
-    """A check for a whole number, not negative."""
-    return int(_amount(value))
+amount: Final = _only("a whole number", lambda value: re.fullmatch("[0-9]{1,18}", str(value).strip(), re.ASCII), int)
 
 
 def pattern(value: Any) -> str:

@@ -6,16 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ..._resolver.api.errors import FieldError, KubeVirtError
-from ..._resolver.api.manifest import (
-    OS_ANNOTATION,
-    Manifest,
-    annotations_of,
-    claim_of,
-    labels_of,
-    name_of,
-    namespace_of,
-    template_specs,
-)
+from ..._resolver.api.manifest import OS_ANNOTATION, Manifest, claim_of, name_of, namespace_of, template_specs
 from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, references
 from ..._resolver.api.quantity import parse
 from ..._resolver.api.tree import value_at
@@ -102,7 +93,7 @@ def _machine(vm: Manifest, spec: Manifest, cpus: int, memory: int) -> dict[str, 
         "firmware": "efi" if "efi" in loader else "bios",
         "secure_boot": (loader["efi"] or {}).get("secureBoot") is not False if "efi" in loader else None,
         "tpm": tpm is not None and tpm.get("enabled") is not False,
-        "guest": {"text": str(annotations_of(vm["spec"]["template"]).get(OS_ANNOTATION) or "")},
+        "guest": {"text": str(value_at(vm, ("spec", "template", "metadata", "annotations", OS_ANNOTATION)) or "")},
         "reserved": {"cpu": True} if cpu.get("dedicatedCpuPlacement") else {},
         "hugepages": value_at(domain, ("memory", "hugepages", "pageSize")),
         "passthrough": [
@@ -112,7 +103,7 @@ def _machine(vm: Manifest, spec: Manifest, cpus: int, memory: int) -> dict[str, 
         "nics": [
             {"network": value_at(item, ("multus", "networkName")) or "pod"} for item in spec.get("networks") or ()
         ],
-        "tags": dict(labels_of(vm)),
+        "tags": value_at(vm, ("metadata", "labels")),
     }
 
 

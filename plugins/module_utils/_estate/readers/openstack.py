@@ -117,10 +117,8 @@ def _image_of(server: Entry) -> str:
 
 def _disks(server: Entry, flavor: Entry, volumes: Sequence[Entry]) -> list[dict[str, Any]]:
     """The disk of the flavor, if the server boots from an image, and the volumes."""
-    disks = []
-    root = whole_of(flavor.get("disk") or 0)
-    if root and (_image_of(server) or not volumes):
-        disks.append({"name": "root", "size": root * GIB, "storage": "ephemeral"})
+    root = {"name": "root", "size": whole_of(flavor.get("disk") or 0) * GIB, "storage": "ephemeral"}
+    disks = [root] if root["size"] and (_image_of(server) or not volumes) else []
     for volume in volumes:
         name = text_of(volume.get("name")) or text_of(volume.get("id"))
         kind = text_of(volume.get("type") or volume.get("volume type"))

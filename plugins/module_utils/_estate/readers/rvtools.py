@@ -49,9 +49,8 @@ def read(sheets: Mapping[str, Rows], attributes: Collection[str] = ()) -> Readin
     Raises FieldError for a sheet or a column without which nothing can be read.
     """
     if INFO not in sheets:
-        raise FieldError(
-            INFO, f"no such sheet among {', '.join(sorted(sheets)) or 'none'}; export all sheets of RVTools"
-        )
+        shown = ", ".join(sorted(sheets)) or "none"
+        raise FieldError(INFO, f"no such sheet among {shown}; export all sheets of RVTools")
     reading = Reading()
     info = list(_rows(INFO, sheets[INFO], attributes))
     details = {name: _by_machine(_rows(name, sheets.get(name, ()))) for name in _DETAILS}
