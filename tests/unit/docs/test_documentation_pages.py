@@ -236,7 +236,7 @@ def test_short_readme_shows_demo_and_test_before_installation() -> None:
     "pattern", ["plugins/modules/*.py", "plugins/filter/*.yml", "playbooks/*.yml", "roles/*/README.md"]
 )
 def test_readme_names_all_that_users_call(pattern: str) -> None:
-    """The module that only a role uses is no exception for users, and neither is a private name."""
+    """It leaves out private names, and the module that only a role uses."""
     paths = list(CHECKOUT.glob(pattern))
     names = {path.parent.name if path.name == "README.md" else path.stem for path in paths} - {"revision_rollout"}
     named = set(re.findall(r"`(\w+)`", (CHECKOUT / "README.md").read_text(encoding="utf-8")))

@@ -1,4 +1,4 @@
-"""tools/record_outputs.py takes the lines of tasks from the output of its playbook."""
+"""tools/record_outputs.py takes a part of the output of its playbook."""
 
 from pathlib import Path
 

@@ -257,7 +257,7 @@ OLD_INSTANCETYPES: list[Manifest] = [
 @pytest.mark.parametrize("api_version", ["instancetype.kubevirt.io/v1alpha1", "instancetype.kubevirt.io/v1alpha2"])
 @pytest.mark.parametrize("spec", OLD_INSTANCETYPES)
 def test_old_instancetypes_give_the_same_vmi(spec: Manifest, api_version: str) -> None:
-    """KubeVirt 1.6 and the old object are the reference; it only conflicts with more."""
+    """The VMI that KubeVirt 1.6 makes of the old object is the reference; KubeVirt 1.6 only conflicts with more."""
     old = obj("VirtualMachineInstancetype", spec, api_version)
     read = decode.spec({"data": old}, INSTANCETYPE, parse_release("1.6"))
 
