@@ -43,7 +43,7 @@ class _Plan(NamedTuple):
 
     @property
     def need(self) -> Need:
-        """What the machine needs of a new size."""
+        """The size class, the vCPUs and the rounded memory that a new size must have."""
         step = parse(self.size_class.hugepages).value if self.size_class.hugepages else 0
         return Need((self.size_class, self.vcpus), rounded_up(self.memory, max(step, _STEP)))
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-# What sizes waste, and the sizes, ascending.
+# The waste of sizes, and the sizes, ascending.
 Choice = tuple[int, tuple[int, ...]]
 
 

@@ -102,7 +102,7 @@ def _disks(reading: Reading, place: str, config: Mapping[str, Any]) -> list[dict
                 "name": key,
                 "size": int(amount[1]) * _UNITS.get(amount[2], 1) if amount else None,
                 "storage": storage if colon else "",
-                # That of SCSI disks is a setting of the machine.
+                # The controller of SCSI disks is a setting of the machine.
                 "controller": (text_of(config.get("scsihw")) or "lsi") if match[1] == "scsi" else match[1],
                 "raw": text.startswith("/dev/") or None,
                 "shared": _part(value, "shared") == "1" or None,

@@ -56,7 +56,7 @@ def test_unrenderable_vmi(options: dict[str, Any], reason: str) -> None:
         make_pod(**options)
 
 
-def test_migration_needs_a_cpu_model_of_the_source_node() -> None:
+def test_migration_needs_cpu_model_of_its_source() -> None:
     host = spec_of({"cpu": {"sockets": 1, "model": "host-model"}}, "1.5")
     with pytest.raises(Unrenderable, match="host-model-cpu"):
         target(METADATA, host, make_env("1.5"), Source({}))
