@@ -18,7 +18,6 @@ ANSWERED = {
     "filter_drift.json": f"made of two expansions, which virt-api answers: {_EXPANSIONS}",
     "filter_explain.json": f"made of the expansion, which virt-api answers: {_EXPANSIONS}",
     "filter_explain.txt": f"made of the expansion, which virt-api answers: {_EXPANSIONS}",
-    "filter_resources.json": "KubeVirt's code answers it of other VMs: tests/pod_resources/test_pod_vectors.py",
     "modernize.json": "virt-api: tests/integration/properties/test_approved_filters.py",
     "catalog.json": "made of requirements, which KubeVirt's own code answers: tests/conformance/test_vectors.py",
     "fleet.json": "sums of given figures",
