@@ -12,8 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from .._capacity.pod import render as manifests
 from .._capacity.pod.amounts import texts
-from .._capacity.pod.environment import Environment
-from .._capacity.pod.pod import Unrenderable
+from .._capacity.pod.environment import Environment, Unrenderable
 from .._capacity.pod.render import environments
 from .._capacity.pod.resources import launch
 from .._capacity.quota.check import QuotaObjects, check_quotas

@@ -12,8 +12,8 @@ from ...module_utils._capacity.placement import simulation
 from ...module_utils._capacity.placement.demand import DeviceObjects, device_objects
 from ...module_utils._capacity.placement.simulation import PlacementObjects
 from ...module_utils._capacity.pod import resources as pod_resources
-from ...module_utils._capacity.pod.environment import Environment
-from ...module_utils._capacity.pod.pod import Source, Unrenderable
+from ...module_utils._capacity.pod.environment import Environment, Unrenderable
+from ...module_utils._capacity.pod.pod import Source
 from ...module_utils._capacity.pod.render import KEEP, MIGRATE, RESTART, hard_of, network_resources
 from ...module_utils._capacity.quota.check import QuotaObjects, check_quotas
 from ...module_utils._resolver.api.errors import FieldError, KubeVirtError

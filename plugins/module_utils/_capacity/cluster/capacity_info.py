@@ -55,15 +55,10 @@ MODULE = Module({**AUTH, **SELECTION, **_SPEC, **REQUESTS}, _run, {"mutually_exc
 
 def run_checks(session: Session, vms: list[Result], params: Params) -> tuple[Result, list[str]]:
     """(what the checks say of the VMs, together and each by itself; warnings)."""
+    moved = RESTART if params["running"] == RESTART else MIGRATE
     checks: dict[str, Callable[[], tuple[Result, list[str]]]] = {
         QUOTA: lambda: read_quota_effects(session, vms, params["running"]),
-        PLACEMENT: lambda: read_placement(
-            session,
-            vms,
-            params["drain"],
-            params["instancetypes"],
-            RESTART if params["running"] == RESTART else MIGRATE,
-        ),
+        PLACEMENT: lambda: read_placement(session, vms, params["drain"], params["instancetypes"], moved),
     }
     result: Result = {"quotas": [], "drained": [], "instancetypes": []}
     warnings: list[str] = []

@@ -62,18 +62,9 @@ def read_placement(
     lookup.gather(key for vm in vms for key in keys_for_expansion(vm, kv.release))
     samples = _instancetypes(lookup, instancetypes)
     claims, volumes, classes = _storage(session, warnings) or ([], [], [])
+    devices = _devices(session, warnings) if _claims_devices(vms, pods, drain) else None
     cluster = PlacementObjects(
-        nodes,
-        pods,
-        namespaces or [],
-        quotas or [],
-        networks,
-        drain,
-        samples,
-        claims,
-        volumes,
-        classes,
-        _devices(session, warnings) if _claims_devices(vms, pods, drain) else None,
+        nodes, pods, namespaces or [], quotas or [], networks, drain, samples, claims, volumes, classes, devices
     )
     return placement(vms, lookup, kv, cluster, running_policy), warnings
 

@@ -10,8 +10,7 @@ from ..._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFER
 from ..._resolver.kubevirt.find import lookup
 from ..._resolver.kubevirt.vmi import expand
 from ..._resolver.refresh.drift import REVISION_LOST, UNKNOWN, Drift, MatcherDrift
-from ..pod.environment import Environment
-from ..pod.pod import Unrenderable
+from ..pod.environment import Environment, Unrenderable
 from ..pod.resources import resources
 
 Result = dict[str, Any]

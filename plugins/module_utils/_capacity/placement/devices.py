@@ -135,10 +135,20 @@ class Allocator:
         free = [device for device in self._devices(node) if device.identity not in self.taken]
         matched: dict[Identity, int] = {}
         units = [request for request in demand.requests for _number in range(request.amount)]
-        for number in range(len(units)):
-            if not self._match(number, units, free, doubtful, matched, set()):
-                return None
-        return list(matched)
+
+        def match(number: int, tried: set[Identity]) -> bool:
+            """Finds a device for a unit; those that have one before may have to take another (Kuhn's algorithm)."""
+            for device in free:
+                if device.identity in tried or not self._accepts(units[number], device, doubtful):
+                    continue
+                tried.add(device.identity)
+                holder = matched.get(device.identity)
+                if holder is None or match(holder, tried):
+                    matched[device.identity] = number
+                    return True
+            return False
+
+        return list(matched) if all(match(number, set()) for number in range(len(units))) else None
 
     def _may_fail(self, node: Node, demand: Demand) -> bool:
         """Whether the search comes to an error if it comes to some device before it has found enough."""
@@ -148,26 +158,6 @@ class Allocator:
             for device in self._devices(node)
             if device.identity not in self.taken
         )
-
-    def _match(
-        self,
-        number: int,
-        units: Sequence[DeviceRequest],
-        free: Sequence[Device],
-        doubtful: bool,
-        matched: dict[Identity, int],
-        tried: set[Identity],
-    ) -> bool:
-        """Finds a device for a unit; those that have one before may have to take another (Kuhn's algorithm)."""
-        for device in free:
-            if device.identity in tried or not self._accepts(units[number], device, doubtful):
-                continue
-            tried.add(device.identity)
-            holder = matched.get(device.identity)
-            if holder is None or self._match(holder, units, free, doubtful, matched, tried):
-                matched[device.identity] = number
-                return True
-        return False
 
     def _accepts(self, request: DeviceRequest, device: Device, doubtful: bool) -> bool:
         matches = self._matches(request, device)

@@ -9,14 +9,14 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from ..._resolver.api.errors import FieldError, QuantityError
+from ..._resolver.api.errors import FieldError
 from ..._resolver.api.manifest import Manifest, labels_of, name_of, namespace_of, namespaced_name
 from ..._resolver.api.tree import copy
 from ..._resolver.kubevirt.config.cluster import KubeVirt
 from ..._resolver.kubevirt.find.lookup import Lookup
 from ..pod.environment import Environment
 from ..pod.pod import Source, with_source_cpu
-from ..pod.render import MIGRATE, RESTART, NoPod, environments, malformed, render_vm, sample_pod
+from ..pod.render import MIGRATE, RESTART, NoPod, environments, reading, render_vm, sample_pod
 from ..pod.scheduling import CREATED_BY, HOSTNAME, OBSOLETE_MODEL, add_pod_anti_affinity
 from .batch import Batch
 from .demand import DeviceObjects, demand
@@ -108,10 +108,7 @@ def _placement_result(batch: Batch, vm: PlacementRequest) -> dict[str, Any]:
     """{name, namespace, evaluated, fits, node_count, nodes, node or problem}. evaluated: whether it
     has a pod, and it is known whether the pod fits. nodes: the nodes that the pod fits on before it is placed.
     """
-    nodes, node_name, missing = _place(batch, vm.pod, vm.problem)
-    decided = _is_decided(batch, vm.pod, node_name is not None)
-    result = {**_identity(vm), "evaluated": decided, "fits": node_name is not None, **nodes}
-    return {**result, **({"node": node_name} if node_name is not None else {"problem": missing})}
+    return {"name": vm.name, "namespace": vm.namespace, **_placed(batch, vm.pod, "node", vm.problem)}
 
 
 def _migration_result(batch: Batch, vm: PlacementRequest) -> dict[str, Any]:
@@ -123,22 +120,16 @@ def _migration_result(batch: Batch, vm: PlacementRequest) -> dict[str, Any]:
     missing = {} if nodes["nodes"] else {"problem": problem(batch.state, vm.pod) if vm.pod else vm.problem}
     doubt = {} if vm.pod is None or _is_decided(batch, vm.pod, bool(nodes["nodes"])) else {"evaluated": False}
     migration = {**doubt, "fits": bool(nodes["nodes"]), **nodes, **missing}
-    return {**_identity(vm), "fits": True, "node": vm.node, "migration": migration}
-
-
-def _identity(vm: PlacementRequest) -> dict[str, Any]:
-    return {"name": vm.name, "namespace": vm.namespace, "evaluated": vm.pod is not None}
+    identity = {"name": vm.name, "namespace": vm.namespace, "evaluated": vm.pod is not None}
+    return {**identity, "fits": True, "node": vm.node, "migration": migration}
 
 
 def _drain_result(batch: Batch, guest: PodInfo, labels: Mapping[str, str]) -> dict[str, Any]:
     """{name, namespace, node, fits, node_count, nodes, target or problem} of a guest on a drained node."""
-    pod = migration_target(guest, labels)
-    nodes, node_name, missing = _place(batch, pod)
-    undecided = {} if _is_decided(batch, pod, node_name is not None) else {"evaluated": False}
-    name = guest.vm or guest.name
-    result = {"name": name, "namespace": guest.namespace, "node": guest.node, "fits": node_name is not None}
-    destination = {"target": node_name} if node_name is not None else {"problem": missing}
-    return {**result, **undecided, **nodes, **destination}
+    placed = _placed(batch, migration_target(guest, labels), "target")
+    if placed["evaluated"]:
+        del placed["evaluated"]
+    return {"name": guest.vm or guest.name, "namespace": guest.namespace, "node": guest.node, **placed}
 
 
 def _is_decided(batch: Batch, pod: PodInfo | None, fits: bool) -> bool:
@@ -146,15 +137,14 @@ def _is_decided(batch: Batch, pod: PodInfo | None, fits: bool) -> bool:
     return pod is not None and (fits or pod.devices is None or not batch.fitting(pod, None))
 
 
-def _place(batch: Batch, pod: PodInfo | None, reason: str = "") -> tuple[dict[str, Any], str | None, str]:
-    """The nodes that a pod fits on, that on which it is placed, and why there is none. reason: why there is no pod."""
+def _placed(batch: Batch, pod: PodInfo | None, key: str, reason: str = "") -> dict[str, Any]:
+    """{evaluated, fits, node_count, nodes, the node under a key or problem}. reason: why there is no pod."""
     nodes = _fitting(batch, pod)
-    if pod is None:
-        return nodes, None, reason
-    node_index = batch.place(pod)
-    if node_index is None:
-        return nodes, None, problem(batch.state, pod)
-    return nodes, batch.state.nodes[node_index].name, ""
+    node_index = batch.place(pod) if pod is not None else None
+    result = {"evaluated": _is_decided(batch, pod, node_index is not None), "fits": node_index is not None, **nodes}
+    if node_index is not None:
+        return {**result, key: batch.state.nodes[node_index].name}
+    return {**result, "problem": problem(batch.state, pod) if pod is not None else reason}
 
 
 def _fitting(batch: Batch, pod: PodInfo | None) -> dict[str, Any]:
@@ -250,14 +240,10 @@ def _sample(instancetype: Manifest, kubevirt: KubeVirt) -> PlacementRequest:
 
 
 def _node(manifest: Manifest, drained: Sequence[str]) -> Node:
-    try:
+    with reading(manifest, "Node"):
         return node(manifest, name_of(manifest) in drained)
-    except (AttributeError, QuantityError, TypeError) as error:
-        raise FieldError("nodes", malformed("Node", manifest, error)) from None
 
 
 def _pod_info(manifest: Manifest) -> PodInfo:
-    try:
+    with reading(manifest, "Pod"):
         return from_manifest(manifest)
-    except (AttributeError, QuantityError, TypeError) as error:
-        raise FieldError("pods", malformed("Pod", manifest, error)) from None

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from ..._resolver.api.quantity import Quantity, add, parse
+from ..._resolver.api.quantity import DECIMAL_SI, Quantity, add, parse
 
 Amounts = dict[str, Quantity]
+
+ZERO: Final = Quantity.from_integer(0, DECIMAL_SI)
+ONE: Final = Quantity.from_integer(1, DECIMAL_SI)
 
 
 def amounts(texts: Mapping[str, Any] | None) -> Amounts:

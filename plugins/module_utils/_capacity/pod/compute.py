@@ -9,17 +9,13 @@ from ..._resolver.api.label_selector import matches
 from ..._resolver.api.quantity import BINARY_SI, DECIMAL_SI, Quantity, add, from_nanos, parse
 from ..._resolver.kubevirt.vmi.defaults import guest_request
 from ..._resolver.kubevirt.vmi.vmi import Spec, has_sev, has_snp, has_tdx, is_dedicated, pool_threads, vcpus
-from .amounts import Amounts, Container, add_to, vmi_resources
-from .environment import Environment
+from .amounts import ONE, ZERO, Amounts, Container, add_to, vmi_resources
+from .environment import Environment, Unrenderable
 
 _PREFIX: Final = "devices.kubevirt.io/"
 _MSHV: Final = "hyperv-direct"
 _PERMITTED: Final = ("pciHostDevices", "mediatedDevices", "usb")
 _GATES: Final = (("gpus", "GPU", "GPUsWithDRA"), ("hostDevices", "HostDevice", "HostDevicesWithDRA"))
-
-
-class UnknownNetwork(LookupError):
-    """A network attachment definition does not exist; the message is KubeVirt's."""
 
 
 def kubevirt_devices(spec: Spec, env: Environment) -> list[str]:
@@ -48,7 +44,7 @@ def _hypervisor(env: Environment) -> str:
 def device_resources(namespace: str, spec: Spec, env: Environment) -> Iterator[str]:
     """The resource name of each further device, once for each request; for requests and limits.
 
-    Raises UnknownNetwork if networks are known, but not this network.
+    Raises Unrenderable if networks are known, but not this network.
     """
     yield from _networks(namespace, spec, env)
     for field, _kind, _gate in _GATES:
@@ -75,7 +71,7 @@ def _networks(namespace: str, spec: Spec, env: Environment) -> Iterator[str]:
         qualified = name if "/" in name else f"{namespace}/{name}"
         resource = env.networks.get(qualified, env.networks.get(qualified.removeprefix(f"{namespace}/")))
         if resource is None:
-            raise UnknownNetwork(f"failed to locate network attachment definition {qualified}")
+            raise Unrenderable(f"failed to locate network attachment definition {qualified}")
         if resource:
             yield resource
 
@@ -138,9 +134,8 @@ def dedicated(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, en
         limits.setdefault("cpu", Quantity.from_integer(count, DECIMAL_SI))
     else:
         for amounts in (requests, limits):
-            amounts.update(
-                {"cpu": add(amounts["cpu"], Quantity.from_integer(threads, DECIMAL_SI))} if "cpu" in amounts else {}
-            )
+            if "cpu" in amounts:
+                add_to(amounts, "cpu", Quantity.from_integer(threads, DECIMAL_SI))
     if spec["domain"]["cpu"].get("isolateEmulatorThread"):
         _isolate(metadata, spec, requests, limits, env)
     if "memory" in requests:
@@ -149,7 +144,7 @@ def dedicated(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, en
 
 def _isolate(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, env: Environment) -> None:
     """Adds a CPU for the emulator, or two if the VM requests an even number."""
-    limit = limits.get("cpu", Quantity.from_integer(0, DECIMAL_SI))
+    limit = limits.get("cpu", ZERO)
     if not env.rules.dedicated_wins:
         limit = Quantity.from_integer(vcpus(spec["domain"]["cpu"]), DECIMAL_SI)
     # KubeVirt counts the threads of the pool twice here.
@@ -198,12 +193,13 @@ def request(spec: Spec, requests: Amounts, limits: Amounts, env: Environment) ->
         requests["memory"] = limits["memory"]
     elif "memory" not in requests:
         guest = guest_request(spec, env.kubevirt)
-        requests.update({"memory": guest} if guest is not None else {})
+        if guest is not None:
+            requests["memory"] = guest
 
 
 def with_overhead(spec: Spec, requests: Amounts, limits: Amounts, overhead: Quantity) -> None:
     """Adds the overhead to the request, unless the VM overcommits it, and to a limit."""
-    requested = requests.get("memory", _zero())
+    requested = requests.get("memory", ZERO)
     overcommitted = spec["domain"]["resources"].get("overcommitGuestOverhead")
     requests["memory"] = requested if overcommitted else add(requested, overhead)
     if "memory" in limits:
@@ -213,7 +209,7 @@ def with_overhead(spec: Spec, requests: Amounts, limits: Amounts, overhead: Quan
 def with_huge_pages(spec: Spec, requests: Amounts, limits: Amounts, overhead: Quantity) -> Amounts:
     """The huge pages for requests and limits. Memory becomes the rest of the request, plus the overhead."""
     memory = spec["domain"]["memory"]
-    requested = requests.get("memory", _zero())
+    requested = requests.get("memory", ZERO)
     guest = parse(memory["guest"]) if "guest" in memory else None
     paged = guest if guest is not None and requested.value > guest.value else requested
     requests["memory"] = add(_excess(requested, guest), overhead)
@@ -224,12 +220,8 @@ def with_huge_pages(spec: Spec, requests: Amounts, limits: Amounts, overhead: Qu
 
 def _excess(amount: Quantity, guest: Quantity | None) -> Quantity:
     if guest is None or amount.value <= guest.value:
-        return _zero()
+        return ZERO
     return from_nanos(amount.nanos - guest.nanos, amount.format)
-
-
-def _zero() -> Quantity:
-    return Quantity.from_integer(0, DECIMAL_SI)
 
 
 def automatic_limit(requests: Amounts, env: Environment) -> Quantity:
@@ -245,20 +237,19 @@ def automatic_limit(requests: Amounts, env: Environment) -> Quantity:
     )
 
 
-_ONE: Final = Quantity.from_integer(1, DECIMAL_SI)
 # The ephemeral storage that KubeVirt requests for the container's own files.
 _OWN_STORAGE: Final = parse("50M")
 
 
 def compute(metadata: dict[str, Any], spec: Spec, env: Environment, overhead: Quantity) -> Container:
-    """The compute container of a VMI. Raises UnknownNetwork."""
+    """The compute container of a VMI. Raises Unrenderable."""
     # The VM's own values override calculated ones.
     requests, limits = vmi_resources(spec, "requests"), vmi_resources(spec, "limits")
     quota = {name: _quota_limits(name, limits, env) for name in ("cpu", "memory")}
     add_to(requests, "ephemeral-storage", _OWN_STORAGE)
     if "ephemeral-storage" in limits:
-        limits["ephemeral-storage"] = add(limits["ephemeral-storage"], _OWN_STORAGE)
-    limits.update(dict.fromkeys(kubevirt_devices(spec, env), _ONE))
+        add_to(limits, "ephemeral-storage", _OWN_STORAGE)
+    limits.update(dict.fromkeys(kubevirt_devices(spec, env), ONE))
     request(spec, requests, limits, env)
     more_requests: Amounts = {}
     more_limits: Amounts = {}
@@ -275,8 +266,8 @@ def compute(metadata: dict[str, Any], spec: Spec, env: Environment, overhead: Qu
     if quota["memory"]:
         more_limits["memory"] = automatic_limit(requests, env)
     for name in device_resources(metadata.get("namespace", ""), spec, env):
-        add_to(more_requests, name, _ONE)
-        add_to(more_limits, name, _ONE)
+        add_to(more_requests, name, ONE)
+        add_to(more_limits, name, ONE)
     return Container("compute", {**more_requests, **requests}, {**more_limits, **limits}, tuple(claims(spec, env)))
 
 

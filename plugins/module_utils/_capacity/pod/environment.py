@@ -11,6 +11,10 @@ from ..._resolver.api.release import Release, differences
 from ..._resolver.kubevirt.config.cluster import KubeVirt
 
 
+class Unrenderable(ValueError):
+    """KubeVirt cannot render the pod of the VMI; one line says why, in KubeVirt's words where it has some."""
+
+
 class PodRules(NamedTuple):
     """The rules of a release for pods. The defaults are the upcoming release's.
 

@@ -16,18 +16,14 @@ from ..._resolver.api.tree import copy
 from ..._resolver.kubevirt.vmi.vmi import Spec, is_guaranteed, kernel_boot
 from . import amounts, scheduling
 from .amounts import Amounts, Container
-from .compute import UnknownNetwork, compute, not_permitted
-from .environment import Environment
+from .compute import compute, not_permitted
+from .environment import Environment, Unrenderable
 from .overhead import overhead
 from .scheduling import CREATED_BY, HOSTNAME, add_pod_anti_affinity, labels, node_selector
 
 _HOOKS: Final = "hooks.kubevirt.io/hookSidecars"
 _KERNEL_BOOT: Final = "kernel-boot-volume"
 _DISK_STORAGE: Final = {"ephemeral-storage": parse("50M")}
-
-
-class InvalidSidecar(ValueError):
-    """A hook sidecar or a network binding plugin of the VMI is invalid; one line."""
 
 
 class _Type(NamedTuple):
@@ -125,7 +121,7 @@ def filesystems(spec: Spec, env: Environment) -> Iterator[Container]:
 
 
 def hooks(metadata: Mapping[str, Any], spec: Spec, env: Environment) -> list[Container]:
-    """The containers of hook sidecars and network binding plugins. Raises InvalidSidecar."""
+    """The containers of hook sidecars and network binding plugins. Raises Unrenderable."""
     count = _hook_count(metadata) + _binding_sidecars(spec, env)
     guaranteed = is_guaranteed(spec)
     kind = _HOOK_GUARANTEED if guaranteed else _HOOK
@@ -139,9 +135,9 @@ def _hook_count(metadata: Mapping[str, Any]) -> int:
     try:
         listed = json.loads(text)
     except ValueError as error:
-        raise InvalidSidecar(f"the annotation {_HOOKS} is no JSON: {error}") from None
+        raise Unrenderable(f"the annotation {_HOOKS} is no JSON: {error}") from None
     if listed is not None and not isinstance(listed, list):
-        raise InvalidSidecar(f"the annotation {_HOOKS} is no list")
+        raise Unrenderable(f"the annotation {_HOOKS} is no list")
     return len(listed or ())
 
 
@@ -150,12 +146,8 @@ def _binding_sidecars(spec: Spec, env: Environment) -> int:
     names = {interface["binding"]["name"] for interface in interfaces if "binding" in interface}
     for name in sorted(names):
         if name not in env.binding_plugins:
-            raise InvalidSidecar(f"couldn't find configuration for network binding: {name}")
+            raise Unrenderable(f"couldn't find configuration for network binding: {name}")
     return sum(bool((env.binding_plugins[name] or {}).get("sidecarImage")) for name in names)
-
-
-class Unrenderable(ValueError):
-    """KubeVirt cannot render the pod of the VMI; one line says why."""
 
 
 class Pod(NamedTuple):
@@ -204,11 +196,8 @@ def pod(
     if problems:
         raise Unrenderable(" ".join(problems))
     extra = overhead(spec, env)
-    try:
-        main = compute(metadata, spec, env, extra)
-        hook_containers = hooks(metadata, spec, env)
-    except (UnknownNetwork, InvalidSidecar) as error:
-        raise Unrenderable(str(error)) from None
+    main = compute(metadata, spec, env, extra)
+    hook_containers = hooks(metadata, spec, env)
     log = console_log(spec, env)
     logs = [log] if log is not None else []
     log_is_sidecar = env.rules.console_log_is_sidecar

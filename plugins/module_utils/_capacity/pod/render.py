@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -15,8 +16,8 @@ from ..._resolver.kubevirt.config.cluster import KubeVirt
 from ..._resolver.kubevirt.find import find
 from ..._resolver.kubevirt.find.lookup import Lookup
 from ..._resolver.kubevirt.vmi import expand
-from .environment import Environment
-from .pod import Pod, Source, Unrenderable
+from .environment import Environment, Unrenderable
+from .pod import Pod, Source
 from .resources import launch
 
 _NETWORK_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
@@ -67,10 +68,15 @@ def by_namespace(manifests: Iterable[Manifest]) -> Callable[[str], list[Manifest
     return within
 
 
-def malformed(kind: str, manifest: Manifest, error: Exception) -> str:
-    """The message about an unreadable manifest."""
-    reason = str(error) if isinstance(error, QuantityError) else "a field has a value of the wrong type"
-    return f"{name_of(manifest) or 'an object without a name'} is not a {kind}: {reason}"
+@contextmanager
+def reading(manifest: Manifest, kind: str) -> Iterator[None]:
+    """Raises FieldError if the manifest cannot be read in the block."""
+    try:
+        yield
+    except (AttributeError, QuantityError, TypeError) as error:
+        reason = str(error) if isinstance(error, QuantityError) else "a field has a value of the wrong type"
+        name = name_of(manifest) or "an object without a name"
+        raise FieldError(f"{kind[0].lower()}{kind[1:]}s", f"{name} is not a {kind}: {reason}") from None
 
 
 def hard_of(quotas: Sequence[Manifest]) -> tuple[Manifest, ...]:

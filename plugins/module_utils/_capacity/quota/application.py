@@ -16,10 +16,10 @@ from ..._resolver.api.quantity import DECIMAL_SI, Quantity, from_nanos, parse
 from ..._resolver.api.release import parse_release
 from ..._resolver.api.tree import copy
 from ..._resolver.kubevirt.vmi.vmi import Spec, vcpus
-from ..pod.amounts import Amounts, vmi_resources
+from ..pod.amounts import ONE, ZERO, Amounts, vmi_resources
 from ..pod.environment import Environment
 from ..pod.overhead import overhead
-from .budget import ONE, PODS, Quota, QuotaItem, by_quota_name, limits_and_usage, scopes_of, usage
+from .budget import PODS, Quota, QuotaItem, by_quota_name, limits_and_usage, scopes_of, usage
 
 DEFAULT: Final = "DedicatedVirtualResources"
 _KIND: Final = "ApplicationAwareResourceQuota"
@@ -128,10 +128,10 @@ def _size(spec: Spec, status: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
     """The memory and CPUs of a guest; values in its status come first."""
     requested = {**vmi_resources(spec, "limits"), **vmi_resources(spec, "requests")}
     guest = (status.get("memory") or {}).get("guestRequested") or (spec["domain"].get("memory") or {}).get("guest")
-    memory = parse(str(guest)) if guest is not None else requested.get("memory", Quantity.from_integer(0, DECIMAL_SI))
+    memory = parse(str(guest)) if guest is not None else requested.get("memory", ZERO)
     topology = status.get("currentCPUTopology") or spec["domain"].get("cpu")
-    cpu = Quantity.from_integer(vcpus(topology), DECIMAL_SI) if topology is not None else requested.get("cpu")
-    return memory, cpu if cpu is not None else Quantity.from_integer(0, DECIMAL_SI)
+    cpu = Quantity.from_integer(vcpus(topology), DECIMAL_SI) if topology is not None else requested.get("cpu", ZERO)
+    return memory, cpu
 
 
 def _effective(spec: Spec, item: QuotaItem, environment: Environment) -> Amounts:

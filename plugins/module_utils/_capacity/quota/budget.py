@@ -10,15 +10,14 @@ from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.label_selector import matches_expression
 from ..._resolver.api.manifest import name_of
-from ..._resolver.api.quantity import DECIMAL_SI, Quantity, from_nanos, human_readable, parse
+from ..._resolver.api.quantity import Quantity, from_nanos, human_readable, parse
 from ..._resolver.kubevirt.vmi.vmi import PREFERRED, REQUIRED
-from ..pod.amounts import Amounts, Container, amounts, limits, qos_class, read_containers, requests, total
+from ..pod.amounts import ONE, Amounts, Container, amounts, limits, qos_class, read_containers, requests, total
 from ..pod.pod import Pod
 
 PODS: Final = "pods"
 CLAIMS: Final = "persistentvolumeclaims"
 HUGE_PAGES: Final = "hugepages-"
-ONE: Final = Quantity.from_integer(1, DECIMAL_SI)
 _NOTHING: Final[Mapping[str, Any]] = {}
 _NANO: Final = 10**9
 _NANOS_PER_MILLI: Final = 10**6

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
@@ -16,7 +15,7 @@ from ..._resolver.kubevirt.find.lookup import Lookup
 from ..placement.objects import from_manifest as pod_info
 from ..placement.objects import is_over
 from ..pod.environment import Environment
-from ..pod.render import KEEP, MIGRATE, NoPod, RenderedVM, by_namespace, environments, malformed, render_vm
+from ..pod.render import KEEP, MIGRATE, NoPod, RenderedVM, by_namespace, environments, reading, render_vm
 from .application import (
     allows_cluster_quotas,
     application_quota,
@@ -202,7 +201,7 @@ class _SharedQuotas:
         """The quotas that apply to a namespace."""
         applicable = {}
         for manifest in self._within(namespace):
-            with _reading(manifest, "ApplicationAwareClusterResourceQuota"):
+            with reading(manifest, "ApplicationAwareClusterResourceQuota"):
                 if selects(manifest, namespace, self._namespaces.get(namespace)):
                     name = name_of(manifest)
                     if name not in self._quotas:
@@ -291,7 +290,7 @@ class _NamespaceQuotas:
         for item in items:
             yield from invalid(item)
             for manifest in self._limit_ranges:
-                with _reading(manifest, "LimitRange"):
+                with reading(manifest, "LimitRange"):
                     for line in violations(item, _limits(manifest)):
                         yield f"LimitRange {name_of(manifest)}: {line}"
 
@@ -300,7 +299,7 @@ class _NamespaceQuotas:
         return defaults_by_order([self._defaults_of(manifest) for manifest in self._limit_ranges])
 
     def _defaults_of(self, manifest: Manifest) -> Defaults:
-        with _reading(manifest, "LimitRange"):
+        with reading(manifest, "LimitRange"):
             return defaults_of(_limits(manifest))
 
     def _with_usage(self, launch: RenderedVM, pod: QuotaItem) -> QuotaItem:
@@ -328,7 +327,7 @@ def _running(pods: Sequence[Manifest]) -> dict[tuple[str, str], Manifest]:
     """The pods of VMs by namespace and name. Quotas also count a pod that waits for a node."""
     pods_by_vm = {}
     for manifest in pods:
-        with _reading(manifest, "Pod"):
+        with reading(manifest, "Pod"):
             pod = pod_info(manifest)
         if pod.owner and pod.vm and not pod.terminating and not is_over(manifest):
             pods_by_vm[pod.namespace, pod.vm] = manifest
@@ -339,14 +338,6 @@ def _limits(limit_range: Manifest) -> Sequence[Manifest]:
     return (limit_range.get("spec") or {}).get("limits") or ()
 
 
-@contextmanager
-def _reading(manifest: Manifest, kind: str) -> Iterator[None]:
-    try:
-        yield
-    except (AttributeError, QuantityError, TypeError) as error:
-        raise FieldError(f"{kind[0].lower()}{kind[1:]}s", malformed(kind, manifest, error)) from None
-
-
 def _read(manifest: Manifest, reader: Callable[[Manifest], Quota]) -> Quota:
-    with _reading(manifest, "ResourceQuota"):
+    with reading(manifest, "ResourceQuota"):
         return reader(manifest)

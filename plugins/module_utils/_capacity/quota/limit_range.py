@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.quantity import Quantity, parse
-from ..pod.amounts import Amounts, Container
+from ..pod.amounts import ZERO, Amounts, Container
 from ..pod.amounts import amounts as read
 from .budget import CLAIMS, HUGE_PAGES, PODS, QuotaItem
 
@@ -15,7 +15,6 @@ Limit = Mapping[str, Any]
 _NANOS_PER_MILLI: Final = 10**6
 # Beyond this Kubernetes compares whole units.
 _MAX_MILLI: Final = (2**63 - 1) // 1000
-_NONE: Final = Quantity.from_integer(0, "DecimalSI")
 
 
 class Defaults(NamedTuple):
@@ -147,7 +146,7 @@ def _bounds(subject: str, limit: Limit, requests: Amounts, limits: Amounts) -> I
         elif requested is not None and _exceeds(requested, maximum, allowed):
             yield f"maximum {name} usage per {subject} is {maximum.text}, but request is {requested.text}"
     for name, ratio in read(limit.get("maxLimitRequestRatio")).items():
-        yield from _ratio(subject, name, ratio, requests.get(name, _NONE), limits.get(name, _NONE))
+        yield from _ratio(subject, name, ratio, requests.get(name, ZERO), limits.get(name, ZERO))
 
 
 def _minimum(subject: str, limit: Limit, requests: Mapping[str, Quantity], limits: Amounts) -> Iterator[str]:
@@ -189,7 +188,7 @@ def _ratio(subject: str, name: str, maximum: Quantity, requested: Quantity, allo
 
 def _exceeds(first: Quantity, second: Quantity, third: Quantity | None = None) -> bool:
     """Whether the first amount exceeds the second. third: also determines the precision, as in Kubernetes."""
-    larger, smaller, _third = _counts(first, second, third or _NONE)
+    larger, smaller, _third = _counts(first, second, third or ZERO)
     return larger > smaller
 
 
