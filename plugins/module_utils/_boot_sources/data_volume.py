@@ -119,9 +119,8 @@ def _populated(populators: dict[str, dict[str, Any]], has_source: bool, field: s
     """Causes for a volume that something other than CDI fills."""
     causes = []
     if has_source:
-        causes.append(
-            Cause(INVALID, "External population is incompatible with Source and SourceRef", f"{field}.source")
-        )
+        message = "External population is incompatible with Source and SourceRef"
+        causes.append(Cause(INVALID, message, f"{field}.source"))
     if len(populators) > 1:
         # CDI compares two Go types, which are never equal.
         causes.append(Cause(INVALID, "DataSourceRef and DataSource must match"))
@@ -155,13 +154,8 @@ def _source_problems(source: dict[str, Any], content_type: str, field: str) -> l
     """The causes for a source. field: the path of the object that has the source, such as ``spec``."""
     kinds = [kind for kind in TYPES["DataVolumeImport"] if source.get(kind) is not None]
     if len(kinds) != 1:
-        return [
-            Cause(
-                INVALID,
-                f"{'Multiple' if kinds else 'Missing'} Data volume source{'s' if kinds else ''}",
-                f"{field}.source",
-            )
-        ]
+        message = "Multiple Data volume sources" if kinds else "Missing Data volume source"
+        return [Cause(INVALID, message, f"{field}.source")]
     if content_type not in ("", *_CONTENT_TYPES):
         return [Cause(INVALID, f"ContentType not one of: {', '.join(_CONTENT_TYPES)}", f"{field}.contentType")]
     (kind,) = kinds
