@@ -36,7 +36,7 @@ _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _GUEST: Final = ("os according to the vmware tools", "os according to the configuration file")
 _REQUIRED: Final = ("vm", "cpus", "memory")
-# The key of a row's number as programs show it; no header has a number sign.
+# The key of the number that programs show beside a row; headers lose this sign.
 _NUMBER: Final = "#"
 # The text of some cells instead of a value.
 _PLACEHOLDER: Final = "VM"
