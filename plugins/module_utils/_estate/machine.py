@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from .._resolver.api.errors import FieldError
 from .._resolver.api.name_rules import quoted
 from .._resolver.api.quantity import BINARY_SI, Quantity
+from .._resolver.declare.instancetypes import canonical_quantity
 from .shapes import amount, checked, checked_at, number, text
 
 Machine = dict[str, Any]
@@ -32,7 +34,8 @@ _SHAPE: Final[Mapping[str, Any]] = {
     "cores_per_socket": amount,
     "power": ("on", "off", "suspended"),
     "firmware": ("bios", "efi"),
-    **dict.fromkeys(("folder", "hugepages", "uuid", "instancetype", "preference"), str),
+    **dict.fromkeys(("folder", "uuid", "instancetype", "preference"), str),
+    "hugepages": partial(canonical_quantity, ""),
     **dict.fromkeys(("secure_boot", "tpm", "fault_tolerance"), bool),
     "guest": dict.fromkeys(("id", "text", "distro", "version"), str),
     "reserved": {"cpu": bool, "memory": amount},

@@ -30,21 +30,18 @@ class Names:
         number, result = 1, wanted
         while not self.reserve(namespace, result):
             number += 1
-            suffix = f"-{number}"
-            result = wanted[: _LONGEST - len(suffix)].rstrip("-") + suffix
+            result = wanted[: _LONGEST - len(f"-{number}")].rstrip("-") + f"-{number}"
         return result
 
 
 def valid(name: str) -> str:
     """The name in lower case, with hyphens instead of what a name may not have."""
-    plain = _ascii(name).lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST].rstrip("-") or "vm"
+    return re.sub(r"[^a-z0-9]+", "-", _ascii(name).lower()).strip("-")[:_LONGEST].rstrip("-") or "vm"
 
 
 def label_value(text: str) -> str:
     """The text as the value of a label."""
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", _ascii(text))
-    return plain.strip("-_.")[:LONGEST_LABEL].rstrip("-_.")
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", _ascii(text)).strip("-_.")[:LONGEST_LABEL].rstrip("-_.")
 
 
 def _ascii(text: str) -> str:

@@ -26,15 +26,14 @@ def use_of(answer: Any) -> dict[str, dict[str, float]]:
         labels = value_at(item, ("metric",))
         if value_at(labels, ("resource",)) not in _RESOURCES:
             raise FieldError(place, "has no label resource with cpu or memory; use the query of the documentation")
-        key = f"{labels.get('namespace', '')}/{labels.get('name', '')}"
-        value = item.get("value")
         try:
-            amount = float(value[1])
+            amount = float(item["value"][1])
         except (TypeError, ValueError, IndexError, KeyError):
-            raise FieldError(f"{place}.value", f"{quoted(value)} has no number; use /api/v1/query") from None
+            problem = f"{quoted(item.get('value'))} has no number; use /api/v1/query"
+            raise FieldError(f"{place}.value", problem) from None
         if 0 <= amount < float("inf"):
-            largest, resource = found.setdefault(key, {}), labels["resource"]
-            largest[resource] = max(amount, largest.get(resource, 0))
+            largest = found.setdefault(f"{labels.get('namespace', '')}/{labels.get('name', '')}", {})
+            largest[labels["resource"]] = max(amount, largest.get(labels["resource"], 0))
     return found
 
 

@@ -11,6 +11,7 @@ from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, refe
 from ..._resolver.api.quantity import parse
 from ..._resolver.api.tree import value_at
 from ..._resolver.declare import kubevirt_vm
+from ..._resolver.declare.instancetypes import canonical_quantity
 from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.kubevirt.find import find
 from ..._resolver.kubevirt.vmi import expand
@@ -51,10 +52,10 @@ def add(reading: Reading, place: str, vm: Manifest, cluster: Cluster) -> None:
         cpus = vcpus(spec["domain"].get("cpu"))
         if not name or not memory or not cpus:
             raise FieldError("", "has no name, no CPU or no memory")
+        machine = _machine(vm, spec, cpus, memory)
     except (FieldError, KubeVirtError) as error:
         reading.refuse(place, name, str(error))
         return
-    machine = _machine(vm, spec, cpus, memory)
     own = next((key for key in references(vm) if key.namespace), None)
     if own is None:
         machine.update({MATCHER_FIELD_OF_KIND[key.kind].matcher: key.name for key in references(vm)})
@@ -81,7 +82,7 @@ def _machine(vm: Manifest, spec: Manifest, cpus: int, memory: int) -> dict[str, 
     cpu, devices = domain.get("cpu") or {}, domain.get("devices") or {}
     loader = value_at(domain, ("firmware", "bootloader")) or {}
     namespace, name = namespace_of(vm) or "default", name_of(vm)
-    tpm = devices.get("tpm")
+    tpm, pages = devices.get("tpm"), value_at(domain, ("memory", "hugepages", "pageSize"))
     return {
         "id": f"{namespace}/{name}",
         "name": name,
@@ -95,7 +96,7 @@ def _machine(vm: Manifest, spec: Manifest, cpus: int, memory: int) -> dict[str, 
         "tpm": tpm is not None and tpm.get("enabled") is not False,
         "guest": {"text": str(value_at(vm, ("spec", "template", "metadata", "annotations", OS_ANNOTATION)) or "")},
         "reserved": {"cpu": True} if cpu.get("dedicatedCpuPlacement") else {},
-        "hugepages": value_at(domain, ("memory", "hugepages", "pageSize")),
+        "hugepages": canonical_quantity("hugepages.pageSize", pages) if pages else None,
         "passthrough": [
             device.get("deviceName") for kind in ("gpus", "hostDevices") for device in devices.get(kind) or ()
         ],

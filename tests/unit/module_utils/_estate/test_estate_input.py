@@ -28,6 +28,10 @@ def refusal(call: Any, *arguments: Any) -> str:
         ([machine(vcpus="many")], "machines[0].vcpus: expected a whole number, found 'many'"),
         ([machine(name="")], "machines[0].name: expected a text, found ''"),
         ([machine(firmware="uefi")], "machines[0].firmware: 'uefi' is not one of bios, efi"),
+        (
+            [machine(hugepages="big")],
+            "machines[0].hugepages: 'big' is not a quantity; write a quantity such as 512Mi, 4Gi or 4G",
+        ),
         ([machine(tpm="yes")], "machines[0].tpm: expected true or false, found 'yes'"),
         ([machine(disks=[{"size": -1}])], "machines[0].disks[0].size: expected a whole number, found -1"),
         ([machine(used={"cpu": True})], "machines[0].used.cpu: expected a number, found True"),

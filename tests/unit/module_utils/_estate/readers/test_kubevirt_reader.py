@@ -108,6 +108,7 @@ def test_unreadable_vms_are_left_out() -> None:
         (vm(), "has no name, no CPU or no memory"),
         (vm(template=None), "the VirtualMachine has no template"),
         (vm({"memory": {"guest": "much"}}), "spec.template.spec.domain.memory.guest: "),
+        (vm({"memory": {"guest": "1Gi", "hugepages": {"pageSize": "big"}}}), "hugepages.pageSize: 'big' is not"),
         (vm(instancetype={"name": "none"}), "virtualmachineclusterinstancetypes.instancetype.kubevirt.io"),
     ]
     for manifest, text in cases:
