@@ -67,3 +67,8 @@ def test_vmi_of_vm_without_name() -> None:
     nameless["metadata"] = {}
     built = vmi.build(nameless, Cluster(Objects([])))
     assert "name" not in built.metadata and "namespace" not in built.metadata
+
+
+def test_vcpus_are_the_product_of_what_is_set() -> None:
+    cpus = (None, {}, {"cores": 2}, {"cores": 2, "sockets": 3, "threads": 0}, {"cores": 1 << 31, "threads": 2})
+    assert [vmi.vcpus(cpu) for cpu in cpus] == [1, 0, 2, 6, 0]
