@@ -5,9 +5,9 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-Manifest = dict[str, Any]
+from ..module_utils._resolver.api.manifest import Manifest
 
 # IP versions in order of preference.
 FAMILIES: Final = {"prefer_ipv4": (4, 6), "prefer_ipv6": (6, 4), "ipv4": (4,), "ipv6": (6,)}

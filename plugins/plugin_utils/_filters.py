@@ -13,7 +13,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 
 from ..module_utils._resolver.api import release
 from ..module_utils._resolver.api.errors import FieldError, KubeVirtError
-from ..module_utils._resolver.api.name_rules import quoted
+from ..module_utils._resolver.api.name_rules import one_line, quoted
 from ..module_utils._resolver.api.unquoted import QUOTES
 from ..module_utils._resolver.choose.fitting import Rejected
 from ..module_utils._resolver.kubevirt.config.cluster import version_of
@@ -177,11 +177,6 @@ def _label(manifest: Mapping[str, Any]) -> str:
     metadata = metadata if isinstance(metadata, Mapping) else {}
     named = "/".join(str(metadata[part]) for part in ("namespace", "name") if metadata.get(part))
     return named or str(manifest.get("kind") or "VirtualMachine")
-
-
-def one_line(error: Exception) -> str:
-    """The text of an error on one line."""
-    return " ".join(str(error).split())
 
 
 def plain(value: Any, path: str = "") -> Any:

@@ -13,7 +13,7 @@ from ..module_utils._cluster.modules.vm_results import VMFacts, vm_result
 from ..module_utils._cluster.reads.kubevirt import kubevirt
 from ..module_utils._cluster.reads.lookup import ClusterLookup
 from ..module_utils._resolver.api.kinds import KINDS
-from ..module_utils._resolver.api.manifest import OS_ANNOTATION, namespaced_name
+from ..module_utils._resolver.api.manifest import OS_ANNOTATION, Manifest, namespaced_name
 from ..module_utils._resolver.api.matcher import PREFERENCE
 from ..module_utils._resolver.api.secret_texts import LAST_APPLIED
 from ..module_utils._resolver.api.tree import value_at
@@ -25,7 +25,6 @@ from ..module_utils._resolver.refresh import drift
 from ..module_utils._resolver.refresh.controller_revisions import RevisionIndex
 from ._address import Endpoint, interface_address, service_endpoint, services_by_vmi
 
-Manifest = dict[str, Any]
 Options = dict[str, Any]
 
 HOST_FIELDS: Final = ("name", "namespace", "uid")

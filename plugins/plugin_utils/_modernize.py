@@ -19,7 +19,9 @@ from ..module_utils._conversion.template_parameters import PARAMETERS
 from ..module_utils._resolver.api import release as releases
 from ..module_utils._resolver.api import unquoted
 from ..module_utils._resolver.api.errors import FieldError, bug_report
+from ..module_utils._resolver.api.manifest import Manifest
 from ..module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, PREFERENCE
+from ..module_utils._resolver.api.name_rules import one_line
 from ..module_utils._resolver.api.redaction import own_annotations
 from ..module_utils._resolver.api.release import Release
 from ..module_utils._resolver.catalog.modernize import OLD_KINDS, FieldChange, Modernization
@@ -31,12 +33,9 @@ from ._check import sources
 from ._check.findings import LineFinder, Location
 from ._check.sources import UsageError
 from ._check.tasks import task_manifests
-from ._filters import one_line
 from ._guest_figures import figures_text
 from ._manifest_checks import check_types
 from ._yaml_edits import EditError, edited
-
-Manifest = dict[str, Any]
 
 _GUESTS: Final = ("VirtualMachine", TEMPLATE, VM_TEMPLATE)
 _CATALOG: Final = frozenset({*MATCHER_FIELD_OF_KIND, *OLD_KINDS})

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from .._resolver.api.kinds import KINDS, Kind
-from .._resolver.api.manifest import name_of, namespace_of, namespaced_name
+from .._resolver.api.manifest import Manifest, last_seen, name_of, namespace_of, namespaced_name
 from .._resolver.choose.suggestions import Lister
 from .._resolver.kubevirt.vm.readiness import HALTED, RUNNING, run_strategy
 from .._resolver.preflight.references import claim_names
 from .._resolver.refresh.drift import Drift
 
-Manifest = dict[str, Any]
 NodeReasons = Callable[[Sequence[Manifest], Sequence[Manifest]], Callable[[Manifest], list[dict[str, Any]]]]
 """Of nodes and pods: a function from a pod to what keeps it off the nodes, [{reason, node_count, nodes}]."""
 
@@ -105,13 +104,6 @@ class Case:
     def event(self, manifest: Manifest, *reasons: str) -> Manifest | None:
         """The newest event about an object with one of the reasons; None without one."""
         return next((event for event in self.events_of(manifest) if event.get("reason") in reasons), None)
-
-
-def last_seen(event: Manifest) -> str:
-    """When an event was last seen, as the API server wrote it."""
-    series = event.get("series") or {}
-    stamps = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
-    return next((str(stamp) for stamp in stamps if stamp), str(event["metadata"].get("creationTimestamp") or ""))
 
 
 class Fleet:

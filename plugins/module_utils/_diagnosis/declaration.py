@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from .._resolver.api.manifest import condition_of, name_of, namespace_of
+from .._resolver.api.manifest import Manifest, condition_of, name_of, namespace_of
 from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField
+from .._resolver.api.name_rules import one_line
 from .._resolver.api.quantity import from_nanos, parse
 from .._resolver.choose.suggestions import of_kind, similar
 from .._resolver.refresh.drift import REVISION_LOST
@@ -23,14 +24,11 @@ from .link import (
     of_condition,
     of_field,
     of_status,
-    one_line,
     resized,
     task,
     vm_task,
 )
 from .storage import over_quota
-
-Manifest = dict[str, Any]
 
 # virt-controller renews its Lease every few seconds.
 _SILENCE: Final = 60.0
@@ -56,7 +54,7 @@ def _controller(case: Case) -> Broken | None:
         "start virt-controller again, and see its log for the reason",
         task(
             "Start virt-controller again",
-            "kubernetes.core.k8s",
+            f"{K8S}k8s",
             api_version="v1",
             kind="Pod",
             state="absent",
@@ -97,7 +95,7 @@ def _held(item: Manifest, finalizer: str, finalizers: list[str], since: str) -> 
         "let the controller of the finalizer do its work; if the controller is gone, remove the finalizer",
         task(
             f"Remove the finalizer of {name}",
-            "kubernetes.core.k8s_json_patch",
+            f"{K8S}k8s_json_patch",
             api_version=item["apiVersion"],
             kind=kind,
             namespace=namespace_of(item),
@@ -286,7 +284,7 @@ def _policy(case: Case) -> Broken | None:
         "declare the VM as the policy permits, or have the policy changed",
         task(
             "Read the policy",
-            "kubernetes.core.k8s_info",
+            f"{K8S}k8s_info",
             api_version="admissionregistration.k8s.io/v1",
             kind=kind,
             **({"name": name} if kind == "ValidatingAdmissionPolicy" else {}),
@@ -323,7 +321,7 @@ def _webhook(case: Case) -> Broken | None:
         "start the service of the webhook again; if nobody uses it, delete its validating or mutating configuration",
         task(
             "Find the configuration of the webhook",
-            "kubernetes.core.k8s_info",
+            f"{K8S}k8s_info",
             api_version="admissionregistration.k8s.io/v1",
             kind="ValidatingWebhookConfiguration",
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from .._resolver.api.manifest import condition_of, has_condition, name_of, namespace_of
+from .._resolver.api.manifest import Manifest, condition_of, has_condition, name_of, namespace_of
 from .._resolver.api.matcher import PREFERENCE
 from .._resolver.api.state import OBSOLETE
 from .._resolver.guest.effect import RESTART
@@ -27,8 +27,6 @@ from .link import (
     vm_task,
 )
 from .pods import waits_for_node
-
-Manifest = dict[str, Any]
 
 # Longer than a guest takes to boot.
 _BOOT: Final = 300.0

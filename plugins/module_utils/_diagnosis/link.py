@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from .case import Case, last_seen
+from .._resolver.api.manifest import Manifest, last_seen
+from .._resolver.api.name_rules import one_line
+from .case import Case
 
-Manifest = dict[str, Any]
 Result = dict[str, Any]
 
 OURS: Final = "virtshape.instancetypes."
@@ -98,10 +99,6 @@ def resized(text: str, case: Case) -> Manifest:
 def object_task(text: str, state: str, manifest: Manifest) -> Manifest:
     """A task that changes an object of Kubernetes. state: `present`, `patched` or `absent`."""
     return task(text, f"{K8S}k8s", state=state, definition=manifest)
-
-
-def one_line(text: object) -> str:
-    return " ".join(str(text or "").split())
 
 
 def of_condition(manifest: Manifest, condition: Mapping[str, Any]) -> Evidence:

@@ -7,13 +7,21 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from .._resolver.api.kinds import KINDS
-from .._resolver.api.manifest import Manifest, list_items, metadata_of, name_of, namespace_of, namespaced_name
+from .._resolver.api.manifest import (
+    Manifest,
+    last_seen,
+    list_items,
+    metadata_of,
+    name_of,
+    namespace_of,
+    namespaced_name,
+)
 from .._resolver.guest.effect import ASSUMED
 from .._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from .._resolver.kubevirt.find.lookup import Objects
 from .._resolver.kubevirt.vm.readiness import has_guest
 from .._resolver.refresh.drift import drift
-from .case import EVENT, KINDS_READ, LEASE, NODE, POD, VMI, Fleet, NodeReasons, last_seen
+from .case import EVENT, KINDS_READ, LEASE, NODE, POD, VMI, Fleet, NodeReasons
 from .chain import diagnose
 
 Result = dict[str, Any]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
-from .._resolver.api.manifest import condition_of, name_of, namespace_of
+from .._resolver.api.manifest import Manifest, condition_of, name_of, namespace_of
+from .._resolver.api.name_rules import one_line
 from .case import EVENT, NODE, POD, Case
 from .link import (
     K8S,
@@ -20,12 +21,9 @@ from .link import (
     of_event,
     of_field,
     of_status,
-    one_line,
     task,
     vm_task,
 )
-
-Manifest = dict[str, Any]
 
 _UNSCHEDULED: Final = (
     "kube-scheduler places the pod as soon as a node is suitable; until then the VM is ErrorUnschedulable"
@@ -76,7 +74,7 @@ def _device(case: Case) -> Broken | None:
             f"{count} has the device {name}{lost}",
             (evidence,),
             "install the device plugin on a node with the device, or remove the device from the VM",
-            task("Which nodes have which devices?", "kubernetes.core.k8s_info", api_version="v1", kind="Node"),
+            task("Which nodes have which devices?", f"{K8S}k8s_info", api_version="v1", kind="Node"),
             _UNSCHEDULED,
         )
     return None
@@ -178,7 +176,7 @@ def _node(case: Case) -> Broken | None:
         "start the node again; if it is off for good, mark it as out of service, so that its VMs start elsewhere",
         task(
             f"Mark {name} as out of service",
-            "kubernetes.core.k8s_taint",
+            f"{K8S}k8s_taint",
             name=name,
             state="present",
             taints=[taint],

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
-from .._resolver.api.manifest import condition_of, name_of, namespace_of
+from .._resolver.api.manifest import Manifest, condition_of, name_of, namespace_of
+from .._resolver.api.name_rules import one_line
 from .._resolver.preflight.references import storage_class_of, templates_of
 from .case import CLAIM, DATA_VOLUME, EVENT, POD, STORAGE_CLASS, Case, Volume
 from .link import (
@@ -19,12 +20,9 @@ from .link import (
     of_condition,
     of_event,
     of_field,
-    one_line,
     task,
 )
 from .pods import UNBOUND, missing_file, unschedulable
-
-Manifest = dict[str, Any]
 
 _DEFAULTS: Final = (
     "storageclass.kubevirt.io/is-default-virt-class",

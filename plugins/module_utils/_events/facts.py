@@ -13,6 +13,7 @@ from .._resolver.api import release_schema
 from .._resolver.api.errors import KubeVirtError, value_or_none
 from .._resolver.api.manifest import Manifest, condition_of, metadata_of, name_of, namespace_of, template_specs
 from .._resolver.api.matcher import MatcherField
+from .._resolver.api.name_rules import one_line
 from .._resolver.api.state import ACTIVE
 from .._resolver.api.tree import copy
 from .._resolver.guest.effect import ASSUMED
@@ -192,7 +193,7 @@ def _of_guest(vm: Manifest, vmi: Manifest | None) -> Iterator[tuple[str, Fact]]:
 
 
 def _words(condition: Manifest) -> str:
-    return " ".join(str(condition.get("message") or condition.get("reason") or "").split())
+    return one_line(condition.get("message") or condition.get("reason"))
 
 
 def _failed_guest(vm: Manifest, vmi: Manifest | None, phase: str | None) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from .._resolver.api.manifest import Manifest, metadata_of, qualified_name
 from .._resolver.api.redaction import redact
-from .._resolver.api.tree import value_at
+from .._resolver.api.tree import set_at, value_at
 from .facts import DELETED, TRANSITIONS, Facts
 
 Event = dict[str, Any]
@@ -121,10 +121,7 @@ def projection(vm: Manifest, fields: Iterable[tuple[str, ...]]) -> Manifest:
     for path in fields:
         value = value_at(hidden, path)
         if value is not None:
-            place = result
-            for key in path[:-1]:
-                place = place.setdefault(key, {})
-            place[path[-1]] = value
+            set_at(result, path, value)
     return result
 
 

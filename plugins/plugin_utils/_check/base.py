@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...module_utils._resolver.api.errors import FieldError, KubeVirtError, Panic
 from ...module_utils._resolver.api.finding import NOTE, WARNING
+from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, ObjectKey, references
 from ...module_utils._resolver.api.release_schema import canonical
 from ...module_utils._resolver.api.schema import equal
@@ -18,8 +19,6 @@ from ...module_utils._resolver.kubevirt.find.find import effective_spec
 from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
 from .findings import LocatedFinding
 from .objects import VM, DeclaredObject, KnownObjects, has_name
-
-Manifest = dict[str, Any]
 
 
 class ChangedGuest(NamedTuple):

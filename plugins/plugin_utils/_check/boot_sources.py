@@ -11,6 +11,7 @@ from ...module_utils._boot_sources.unusable_sources import boot_source_findings
 from ...module_utils._boot_sources.workload import AvailableObjects, resolve
 from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
+from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, ObjectKey
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.choose.fitting import MissingObject, Rejected
@@ -23,7 +24,6 @@ from .options import COLLECTION
 from .sources import Source, is_containerfile, mapping_items
 from .tasks import TaskObject, virtual_machine_of
 
-Manifest = dict[str, Any]
 Options = dict[str, Any]
 
 _SOURCE: Final = "DataSource"

@@ -7,12 +7,13 @@ import gc
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ...module_utils._cluster.client.files import write_file
 from ...module_utils._resolver.api import release as releases
 from ...module_utils._resolver.api.errors import bug_report
 from ...module_utils._resolver.api.finding import ERROR, SEVERITIES, WARNING
+from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import ObjectKey
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of, version_of
@@ -28,8 +29,6 @@ from .governance import Governance
 from .objects import DeclaredObject, KnownObjects
 from .sources import UsageError
 from .templates import Templates
-
-Manifest = dict[str, Any]
 
 # The capabilities that extend the check.
 EXTENSIONS: Final[tuple[CheckExtension, ...]] = (

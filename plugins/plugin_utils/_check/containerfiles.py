@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from ...module_utils._boot_sources.containerfile import ImageLabel, image_labels
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
+from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import LABEL_PREFIX, MATCHER_FIELDS, VOLUME_LABELS, MatcherField
 from ...module_utils._resolver.api.name_rules import did_you_mean, label_value, quoted
 from ...module_utils._resolver.api.release import Release
@@ -15,8 +16,6 @@ from ...module_utils._resolver.choose.fitting import rejection_of_pair
 from .findings import LocatedFinding, Location
 from .objects import KnownObjects
 from .sources import Source
-
-Manifest = dict[str, Any]
 
 _MATCHERS: Final = {matcher_field.volume_label: matcher_field for matcher_field in MATCHER_FIELDS}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import yaml
 
@@ -15,7 +15,7 @@ from ...module_utils._conversion.replacing_preference import ReplacingPreference
 from ...module_utils._conversion.template_bundles import LABELS, Sources, convert, preferences_of
 from ...module_utils._resolver.api.errors import FieldError, Panic
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
-from ...module_utils._resolver.api.manifest import OS_ANNOTATION, namespace_of
+from ...module_utils._resolver.api.manifest import OS_ANNOTATION, Manifest, namespace_of
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
 from ...module_utils._resolver.api.quantity import canonical
 from ...module_utils._resolver.api.release import Release
@@ -27,8 +27,6 @@ from .extension import CheckExtension
 from .findings import LocatedFinding
 from .objects import VM, DeclaredObject, KnownObjects, label
 from .sources import Source, SourceManifest, manifests
-
-Manifest = dict[str, Any]
 
 _RULE: Final = "replaceable"
 _MODERNIZE: Final = "the playbook modernize converts them"

@@ -11,6 +11,7 @@ from ...module_utils._resolver.api import release_schema, schema
 from ...module_utils._resolver.api.all_errors import all_errors, collect_errors, without_fields
 from ...module_utils._resolver.api.errors import FieldError, Panic
 from ...module_utils._resolver.api.finding import CANNOT_BOOT, ERROR, NEVER_STARTS, NOTE, REFUSED, WARNING, Finding
+from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import (
     INSTANCETYPE,
     MATCHER_FIELD_OF_KIND,
@@ -36,8 +37,6 @@ from .._manifest_checks import gated
 from .findings import LocatedFinding, invalid
 from .objects import NOT_AMONG_FILES, STORAGE, VM, DeclaredObject, KnownObjects
 from .prerequisites import inferred_from
-
-Manifest = dict[str, Any]
 
 # The fields that a VM gets from its instancetype and preference.
 _GUEST: Final = tuple(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
+from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import ObjectKey
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
@@ -14,7 +15,6 @@ from .objects import DeclaredObject, KnownObjects
 from .sources import Source, SourceManifest
 from .tasks import TaskObject
 
-Manifest = dict[str, Any]
 Options = dict[str, Any]
 
 

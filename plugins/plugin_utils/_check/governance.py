@@ -12,6 +12,7 @@ from ...module_utils._governance.policy import POLICY, limit_of
 from ...module_utils._resolver.api.errors import CatalogError, FieldError
 from ...module_utils._resolver.api.finding import ERROR, NOTE
 from ...module_utils._resolver.api.kinds import KINDS
+from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS
 from ...module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ...module_utils._resolver.kubevirt.webhooks.mutate import admit
@@ -19,8 +20,6 @@ from .extension import CheckExtension
 from .findings import LocatedFinding, Location
 from .objects import VM, DeclaredObject, KnownObjects
 from .sources import Source, manifests, mapping_items
-
-Manifest = dict[str, Any]
 
 # The option of the module `catalog`, and the variable of the role.
 _KEYS: Final = ("limits", "common_instancetypes_limits")

@@ -10,6 +10,7 @@ from ...module_utils._resolver.api.all_errors import all_errors, without_fields
 from ...module_utils._resolver.api.errors import CatalogError, FieldError, KubeVirtError
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
 from ...module_utils._resolver.api.kinds import EXISTENCE_ONLY
+from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import API_VERSION, MATCHER_FIELD_OF_KIND
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.catalog.bundle import bundle
@@ -20,8 +21,6 @@ from ...module_utils._resolver.kubevirt.find.lookup import Objects
 from .._manifest_checks import check_types
 from .findings import LocatedFinding, Location, invalid
 from .sources import Repository, Source, SourceManifest, kinds_in
-
-Manifest = dict[str, Any]
 
 VM: Final = "VirtualMachine"
 # Users may create these outside the repository, so the check does not know their contents.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from ...module_utils._resolver.api import release_schema
 from ...module_utils._resolver.api.errors import FieldError, Panic
 from ...module_utils._resolver.api.finding import NOTE
 from ...module_utils._resolver.api.kinds import KINDS
+from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import ObjectKey
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.tree import value_at
@@ -21,8 +22,6 @@ from ...module_utils._resolver.preflight.references import (
 )
 from .findings import LocatedFinding
 from .objects import VM, DeclaredObject
-
-Manifest = dict[str, Any]
 
 MUST_EXIST: Final = "must-exist"
 _TEXT: Final = "must exist on the cluster"

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
-from ...module_utils._resolver.api.manifest import list_items
+from ...module_utils._resolver.api.manifest import Manifest, list_items
+from ...module_utils._resolver.api.name_rules import one_line
 from ...module_utils._yaml_documents import TextError, documents
 from .._catalog_files import regular_files
 from .findings import LocatedFinding, Location
-
-Manifest = dict[str, Any]
 
 STDIN: Final = "-"
 STDIN_NAME: Final = "<stdin>"
@@ -116,7 +115,7 @@ def _members(archive: Path) -> Iterator[tuple[str, bytes]]:
                 if content is not None:
                     yield member.name, content.read(LARGEST + 1)
     except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
-        reason = " ".join(str(error).split())
+        reason = one_line(error)
         raise UsageError(f"{archive}: cannot be unpacked ({reason}); check that the file is complete") from None
 
 

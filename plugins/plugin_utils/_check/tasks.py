@@ -30,7 +30,6 @@ from .options import COLLECTION, DeclaringModule, errors_in, first, misspelt
 from .sources import Source, SourceManifest, kinds_in, manifests, mapping_items
 
 Options = dict[str, Any]
-Manifest = dict[str, Any]
 
 _TEMPLATED: Final = ("{{", "{%")
 _TEMPLATE: Final = "has a template"

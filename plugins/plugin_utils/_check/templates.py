@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
+from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._templates.parameters import ExpressionError, generate
 from ...module_utils._templates.substitution import SubstitutionError, references, substitute
 from .extension import CheckExtension
 from .sources import SourceManifest
-
-Manifest = dict[str, Any]
 
 # The same names of objects in each check.
 _SEED: Final = "check"

@@ -6,8 +6,7 @@ from typing import Any
 
 from ...module_utils._governance.language import Limit, limit_from_data
 from ...module_utils._governance.language import limits as parse
-
-Manifest = dict[str, Any]
+from ...module_utils._resolver.api.manifest import Manifest
 
 
 def limit_columns(written: Any, returned: Any, objects: list[Manifest]) -> list[Limit]:

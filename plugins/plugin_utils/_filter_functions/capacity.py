@@ -17,7 +17,8 @@ from ...module_utils._capacity.pod.pod import Source
 from ...module_utils._capacity.pod.render import KEEP, MIGRATE, RESTART, hard_of, network_resources
 from ...module_utils._capacity.quota.check import QuotaObjects, check_quotas
 from ...module_utils._resolver.api.errors import FieldError, KubeVirtError
-from ...module_utils._resolver.api.manifest import labels_of, metadata_of
+from ...module_utils._resolver.api.manifest import Manifest, labels_of, metadata_of
+from ...module_utils._resolver.api.name_rules import one_line
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of
 from ...module_utils._resolver.kubevirt.find.lookup import Objects
@@ -28,15 +29,12 @@ from .._filters import (
     choice,
     list_of,
     manifests,
-    one_line,
     release_option,
     single_manifest,
     vm_filter,
 )
 from .._manifest_checks import gated
 from .vm import Overrides, parts
-
-Manifest = dict[str, Any]
 
 
 def _resources(

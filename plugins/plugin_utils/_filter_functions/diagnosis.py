@@ -9,10 +9,10 @@ from ansible.errors import AnsibleFilterError
 
 from ...module_utils._capacity.placement.reasons import node_reasons
 from ...module_utils._diagnosis.offline import diagnoses, flattened
+from ...module_utils._resolver.api.manifest import Manifest
+from ...module_utils._resolver.api.name_rules import one_line
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of
-from .._filters import check_option, manifests, one_line, release_option, text
-
-Manifest = dict[str, Any]
+from .._filters import check_option, manifests, release_option, text
 
 _diagnoses = partial(
     diagnoses,

@@ -12,12 +12,12 @@ from jinja2 import UndefinedError
 from ...module_utils._estate import proposal
 from ...module_utils._estate.use import use_of, with_use
 from ...module_utils._resolver.api.errors import FieldError
-from ...module_utils._resolver.api.name_rules import quoted
+from ...module_utils._resolver.api.name_rules import one_line, quoted
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.state import ACTIVE
 from .._catalog_files import builtin_objects
 from .._estate_summary import guests, summary
-from .._filters import manifests, one_line, plain, release_option
+from .._filters import manifests, plain, release_option
 from .._html_pages import render
 
 Result = dict[str, Any]

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...module_utils._resolver.api import release_schema
 from ...module_utils._resolver.api.errors import FieldError, KubeVirtError, Panic
+from ...module_utils._resolver.api.manifest import Manifest
 from ...module_utils._resolver.api.matcher import MATCHER_FIELD_OF_KIND, MATCHER_FIELDS, MatcherField, set_kinds
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.schema import equal
@@ -30,7 +31,6 @@ from .. import _field_sources as field_sources
 from .._filters import accepts_unknown, choice, each, manifests, release_option, vm_filter
 from .._manifest_checks import gated
 
-Manifest = dict[str, Any]
 Overrides = dict[str, "Manifest | None"]
 
 # The name of an object given as an argument; no cluster object can have it.

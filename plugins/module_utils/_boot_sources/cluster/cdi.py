@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from functools import cached_property, lru_cache
-from typing import Any, Final
+from typing import Final
 
 from ..._cluster.client.errors import value_or_default
 from ..._cluster.client.session import Session
 from ..._cluster.reads.snapshot import STORAGE_CLASS, default_class
 from ..._resolver.api.kinds import Kind
+from ..._resolver.api.manifest import Manifest
 
-Manifest = dict[str, Any]
 Version = tuple[int, int, int]
 
 CDI_CONFIG: Final = Kind("CDIConfig", "cdi.kubevirt.io", "v1beta1", "cdiconfigs", False)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ..._cluster.client.session import Session
 from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMExtension, VMTask, complete_each
 from ..._resolver.api.finding import WARNING, Finding
+from ..._resolver.api.manifest import Manifest
 from ..unusable_sources import boot_source_findings, clones, may_not_clone, named_clones
 from .clone_rights import CloneRights
 from .disks import grow_disks, judge_disks
 from .image_inference import infer_from_images
 from .workload import Workloads
-
-Manifest = dict[str, Any]
 
 
 class BootSources(VMExtension):

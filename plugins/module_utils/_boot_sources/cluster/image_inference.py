@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
 from ..._resolver.api.errors import FieldError
+from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.kubevirt.find.lookup import get_readable
 from ..._resolver.preflight.object_keys import ObjectToRead
@@ -18,8 +18,6 @@ from .. import from_image
 from ..from_image import ImageInference
 from ..origin import Image
 from .registry import contents_of
-
-Manifest = dict[str, Any]
 
 
 def infer_from_images(session: Session, outcomes: Sequence[DeclareOutcome]) -> None:

@@ -12,6 +12,7 @@ from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.snapshot import list_if_permitted
 from ..._resolver.api.kinds import KINDS
+from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.choose.fitting import rejection_of_pair
 from ..._resolver.kubevirt.find.lookup import get_readable, is_missing
@@ -23,7 +24,6 @@ from ..image import Content, reference
 from ..origin import Image
 from .registry import content_of, contents_of
 
-Manifest = dict[str, Any]
 Options = dict[str, Any]
 
 _CHUNK: Final = 1 << 20

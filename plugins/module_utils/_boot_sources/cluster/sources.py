@@ -16,7 +16,7 @@ from ..._cluster.reads.watch import wait_in_namespaces
 from ..._cluster.writes.engine import NO_DRY_RUN, WriteSettings, run_dry, send
 from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.manifest import Progress
+from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.write import create
 from ..._resolver.declare import plan
 from .. import cdi_webhooks as admission
@@ -38,7 +38,6 @@ from .state import (
 )
 from .upload import UploadFailed, upload
 
-Manifest = dict[str, Any]
 Options = dict[str, Any]
 
 _VOLUME: Final = "DataVolume"

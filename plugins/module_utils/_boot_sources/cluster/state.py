@@ -14,7 +14,7 @@ from ..._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, Declare
 from ..._resolver.api.errors import Panic
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.manifest import Progress
+from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
@@ -23,7 +23,6 @@ from .. import source
 from ..image import Content
 from ..upload import is_filled_with
 
-Manifest = dict[str, Any]
 Options = dict[str, Any]
 Pair = tuple["BootSourceState", Manifest]
 

@@ -15,6 +15,7 @@ from ..._cluster.client.transport import web_pool
 from ..._cluster.reads.snapshot import EVENT, STORAGE_CLASS
 from ..._cluster.writes.engine import WriteSettings, send, send_create
 from ..._resolver.api.kinds import KINDS, Kind
+from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.write import merge_patch, replace
 from .. import source
 from .. import upload as rules
@@ -22,7 +23,6 @@ from . import upload_proxy
 from .cdi import CDI_CONFIG
 from .state import BootSourceState
 
-Manifest = dict[str, Any]
 Options = dict[str, Any]
 
 _CLAIM: Final = KINDS["PersistentVolumeClaim"]

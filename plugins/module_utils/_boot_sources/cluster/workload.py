@@ -12,13 +12,13 @@ from ..._cluster.reads.snapshot import list_if_permitted
 from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMTask
 from ..._resolver.api.kinds import KINDS
+from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField
 from ..._resolver.choose.fitting import Rejected
 from ..._resolver.choose.stored_choice import StoredChoice, stored_choice
 from .. import workload_options as workload
 from ..workload import AvailableObjects, WorkloadRequest, resolve
 
-Manifest = dict[str, Any]
 Options = dict[str, Any]
 
 _SOURCE: Final = KINDS["DataSource"]

@@ -11,12 +11,12 @@ from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMExtension
 from ..._resolver.api.errors import FieldError, first_of
+from ..._resolver.api.manifest import Manifest
 from ..._resolver.declare.plan import KEEP
 from ..._resolver.declare.virtual_machine import as_created
 from ..pod.render import MIGRATE, joint_verdict
 from .reads import read_placement, read_quota_effects
 
-Manifest = dict[str, Any]
 Options = dict[str, Any]
 
 

@@ -12,13 +12,11 @@ from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.snapshot import NETWORK, POD, QUOTA, STORAGE_CLASS, default_class, list_if_permitted
 from ..._resolver.api.errors import KubeVirtError
 from ..._resolver.api.kinds import KINDS, Kind
-from ..._resolver.api.manifest import namespace_of
+from ..._resolver.api.manifest import Manifest, namespace_of
 from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..placement.demand import DeviceObjects, device_objects
 from ..placement.simulation import PlacementObjects, placement
 from ..quota.check import QuotaObjects, check_quotas
-
-Manifest = dict[str, Any]
 
 ALL: Final = "*"
 # Name, plural's end, and whether it is of a namespace; in the order of demand.device_objects.

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.manifest import Manifest, labels_of, name_of, namespace_of, namespaced_name
+from ..._resolver.api.name_rules import one_line
 from ..._resolver.api.tree import copy
 from ..._resolver.kubevirt.config.cluster import KubeVirt
 from ..._resolver.kubevirt.find.lookup import Lookup
@@ -216,7 +217,7 @@ def placement(
             pod = _with_devices(with_volume_affinity(pod, disks), objects)
             requests.append(PlacementRequest(name_of(vm), namespace, pod, node_name))
         except (NoPod, FieldError) as error:
-            requests.append(PlacementRequest(name_of(vm), namespace, None, node_name, " ".join(str(error).split())))
+            requests.append(PlacementRequest(name_of(vm), namespace, None, node_name, one_line(error)))
     samples = [_sample(instancetype, kubevirt) for instancetype in objects.instancetypes]
     allocator = None
     if objects.devices is not None:

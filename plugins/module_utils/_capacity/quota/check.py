@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from ..._resolver.api.errors import FieldError, QuantityError
 from ..._resolver.api.manifest import Manifest, labels_of, name_of, namespaced_name
 from ..._resolver.api.matcher import MATCHER_FIELDS
+from ..._resolver.api.name_rules import one_line
 from ..._resolver.api.quantity import from_nanos
 from ..._resolver.kubevirt.config.cluster import KubeVirt
 from ..._resolver.kubevirt.find.lookup import Lookup
@@ -177,7 +178,7 @@ def check_quotas(
             if depends_on_order:
                 result["depends_on_order"] = True
         except (NoPod, FieldError) as error:
-            problems, result["evaluated"] = [" ".join(str(error).split())], False
+            problems, result["evaluated"] = [one_line(error)], False
         result["fits"] = not problems
         results.append({**result, **({"problem": "; ".join(problems)} if problems else {})})
     sums = [*(namespace.sums[0] for namespace in namespaces.values()), *shared.sums]

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from ..._resolver.api.name_rules import one_line
 from ..._resolver.api.redaction import mask_secrets
 from ..._resolver.api.secret_texts import environment_secrets, kubeconfig_secrets
 from ..._resolver.api.tree import value_at
@@ -206,5 +207,5 @@ def _loaded(source: Any, context: str | None, configuration: Any) -> str:
 
 
 def _one_line(error: Exception | str) -> str:
-    text = " ".join(str(error).split())
+    text = one_line(error)
     return text or type(error).__name__

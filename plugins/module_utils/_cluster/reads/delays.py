@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ..._resolver.api.kinds import KINDS, Kind
-from ..._resolver.api.manifest import Manifest, Progress, name_of
+from ..._resolver.api.manifest import Manifest, Progress, last_seen, name_of
+from ..._resolver.api.name_rules import one_line
 from ..._resolver.preflight.references import claim_names, storage_class_of, templates_of
 from ..client.errors import value_or_default
 from ..client.session import Session
@@ -47,7 +48,7 @@ def timeout_text(timeout: float, state: Progress, item: Manifest | None, blocked
 def _condition(condition: Manifest) -> str:
     """`Ready=False (VMINotExists: VMI does not exist)`."""
     why = ": ".join(str(condition[name]) for name in ("reason", "message") if condition.get(name))
-    return f"{condition['type']}={condition['status']}" + (f" ({' '.join(why.split())})" if why else "")
+    return f"{condition['type']}={condition['status']}" + (f" ({one_line(why)})" if why else "")
 
 
 def blockers(session: Session, namespace: str, vms: Mapping[str, Manifest | None]) -> dict[str, list[str]]:
@@ -95,7 +96,7 @@ def _false_condition(status: Manifest, names: tuple[str, ...]) -> str:
     for name in names:
         condition = by_type.get(name) or {}
         if condition.get("status") == "False" and (condition.get("message") or condition.get("reason")):
-            return " ".join(str(condition.get("message") or condition["reason"]).split())
+            return one_line(condition.get("message") or condition["reason"])
     return ""
 
 
@@ -105,7 +106,7 @@ def _container(status: Manifest) -> str:
         waits = (container.get("state") or {}).get("waiting") or {}
         if waits.get("reason"):
             text = f"{waits['reason']}: {waits['message']}" if waits.get("message") else waits["reason"]
-            return " ".join(str(text).split())
+            return one_line(text)
     return ""
 
 
@@ -123,7 +124,7 @@ def absent_objects(session: Session, namespace: str, items: Mapping[str, Manifes
     """
     owners = {claim: name for name, item in items.items() if item is not None for claim in _claims_of(item)}
     newest: dict[tuple[str, str, str], Manifest] = {}
-    for event in sorted(value_or_default(lambda: session.list(EVENT, namespace), []), key=_last_time):
+    for event in sorted(value_or_default(lambda: session.list(EVENT, namespace), []), key=last_seen):
         about = event.get("involvedObject") or {}
         subject = str(about.get("name"))
         if about.get("kind") == "Pod":
@@ -165,7 +166,7 @@ def newest_events(session: Session, namespace: str, names: Iterable[str]) -> dic
     One LIST. Empty if the user may not list events or the request fails.
     """
     by_name: dict[str, list[Manifest]] = {name: [] for name in names}
-    for event in sorted(value_or_default(lambda: session.list(EVENT, namespace), []), key=_last_time):
+    for event in sorted(value_or_default(lambda: session.list(EVENT, namespace), []), key=last_seen):
         for name in _names_of(event):
             if name in by_name:
                 by_name[name].append(event)
@@ -181,11 +182,5 @@ def _names_of(event: Manifest) -> Iterator[str]:
         yield name[len(_POD_PREFIX) :].rpartition("-")[0]
 
 
-def _last_time(event: Manifest) -> str:
-    series = event.get("series") or {}
-    stamps = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
-    return next((str(stamp) for stamp in stamps if stamp), str(event["metadata"].get("creationTimestamp", "")))
-
-
 def _event_text(event: Manifest) -> str:
-    return f"{event.get('reason', '')}: {' '.join(str(event.get('message', '')).split())}"
+    return f"{event.get('reason', '')}: {one_line(event.get('message'))}"

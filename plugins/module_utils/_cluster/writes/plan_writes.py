@@ -8,6 +8,7 @@ from ..._resolver.api.errors import Cause
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import ObjectKey
+from ..._resolver.api.tree import set_at
 from ..._resolver.api.write import apply, delete, json_patch, merge_patch
 from ..._resolver.declare import plan, rewrites
 from ..._resolver.declare.plan import Plan
@@ -38,10 +39,7 @@ def send_plan(
     if step.merge_patch:
         patch: Manifest = {}
         for path, value in step.merge_patch.items():
-            node = patch
-            for part in path[:-1]:
-                node = node.setdefault(part, {})
-            node[path[-1]] = value
+            set_at(patch, path, value)
         send(session, merge_patch(key.path, patch, fieldManager=session.field_manager))
         yield live
     if session.is_dry_run and (step.taken_from or step.merge_patch):

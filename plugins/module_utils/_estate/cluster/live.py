@@ -14,7 +14,7 @@ from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt as kubevirt_of
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.name_rules import quoted
+from ..._resolver.api.name_rules import one_line, quoted
 from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.preflight.object_keys import keys_for_expansion
 from ..readers import kubevirt, openstack, proxmox, vsphere
@@ -54,7 +54,7 @@ def _library(name: str, package: str, platform: str) -> Any:
 
 
 def _failed(source: str, error: Exception) -> TaskFailed:
-    text = " ".join(str(getattr(error, "msg", None) or error).split()) or type(error).__name__
+    text = one_line(getattr(error, "msg", None) or error) or type(error).__name__
     return TaskFailed(f"source: {quoted(source)}: {text}")
 
 

@@ -14,6 +14,7 @@ from ..._cluster.reads.revisions import inspect_each
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, qualified_name
+from ..._resolver.api.name_rules import one_line
 from ..._resolver.guest.effect import ASSUMED, MaybeVMI
 from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.kubevirt.vm.readiness import has_guest
@@ -130,7 +131,7 @@ def _seen(drift: Drift) -> Iterator[Seen]:
         yield Seen(qualified_name(drift.vm), drift.vm, facts_of(drift))
     except (AttributeError, FieldError, KeyError, TypeError, ValueError) as error:
         # A VM that this collection cannot judge must not hide the others.
-        log.warning("%s: cannot be judged: %s", qualified_name(drift.vm), " ".join(str(error).split()))
+        log.warning("%s: cannot be judged: %s", qualified_name(drift.vm), one_line(error))
 
 
 def _gone(session: Session, name: str, known: Mapping[str, KnownVM]) -> Iterator[Seen]:

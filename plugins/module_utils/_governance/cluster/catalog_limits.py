@@ -10,12 +10,12 @@ from ..._cluster.reads.snapshot import ListedObjects
 from ..._cluster.writes.catalog import declared_object
 from ..._cluster.writes.kind_handler import DeclaredObject
 from ..._resolver.api.errors import CatalogError
+from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER
 from ..language import limits
 from ..policy import BINDING, POLICY, SUFFIX, policies
 
-Manifest = dict[str, Any]
 Options = dict[str, Any]
 
 _NOT_FOUND: Final = 404

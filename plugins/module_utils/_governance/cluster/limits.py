@@ -9,12 +9,11 @@ from ..._cluster.client.errors import value_or_default
 from ..._cluster.client.session import Session
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.kinds import KINDS
+from ..._resolver.api.manifest import Manifest
 from ..._resolver.catalog.labels import MANAGED_BY_LABEL, MANAGER
 from ..checks import violations
 from ..language import AUDIT, Limit, as_data
 from ..policy import POLICY, limit_of
-
-Manifest = dict[str, Any]
 
 
 def limits_of(session: Session) -> list[Limit] | None:

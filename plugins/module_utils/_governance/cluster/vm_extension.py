@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMExtension, VMTask
 from ..._resolver.api.finding import Finding
+from ..._resolver.api.manifest import Manifest
 from .limits import ClusterLimits
-
-Manifest = dict[str, Any]
 
 
 class Governance(VMExtension):

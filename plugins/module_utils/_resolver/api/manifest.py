@@ -70,6 +70,13 @@ def has_condition(manifest: Mapping[str, Any], condition_type: str, status: str 
     return condition_of(manifest, condition_type).get("status") == status
 
 
+def last_seen(event: Manifest) -> str:
+    """When an event was last seen, as the API server wrote it."""
+    series = event.get("series") or {}
+    stamps = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
+    return next((str(stamp) for stamp in stamps if stamp), str(event["metadata"].get("creationTimestamp") or ""))
+
+
 class Progress(NamedTuple):
     """The object is done, has failed for good (the reason), or is pending (what it waits for).
 

@@ -32,6 +32,11 @@ _PART: Final = 3
 _CACHE_SIZE: Final = 4096
 
 
+def one_line(text: object) -> str:
+    """A text of another program, such as the message of a condition, on one line; "" for None."""
+    return " ".join(str(text or "").split())
+
+
 def quoted(value: Any) -> str:
     """A value as a message quotes it: on one line, shortened, without passwords of URLs and private keys."""
     # Before it is cut: the beginning of a secret would not be found any more.

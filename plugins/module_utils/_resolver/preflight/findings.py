@@ -12,6 +12,7 @@ from ..api.errors import KubeVirtError, Panic, value_or_none
 from ..api.finding import CANNOT_BOOT, ERROR, NEVER_STARTS, UNUSED, WARNING, Finding
 from ..api.manifest import Manifest, name_of
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
+from ..api.name_rules import one_line
 from ..api.release import is_newer
 from ..api.state import ACTIVE, OBSOLETE, state_of
 from ..api.tree import copy
@@ -244,7 +245,7 @@ def _of_response(response: dict[str, Any], remedy: str, suspects: Iterable[str] 
     causes = response.get("causes") or []
     reported = [cause["field"] for cause in causes if cause.get("field")]
     fields = ", ".join(dict.fromkeys(reported or suspects))
-    message = " ".join(str(response.get("message", "is refused")).split())
+    message = one_line(response.get("message", "is refused"))
     return Finding.of_line(f"{fields}: {message}" if fields else message)._replace(remedy=remedy)
 
 

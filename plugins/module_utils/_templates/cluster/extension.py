@@ -5,17 +5,16 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMExtension, complete_each
 from ..._resolver.api.errors import FieldError, KubeVirtError
+from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.name_rules import did_you_mean
 from ..._resolver.choose.fitting import MissingObject
 from ..._resolver.declare.option_checks import oversized
 from ..from_template import OPTION, vm_from_template
-
-Manifest = dict[str, Any]
 
 _TEMPLATE: Final = "VirtualMachineTemplate"
 

@@ -17,15 +17,13 @@ from ..._cluster.reads.revisions import vmis
 from ..._cluster.reads.snapshot import list_if_permitted
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import KINDS, Kind
-from ..._resolver.api.manifest import namespaced_name
+from ..._resolver.api.manifest import Manifest, namespaced_name
 from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, references
 from ..._resolver.api.release import UnknownRelease
 from ..._resolver.catalog.deployment_effects import ObjectChange, PlannedLookup, deployed, objects
 from ..._resolver.kubevirt.config.cluster import Cluster, KubeVirt, at_release
 from ..steps import settings, steps
 from ..vm import Admission, UpgradeChange, VMChange, admissions, template_change, upgrade_side, vm_change
-
-Manifest = dict[str, Any]
 
 # The versions of the API of templates, the newest first.
 _VERSIONS = ("v1beta1", "v1alpha1")

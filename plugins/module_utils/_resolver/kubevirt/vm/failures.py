@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from ...api.manifest import Manifest, condition_of
+from ...api.name_rules import one_line
 
 # Remedies of a failure.
 RESTART: Final = "a restart"
@@ -103,7 +104,7 @@ def unfinished_change(vm: Manifest) -> str | None:
     if found is None or found[1] is None or found[1].healed_by != RESTART:
         return None
     condition, failure = found[0], found[1]
-    message = " ".join(str(condition.get("message") or "").split())
+    message = one_line(condition.get("message"))
     return (
         f"KubeVirt could not {failure.cause} while the guest runs ({failure.reason}: {message}); the guest gets the"
         f" change at its next restart{failure.remedy}"

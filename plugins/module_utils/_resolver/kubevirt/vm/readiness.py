@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from ...api.manifest import Manifest, Progress, condition_of, has_condition
 from ...api.matcher import MATCHER_FIELDS
+from ...api.name_rules import one_line
 from .failures import RACE, RESTART, failure_of
 
 # The run strategy of a VM that does not run.
@@ -158,7 +159,7 @@ def _reason_condition(conditions: dict[str, Manifest]) -> Manifest:
 
 
 def _text(reason: str, condition: Manifest) -> str:
-    message = " ".join(str(condition.get("message") or "").split())
+    message = one_line(condition.get("message"))
     return f"{reason}: {message}" if message else reason
 
 
