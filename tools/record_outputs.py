@@ -31,15 +31,14 @@ def main() -> int:
             "ANSIBLE_LOCALHOST_WARNING": "0",
             "ANSIBLE_INVENTORY_UNPARSED_WARNING": "0",
             "COLUMNS": "80",
-            "PYTHONPATH": str(CHECKOUT / "roles" / "local_cluster" / "files"),
         }
+        launcher = {**environment, "PYTHONPATH": str(CHECKOUT / "roles" / "local_cluster" / "files")}
         cluster = [sys.executable, "-m", "local_cluster"]
         try:
             started = subprocess.run(
-                [*cluster, "start", *place, "--namespace", "shop"], env=environment, check=True, stdout=subprocess.PIPE
+                [*cluster, "start", *place, "--namespace", "shop"], env=launcher, check=True, stdout=subprocess.PIPE
             )
             kubeconfig = f"kubeconfig={json.loads(started.stdout)['kubeconfig']}"
-            environment |= {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
             run = subprocess.run(
                 [str(BIN / "ansible-playbook"), "--diff", str(PLAYBOOK), "-e", kubeconfig],
                 env=environment,
@@ -48,8 +47,7 @@ def main() -> int:
                 text=True,
             )
         finally:
-            environment["PYTHONPATH"] = str(CHECKOUT / "roles" / "local_cluster" / "files")
-            subprocess.run([*cluster, "stop", "--remove", *place], env=environment, check=True, stdout=subprocess.PIPE)
+            subprocess.run([*cluster, "stop", "--remove", *place], env=launcher, check=True, stdout=subprocess.PIPE)
     if run.returncode:
         print(run.stdout)
         return run.returncode
