@@ -22,7 +22,10 @@ SIZE = "spec.template.spec.domain.memory.guest"
 def explicit(namespace: str, name: str, annotations: dict[str, str] | None = None) -> dict[str, Any]:
     """A VM as it is in Git, of the size of the instancetype small."""
     domain = {"devices": {}, "cpu": {"sockets": 1, "cores": 1, "threads": 1}, "memory": {"guest": "2Gi"}}
-    metadata = {"name": name, "namespace": namespace, "labels": {"team": "web"}, "annotations": annotations or {}}
+    metadata: dict[str, Any] = {"name": name, "namespace": namespace, "labels": {"team": "web"}}
+    if annotations:
+        # The manager that declares an empty map owns it, and the API server lets no other one add to it.
+        metadata["annotations"] = annotations
     spec = {"runStrategy": "Halted", "template": {"spec": {"domain": domain}}}
     return {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "metadata": metadata, "spec": spec}
 
