@@ -70,7 +70,7 @@ SECRET = "a-secret-of-mine"
         {"auth-provider": {"name": "oidc", "config": {"client-secret": SECRET, "id-token": "t", "client-id": "me"}}},
     ],
 )
-@pytest.mark.parametrize("more", [{}, {"names": {"no": "list"}}, {"no_such_option": 1}])
+@pytest.mark.parametrize("more", [{}, {"include": ["nothing"]}, {"no_such_option": 1}])
 def test_no_part_of_a_kubeconfig_is_shown(run: Run, user: dict[str, Any], more: dict[str, Any]) -> None:
     kubeconfig = {"users": [{"name": "u", "user": user}]}
     refused = run("virtual_machine_info", Store({}), kubeconfig=kubeconfig, **more)

@@ -111,7 +111,11 @@ def test_a_wrong_label_of_a_catalog(run: Run) -> None:
         ),
         ("virtual_machine", {"tolerations": "x"}, "tolerations[0]: expected a dictionary, found text"),
         ("virtual_machine", {"spec": [1]}, "spec: expected a dictionary, found a list"),
-        ("virtual_machine", {"cloud_init": "secret"}, "cloud_init: expected a dictionary, found text"),
+        (
+            "virtual_machine",
+            {"cloud_init": "secret"},
+            "cloud_init: expected a dictionary, found text; write cloud_init: {user_data: ...}",
+        ),
         (
             "virtual_machine",
             {"volumes": [{"name": "r", "import": {"data_source": "fedora"}}]},

@@ -154,7 +154,7 @@ def _marked(options: Any, spec: Mapping[str, Any]) -> Iterator[str]:
             with suppress(ValueError, RecursionError):
                 yield from _marked(json.loads(options), spec)
         if any(option.get("no_log") for option in spec.values()):
-            yield from (options, *options.split())
+            yield from (options, *(word for word in options.split() if len(word) >= _SHORTEST_PASSWORD))
     elif isinstance(options, dict):
         for name, option in spec.items():
             for key in (name, *option.get("aliases", ())):
@@ -163,12 +163,14 @@ def _marked(options: Any, spec: Mapping[str, Any]) -> Iterator[str]:
                     yield from _scalars(value, {}) if option.get("no_log") else _marked(value, option["options"])
 
 
-def _scalars(value: Any, seen: _Seen) -> Iterator[str]:
+def _scalars(value: Any, seen: _Seen, shortest: int = 1) -> Iterator[str]:
+    """The texts of a secret value. In a dictionary, shorter values than a password are no secrets: 1, x, yes."""
     if isinstance(value, (dict, list)):
         if _is_new(value, _ALL, seen):
+            shortest = _SHORTEST_PASSWORD if isinstance(value, dict) else shortest
             for entry in value.values() if isinstance(value, dict) else value:
-                yield from _scalars(entry, seen)
-    elif value is not None and not isinstance(value, bool) and value != "":
+                yield from _scalars(entry, seen, shortest)
+    elif value is not None and not isinstance(value, bool) and len(str(value)) >= shortest:
         yield str(value)
 
 

@@ -146,10 +146,8 @@ def shape_problems(options: Options, spec: Spec, path: str = "", less_likely: Co
                 yield from _dictionary_problems(f"{place}[{index}]", "", entry, option)
         elif option.get("type") in ("int", "float") and not_finite(value) is not None:
             yield f"{place}: {NOT_FINITE}"
-        elif _is_text(option) and any(
-            isinstance(entry, bool) for entry in (value if isinstance(value, list) else [value])
-        ):
-            yield f"{place}: expected a string, found a boolean{QUOTES}"
+        elif _is_text(option) and (found := _not_a_string(value, option)):
+            yield f"{place}: expected a string, found {found}"
 
 
 def _dictionary_problems(where: str, key: str, value: Any, option: Spec) -> Iterator[str]:
@@ -169,6 +167,21 @@ def _dictionary_problems(where: str, key: str, value: Any, option: Spec) -> Iter
 def _is_text(option: Spec) -> bool:
     """Whether an option takes text. Ansible itself makes `no` and `off` of a boolean if these are choices."""
     return "str" in (option.get("type"), option.get("elements")) and "choices" not in option
+
+
+def _not_a_string(value: Any, option: Spec) -> str | None:
+    """The kind of a value that is no string, with the remedy; None for what Ansible converts as its user means it.
+
+    Ansible gives a dictionary as Python prints it, which cloud-init would ignore without a word.
+    """
+    entries = value if isinstance(value, list) and option.get("type") == "list" else [value]
+    if any(isinstance(entry, bool) for entry in entries):
+        return f"a boolean{QUOTES}"
+    found = next((entry for entry in entries if isinstance(entry, (dict, list))), None)
+    if found is None:
+        return None
+    noun = "a dictionary" if isinstance(found, dict) else "a list"
+    return f"{noun}; write it as text, or use a filter such as to_nice_yaml"
 
 
 def _too_deep(where: str, value: Any) -> str | None:
@@ -207,11 +220,13 @@ def _literal(text: str) -> Any:
 
 
 def _not_a_dictionary(where: str, key: str, value: Any, inner: Spec) -> str:
-    main = next((name for name in ("guest", "name", "data_source") if name in inner), None)
-    if not isinstance(value, (str, int)) or main is None or any(option.get("no_log") for option in inner.values()):
-        kind = {str: "text", list: "a list", bool: "a boolean"}.get(type(value), "a number")
-        return f"{where}: expected a dictionary, found {kind}"
-    return f"{where}: expected a dictionary, found {quoted(value)}; write {key and f'{key}: '}{{{main}: ...}}"
+    main = next((name for name in ("guest", "name", "data_source", "user_data") if name in inner), None)
+    may_be_secret = any(option.get("no_log") for option in inner.values())
+    found = {str: "text", list: "a list", bool: "a boolean"}.get(type(value), "a number")
+    if main is None or isinstance(value, list):
+        return f"{where}: expected a dictionary, found {found}"
+    shown = found if may_be_secret else quoted(value)
+    return f"{where}: expected a dictionary, found {shown}; write {key and f'{key}: '}{{{main}: ...}}"
 
 
 def own_name(key: str, spec: Spec) -> str:

@@ -96,9 +96,10 @@ def test_secret_options_are_found_in_any_shape() -> None:
         "vms": {"type": "list", "options": {"init": {"type": "dict", "options": {"password": {"no_log": True}}}}},
         "name": {"type": "str"},
     }
-    vms = [{"init": {"password": "a"}}, "text", {"init": [{"password": {"b": ["c", 4]}}]}]
+    # The values of a dictionary where a text should stand may be as short as the digits of other results.
+    vms = [{"init": {"password": "a"}}, "text", {"init": [{"password": {"b": ["hunter2", 4]}}]}]
     options = {"api": "k", "headers": [None, True, "", "h"], "vms": vms, "name": "n", "unknown": "u"}
-    assert option_secrets(options, spec) == {"k", "h", "a", "c", "4"}
+    assert option_secrets(options, spec) == {"k", "h", "a", "hunter2"}
 
 
 @pytest.mark.parametrize("text", ['[{"init": {"password": "hunter2"}}]', "[{broken", "name"])
@@ -106,11 +107,7 @@ def test_texts_in_place_of_dictionaries(text: str) -> None:
     suboptions = {"init": {"options": {"password": {"no_log": True}, "user": {}}}}
     spec = {"vms": {"options": suboptions}}
     assert option_secrets({"vms": text}, spec) == ({"hunter2"} if "hunter2" in text else set())
-    assert option_secrets({"vms": [{"init": "password=a user=b"}]}, spec) == {
-        "password=a user=b",
-        "password=a",
-        "user=b",
-    }
+    assert option_secrets({"vms": [{"init": "password=a of b"}]}, spec) == {"password=a of b", "password=a"}
 
 
 def test_secrets_of_a_kubeconfig() -> None:

@@ -57,7 +57,7 @@ SPEC: dict[str, Any] = {
         ({"memory": {"swap": 1.5}}, "memory.swap: expected a dictionary, found a number"),
         ({"memory": {"swap": True}}, "memory.swap: expected a dictionary, found a boolean"),
         # It may be the password.
-        ({"login": "secret"}, "login: expected a dictionary, found text"),
+        ({"login": "secret"}, "login: expected a dictionary, found text; write login: {name: ...}"),
         ({"disks": [{"source": {}}, {"source": "x"}]}, "disks[1].source: expected a dictionary, found text"),
         ({"disks": "root"}, "disks[0]: expected a dictionary, found text"),
         ({"volumes": ["root"]}, "volumes[0]: expected a dictionary, found 'root'; write {name: ...}"),
@@ -69,7 +69,7 @@ SPEC: dict[str, Any] = {
         ({"memory": "{[]: 1}"}, "memory: expected a dictionary, found '{[]: 1}'; write memory: {guest: ...}"),
         ({"memory": "{1}"}, "memory: expected a dictionary, found '{1}'; write memory: {guest: ...}"),
         ({"memory": "guest=4Gi x"}, "memory: expected a dictionary, found 'guest=4Gi x'; write memory: {guest: ...}"),
-        ({"login": "{name: root"}, "login: expected a dictionary, found text"),
+        ({"login": "{name: root"}, "login: expected a dictionary, found text; write login: {name: ...}"),
         ({"volumes": "name=a, nam=b"}, "volumes[1].nam: unknown option; did you mean name?"),
         ({"volumes": ["{name: a}"]}, "volumes[0]: expected a dictionary, found '{name: a}'; write {name: ...}"),
     ],
@@ -86,13 +86,18 @@ def test_number_options_reject_infinity(value: Any) -> None:
     assert shape_problem({"name": "inf"}, SPEC) is None
 
 
-def test_text_options_reject_yaml_booleans() -> None:
-    for options, place in (
-        ({"name": False}, "name"),
-        ({"users": ["a", True]}, "users"),
-        ({"memory": {"guest": False}}, "memory.guest"),
+def test_text_options_reject_other_types() -> None:
+    quotes, filters = "put it in quotes", "write it as text, or use a filter such as to_nice_yaml"
+    for options, problem in (
+        ({"name": False}, f"name: expected a string, found a boolean; {quotes}"),
+        ({"users": ["a", True]}, f"users: expected a string, found a boolean; {quotes}"),
+        ({"memory": {"guest": False}}, f"memory.guest: expected a string, found a boolean; {quotes}"),
+        ({"name": {"first": "a"}}, f"name: expected a string, found a dictionary; {filters}"),
+        ({"name": ["a"]}, f"name: expected a string, found a list; {filters}"),
+        ({"users": ["a", {"name": "b"}]}, f"users: expected a string, found a dictionary; {filters}"),
+        ({"memory": {"guest": ["4Gi"]}}, f"memory.guest: expected a string, found a list; {filters}"),
     ):
-        assert shape_problem(options, SPEC) == f"{place}: expected a string, found a boolean; put it in quotes"
+        assert shape_problem(options, SPEC) == problem
     # Ansible knows which of the choices it is.
     assert shape_problem({"preflight": False}, SPEC) is None
 
