@@ -180,8 +180,8 @@ def _not_a_string(value: Any, option: Spec) -> str | None:
     found = next((entry for entry in entries if isinstance(entry, (dict, list))), None)
     if found is None:
         return None
-    noun = "a dictionary" if isinstance(found, dict) else "a list"
-    return f"{noun}; write it as text, or use a filter such as to_nice_yaml"
+    remedy = "; write it as text" + (", or use a filter such as to_nice_yaml" if option.get("no_log") else "")
+    return ("a dictionary" if isinstance(found, dict) else "a list") + remedy
 
 
 def _too_deep(where: str, value: Any) -> str | None:

@@ -87,15 +87,19 @@ def test_number_options_reject_infinity(value: Any) -> None:
 
 
 def test_text_options_reject_other_types() -> None:
-    quotes, filters = "put it in quotes", "write it as text, or use a filter such as to_nice_yaml"
+    quotes, text = "put it in quotes", "write it as text"
     for options, problem in (
         ({"name": False}, f"name: expected a string, found a boolean; {quotes}"),
         ({"users": ["a", True]}, f"users: expected a string, found a boolean; {quotes}"),
         ({"memory": {"guest": False}}, f"memory.guest: expected a string, found a boolean; {quotes}"),
-        ({"name": {"first": "a"}}, f"name: expected a string, found a dictionary; {filters}"),
-        ({"name": ["a"]}, f"name: expected a string, found a list; {filters}"),
-        ({"users": ["a", {"name": "b"}]}, f"users: expected a string, found a dictionary; {filters}"),
-        ({"memory": {"guest": ["4Gi"]}}, f"memory.guest: expected a string, found a list; {filters}"),
+        ({"name": {"first": "a"}}, f"name: expected a string, found a dictionary; {text}"),
+        ({"name": ["a"]}, f"name: expected a string, found a list; {text}"),
+        ({"users": ["a", {"name": "b"}]}, f"users: expected a string, found a dictionary; {text}"),
+        ({"memory": {"guest": ["4Gi"]}}, f"memory.guest: expected a string, found a list; {text}"),
+        (
+            {"login": {"password": {"a": "b"}}},
+            f"login.password: expected a string, found a dictionary; {text}, or use a filter such as to_nice_yaml",
+        ),
     ):
         assert shape_problem(options, SPEC) == problem
     # Ansible knows which of the choices it is.
