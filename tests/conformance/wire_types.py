@@ -26,7 +26,7 @@ _PREFIX = re.compile(r"(\*|\[\]|map\[string\])*")
 
 
 def pairs(go_types: GoTypes, types: dict[str, Any], plain: Any) -> dict[str, str]:
-    """The type in `fields` for each Go type that the roots reach.
+    """The type in `fields` for each Go type that the roots reach; `any` for one that stays as it is.
 
     types: schema.TYPES. plain: schema.field_type.
     """
@@ -38,9 +38,11 @@ def pairs(go_types: GoTypes, types: dict[str, Any], plain: Any) -> dict[str, str
             continue
         result[go_name] = name
         for field in go_types[go_name]:
-            declaration = types.get(name, {}).get(field["json"])
+            declaration = "any" if name == "any" else types.get(name, {}).get(field["json"])
             if declaration is not None and "ref" in field:
-                queue.append((field["ref"], _bare(plain(declaration))))
+                below = _bare(plain(declaration))
+                # A type that is read somewhere counts, although it stays as it is elsewhere.
+                queue.insert(0 if below == "any" else len(queue), (field["ref"], below))
     return result
 
 

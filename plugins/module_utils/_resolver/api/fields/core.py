@@ -1,4 +1,6 @@
-_POLICY = {"kind": "string", "apiVersion": "string", "metadata": "ObjectMeta", "spec": "any!"}
+# The fields of every object of the API.
+OBJECT = {"kind": "string", "apiVersion": "string", "metadata": "ObjectMeta"}
+_POLICY = {**OBJECT, "spec": "any!"}
 
 _POD_AFFINITY = {
     "requiredDuringSchedulingIgnoredDuringExecution": "[]PodAffinityTerm",
@@ -6,6 +8,8 @@ _POD_AFFINITY = {
 }
 
 TYPES = {
+    # A struct without fields: its presence says all.
+    "Empty": {},
     "ObjectMeta": {
         "name": "string",
         "generateName": "string",

@@ -1,5 +1,7 @@
+from .core import OBJECT
+
 # The objects around these specs; their other kinds of CDI have no types here, and are compared as they are written.
-_OBJECT = {"kind": "string", "apiVersion": "string", "metadata": "ObjectMeta", "status": "any"}
+_OBJECT = {**OBJECT, "status": "any"}
 
 TYPES = {
     "DataVolume": {**_OBJECT, "spec": "DataVolumeSpec!"},
@@ -33,8 +35,8 @@ TYPES = {
         "gcs": "*DataVolumeSourceGCS",
         "registry": "*DataVolumeSourceRegistry",
         "pvc": "*DataVolumeSourcePVC",
-        "upload": "*DataVolumeSourceUpload",
-        "blank": "*DataVolumeBlankImage",
+        "upload": "*Empty",
+        "blank": "*Empty",
         "imageio": "*DataVolumeSourceImageIO",
         "vddk": "*DataVolumeSourceVDDK",
         "snapshot": "*DataVolumeSourceSnapshot",
@@ -58,8 +60,6 @@ TYPES = {
     },
     "PlatformOptions": {"architecture": "string"},
     "DataVolumeSourcePVC": {"namespace": "string!", "name": "string!"},
-    "DataVolumeSourceUpload": {},
-    "DataVolumeBlankImage": {},
     "DataVolumeSourceImageIO": {
         "url": "string!",
         "diskId": "string!",

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from .core import OBJECT
+
 TYPES: dict[str, dict[str, Any]] = {
-    "VirtualMachineInstancetype": {
-        "kind": "string",
-        "apiVersion": "string",
-        "metadata": "ObjectMeta",
-        "spec": "VirtualMachineInstancetypeSpec!",
-    },
+    "VirtualMachineInstancetype": {**OBJECT, "spec": "VirtualMachineInstancetypeSpec!"},
     "VirtualMachineInstancetypeSpec": {
         "nodeSelector": ("map[string]string", {"empty": "undeclared"}),
         "schedulerName": "string",
@@ -41,12 +38,7 @@ TYPES: dict[str, dict[str, Any]] = {
         "overcommitPercent": "int",
         "maxGuest": "*Quantity",
     },
-    "VirtualMachinePreference": {
-        "kind": "string",
-        "apiVersion": "string",
-        "metadata": "ObjectMeta",
-        "spec": "VirtualMachinePreferenceSpec!",
-    },
+    "VirtualMachinePreference": {**OBJECT, "spec": "VirtualMachinePreferenceSpec!"},
     "VirtualMachinePreferenceSpec": {
         "clock": "*ClockPreferences",
         "cpu": "*CPUPreferences",
@@ -90,11 +82,11 @@ TYPES: dict[str, dict[str, Any]] = {
         "preferredDiskIO": "DiskIO",
         "preferredDiskBlockSize": "*BlockSize",
         "preferredInterfaceModel": "InterfaceModel",
-        "preferredRng": "*Rng",
+        "preferredRng": "*Empty",
         "preferredBlockMultiQueue": "*bool",
         "preferredNetworkInterfaceMultiQueue": "*bool",
         "preferredTPM": "*TPMDevice",
-        "preferredInterfaceMasquerade": "*InterfaceMasquerade",
+        "preferredInterfaceMasquerade": "*Empty",
         "preferredPanicDeviceModel": ("*PanicDeviceModel", {"since": "1.6"}),
         "preferredVideoType": ("*VideoType", {"since": "1.9"}),
     },
