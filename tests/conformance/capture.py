@@ -90,7 +90,7 @@ def _reference(state: _Capture, matcher_field: MatcherField, matcher: Json) -> G
 
 def _create(state: _Capture, matcher_field: MatcherField, matcher: Json) -> Creation:
     """Creates the revision of the live object, or reuses an existing one with the same spec. Returns its name."""
-    if state.release.storing_needs_kind and "kind" not in matcher:
+    if not state.release.has("1.7") and "kind" not in matcher:
         raise unexpected_kind(matcher_field, matcher)
     live = named_object(matcher_field, matcher, namespace_of(state.vm), state.lookup)
     manifest = revision_store.controller_revision(state.vm, live, state.release)

@@ -54,7 +54,6 @@ class Release(NamedTuple):
     crashes_without_matcher: virt-controller crashes when a VM starts whose status names the captured revision of a
     matcher that it no longer has; patches of 2026 do not (KubeVirt issue 16071).
     checks_captured_name: a captured revision counts only if labelled with the matcher's name.
-    storing_needs_kind: no revision is stored for a matcher without kind.
     reads_old_revisions: revisions of v1alpha1 and v1alpha2 are read.
     serves_old_versions: instancetypes and preferences may be written as v1alpha1 and v1alpha2.
 
@@ -92,7 +91,6 @@ class Release(NamedTuple):
     captures_in_status: bool = True
     crashes_without_matcher: bool = False
     checks_captured_name: bool = True
-    storing_needs_kind: bool = False
     reads_old_revisions: bool = False
     serves_old_versions: bool = False
 
@@ -141,7 +139,6 @@ _BEFORE: Final[Mapping[str, Mapping[str, Any]]] = {
         "named_and_inferred": "{field} should not be provided when InferFromVolume is used within the {matcher}",
         "named_and_inferred_type": "FieldValueNotFound",
         "takes_architecture_of_sources": False,
-        "storing_needs_kind": True,
         "reads_old_revisions": True,
         "replaces_volumes": True,
     },

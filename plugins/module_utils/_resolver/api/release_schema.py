@@ -8,7 +8,6 @@ unknown fields.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -39,85 +38,62 @@ class Field(NamedTuple):
     expression: str
 
 
-def fields(expression: str, value: Any, path: str = "") -> Iterator[Field]:
+def fields(expression: str, value: Any, path: str = "", release: Release = NEWEST) -> list[Field]:
     """The fields of a value at every depth, except inside of unknown ones, with paths such as ``gpus[0].claimName``."""
-    # Thousands of VMs have hundreds of fields each, so a field takes as few steps as possible.
-    remaining = list(_fields_of(schema.bare(expression), value, path))[::-1]
-    while remaining:
-        field = remaining.pop()
-        yield field
-        if field.expression and isinstance(field.value, (dict, list)):
-            remaining += list(_fields_of(field.expression, field.value, field.path))[::-1]
+    found: list[Field] = []
+    _add_fields(found, schema.bare(expression), value, path, release)
+    return found
 
 
-def _fields_of(expression: str, value: Any, path: str) -> Iterator[Field]:
-    """The fields of an object, or the entries of a list. expression: without marks."""
-    if isinstance(value, dict):
-        if expression in schema.TYPES:
-            known = _known_fields(expression, NEWEST)
-            prefix = f"{path}." if path else ""
-            for name, entry in value.items():
-                yield Field(f"{prefix}{name}", expression, name, entry, known.get(name, ""))
-    elif isinstance(value, list) and expression.startswith("[]"):
+def _add_fields(found: list[Field], expression: str, value: Any, path: str, release: Release) -> None:
+    prefix = f"{path}." if path and isinstance(value, dict) else path
+    for name, entry, below in _contents(expression, value, release):
+        field_path = f"{prefix}{name}"
+        found.append(Field(field_path, expression, name, entry, below))
+        if below and isinstance(entry, (dict, list)):
+            _add_fields(found, below, entry, field_path, release)
+
+
+def _contents(expression: str, value: Any, release: Release) -> list[tuple[str, Any, str]]:
+    """Name, value and type of the fields of an object or the entries of a list; "" for the type of an unknown field.
+
+    expression: without marks.
+    """
+    if isinstance(value, dict) and expression in schema.TYPES:
+        known = _known_fields(expression, release)
+        return [(name, entry, known.get(name, "")) for name, entry in value.items()]
+    if isinstance(value, list) and expression.startswith("[]"):
         below = schema.bare(expression[2:])
-        for index, entry in enumerate(value):
-            yield Field(f"{path}[{index}]", expression, f"[{index}]", entry, below)
+        return [(f"[{index}]", entry, below) for index, entry in enumerate(value)]
+    return []
 
 
 @cache
 def _known_fields(type_name: str, release: Release) -> dict[str, str]:
     """The fields of a type that a release knows, and their types."""
-    later = _later_fields(type_name, release)
     return {
         name: schema.bare(schema.field_type(declaration))
-        for name, declaration in schema.TYPES[type_name].items()
-        if name not in later
+        for name, declaration in schema.TYPES.get(type_name, {}).items()
+        if _is_known(schema.field_notes(declaration), release)
     }
 
 
-def unknown(expression: str, value: Any, release: Release, path: str = "") -> Iterator[Field]:
+def unknown(expression: str, value: Any, release: Release, path: str = "") -> list[Field]:
     """The fields that the release does not know."""
-    return iter(_unknown(schema.bare(expression), value, release, path))
-
-
-def _unknown(expression: str, value: Any, release: Release, path: str) -> list[Field]:
-    """See `unknown`. expression: without marks. Only what contains others is followed."""
-    found: list[Field] = []
-    if isinstance(value, dict) and expression in schema.TYPES:
-        known = _known_fields(expression, release)
-        for name, entry in value.items():
-            below = known.get(name)
-            if below is None:
-                found.append(Field(f"{path}.{name}" if path else name, expression, name, entry, ""))
-            elif entry and isinstance(entry, (dict, list)):
-                found += _unknown(below, entry, release, f"{path}.{name}" if path else name)
-    elif isinstance(value, list) and expression.startswith("[]"):
-        below = schema.bare(expression[2:])
-        if below in schema.TYPES or below.startswith("[]"):
-            for index, entry in enumerate(value):
-                found += _unknown(below, entry, release, f"{path}[{index}]")
-    return found
+    return [field for field in fields(expression, value, path, release) if not field.expression]
 
 
 def without_unknown_fields(expression: str, value: Any, release: Release) -> Any:
     """The value without unknown fields. A value of a wrong shape stays, for schema.canonical to reject."""
-    return _without_unknown(schema.bare(expression), value, release) if isinstance(value, (dict, list)) else value
-
-
-def _without_unknown(expression: str, value: Any, release: Release) -> Any:
-    """See `without_unknown_fields`. expression: without marks. value: an object or a list."""
+    expression = schema.bare(expression)
     if isinstance(value, dict) and expression in schema.TYPES:
-        known = _known_fields(expression, release)
         return {
-            name: _without_unknown(known[name], entry, release) if isinstance(entry, (dict, list)) else entry
-            for name, entry in value.items()
-            if name in known
+            name: without_unknown_fields(below, entry, release) if isinstance(entry, (dict, list)) else entry
+            for name, entry, below in _contents(expression, value, release)
+            if below
         }
     if isinstance(value, list) and expression.startswith("[]"):
-        below = schema.bare(expression[2:])
-        return [
-            _without_unknown(below, entry, release) if isinstance(entry, (dict, list)) else entry for entry in value
-        ]
+        return [without_unknown_fields(expression[2:], entry, release) for entry in value]
     return value
 
 
@@ -128,47 +104,36 @@ def missing_fields(expression: str, spec: Any, release: Release, scalars: bool) 
     required: by KubeVirt's CustomResourceDefinitions, but not by virt-api, whose OpenAPI
     has defaults for them.
     """
-    return _missing(schema.bare(expression), spec, release, "spec", scalars)
-
-
-def _missing(expression: str, value: Any, release: Release, path: str, scalars: bool) -> list[str]:
-    """See `missing_fields`. expression: a type without marks. path: the position of the value."""
-    found: list[str] = []
-    if isinstance(value, dict) and expression in schema.TYPES:
-        for name, scalar in _required(expression, release):
-            if value.get(name) is None and (scalars or not scalar):
-                found.append(f"{path}.{name}")
-        known = _known_fields(expression, release)
-        for name, entry in value.items():
-            if name in known and isinstance(entry, (dict, list)):
-                found += _missing(known[name], entry, release, f"{path}.{name}", scalars)
-    elif isinstance(value, list) and expression.startswith("[]"):
-        below = schema.bare(expression[2:])
-        for index, entry in enumerate(value):
-            if entry is None:
-                found.append(f"{path}[{index}]")
-            elif isinstance(entry, (dict, list)):
-                found += _missing(below, entry, release, f"{path}[{index}]", scalars)
-    return found
+    missing = []
+    root = Field("spec", "", "", spec, schema.bare(expression))
+    for field in (root, *fields(expression, spec, "spec", release)):
+        if isinstance(field.value, dict):
+            missing += [
+                f"{field.path}.{name}"
+                for name, scalar in _required(field.expression, release)
+                if field.value.get(name) is None and (scalars or not scalar)
+            ]
+        elif field.value is None and field.type_name.startswith("[]"):
+            missing.append(field.path)
+    return missing
 
 
 @cache
 def _required(type_name: str, release: Release) -> tuple[tuple[str, bool], ...]:
     """The required fields of a type, and whether each is a text, a number or a truth value."""
     return tuple(
-        (name, schema.field_type(declaration).rstrip("!") in _SCALARS)
-        for name, declaration in schema.TYPES.get(type_name, {}).items()
+        (name, expression in _SCALARS)
+        for name, expression in _known_fields(type_name, release).items()
         if is_required(type_name, name, release)
     )
 
 
 def is_required(type_name: str, name: str, release: Release = NEWEST) -> bool:
     """Whether an object without the field is rejected."""
-    if not has_field(type_name, name, release):
-        return False
     declaration = schema.TYPES[type_name][name]
     always_written = schema.field_type(declaration).endswith("!") and (type_name, name) not in _OPTIONAL
-    return always_written or _is_before(schema.field_notes(declaration).get("written_until"), release)
+    written = always_written or _is_before(schema.field_notes(declaration).get("written_until"), release)
+    return written and has_field(type_name, name, release)
 
 
 _SCALARS: Final = frozenset({"string", "bool", *schema.INTEGERS})
@@ -180,53 +145,29 @@ _OPTIONAL: Final = frozenset(
 
 def _fill(expression: str, value: Any, original: Any, release: Release) -> None:
     """Adds the zero values that newer releases omit to a canonical value. original: the value as declared."""
-    for name, (notes, zero) in _written_when_empty(schema.bare(expression)).items():
-        if not has_field(expression, name, release):
-            continue
-        if _is_before(notes.get("written_until"), release) or (
-            _is_before(notes.get("kept_until"), release) and original.get(name) is not None
-        ):
+    expression = schema.bare(expression)
+    for name, zero, if_declared in _written_when_empty(expression, release):
+        if not if_declared or original.get(name) is not None:
             value.setdefault(name, zero)
-    originals = {name: entry for name, entry, _range in _entries(expression, original)}
-    for name, entry, below in _entries(expression, value):
+    originals = {name: entry for name, entry, _below in _contents(expression, original, release)}
+    for name, entry, below in _contents(expression, value, release):
         _fill(below, entry, originals.get(name) or {}, release)
 
 
 @cache
-def _written_when_empty(type_name: str) -> dict[str, tuple[dict[str, str], Any]]:
-    """Notes and zero value of a type's fields that older releases write even if they are empty."""
-    return {
-        name: (schema.field_notes(declaration), "" if schema.field_type(declaration) == "string" else 0)
-        for name, declaration in schema.TYPES.get(type_name, {}).items()
-        if schema.field_notes(declaration).keys() & {"written_until", "kept_until"}
-    }
-
-
-def _entries(expression: str, value: Any) -> Iterator[tuple[str, Any, str]]:
-    """Name, value and type expression of the contents of an object or a list; "" for a field that no release knows."""
-    expression = schema.bare(expression)
-    if isinstance(value, dict) and expression in schema.TYPES:
-        declarations = schema.TYPES[expression]
-        for name, entry in value.items():
-            yield name, entry, schema.field_type(declarations[name]) if name in declarations else ""
-    elif isinstance(value, list) and expression.startswith("[]"):
-        for index, entry in enumerate(value):
-            yield f"[{index}]", entry, expression[2:]
+def _written_when_empty(type_name: str, release: Release) -> list[tuple[str, Any, bool]]:
+    """The fields of a type that a release writes even if they are empty: name, zero value, whether only if declared."""
+    return [
+        (name, "" if expression == "string" else 0, not _is_before(notes.get("written_until"), release))
+        for name, expression in _known_fields(type_name, release).items()
+        for notes in [schema.field_notes(schema.TYPES[type_name][name])]
+        if any(_is_before(notes.get(note), release) for note in ("written_until", "kept_until"))
+    ]
 
 
 def has_field(expression: str, name: str, release: Release) -> bool:
     """Whether a release knows the field of a type."""
-    return name not in _later_fields(schema.bare(expression), release)
-
-
-@cache
-def _later_fields(type_name: str, release: Release) -> frozenset[str]:
-    """The fields of a type that only newer releases know."""
-    return frozenset(
-        name
-        for name, declaration in schema.TYPES.get(type_name, {}).items()
-        if not _is_known(schema.field_notes(declaration), release)
-    )
+    return name in _known_fields(schema.bare(expression), release)
 
 
 def _is_known(notes: dict[str, str], release: Release) -> bool:

@@ -76,7 +76,6 @@ def test_releases_differ_only_in_recorded_changes() -> None:
         "sets_matcher_kind",
         "named_and_inferred",
         "named_and_inferred_type",
-        "storing_needs_kind",
         "takes_architecture_of_sources",
         "reads_old_revisions",
         "replaces_volumes",
