@@ -123,44 +123,24 @@ class _Mode(NamedTuple):
 _CANONICAL: Final = _Mode(fill=True, unknown="drop")
 _DECLARED: Final = _Mode(fill=False, unknown="keep")
 
-_DROP: Final[_Reader] = (None, lambda _value: _EMPTY)
-_KEEP: Final[_Reader] = (None, lambda value: value)
+
+def _field_reader(type_name: str, name: str, mode: _Mode) -> _Reader:
+    declaration = TYPES[type_name][name]
+    expression = field_type(declaration)
+    keeps_empty = mode.fill if "empty" in field_notes(declaration) else expression.endswith("!")
+    reader = _reader(expression.rstrip("!"), keeps_empty, mode)
+    check = mode.checks.fields.get((type_name, name)) if mode.checks is not None else None
+    return reader if check is None else (None, _with_check(reader[1], check))
 
 
-class _Readers:
-    """The readers of a type's fields by name, each made on first use, because most of an API is never used.
-
-    cache: the functions made so far; a plain dict, which Python reads faster than a class derived from it.
-    """
-
-    def __init__(self, type_name: str, mode: _Mode) -> None:
-        self.cache: dict[str, _Reader] = {}
-        self._type_name = type_name
-        self._declarations = TYPES[type_name]
-        self._mode = mode
-
-    def make(self, name: str) -> _Reader:
-        """Does not store the reader of an unknown field, because their number is unlimited."""
-        if name not in self._declarations:
-            return self._unknown(name)
-        expression = field_type(self._declarations[name])
-        undeclared = "empty" in field_notes(self._declarations[name])
-        keeps_empty = self._mode.fill if undeclared else expression.endswith("!")
-        reader = _reader(expression.rstrip("!"), keeps_empty, self._mode)
-        checks = self._mode.checks
-        check = checks.fields.get((self._type_name, name)) if checks is not None else None
-        reader = self.cache[name] = reader if check is None else (None, _with_check(reader[1], check))
-        return reader
-
-    def _unknown(self, name: str) -> _Reader:
-        if self._mode.unknown == "refuse":
-            hint = did_you_mean(name, self._declarations)
-            more = (
-                f"{' Otherwise' if hint.endswith('?') else '; or'} set accept_unknown_fields if a newer"
-                " KubeVirt has the field"
-            )
-            raise FieldError("", f"unknown field{hint}{more}")
-        return _KEEP if self._mode.unknown == "keep" else _DROP
+def _unknown_reader(type_name: str, name: str, mode: _Mode) -> _Reader:
+    if mode.unknown == "refuse":
+        hint = did_you_mean(name, TYPES[type_name])
+        otherwise = " Otherwise" if hint.endswith("?") else "; or"
+        raise FieldError(
+            "", f"unknown field{hint}{otherwise} set accept_unknown_fields if a newer KubeVirt has the field"
+        )
+    return (None, lambda value: value if mode.unknown == "keep" else _EMPTY)
 
 
 def _with_check(read: Convert, check: Check) -> Convert:
@@ -179,10 +159,17 @@ def _with_check(read: Convert, check: Check) -> Convert:
 @cache
 def _converter(type_name: str, mode: _Mode) -> Convert:
     """A function that reads a Go struct."""
-    readers = _Readers(type_name, mode)
-    cache, make = readers.cache, readers.make
-    zeros, types = _always_written(TYPES[type_name]) if mode.fill else ({}, {})
-    structs = [(name, _maker(struct, mode)) for name, struct in types.items()]
+    declarations = TYPES[type_name]
+    # Each is made on first use, because most of an API is never used; a plain dict is the fastest to read.
+    readers: dict[str, _Reader] = {}
+    zeros, types = _always_written(declarations) if mode.fill else ({}, {})
+    structs = [(name, partial(_converter(struct, mode), {})) for name, struct in types.items()]
+
+    def make(name: str) -> _Reader:
+        if name not in declarations:
+            # Not kept: the number of unknown fields is unlimited.
+            return _unknown_reader(type_name, name, mode)
+        return readers.setdefault(name, _field_reader(type_name, name, mode))
 
     # The resolver spends nearly all its time here, so a field takes as few steps as possible.
     def convert(value: Value) -> Value:
@@ -196,7 +183,7 @@ def _converter(type_name: str, mode: _Mode) -> Convert:
                     if entry is None:
                         continue
                     try:
-                        as_is, read = cache[name]
+                        as_is, read = readers[name]
                     except KeyError:
                         as_is, read = make(name)
                     if entry.__class__ is as_is and entry:
@@ -207,20 +194,13 @@ def _converter(type_name: str, mode: _Mode) -> Convert:
                         result[name] = entry
             except FieldError as error:
                 raise error.with_parent(name) from None
-        if structs:
-            for name, make_empty in structs:
-                if name not in result:
-                    result[name] = make_empty()
+        for name, make_empty in structs:
+            if name not in result:
+                result[name] = make_empty()
         return result
 
     check = mode.checks.types.get(type_name) if mode.checks is not None else None
     return convert if check is None else _with_check(convert, check)
-
-
-def _maker(type_name: str, mode: _Mode) -> Callable[[], Value]:
-    """A function that makes an empty object of the type."""
-    zeros, types = _always_written(TYPES[type_name])
-    return partial(_converter(type_name, mode), {}) if types else zeros.copy
 
 
 def _always_written(declarations: dict[str, Any]) -> tuple[dict[str, Value], dict[str, str]]:
@@ -387,7 +367,7 @@ _SCALARS: Final[dict[str, Convert]] = {
     "Quantity": _quantity,
     "IntOrString": _int_or_string,
     "Time": _string,
-    "any": _KEEP[1],
+    "any": lambda value: value,
 }
 
 
