@@ -1,6 +1,6 @@
 """Reconciles a declared VM with the fields that KubeVirt itself has written to its spec.
 
-Undeclared values always stay. `REWRITES` says which declared ones stay or return.
+Undeclared values always stay. `REWRITES` says which declared ones return.
 """
 
 from __future__ import annotations
@@ -45,85 +45,36 @@ ALWAYS: Final = "always"
 class Rewrite(NamedTuple):
     """A part of the spec of VMs that KubeVirt writes by itself.
 
-    cause: the event that makes KubeVirt write. fields: the written fields, or their parents. managers: the field
-    managers that own the fields then; none if admission writes them, since the declaring manager keeps its share.
-    second_run: the effect of the same declaration on them. taken_back: whether a changed declaration takes the fields
-    back without force_conflicts: IF_SEEN if the plan saw the owner, so that a concurrent change is not lost.
-    annotation: marks the VMs that the rewrite concerns; "" for all. remedy: the addition to the error of a conflict.
+    fields: the written fields, or their parents. managers: the field managers that own the fields then. taken_back:
+    whether a changed declaration takes the fields back without force_conflicts: IF_SEEN if the plan saw the owner, so
+    that a concurrent change is not lost. annotation: marks the VMs that the rewrite concerns; "" for all. remedy: the
+    addition to the error of a conflict.
     """
 
-    cause: str
     fields: tuple[Field, ...]
     managers: frozenset[str]
-    second_run: str
     taken_back: str = NEVER
     annotation: str = ""
     remedy: str = ""
 
 
-# The first that fits decides.
+# The first that fits decides. All else that KubeVirt writes is never taken back: expansions, captured revisions, and
+# recorded hardware. Admission writes for the declaring manager, which keeps its share.
 REWRITES: Final = (
+    # A snapshot is restored into the VM. The declared disks are those before the restore.
     Rewrite(
-        "a snapshot is restored into the VM",
         (("spec", "dataVolumeTemplates"), _VMI),
         frozenset({CONTROLLER}),
-        "a conflict where values differ: the declared disks are those before the restore",
         annotation=_RESTORED,
         remedy="a snapshot was restored into the VM: declare what it has now, such as its new disks",
     ),
-    Rewrite(
-        "somebody starts or stops the VM, or it starts paused",
-        (RUN_STRATEGY, RUNNING),
-        frozenset({API, CONTROLLER}),
-        "a declared run strategy is written again",
-        ALWAYS,
-    ),
-    Rewrite(
-        "an interface with the state absent is unplugged",
-        (INTERFACES, NETWORKS),
-        frozenset({CONTROLLER}),
-        "unchanged: what is gone is absent",
-        IF_SEEN,
-    ),
-    Rewrite(
-        "somebody plugs in or removes a volume, or dumps the memory",
-        (VOLUMES, DISKS),
-        # Up to KubeVirt 1.8 virt-controller carries out the request, unless volumes are plugged declaratively.
-        frozenset({API, CONTROLLER}),
-        "unchanged: the plugged volume stays, with a warning; a removed volume is declared again",
-        IF_SEEN,
-    ),
-    Rewrite(
-        "the cluster's reference policy expands the VM",
-        (("spec",),),
-        frozenset({CONTROLLER}),
-        "unchanged where the expansion contains the declared value",
-    ),
-    Rewrite(
-        "up to KubeVirt 1.4, a revision is captured",
-        (("spec", "instancetype", "revisionName"), ("spec", "preference", "revisionName")),
-        frozenset({CONTROLLER}),
-        "a declared revision is kept by KubeVirt",
-    ),
-    Rewrite(
-        "the guest's hardware is recorded",
-        (_PCI_TOPOLOGY, _UUID),
-        frozenset({CONTROLLER}),
-        "declared values are kept by KubeVirt",
-    ),
-    Rewrite(
-        "admission infers matchers and fills in defaults",
-        (
-            ("spec", "instancetype"),
-            ("spec", "preference"),
-            (*_VMI, "architecture"),
-            (*_VMI, "domain", "firmware"),
-            (*_VMI, "domain", "machine"),
-            (*_VMI, "domain", "resources"),
-        ),
-        frozenset(),
-        "unchanged: an inferred matcher counts as the declared one",
-    ),
+    # Somebody starts or stops the VM, or it starts paused. A declared run strategy is written again.
+    Rewrite((RUN_STRATEGY, RUNNING), frozenset({API, CONTROLLER}), ALWAYS),
+    # An interface with the state absent is unplugged.
+    Rewrite((INTERFACES, NETWORKS), frozenset({CONTROLLER}), IF_SEEN),
+    # Somebody plugs in or removes a volume, or dumps the memory. A plugged volume stays, with a warning; a removed one
+    # is declared again. Up to KubeVirt 1.8 virt-controller may carry out the request.
+    Rewrite((VOLUMES, DISKS), frozenset({API, CONTROLLER}), IF_SEEN),
 )
 
 WITHOUT_EXPANSION: Final = frozenset({RUN_STRATEGY, RUNNING, VOLUMES, _PCI_TOPOLOGY, _UUID})
@@ -159,7 +110,7 @@ def _rewrite(manager: str, field: Field, live: Manifest) -> Rewrite | None:
             rewrite
             for rewrite in REWRITES
             if manager in rewrite.managers
-            and any(field[: len(written)] == written for written in rewrite.fields)
+            and any(managed_fields.is_inside(field, written) for written in rewrite.fields)
             and _applies_to(rewrite, live)
         ),
         None,
