@@ -17,12 +17,22 @@ Field = tuple[str, ...]
 _IDENTITY = {(), ("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace")}
 
 
+def is_inside(field: Field, parent: Field) -> bool:
+    """Whether a field is another field or a part of it."""
+    return field[: len(parent)] == parent
+
+
 def leaf_fields(manifest: dict[str, Any]) -> dict[Field, Any]:
     """The fields that a manifest declares: its leaves, except the identity of the object."""
     fields = leaves(manifest)
     for path in _IDENTITY:
         fields.pop(path, None)
     return fields
+
+
+def entries(live: dict[str, Any]) -> list[dict[str, Any]]:
+    """The managed fields of an object outside its status: an entry for each manager and type of request."""
+    return [entry for entry in (live.get("metadata") or {}).get("managedFields") or [] if not entry.get("subresource")]
 
 
 def applied_fields(live: dict[str, Any], manager: str) -> set[Field] | None:
@@ -37,20 +47,17 @@ def updated_fields(live: dict[str, Any], manager: str) -> set[Field]:
 
 def changed_at(live: dict[str, Any]) -> str:
     """When an object last changed outside its status; without managed fields, when it was created. "" if unknown."""
-    metadata = live.get("metadata") or {}
-    times = [
-        str(entry.get("time") or "") for entry in metadata.get("managedFields") or [] if not entry.get("subresource")
-    ]
+    created = (live.get("metadata") or {}).get("creationTimestamp")
     # RFC 3339 in UTC, as API servers write it: texts sort like times.
-    return max([*times, str(metadata.get("creationTimestamp") or "")])
+    return max(str(time or "") for time in (created, *(entry.get("time") for entry in entries(live))))
 
 
 def fields_of_others(live: dict[str, Any], manager: str) -> list[tuple[str, set[Field]]]:
     """The fields outside the status that other managers own: (manager, fields)."""
     return [
         (str(entry.get("manager")), _fields(entry.get("fieldsV1") or {}))
-        for entry in live.get("metadata", {}).get("managedFields") or []
-        if entry.get("manager") != manager and not entry.get("subresource")
+        for entry in entries(live)
+        if entry.get("manager") != manager
     ]
 
 
@@ -58,21 +65,23 @@ def applying_managers(live: dict[str, Any], manager: str) -> list[str]:
     """The other managers that declare fields of an object by server-side apply."""
     return [
         str(entry.get("manager"))
-        for entry in live.get("metadata", {}).get("managedFields") or []
-        if entry.get("operation") == "Apply" and entry.get("manager") != manager and not entry.get("subresource")
+        for entry in entries(live)
+        if entry.get("operation") == "Apply" and entry.get("manager") != manager
     ]
 
 
 def owners(managers: Iterable[tuple[str, set[Field]]], field: Field) -> tuple[str, ...]:
     """The managers (see `fields_of_others`) that own a field, a part of it, or a parent of it."""
     return tuple(
-        sorted({name for name, fields in managers if any(own[: len(field)] == field[: len(own)] for own in fields)})
+        sorted(
+            {name for name, fields in managers if any(is_inside(own, field) or is_inside(field, own) for own in fields)}
+        )
     )
 
 
 def _managed(live: dict[str, Any], manager: str, operation: str) -> set[Field] | None:
-    for entry in live.get("metadata", {}).get("managedFields") or []:
-        if entry.get("manager") == manager and entry.get("operation") == operation and not entry.get("subresource"):
+    for entry in entries(live):
+        if (entry.get("manager"), entry.get("operation")) == (manager, operation):
             return _fields(entry.get("fieldsV1") or {})
     return None
 
@@ -105,14 +114,10 @@ def undeclared(owned_fields: set[Field], desired: dict[Field, Any]) -> set[Field
 def unowned_fields(owned_fields: set[Field], desired: dict[Field, Any]) -> set[Field]:
     """Declared fields that the manager does not own yet."""
     # The owner of an atomic object owns the declared parts too.
-    return {
-        field for field in desired.keys() - owned_fields if not any(field[: len(own)] == own for own in owned_fields)
-    }
+    return {field for field in desired.keys() - owned_fields if not any(is_inside(field, own) for own in owned_fields)}
 
 
 def _covers(declared_field: Field, value: Any, field: Field) -> bool:
     """Whether declaring `declared_field` declares the owned field: they are equal, or one is a part of the other."""
-    if len(field) > len(declared_field):
-        # An object declared as empty declares nothing inside.
-        return value != {} and field[: len(declared_field)] == declared_field
-    return declared_field[: len(field)] == field
+    # An object declared as empty declares nothing inside.
+    return is_inside(declared_field, field) or (value != {} and is_inside(field, declared_field))

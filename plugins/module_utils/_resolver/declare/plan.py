@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields, schema
-from ..api.managed_fields import Field
+from ..api.managed_fields import Field, is_inside
 from ..api.tree import copy, leaves, remove_at, set_at, value_at
 from ..api.writers import field_conflict
 from . import rewrites
@@ -79,13 +79,8 @@ def present(
     dropped = managed_fields.undeclared(owned_fields or set(), desired_fields)
     fields = {**desired_fields, **dict.fromkeys(dropped)}
     taken_from = managers_to_take(live, fields, manager, take_over)
-    if not (
-        changed
-        or dropped
-        or taken_from
-        or owned_fields is None
-        or managed_fields.unowned_fields(owned_fields, desired_fields)
-    ):
+    unowned = owned_fields is None or managed_fields.unowned_fields(owned_fields, desired_fields)
+    if not (changed or dropped or taken_from or unowned):
         return Plan(NONE, manifest, {}, {})
     others = [entry for entry in managed_fields.fields_of_others(live, manager) if entry[0] not in taken_from]
     shared = {field: names for field in dropped if (names := managed_fields.owners(others, field))}
@@ -103,28 +98,21 @@ def present(
             set_at(before, field, value)
     for field in sorted(changed):
         set_at(after, field, _shown(canonical, field, desired_fields[field]))
-    patched_parents = {
-        largest_removed(field, removed, desired_fields, live)
-        for field in (*(updated_by_us & removed), *(shared if force else ()))
-    }
-    to_patch = {*_emptied_parents(desired_fields, removed, live), *patched_parents}
+
+    def largest(fields: Iterable[Field]) -> set[Field]:
+        return {largest_removed(field, removed, desired_fields, live) for field in fields}
+
+    patched = (updated_by_us & removed) | (set(shared) if force else set())
+    to_patch = {*_emptied_parents(desired_fields, removed, live), *largest(patched)}
     # The object must be valid after the patch: interfaces must not go without their networks. And admission writes
     # templates of volumes anew with a patch, so that they would be shared, and stay without their volume.
-    if any(field[: len(_POD)] == _POD for field in to_patch):
-        to_patch |= {
-            largest_removed(field, removed, desired_fields, live)
-            for field in removed
-            if field[: len(_POD)] == _POD or field[: len(_TEMPLATES)] == _TEMPLATES
-        }
+    if any(is_inside(field, _POD) for field in to_patch):
+        to_patch |= largest(field for field in removed if is_inside(field, _POD) or is_inside(field, _TEMPLATES))
         to_patch = {
             field for field in to_patch if not any(field[:length] in to_patch for length in range(1, len(field)))
         }
     # Only these: without its memory, a VM could not start until the apply.
-    to_patch |= {
-        largest_removed(field, removed, desired_fields, live)
-        for field in removed
-        if _prunes_more(field, removed, desired_fields, others, live)
-    }
+    to_patch |= largest(field for field in removed if _prunes_more(field, removed, desired_fields, others, live))
     retained = () if force else tuple(sorted(shared.items()))
     conflict = None if force else _conflict(changed, others, live)
     return Plan(
@@ -151,7 +139,7 @@ def _conflict(changed: Iterable[Field], others: Iterable[tuple[str, set[Field]]]
     for manager, fields in others:
         for field in changed:
             # The declared value may contain a part of theirs; only the server knows whether that conflicts.
-            owned = any(owned_field[: len(field)] == field for owned_field in fields)
+            owned = any(is_inside(owned_field, field) for owned_field in fields)
             if owned and not rewrites.taken_back(manager, field, live):
                 conflicts.setdefault(manager, []).append(".".join(field))
     return f"{field_conflict(conflicts)}{rewrites.remedies(conflicts, live)}" if conflicts else None
@@ -169,22 +157,23 @@ def absent(manifest: dict[str, Any], live: dict[str, Any] | None) -> Plan:
     return Plan(DELETE, manifest, _visible_parts(live), {})
 
 
-def _emptied_parents(desired: dict[Field, Any], dropped: set[Field], live: dict[str, Any]) -> tuple[Field, ...]:
+def _emptied_parents(desired: dict[Field, Any], dropped: set[Field], live: dict[str, Any]) -> set[Field]:
     """Dropped fields that are the entire contents of an object that stays declared as empty.
 
     Server-side apply would set the object to null (`devices: null`), which KubeVirt's schema rejects.
     """
-    result: list[Field] = []
-    for parent, value in desired.items():
-        contents = value_at(live, parent) if value == {} else None
-        if contents and _is_dropped(leaves(contents, parent), dropped):
-            result += [(*parent, key) for key in contents]
-    return tuple(result)
+    empty = {parent: value_at(live, parent) or {} for parent, value in desired.items() if value == {}}
+    return {
+        (*parent, key)
+        for parent, contents in empty.items()
+        if _is_dropped(leaves(contents, parent), dropped)
+        for key in contents
+    }
 
 
 def _is_dropped(contents: Iterable[Field], dropped: set[Field]) -> bool:
     """Whether all contents are dropped, each by itself or with what it is in."""
-    return all(any(leaf[: len(field)] == field for field in dropped) for leaf in contents)
+    return all(any(is_inside(leaf, field) for field in dropped) for leaf in contents)
 
 
 def largest_removed(field: Field, dropped: set[Field], desired: dict[Field, Any], live: dict[str, Any]) -> Field:
@@ -192,7 +181,7 @@ def largest_removed(field: Field, dropped: set[Field], desired: dict[Field, Any]
     while len(field) > 1:
         parent = field[:-1]
         empties = _is_dropped(leaves(value_at(live, parent), parent), dropped)
-        if not empties or any(removed_field[: len(parent)] == parent for removed_field in desired):
+        if not empties or any(is_inside(declared, parent) for declared in desired):
             break
         field = parent
     return field
@@ -210,12 +199,12 @@ def _prunes_more(
     It also removes the parents that nobody owns, with all that admission has put there: with the bootloader the
     firmware's UUID and serial.
     """
-    if field[: len(_TEMPLATE)] != _TEMPLATE:
+    if not is_inside(field, _TEMPLATE):
         return False
     retained_fields = [*desired, *(owned_field for _manager, fields in others for owned_field in fields)]
     for length in range(len(_TEMPLATE) + 1, len(field)):
         parent = field[:length]
-        if not any(parent == kept_field[:length] for kept_field in retained_fields):
+        if not any(is_inside(kept_field, parent) for kept_field in retained_fields):
             return not _is_dropped(leaves(value_at(live, parent), parent), dropped)
     return False
 

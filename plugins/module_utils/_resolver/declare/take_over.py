@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from ..api.managed_fields import Field
+from ..api.managed_fields import Field, entries, is_inside
 from ..api.manifest import Manifest
 from ..api.name_rules import quoted
 from ..api.secret_texts import LAST_APPLIED
@@ -45,13 +45,13 @@ def managers_to_take(live: Manifest, fields: Mapping[Field, Any], own: str, take
     """
     if take_over is keep_managers:
         return ()
-    return tuple(
-        dict.fromkeys(
-            str(entry.get("manager"))
-            for entry in _entries_to_take(live, own, take_over)
-            if _without(entry.get("fieldsV1") or {}, (), fields)[1]
-        )
+    owners = (
+        manager
+        for entry in entries(live)
+        if (manager := str(entry.get("manager"))) != own and take_over(manager)
+        if _without(entry.get("fieldsV1") or {}, (), fields)[1]
     )
+    return tuple(dict.fromkeys(owners))
 
 
 def patch(live: Manifest, fields: Mapping[Field, Any], own: str, managers: tuple[str, ...]) -> list[Manifest]:
@@ -61,15 +61,15 @@ def patch(live: Manifest, fields: Mapping[Field, Any], own: str, managers: tuple
     annotation last-applied-configuration, which would make a later `kubectl apply` remove fields.
     """
     metadata = live["metadata"]
-    entries: list[Manifest] = []
+    result: list[Manifest] = []
     moved_set: Manifest = {}
     our_entry: Manifest | None = None
     for entry in metadata.get("managedFields") or []:
         if entry.get("subresource") or entry.get("manager") not in (*managers, own):
-            entries.append(entry)
+            result.append(entry)
         elif entry.get("manager") == own:
-            entries.append(copy(entry))
-            our_entry = entries[-1] if entry.get("operation") == "Apply" else our_entry
+            result.append(copy(entry))
+            our_entry = result[-1] if entry.get("operation") == "Apply" else our_entry
         else:
             remaining, moved_fields = _without(entry.get("fieldsV1") or {}, (), fields)
             for field in moved_fields:
@@ -78,25 +78,18 @@ def patch(live: Manifest, fields: Mapping[Field, Any], own: str, managers: tuple
                     # Items of lists that are not atomic keep their own prefix.
                     target = target.setdefault(key if key[:2] in ("k:", "v:") else f"f:{key}", {})
             if remaining:
-                entries.append({**entry, "fieldsV1": remaining})
+                result.append({**entry, "fieldsV1": remaining})
     if our_entry is None:
         our_entry = {"manager": own, "operation": "Apply", "apiVersion": live["apiVersion"], "fieldsType": "FieldsV1"}
-        entries.append(our_entry)
+        result.append(our_entry)
     our_entry["fieldsV1"] = overlaid(our_entry.get("fieldsV1") or {}, moved_set)
     operations: list[Manifest] = [
-        {"op": "replace", "path": "/metadata/managedFields", "value": entries},
+        {"op": "replace", "path": "/metadata/managedFields", "value": result},
         {"op": "replace", "path": "/metadata/resourceVersion", "value": metadata.get("resourceVersion", "")},
     ]
     if _CLIENT_SIDE_APPLY in managers and LAST_APPLIED in (metadata.get("annotations") or {}):
         operations.append({"op": "remove", "path": f"/metadata/annotations/{LAST_APPLIED.replace('/', '~1')}"})
     return operations
-
-
-def _entries_to_take(live: Manifest, own: str, take_over: TakeOver) -> Iterator[Manifest]:
-    for entry in live.get("metadata", {}).get("managedFields") or []:
-        manager = str(entry.get("manager"))
-        if manager != own and not entry.get("subresource") and take_over(manager):
-            yield entry
 
 
 def _without(node: Manifest, path: Field, fields: Mapping[Field, Any]) -> tuple[Manifest, list[Field]]:
@@ -110,7 +103,7 @@ def _without(node: Manifest, path: Field, fields: Mapping[Field, Any]) -> tuple[
         elif _covered(owned, fields, is_leaf=not set(entry) - {"."}):
             removed += [(*owned, *leaf) for leaf in _leaves(entry)]
         else:
-            inner_fields = {field: value for field, value in fields.items() if field[: len(owned)] == owned}
+            inner_fields = {field: value for field, value in fields.items() if is_inside(field, owned)}
             inner_remaining, inner_removed = _without(entry, owned, inner_fields) if inner_fields else (entry, [])
             removed += inner_removed
             # A manager without fields in an object does not own the object.
@@ -125,9 +118,9 @@ def _covered(owned: Field, fields: Mapping[Field, Any], is_leaf: bool) -> bool:
     An object declared as empty declares nothing inside.
     """
     for field, value in fields.items():
-        if owned[: len(field)] == field and (value != {} or (is_leaf and owned == field)):
+        if is_inside(owned, field) and (value != {} or (is_leaf and owned == field)):
             return True
-        if is_leaf and field[: len(owned)] == owned:
+        if is_leaf and is_inside(field, owned):
             return True
     return False
 

@@ -249,7 +249,7 @@ def _without_expanded(desired: dict[str, Any], live: dict[str, Any]) -> dict[str
         result["spec"].pop(matcher_field.matcher, None)
     controller_fields = managed_fields.updated_fields(live, CONTROLLER)
     for field, value in managed_fields.leaf_fields(result).items():
-        expanded_field = any(field[: len(other)] == other for other in controller_fields)
+        expanded_field = any(managed_fields.is_inside(field, other) for other in controller_fields)
         if expanded_field and is_part_of(value, value_at(live, field)):
             del value_at(result, field[:-1])[field[-1]]
     return result
