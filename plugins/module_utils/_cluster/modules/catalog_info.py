@@ -10,7 +10,7 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, qualified_name
 from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
-from ..._resolver.catalog.labels import CATALOG_LABEL, check_name, is_deployed
+from ..._resolver.catalog.labels import CATALOG_LABEL, check_label, is_deployed
 from ..._resolver.catalog.matrix import as_data, compatibility_matrix, facts
 from ..._resolver.kubevirt.config.cluster import deploys_instancetypes
 from ..client.errors import RequestFailed, TaskFailed
@@ -72,7 +72,7 @@ def _selected(params: Params, session: Session, warnings: list[str]) -> list[Man
     """The selected objects, with one LIST for each kind. Options that select nothing add a warning."""
     selectors = [*params["label_selectors"]]
     if params["catalog"]:
-        check_name(params["catalog"])
+        check_label("catalog", params["catalog"])
         selectors.append(f"{CATALOG_LABEL}={params['catalog']}")
     query = {"labelSelector": ",".join(selectors)} if selectors else {}
     manifests: list[Manifest] = []

@@ -12,7 +12,7 @@ from ..api.name_rules import quoted
 from ..api.release import NEWEST
 from ..api.tree import copy
 from ..kubevirt.webhooks.validate import validate
-from .labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER, VERSION_LABEL, check_label, check_name
+from .labels import CATALOG_LABEL, MANAGED_BY_LABEL, MANAGER, VERSION_LABEL, check_label
 from .modernize import modernize
 from .objects import adapt, expand_with_places, matcher_field_of
 
@@ -95,7 +95,7 @@ def with_catalog_labels(
     Raises CatalogError for a catalog or version that is no valid label value, for the errors of `adapt`, and for
     objects that the API server or KubeVirt's webhooks would reject.
     """
-    check_name(catalog)
+    check_label("catalog", catalog)
     own = {MANAGED_BY_LABEL: MANAGER, CATALOG_LABEL: catalog}
     if version:
         check_label("catalog_version", version)

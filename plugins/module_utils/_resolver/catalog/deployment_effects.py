@@ -18,7 +18,7 @@ from ..kubevirt.config.cluster import Cluster
 from ..kubevirt.find.lookup import Lookup
 from ..refresh.drift import Drift, drift
 from .labels import CATALOG_LABEL
-from .lost_fields import vmi_spec
+from .lost_fields import guest_differences
 
 
 def predicted(manifest: Manifest, live: Manifest | None, owned_fields: set[managed_fields.Field] | None) -> Manifest:
@@ -55,7 +55,7 @@ def no_longer_declared(live: Iterable[Manifest], declared: Iterable[ObjectKey], 
 class PlannedLookup:
     """A find.Lookup of the cluster after the deployment.
 
-    after: key → manifest, None for a removed object. now: the current cluster.
+    after: key → manifest, None for a removed object.
     """
 
     def __init__(self, after: Mapping[ObjectKey, Manifest | None], current: Lookup) -> None:
@@ -128,16 +128,8 @@ def objects(
 ) -> list[ObjectChange]:
     """All objects in order. live: the objects of the cluster. after: see `deployed`."""
     live_by_key = {ObjectKey.of(manifest): manifest for manifest in live}
-    return [
-        _object_change(
-            object_key,
-            live_by_key.get(object_key),
-            replaced.get(object_key, live_by_key.get(object_key)),
-            before,
-            after,
-        )
-        for object_key in sorted({*live_by_key, *replaced})
-    ]
+    desired = {**live_by_key, **replaced}
+    return [_object_change(key, live_by_key.get(key), desired[key], before, after) for key in sorted(desired)]
 
 
 def _object_change(
@@ -163,15 +155,11 @@ def _object_change(
         for manifest, release in ((live, release_before), (desired, release_after))
     )
     unchanged = live is desired or equal(matcher_field.spec_type, before, after)
-    start_before, start_after = (
-        vmi_spec(matcher_field, live.get("spec") or {}, release_before),
-        vmi_spec(matcher_field, live.get("spec") or {}, release_after),
-    )
-    effects = differences(start_before, start_after) if start_before is not None and start_after is not None else []
+    live_spec = live.get("spec") or {}
     return ObjectChange(
         object_key,
         UNCHANGED if unchanged else CHANGED,
         tuple(() if unchanged else differences(before, after)),
         lost,
-        tuple(effects),
+        guest_differences(matcher_field, (live_spec, release_before), (live_spec, release_after)),
     )

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from ..api import name_rules as names
 from ..api import schema
 from ..api.errors import CatalogError, QuantityError
-from ..api.manifest import OS_ANNOTATION, Manifest, labels_of, metadata_of
+from ..api.manifest import OS_ANNOTATION, Manifest, annotations_of, labels_of
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
 from ..api.name_rules import quoted
 from ..api.quantity import parse
@@ -46,15 +46,14 @@ def architecture_of(manifest: Manifest) -> str:
 
 def shown_of(manifest: Manifest) -> dict[str, Any]:
     """The icon, docs_url and support_url that consoles show of an object ("" for none), and its tags, a list."""
-    annotations = metadata_of(manifest).get("annotations") or {}
+    annotations = annotations_of(manifest)
     # Some versions of common-instancetypes have quotes and a line end in the addresses.
-    urls = {
-        name: str(annotations.get(annotation) or "").strip('" \n')
-        for name, annotation in (("docs_url", DOCS_ANNOTATION), ("support_url", SUPPORT_ANNOTATION))
-    }
-    tags = str(annotations.get(TAGS_ANNOTATION) or "").split(",")
+    docs_url, support_url = (
+        str(annotations.get(name) or "").strip('" \n') for name in (DOCS_ANNOTATION, SUPPORT_ANNOTATION)
+    )
+    tags = map(str.strip, str(annotations.get(TAGS_ANNOTATION) or "").split(","))
     icon = str(labels_of(manifest).get(ICON_LABEL) or annotations.get(ICON_ANNOTATION) or "")
-    return {"icon": icon, **urls, "tags": [tag.strip() for tag in tags if tag.strip()]}
+    return {"icon": icon, "docs_url": docs_url, "support_url": support_url, "tags": list(filter(None, tags))}
 
 
 # These labels identify the objects of a catalog.
@@ -70,12 +69,8 @@ def is_deployed(manifest: Manifest) -> bool:
     return labels_of(manifest).get(MANAGED_BY_LABEL) == OPERATOR
 
 
-def check_name(catalog: str) -> None:
-    """Raises CatalogError for a catalog name that is not a label value."""
-    check_label("catalog", catalog)
-
-
 def check_label(noun: str, value: str) -> None:
+    """Raises CatalogError for a name or version of a catalog that is not a label value."""
     reason = names.label_value(value) if value else "is empty"
     if reason:
         raise CatalogError(f"{noun}: {quoted(value)} {reason}; the value becomes a label of the objects")
@@ -127,15 +122,13 @@ def wrong_labels(kind: str, labels: dict[str, Any], spec: Manifest) -> list[Wron
     """The labels of an instancetype or preference that differ from its spec. Raises FieldError for an invalid spec."""
     matcher_field = MATCHER_FIELD_OF_KIND[kind]
     spec = schema.canonical(matcher_field.spec_type, spec)
-    result = []
-    for name, path in {
-        **DESCRIBED[matcher_field],
-        **({"gpus": "gpus"} if matcher_field is INSTANCETYPE else {}),
-    }.items():
-        value, actual = labels.get(DESCRIPTIVE + name), _as_label(value_at(spec, path.split(".")))
-        if value is not None and not _same(str(value), actual):
-            result.append(WrongLabel(DESCRIPTIVE + name, str(value), f"spec.{path}", actual))
-    return result
+    paths = {**DESCRIBED[matcher_field], **({"gpus": "gpus"} if matcher_field is INSTANCETYPE else {})}
+    return [
+        WrongLabel(DESCRIPTIVE + name, str(value), f"spec.{path}", actual)
+        for name, path in paths.items()
+        if (value := labels.get(DESCRIPTIVE + name)) is not None
+        if not _same(str(value), actual := _as_label(value_at(spec, path.split("."))))
+    ]
 
 
 def _same(value: str, actual: str) -> bool:

@@ -48,9 +48,8 @@ class LostFields(NamedTuple):
         changes = [
             f"{effect['field']} {_text(effect['before'])} -> {_text(effect['after'])}" for effect in self.effects
         ]
-        result = "VMs come out the same, but KubeVirt does not check the requirement"
-        if changes:
-            result = f"a VM would have {', '.join(changes)}"
+        same = "VMs come out the same, but KubeVirt does not check the requirement"
+        result = f"a VM would have {', '.join(changes)}" if changes else same
         return f"the cluster's KubeVirt does not know {', '.join(self.lost)}; {result}"
 
 
@@ -90,9 +89,8 @@ def find_lost_fields(manifest: Manifest, openapi: Manifest) -> LostFields | None
     spec, lost = without_unknown(manifest["spec"], openapi, "spec")
     if not lost:
         return None
-    intended, actual = (vmi_spec(matcher_field, part, NEWEST) for part in (manifest["spec"], spec))
-    effects = differences(intended, actual) if intended is not None and actual is not None else []
-    return LostFields(tuple(lost), {**manifest, "spec": spec}, tuple(effects))
+    effects = guest_differences(matcher_field, (manifest["spec"], NEWEST), (spec, NEWEST))
+    return LostFields(tuple(lost), {**manifest, "spec": spec}, effects)
 
 
 def without_unknown(value: Any, openapi: Manifest, path: str) -> tuple[Any, list[str]]:
@@ -134,7 +132,18 @@ def _versioned_fields(expression: str, openapi: Manifest, parents: frozenset[str
             yield from _versioned_fields(schema.field_type(declaration), properties[name], parents | {bare})
 
 
-def vmi_spec(matcher_field: MatcherField, spec: Manifest, cluster_release: Release) -> Manifest | None:
+def guest_differences(
+    matcher_field: MatcherField, before: tuple[Manifest, Release], after: tuple[Manifest, Release]
+) -> tuple[dict[str, Any], ...]:
+    """[{field, before, after}] between the VMI specs of a plain VM; none if KubeVirt cannot build both.
+
+    before, after: the spec of the object, and the release that applies it.
+    """
+    intended, actual = (_vmi_spec(matcher_field, *source) for source in (before, after))
+    return () if intended is None or actual is None else tuple(differences(intended, actual))
+
+
+def _vmi_spec(matcher_field: MatcherField, spec: Manifest, cluster_release: Release) -> Manifest | None:
     """The VMI spec of a plain VM with the object; None if KubeVirt cannot build one."""
     template = schema.canonical("VirtualMachineInstanceTemplateSpec", _TEMPLATE)
     try:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from ..api import schema
 from ..api.errors import KubeVirtError
 from ..api.manifest import Manifest
-from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
+from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE
 from ..api.quantity import parse
 from ..api.state import ACTIVE, state_of
 from ..api.tree import value_at
@@ -161,12 +161,12 @@ def compatibility_matrix(manifests: Iterable[Manifest]) -> Matrix:
     Instancetypes are ordered by series, vCPUs and memory, preferences by operating system and name. The architecture
     does not count, because the VM sets it. Raises FieldError.
     """
-    manifests = list(manifests)
-    instancetypes = sorted((facts(manifest) for manifest in _referred_by(manifests, INSTANCETYPE)), key=_order)
-    preferences = sorted(
-        (facts(manifest) for manifest in _referred_by(manifests, PREFERENCE)),
-        key=lambda manifest: (manifest["os"], label(manifest)),
-    )
+    objects = [manifest for manifest in manifests if manifest.get("kind") in MATCHER_FIELD_OF_KIND]
+    # First the instancetypes.
+    objects.sort(key=lambda manifest: MATCHER_FIELD_OF_KIND[manifest["kind"]] is PREFERENCE)
+    all_facts = list(map(facts, objects))
+    instancetypes = sorted((entry for entry in all_facts if "series" in entry), key=_order)
+    preferences = sorted((entry for entry in all_facts if "os" in entry), key=lambda entry: (entry["os"], label(entry)))
     specs = [schema.canonical(PREFERENCE.spec_type, manifest["spec"]) for manifest in preferences]
     cells = [
         [_cell(schema.canonical(INSTANCETYPE.spec_type, size["spec"]), preference) for preference in specs]
@@ -177,7 +177,6 @@ def compatibility_matrix(manifests: Iterable[Manifest]) -> Matrix:
         for object_facts in (*instancetypes, *preferences)
         for item in wrong_labels(object_facts["kind"], object_facts["labels"], object_facts["spec"])
     ]
-    objects = [*_referred_by(manifests, INSTANCETYPE), *_referred_by(manifests, PREFERENCE)]
     return Matrix(instancetypes, preferences, cells, wrong, [as_facts(item) for item in replacements(objects)])
 
 
@@ -229,10 +228,6 @@ def unsatisfied(matrix: Matrix) -> list[str]:
 def label(object_facts: Facts) -> str:
     """The name, after the namespace if any."""
     return "/".join(filter(None, _place(object_facts)))
-
-
-def _referred_by(manifests: list[Manifest], matcher_field: MatcherField) -> list[Manifest]:
-    return [manifest for manifest in manifests if MATCHER_FIELD_OF_KIND.get(manifest.get("kind", "")) is matcher_field]
 
 
 def _order(instancetype: Facts) -> tuple[Any, ...]:

@@ -9,9 +9,8 @@ from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, ObjectKey
 from ..api.release import NEWEST, Release
 from ..api.state import ACTIVE, State, state_of
-from ..api.tree import copy, differences
 from ..choose.fitting import rejection_of_pair
-from .lost_fields import vmi_spec
+from .lost_fields import guest_differences
 
 _NAMED = 5
 
@@ -47,11 +46,8 @@ def replacements(
 
 def as_facts(replacement: Replacement) -> dict[str, Any]:
     """{kind, namespace, name, state, replacement, obsolete_from, problems, changes}."""
-    metadata = replacement.object["metadata"]
     return {
-        "kind": replacement.object["kind"],
-        "namespace": metadata.get("namespace") or "",
-        "name": metadata["name"],
+        **ObjectKey.of(replacement.object)._asdict(),
         "state": replacement.state.name,
         "replacement": replacement.state.replacement,
         "obsolete_from": replacement.state.obsolete_from,
@@ -94,22 +90,19 @@ def replacement(
     ]
     if lost:
         more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
-        names = f"{', '.join(lost[:_NAMED])}{more}"
         is_instancetype = MATCHER_FIELD_OF_KIND[manifest["kind"]] is INSTANCETYPE
-        what = "preferences" if is_instancetype else "instancetypes"
-        problems.append(f"{where} does not fit the {what} {names}, which {name} fits")
-    return Replacement(manifest, state, tuple(problems), tuple(_changes(manifest, successor, release)))
+        others = f"{'preferences' if is_instancetype else 'instancetypes'} {', '.join(lost[:_NAMED])}{more}"
+        problems.append(f"{where} does not fit the {others}, which {name} fits")
+    return Replacement(manifest, state, tuple(problems), _changes(manifest, successor, release))
 
 
-def _changes(manifest: Manifest, successor: Manifest, release: Release) -> list[dict[str, Any]]:
-    matcher_field = MATCHER_FIELD_OF_KIND[manifest["kind"]]
-    specs = [copy(item.get("spec") or {}) for item in (manifest, successor)]
-    if matcher_field is PREFERENCE:
-        # They say which instancetypes a VM may have, and change no guest.
-        for spec in specs:
-            spec.pop("requirements", None)
-    before, after = (vmi_spec(matcher_field, spec, release) for spec in specs)
-    return [] if before is None or after is None else differences(before, after)
+def _changes(manifest: Manifest, successor: Manifest, release: Release) -> tuple[dict[str, Any], ...]:
+    # The requirements say which instancetypes a VM may have, and change no guest.
+    before, after = (
+        ({field: value for field, value in (item.get("spec") or {}).items() if field != "requirements"}, release)
+        for item in (manifest, successor)
+    )
+    return guest_differences(MATCHER_FIELD_OF_KIND[manifest["kind"]], before, after)
 
 
 def _pair(obj: Manifest, counterpart: Manifest) -> bool:

@@ -44,7 +44,16 @@ class Selection:
         typo.
         """
         objects = list(objects)
-        chosen = [*self._instancetypes(objects), *self._preferences(objects)]
+        chosen: list[Manifest] = []
+        if INSTANCETYPE.matcher in self.kinds:
+            sized = select(
+                objects, matcher_field=INSTANCETYPE, series=self.series, sizes=self.sizes, names=self.instancetypes
+            )
+            chosen += _matching("classes", self.classes, sized, class_of)
+        if PREFERENCE.matcher in self.kinds:
+            named = select(objects, matcher_field=PREFERENCE, names=self.preferences)
+            of_os = _matching("os", self.os, named, os_of)
+            chosen += _matching("architectures", self.architectures, of_os, lambda item: architecture_of(item) or None)
         try:
             tests = [selector(text) for text in self.labels]
         except SelectorError as error:
@@ -52,28 +61,9 @@ class Selection:
         return [
             manifest
             for manifest in chosen
-            if all(test(labels_of(manifest)) for test in tests) and self._is_current(manifest)
+            if all(test(labels_of(manifest)) for test in tests)
+            if self.deprecated == "include" or is_active(manifest) == (self.deprecated == "exclude")
         ]
-
-    def _instancetypes(self, objects: list[Manifest]) -> list[Manifest]:
-        if INSTANCETYPE.matcher not in self.kinds:
-            return []
-        chosen = select(
-            objects, matcher_field=INSTANCETYPE, series=self.series, sizes=self.sizes, names=self.instancetypes
-        )
-        return _matching("classes", self.classes, chosen, class_of)
-
-    def _preferences(self, objects: list[Manifest]) -> list[Manifest]:
-        if PREFERENCE.matcher not in self.kinds:
-            return []
-        chosen = select(objects, matcher_field=PREFERENCE, names=self.preferences)
-        chosen = _matching("os", self.os, chosen, os_of)
-        return _matching(
-            "architectures", self.architectures, chosen, lambda manifest: architecture_of(manifest) or None
-        )
-
-    def _is_current(self, manifest: Manifest) -> bool:
-        return self.deprecated == "include" or is_active(manifest) == (self.deprecated == "exclude")
 
 
 def select(
