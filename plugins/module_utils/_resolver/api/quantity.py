@@ -67,18 +67,7 @@ def parse(text: str) -> Quantity:
 
     Raises QuantityError for a wrong form, an unknown suffix or a missing number, in apimachinery's words.
     """
-    match = _FORM.fullmatch(text) if len(text) <= _MAX_LENGTH else None
-    if match is None or not text:
-        raise QuantityError(_BAD_FORM)
-    sign, digits, fraction, letters, tail = match.groups()
-    form, base, exponent = _suffix(letters + tail)
-    fraction = fraction or ""
-    none = not digits and not fraction
-    # On its fast path apimachinery reads a number without leading digits as if it had one 0.
-    digits = digits.lstrip("0") or "0"
-    fast = _is_fast(digits, fraction, form, exponent)
-    if none and not fast:
-        raise QuantityError(_BAD_NUMBER)
+    sign, digits, fraction, form, base, exponent, fast = _split(text)
     keeps_text = fast and _keeps_text(digits + fraction, form, exponent - len(fraction))
 
     mantissa = int(digits + fraction)
@@ -101,6 +90,21 @@ def parse(text: str) -> Quantity:
     return Quantity(nanos, form, text if keeps_text else _print(nanos, form), value)
 
 
+def _split(text: str) -> tuple[str, str, str, str, int, int, bool]:
+    """Sign, digits and fraction of a quantity; format, base and exponent of its suffix; see `_is_fast`."""
+    match = _FORM.fullmatch(text) if len(text) <= _MAX_LENGTH else None
+    if match is None or not text:
+        raise QuantityError(_BAD_FORM)
+    sign, digits, fraction, letters, tail = match.groups(default="")
+    form, base, exponent = _suffix(letters + tail)
+    # On its fast path apimachinery reads a number without leading digits as if it had one 0.
+    significant = digits.lstrip("0") or "0"
+    fast = _is_fast(significant, fraction, form, exponent)
+    if not digits and not fraction and not fast:
+        raise QuantityError(_BAD_NUMBER)
+    return sign, significant, fraction, form, base, exponent, fast
+
+
 def canonical(text: str) -> str:
     """The text that the API server stores for a quantity: ``1024Mi`` → ``1Gi``. Raises QuantityError."""
     return parse(text).text
@@ -117,17 +121,14 @@ def identical(first: str, second: str) -> bool:
 
 def _parts_of(text: str) -> tuple[int, int, str, str] | None:
     """The digits, their power of ten, the text if Go keeps it, and the format; None for a pointer to a number."""
-    quantity = parse(text)
+    sign, digits, fraction, form, base, exponent, fast = _split(text)
     if text == "0":
         return 0, 0, text, ""
-    sign, digits, fraction, letters, tail = _FORM.fullmatch(text).groups()  # type: ignore[union-attr]
-    form, base, exponent = _suffix(letters + tail)
-    digits, fraction = digits.lstrip("0") or "0", fraction or ""
-    if not _is_fast(digits, fraction, form, exponent):
+    if not fast:
         return None
     mantissa = int(sign + digits + fraction) * (2**exponent if base == 2 else 1)
     keeps_text = _keeps_text(digits + fraction, form, exponent - len(fraction))
-    return mantissa, (exponent if base == 10 else 0) - len(fraction), quantity.text if keeps_text else "", form
+    return mantissa, (exponent if base == 10 else 0) - len(fraction), parse(text).text if keeps_text else "", form
 
 
 def add(first: Quantity, second: Quantity) -> Quantity:

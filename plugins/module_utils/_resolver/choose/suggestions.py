@@ -27,10 +27,7 @@ _SUGGESTED: Final = 3
 def uninferred_fields(vm: Manifest, cluster: Cluster) -> list[MatcherField]:
     """The matcher fields of a VM that cannot be inferred."""
     try:
-        canonical = release_schema.canonical("VirtualMachine", vm, cluster.release)
-        return [
-            matcher_field for matcher_field in MATCHER_FIELDS if _failure(canonical, matcher_field, cluster) is not None
-        ]
+        return [field for field in MATCHER_FIELDS if _failure(vm, field, cluster) is not None]
     except (FieldError, Panic):
         return []
 
@@ -50,7 +47,7 @@ def matcher_remedy(matcher_field: MatcherField, vm: Manifest, cluster: Cluster, 
 
 def inference_blocker(matcher_field: MatcherField, vm: Manifest, cluster: Cluster) -> str:
     """Why KubeVirt cannot infer from a volume, whatever its labels, and the remedy; else ""."""
-    failure = _failure(release_schema.canonical("VirtualMachine", vm, cluster.release), matcher_field, cluster)
+    failure = _failure(vm, matcher_field, cluster)
     if not isinstance(failure, infer.MissingLabels) or not failure.unsupported:
         return ""
     return f"{failure.message}; add {matcher_field.matcher}.name{_alternative(matcher_field, vm)}"
@@ -80,7 +77,7 @@ def of_kind(kind: str, vm: Manifest, lister: Lister) -> Iterable[Manifest]:
 
 def missing_source(matcher_field: MatcherField, vm: Manifest, cluster: Cluster) -> tuple[str, str, str] | None:
     """Kind, namespace and name of the missing source of the volume to infer from, or None."""
-    failure = _failure(release_schema.canonical("VirtualMachine", vm, cluster.release), matcher_field, cluster)
+    failure = _failure(vm, matcher_field, cluster)
     return failure.source if isinstance(failure, infer.MissingSource) else None
 
 
@@ -92,11 +89,13 @@ def _another_source(kind: str, namespace: str, name: str, lister: Lister) -> str
 
 
 def _failure(vm: Manifest, matcher_field: MatcherField, cluster: Cluster) -> KubeVirtError | None:
-    """Why KubeVirt cannot infer from a canonical VM's volume; None if it can, or need not. Raises Panic."""
+    """Why KubeVirt cannot infer from a VM's volume; None if it can, or need not. Raises FieldError and Panic."""
     volume = _volume(matcher_field, vm)
+    if not volume:
+        return None
+    canonical = release_schema.canonical("VirtualMachine", vm, cluster.release)
     try:
-        if volume:
-            infer.from_volume(vm, volume, matcher_field, cluster.objects, cluster.release)
+        infer.from_volume(canonical, volume, matcher_field, cluster.objects, cluster.release)
     except Panic:
         raise
     except KubeVirtError as error:
