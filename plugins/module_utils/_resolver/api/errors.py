@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -105,6 +106,15 @@ class CatalogError(ValueError):
         super().__init__(f"{place}: {reason}" if place else reason)
         self.reason = reason
         self.place = place
+
+
+@contextmanager
+def catalog_errors(place: str) -> Iterator[None]:
+    """Makes errors of fields those of a catalog's entry. place: the words for the entry, or the entry and its key."""
+    try:
+        yield
+    except FieldError as error:
+        raise CatalogError(f"{place}: {error}") from error
 
 
 _REPORT: Final = "https://github.com/virtshape/instancetypes/issues"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, NamedTuple
 from urllib.parse import quote
@@ -37,6 +38,11 @@ def _folder(kind: Kind, namespace: str | None) -> str:
     parts = ["apis", kind.group, kind.version] if kind.group else ["api", kind.version]
     parts += ["namespaces", namespace] if namespace else []
     return "/" + "/".join(quote(part, safe="") for part in (*parts, kind.plural))
+
+
+def kind_meant(text: str, kinds: Iterable[str]) -> str | None:
+    """The kind that a text means to KubeVirt, which ignores case and accepts the plural; None if it means none."""
+    return next((kind for kind in kinds if text.lower() in (kind.lower(), f"{kind.lower()}s")), None)
 
 
 _INSTANCETYPE = ("instancetype.kubevirt.io", "v1beta1")

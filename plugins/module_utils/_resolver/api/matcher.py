@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from .kinds import KINDS
+from .kinds import KINDS, kind_meant
 from .manifest import Manifest
 
 LABEL_PREFIX: Final = "instancetype.kubevirt.io/default-"
@@ -58,16 +58,9 @@ class MatcherField(NamedTuple):
         return reference
 
     def kind_of(self, matcher: Manifest) -> str | None:
-        """The kind that a matcher means; None for a kind that KubeVirt does not know.
-
-        KubeVirt ignores case and accepts the plural; an empty kind is the cluster-wide one.
-        """
-        name = (matcher.get("kind") or "").lower()
-        if name in (self.kind.lower(), f"{self.kind.lower()}s"):
-            return self.kind
-        if name in ("", self.cluster_kind.lower(), f"{self.cluster_kind.lower()}s"):
-            return self.cluster_kind
-        return None
+        """The kind that a matcher means: an empty one the cluster-wide kind; None if KubeVirt does not know it."""
+        kind = matcher.get("kind")
+        return kind_meant(kind, (self.kind, self.cluster_kind)) if kind else self.cluster_kind
 
 
 def _matcher_field(name: str) -> MatcherField:

@@ -14,11 +14,12 @@ from typing import Any, Final, NamedTuple
 from ..api import release_schema, schema
 from ..api.errors import FieldError
 from ..api.fields.instancetype import SPEC_TYPES
+from ..api.kinds import kind_meant
 from ..api.manifest import Manifest
 from ..api.matcher import API_VERSION, INSTANCETYPE, MATCHER_FIELD_OF_KIND, MatcherField
 from ..api.name_rules import quoted
 from ..api.release import NEWEST, Release
-from ..api.tree import copy
+from ..api.tree import copy, value_at
 from ..kubevirt.apply import topology
 
 
@@ -62,6 +63,19 @@ class Modernization:
     def record(self, path: str, before: Any, new_path: str, after: Any, note: str) -> None:
         self.changes.append(FieldChange(path, copy(before), new_path, copy(after), note))
 
+    def respell(self, holder: Manifest, name: str, after: Any, path: str, note: str) -> None:
+        """Gives a field another value. path: of the holder, with a dot at its end; "" for the manifest."""
+        self.record(path + name, holder[name], path + name, after, note)
+        holder[name] = after
+
+    def replace(self, spec: Manifest, name: str, new_name: str, value: Any, note: str) -> None:
+        """Puts a new field at the position of an old field of a VM's spec."""
+        self.record(f"spec.{name}", spec[name], f"spec.{new_name}", value, note)
+        spec.pop(new_name, None)  # removes a null
+        entries = [(new_name, value) if field == name else (field, entry) for field, entry in spec.items()]
+        spec.clear()
+        spec.update(entries)
+
     def drop(self, holder: Manifest, name: str, path: str, note: str) -> None:
         self.changes.append(FieldChange(f"{path}.{name}", holder.pop(name), "", None, note))
 
@@ -102,9 +116,7 @@ def _topology(draft: Modernization, spec: Manifest) -> None:
     after = topology.preferred(spec) if before is not None else ""
     if before in (None, after) or not after:
         return
-    spec["cpu"]["preferredCPUTopology"] = after
-    path = "spec.cpu.preferredCPUTopology"
-    draft.record(path, before, path, after, "Deprecated spelling of the same topology.")
+    draft.respell(spec["cpu"], "preferredCPUTopology", after, "spec.cpu.", "Deprecated spelling of the same topology.")
 
 
 def _spread_ratio(draft: Modernization, spec: Manifest) -> None:
@@ -163,11 +175,11 @@ def _secure_boot(draft: Modernization, firmware: Manifest, path: str) -> None:
         draft.drop(firmware, name, path, "Means the same as not set.")
     elif firmware.get("preferredEfi") is not None:
         note = "Deprecated. A VM that chooses EFI now also has to set secureBoot."
-        del firmware[name]
         if firmware["preferredEfi"].get("secureBoot") == secure_boot:
+            del firmware[name]
             draft.record(f"{path}.{name}", secure_boot, f"{path}.preferredEfi.secureBoot", secure_boot, note)
         else:
-            draft.record(f"{path}.{name}", secure_boot, "", None, note)
+            draft.drop(firmware, name, path, note)
     else:
         note = (
             "Deprecated, but preferredEfi does not replace it for VMs that choose EFI without secureBoot."
@@ -206,8 +218,7 @@ def _object(draft: Modernization) -> None:
     manifest = draft.manifest
     api_version, kind = manifest["apiVersion"], manifest["kind"]
     if kind in OLD_KINDS:
-        manifest["kind"] = OLD_KINDS[kind]
-        draft.record("kind", kind, "kind", manifest["kind"], "Flavors became instancetypes.")
+        draft.respell(manifest, "kind", OLD_KINDS[kind], "", "Flavors became instancetypes.")
     matcher_field = MATCHER_FIELD_OF_KIND[manifest["kind"]]
     type_name = (
         matcher_field.spec_type if api_version == API_VERSION else SPEC_TYPES.get((matcher_field.kind, api_version))
@@ -224,10 +235,7 @@ def _object(draft: Modernization) -> None:
         raise error.with_parent("spec") from None
     spec = manifest.get("spec") or {}
     if api_version != API_VERSION:
-        manifest["apiVersion"] = API_VERSION
-        draft.record(
-            "apiVersion", api_version, "apiVersion", API_VERSION, "Newer releases of KubeVirt read only v1beta1."
-        )
+        draft.respell(manifest, "apiVersion", API_VERSION, "", "Newer releases of KubeVirt read only v1beta1.")
         if matcher_field is INSTANCETYPE:
             _check_complete(spec)
         spec = manifest["spec"] = _alpha_spec(draft, type_name, api_version, spec)
@@ -266,12 +274,9 @@ def _check_complete(spec: Manifest) -> None:
 
 def _virtual_machine(draft: Modernization) -> None:
     manifest = draft.manifest
-    api_version = manifest.get("apiVersion")
-    if api_version in VM_API_VERSIONS:
-        manifest["apiVersion"] = VM_API_VERSIONS[api_version]
-        draft.record(
-            "apiVersion", api_version, "apiVersion", manifest["apiVersion"], "Deprecated name of the same version."
-        )
+    modern = VM_API_VERSIONS.get(str(manifest.get("apiVersion")))
+    if modern is not None:
+        draft.respell(manifest, "apiVersion", modern, "", "Deprecated name of the same version.")
     spec = manifest.get("spec")
     if spec is None:
         return
@@ -297,15 +302,12 @@ def _flavor(draft: Modernization, spec: Manifest) -> None:
     matcher = {name: value for name, value in flavor.items() if name != "profile"}
     if flavor.get("kind"):
         matcher["kind"] = _flavor_kind(flavor["kind"])
-    _replace(spec, "flavor", INSTANCETYPE.matcher, matcher)
-    draft.record("spec.flavor", flavor, f"spec.{INSTANCETYPE.matcher}", matcher, "Flavors became instancetypes.")
+    draft.replace(spec, "flavor", INSTANCETYPE.matcher, matcher, "Flavors became instancetypes.")
 
 
 def _flavor_kind(kind: Any) -> str:
-    """The kind as KubeVirt accepts it: in any case, singular or plural."""
-    for name, modern in OLD_KINDS.items():
-        if str(kind).lower() in (name.lower(), f"{name.lower()}s"):
-            return modern
+    if flavor := kind_meant(str(kind), OLD_KINDS):
+        return OLD_KINDS[flavor]
     raise FieldError("spec.flavor.kind", f"{quoted(kind)} is not a kind of flavor; write {' or '.join(OLD_KINDS)}")
 
 
@@ -320,25 +322,13 @@ def _running(draft: Modernization, spec: Manifest) -> None:
         raise FieldError(
             "spec.running", "is set together with spec.runStrategy, which KubeVirt rejects; remove spec.running"
         )
-    strategy = "Always" if running else "Halted"
-    _replace(spec, "running", "runStrategy", strategy)
-    draft.record("spec.running", running, "spec.runStrategy", strategy, "Deprecated since KubeVirt 1.3.")
-
-
-def _replace(holder: Manifest, name: str, other: str, value: Any) -> None:
-    """Puts a new field at the position of the old field."""
-    holder.pop(other, None)  # removes a null
-    entries = [(other, value) if field == name else (field, entry) for field, entry in holder.items()]
-    holder.clear()
-    holder.update(entries)
+    draft.replace(spec, "running", "runStrategy", "Always" if running else "Halted", "Deprecated since KubeVirt 1.3.")
 
 
 def _removed_bindings(spec: Manifest) -> Iterator[RemainingField]:
     """The interfaces with a binding that a plugin has replaced."""
-    value: Any = spec
-    for name in ("template", "spec", "domain", "devices", "interfaces"):
-        value = value.get(name) or {}
-    for index, interface in enumerate(value):
+    interfaces = value_at(spec, ("template", "spec", "domain", "devices", "interfaces"))
+    for index, interface in enumerate(interfaces or ()):
         for name in _BINDINGS:
             if name in (interface or {}):
                 path = f"spec.template.spec.domain.devices.interfaces[{index}].{name}"

@@ -14,12 +14,12 @@ removes, other values replace. Entries may also declare a state (see `api.state`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from ..api.errors import CatalogError, FieldError
+from ..api.errors import CatalogError, FieldError, catalog_errors
 from ..api.fields.domain import ENUMS
-from ..api.manifest import Manifest, name_of
+from ..api.manifest import Manifest, annotations_of, labels_of, name_of
 from ..api.matcher import API_VERSION, INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
 from ..api.name_rules import did_you_mean, quoted
 from ..api.release_schema import fields
@@ -113,10 +113,8 @@ def _from_definition(definition: dict[str, Any]) -> Iterator[tuple[Manifest, str
                 name, derived = member, _derived_labels(part.matcher_field, item["spec"])
                 if part is _SERIES:
                     name, derived[f"{DESCRIPTIVE}size"] = f"{group}.{member}", member
-                try:
+                with catalog_errors(f"{part.matcher_field.matcher} {name}"):
                     _check(part.matcher_field.spec_type, item["spec"])
-                except FieldError as error:
-                    raise CatalogError(f"{part.matcher_field.matcher} {name}: {error}") from error
                 labels, annotations = _without_nulls({**derived, **item["labels"]}), _without_nulls(item["annotations"])
                 yield _manifest(part.matcher_field, name, labels, annotations, item["spec"]), place
 
@@ -154,14 +152,10 @@ def _own_content(part: _DefinitionPart, entry: Entry, where: str) -> Entry:
             value = _tags(keys[column], where) if column == _TAGS else keys[column]
             for key in reversed(path):
                 value = {key: value}
-            try:
+            with catalog_errors(f"{where}: {column}"):
                 merge(result, value)
-            except FieldError as error:
-                raise CatalogError(f"{where}: {column}: {error}") from error
-    try:
+    with catalog_errors(where):
         state = marks(entry)
-    except FieldError as error:
-        raise CatalogError(f"{where}: {error}") from error
     result["labels"].update(state.labels)
     result["annotations"].update(state.annotations)
     return result
@@ -262,34 +256,23 @@ def expand_with_places(sources: Sequence[Any], places: Sequence[str], version: s
 
 
 def adapt(
-    objects: Iterable[Manifest], *, namespace: str = "", labels: dict[str, str] | None = None, name_prefix: str = ""
+    objects: Collection[Manifest], *, namespace: str = "", labels: dict[str, str] | None = None, name_prefix: str = ""
 ) -> list[Manifest]:
     """New manifests of the objects: with more labels, a prefix of their names, or of the namespaced kinds.
 
     Raises CatalogError for labels that are not text, and for names that are invalid with the prefix.
     """
-    objects = list(objects)
     prefixed = {(matcher_field_of(manifest), name_of(manifest)) for manifest in objects}
-
-    def annotations(manifest: Manifest) -> dict[str, Any]:
-        annotations_before: dict[str, Any] = manifest["metadata"].get("annotations", {})
-        replacement = annotations_before.get(REPLACEMENT)
+    result = []
+    for manifest in objects:
+        matcher_field, annotations = matcher_field_of(manifest), annotations_of(manifest)
         # A replacement may also come from another catalog, which keeps its names.
-        if (matcher_field_of(manifest), replacement) not in prefixed:
-            return annotations_before
-        return {**annotations_before, REPLACEMENT: f"{name_prefix}{replacement}"}
-
-    return [
-        _manifest(
-            matcher_field_of(manifest),
-            name_prefix + name_of(manifest),
-            {**manifest["metadata"].get("labels", {}), **(labels or {})},
-            annotations(manifest),
-            manifest["spec"],
-            namespace,
-        )
-        for manifest in objects
-    ]
+        if (matcher_field, annotations.get(REPLACEMENT)) in prefixed:
+            annotations = {**annotations, REPLACEMENT: f"{name_prefix}{annotations[REPLACEMENT]}"}
+        all_labels = {**labels_of(manifest), **(labels or {})}
+        name = name_prefix + name_of(manifest)
+        result.append(_manifest(matcher_field, name, all_labels, annotations, manifest["spec"], namespace))
+    return result
 
 
 def matcher_field_of(manifest: Manifest) -> MatcherField:
@@ -322,10 +305,8 @@ def _manifest(
     options = {"name": name, "namespace": namespace, "labels": labels, "annotations": annotations, "spec": copy(spec)}
     # Definitions have been checked for unknown fields; those of a published manifest are for KubeVirt to judge.
     options["accept_unknown_fields"] = True
-    try:
+    with catalog_errors(label):
         return make(options)
-    except FieldError as error:
-        raise CatalogError(f"{label}: {error}") from error
 
 
 def _check(spec_type: str, spec: dict[str, Any]) -> None:

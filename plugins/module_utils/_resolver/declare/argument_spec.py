@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from ..api.fields.domain import ENUMS
+from ..api.kinds import kind_meant
 from ..api.manifest import Options
 from ..api.matcher import MATCHER_FIELDS
 from ..api.schema import INTEGERS, TYPES, bare, field_notes, field_type
@@ -144,21 +145,16 @@ def expand_shorthand(options: Options, spec: Spec) -> Options:
         takes_object = (spec.get(name) or {}).get("type") == "dict"
         if takes_object and isinstance(result.get(name), str) and not set(result[name]) & set("{="):
             result[name] = {part: result[name]}
-    for matcher_field in MATCHER_FIELDS:
-        if matcher_field.matcher in spec and isinstance(result.get(matcher_field.matcher), dict):
-            result[matcher_field.matcher] = _with_kind(
-                result[matcher_field.matcher], (matcher_field.kind, matcher_field.cluster_kind)
-            )
+    for field in MATCHER_FIELDS:
+        if field.matcher in spec and isinstance(result.get(field.matcher), dict):
+            result[field.matcher] = _with_kind(result[field.matcher], (field.kind, field.cluster_kind))
     return _with_kind(result, spec["kind"].get("choices", ())) if "kind" in spec else result
 
 
 def _with_kind(options: Options, kinds: Iterable[str]) -> Options:
-    """The options with normalized kinds: KubeVirt accepts plurals, and ignores case."""
+    """The options with the spelling of the API for their kind."""
     kind = options.get("kind")
-    if not isinstance(kind, str):
-        return options
-    normalized = next((name for name in kinds if kind.lower() in (name.lower(), f"{name.lower()}s")), kind)
-    return {**options, "kind": normalized}
+    return {**options, "kind": kind_meant(kind, kinds) or kind} if isinstance(kind, str) else options
 
 
 def merge_options(below: Options, above: Options, spec: Spec, exclusive: Iterable[Iterable[str]] = ()) -> Options:
