@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields, release_schema
@@ -46,9 +47,15 @@ def without_field(template: Manifest, path: str) -> tuple[Manifest, Any]:
     path: the spelling of conflicts, relative to the template's spec; ``annotations.KEY`` is in its metadata.
     """
     result = copy(template)
-    if path.startswith("annotations."):
-        return result, _remove(result.get("metadata") or {}, ["annotations", path.partition(".")[2]])
+    annotation = _annotation(path)
+    if annotation:
+        return result, _remove(result.get("metadata") or {}, ["annotations", annotation])
     return result, _remove(result.get("spec") or {}, path.split("."))
+
+
+def _annotation(path: str) -> str:
+    """The annotation at the path of a conflict; "" for a field of the spec."""
+    return path.partition(".")[2] if path.startswith("annotations.") else ""
 
 
 def reduced(template: Manifest, plain: Build, applied: Build) -> tuple[Manifest, dict[str, Any]]:
@@ -74,18 +81,17 @@ def reduced(template: Manifest, plain: Build, applied: Build) -> tuple[Manifest,
             # Restore the field at its position.
             node.clear()
             node.update(fields)
-            nested = [(field_path, value)] if isinstance(value, dict) else []
-            if isinstance(value, list):
-                nested = [
-                    (f"{field_path}[{index}]", entry) for index, entry in enumerate(value) if isinstance(entry, dict)
-                ]
-            for nested_path, entry in nested:
-                reduce(entry, nested_path)
+            if isinstance(value, dict):
+                reduce(value, field_path)
+            for index, entry in enumerate(value if isinstance(value, list) else ()):
+                if isinstance(entry, dict):
+                    reduce(entry, f"{field_path}[{index}]")
 
-    annotations = (result.get("metadata") or {}).get("annotations") or {}
+    metadata = result.get("metadata") or {}
+    annotations = metadata.get("annotations") or {}
     reduce(annotations, "annotations")
     if not annotations:
-        (result.get("metadata") or {}).pop("annotations", None)
+        metadata.pop("annotations", None)
     reduce(result.get("spec") or {}, "")
     return result, removed
 
@@ -170,13 +176,10 @@ def adopt(
         before = effective(vm, cluster)
     except KubeVirtError as error:
         return Adoption(problem=error.message)
-    ranked = [
-        _choice(manifest, INSTANCETYPE, cluster)
-        for manifest in fitting(filter(is_active, instancetypes), Constraints(), cluster.release)
-    ]
+    ranked = _choices(fitting(filter(is_active, instancetypes), Constraints(), cluster.release), INSTANCETYPE, cluster)
     preferred = _preferences(vm, preferences, cluster)
     target = _AdoptedVM(vm, before, cluster, tuple(accept))
-    exact = [choice for choice in ranked if choice is not None and _size(choice.spec) == _size_of_guest(before)]
+    exact = [choice for choice in ranked if _size(choice.spec) == _size_of_guest(before)]
     fits: list[Candidate] = []
     for instancetype in exact:
         candidates = [target.attempt(instancetype, preference) for preference in preferred]
@@ -186,7 +189,7 @@ def adopt(
     if fits:
         # min takes the first of equals, and the candidates are in order.
         return Adoption(chosen=min(fits, key=lambda candidate: (len(candidate.differences), -len(candidate.removed))))
-    ordered, other_class = target.nearest([choice for choice in ranked if choice is not None], preferred)
+    ordered, other_class = target.nearest(ranked, preferred)
     if other_class is not None:
         name = other_class.instancetype["name"]
         reason = f"{name}, the nearest in size, {other_class.gap}; create one of its size and class"
@@ -210,7 +213,7 @@ def fields_of(candidate: Candidate) -> list[Field]:
     """The fields of the live VM that an adoption removes. A list counts as one field."""
     fields: list[Field] = []
     for path in candidate.removed:
-        annotation = path.partition(".")[2] if path.startswith("annotations.") else ""
+        annotation = _annotation(path)
         inside = ("metadata", "annotations", annotation) if annotation else ("spec", *path.partition("[")[0].split("."))
         fields.append(("spec", "template", *inside))
     return list(dict.fromkeys(fields))
@@ -378,13 +381,14 @@ class _AdoptedVM(NamedTuple):
         return ()
 
 
-def _choice(manifest: Manifest, matcher_field: MatcherField, cluster: Cluster) -> _Choice | None:
-    """The choice for a manifest; None if it does not match the schema."""
-    try:
-        spec = release_schema.canonical(matcher_field.spec_type, manifest.get("spec"), cluster.release)
-    except FieldError:
-        return None
-    return _Choice({"kind": manifest["kind"], "name": manifest["metadata"]["name"]}, spec)
+def _choices(manifests: Iterable[Manifest], matcher_field: MatcherField, cluster: Cluster) -> list[_Choice]:
+    """The choices for manifests; without those that do not match the schema."""
+    choices = []
+    for manifest in manifests:
+        with suppress(FieldError):
+            spec = release_schema.canonical(matcher_field.spec_type, manifest.get("spec"), cluster.release)
+            choices.append(_Choice({"kind": manifest["kind"], "name": manifest["metadata"]["name"]}, spec))
+    return choices
 
 
 def _preferences(vm: Manifest, preferences: Iterable[Manifest] | None, cluster: Cluster) -> list[_Choice]:
@@ -393,12 +397,10 @@ def _preferences(vm: Manifest, preferences: Iterable[Manifest] | None, cluster: 
         return [_Choice(None, value_or_none(find.effective_spec, vm, PREFERENCE, cluster.objects, cluster.release))]
     offered = filter(is_active, preferences or ())
     named = sorted(offered, key=lambda manifest: (str(manifest["metadata"]["name"]), manifest["kind"]))
-    choices = [_choice(manifest, PREFERENCE, cluster) for manifest in named]
     # Many catalogs contain the same preference under several names.
     different: dict[str, _Choice] = {}
-    for choice in choices:
-        if choice is not None:
-            different.setdefault(json.dumps(choice.spec, sort_keys=True), choice)
+    for choice in _choices(named, PREFERENCE, cluster):
+        different.setdefault(json.dumps(choice.spec, sort_keys=True), choice)
     return [_Choice(), *different.values()]
 
 

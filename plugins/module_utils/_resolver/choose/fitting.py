@@ -74,11 +74,10 @@ def fitting(manifests: Iterable[Manifest], constraints: Constraints, release: Re
 
 
 def _fits(manifest: Manifest, spec: Manifest, constraints: Constraints, release: Release) -> bool:
-    labels = labels_of(manifest)
     return (
         spec["cpu"]["guest"] >= constraints.cpu
         and parse(spec["memory"]["guest"]).nanos >= parse(str(constraints.memory)).nanos
-        and all(labels.get(label) == value for label, value in constraints.labels.items())
+        and constraints.labels.items() <= labels_of(manifest).items()
         and not _misfit(spec, constraints.preference, constraints.spec, release)
     )
 
@@ -145,14 +144,11 @@ def choose(
     the least memory, a quantity. class_label: the value of the published catalogs' class label. deprecated: deprecated
     instancetypes may fit, too; obsolete ones never do. Raises Rejected.
     """
-    required_labels = dict(labels or {})
-    if class_label:
-        required_labels[CLASS_LABEL] = class_label
     constraints = Constraints(
         preference=_preference(preference, manifests, release) if preference is not None else None,
         cpu=count_of(cpu),
         memory=bytes_of(memory),
-        labels=required_labels,
+        labels={**(labels or {}), **({CLASS_LABEL: class_label} if class_label else {})},
         series=series,
     )
     offered = [

@@ -77,11 +77,10 @@ def subresource_request(state: str, *, paused: bool = False, grace_period: int |
         SOFT_REBOOTED: ("softreboot", {}),
     }
     subresource, body = requests[state]
-    if state == SOFT_REBOOTED:
-        # Nothing shows whether the first reboot took effect.
-        return SubresourceRequest("virtualmachineinstances", subresource, body, False, RetrySafety.NEVER)
-    on_vm = state not in (PAUSED, UNPAUSED)
-    return SubresourceRequest("virtualmachines" if on_vm else "virtualmachineinstances", subresource, body)
+    on_vmi = state in (PAUSED, UNPAUSED, SOFT_REBOOTED)
+    request = SubresourceRequest("virtualmachineinstances" if on_vmi else "virtualmachines", subresource, body)
+    # Nothing shows whether the first reboot took effect.
+    return request._replace(supports_dry_run=False, repeat=RetrySafety.NEVER) if state == SOFT_REBOOTED else request
 
 
 def decide(state: str, vm: Manifest, vmi: Manifest | None, grace_period: int | None = None) -> Decision:
@@ -108,24 +107,22 @@ def decide(state: str, vm: Manifest, vmi: Manifest | None, grace_period: int | N
 
 class _PowerState:
     def __init__(self, vm: Manifest, vmi: Manifest | None) -> None:
-        self.vm = vm
+        self.vm, self.vmi = vm, vmi or {"metadata": {}}
         status: Manifest = vm.get("status") or {}
         self.strategy = run_strategy(vm)
         # Once and RerunOnFailure start a VM by themselves only before they have taken effect.
         self.strategy_done = status.get("runStrategy") == self.strategy
-        known: Manifest = vmi or {"metadata": {}}
-        self.vmi = known
-        vmi_status: Manifest = known.get("status") or {}
+        vmi_status: Manifest = self.vmi.get("status") or {}
         self.phase = str(vmi_status.get("phase") or "")
         self.live = vmi is not None and self.phase not in _FINAL
-        self.ending = self.live and bool(known["metadata"].get("deletionTimestamp"))
+        self.ending = self.live and bool(self.vmi["metadata"].get("deletionTimestamp"))
         self.running = self.live and not self.ending and self.phase == "Running"
-        self.paused = has_condition(known, "Paused")
+        self.paused = has_condition(self.vmi, "Paused")
         migration = vmi_status.get("migrationState") or {}
         self.migrating = bool(migration) and not (migration.get("completed") or migration.get("failed"))
         requests = status.get("stateChangeRequests") or []
         self.start_requested = any(request.get("action") == "Start" for request in requests)
-        uid = known["metadata"].get("uid")
+        uid = self.vmi["metadata"].get("uid")
         self.stop_requested = self.live and any(
             request.get("action") == "Stop" and request.get("uid") == uid for request in requests
         )
@@ -201,23 +198,18 @@ def reached(state: str, vm: Manifest | None) -> Progress:
     printable = status.get("printableStatus", "")
     requests = [request.get("action") for request in status.get("stateChangeRequests") or []]
     current_status = f"now {printable or 'without status'}"
-    if state == STOPPED:
-        if printable == "Stopped" and "Stop" not in requests:
-            return Progress(done=True)
-        return Progress(pending=f"the VM to stop ({current_status})")
     if state == SOFT_REBOOTED:
         return Progress(done=True)
-    if state in (PAUSED, UNPAUSED):
-        paused = has_condition(vm, "Paused")
-        if paused is (state == PAUSED):
-            return Progress(done=True)
-        return Progress(pending=f"the VM to be {state} ({current_status})")
-    problem = trouble(vm)
-    if problem is not None:
+    if state == STOPPED:
+        done, expected = printable == "Stopped" and "Stop" not in requests, "stop"
+    elif state in (PAUSED, UNPAUSED):
+        done, expected = has_condition(vm, "Paused") is (state == PAUSED), f"be {state}"
+    elif problem := trouble(vm):
         return problem
-    if printable in RUNNING and not requests:
-        return Progress(done=True) if is_up(vm) else Progress(pending=f"the VM to be ready ({current_status})")
-    return Progress(pending=f"the VM to run ({current_status})")
+    else:
+        is_running = printable in RUNNING and not requests
+        done, expected = is_running and is_up(vm), "be ready" if is_running else "run"
+    return Progress(done=True) if done else Progress(pending=f"the VM to {expected} ({current_status})")
 
 
 def guest_ended(vmi: Manifest | None) -> bool:

@@ -89,8 +89,7 @@ def _check_keys(keys: list[str]) -> None:
 def _key_problem(text: str) -> str | None:
     if "PRIVATE KEY" in text:
         return "is a private key"
-    lines = [line.strip() for line in text.splitlines()]
-    keys = [line for line in lines if line and not line.startswith("#")]
+    keys = [line for line in map(str.strip, text.splitlines()) if line and not line.startswith("#")]
     if not keys:
         return "is empty"
     if len(keys) == 1 and _PATH.fullmatch(keys[0]):

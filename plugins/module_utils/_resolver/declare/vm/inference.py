@@ -35,17 +35,16 @@ def matcher(matcher_field: MatcherField, options: Options, spec: Manifest) -> Ma
         return {field: declared[option] for option, field in _FIELDS.items() if declared.get(option) is not None}
     if declared.get("name") is not None:
         raise FieldError(f"{matcher_field.matcher}.name", "is empty")
-    if declared.get("infer_from_volume"):
-        return _inferred(matcher_field, options, spec)
-    if declared.get("infer") == NONE:
+    infer = None if declared.get("infer_from_volume") else declared.get("infer")
+    if infer == NONE or (infer == AUTO and _is_set(matcher_field, spec)):
         return None
-    if declared.get("infer") == AUTO:
-        try:
-            inferred = _inferred(matcher_field, options, spec)
-        except FieldError:
+    try:
+        inferred = _inferred(matcher_field, options, spec)
+    except FieldError:
+        if infer == AUTO:
             return None
-        return None if _is_set(matcher_field, spec) else {**inferred, "inferFromVolumeFailurePolicy": IGNORE}
-    return _inferred(matcher_field, options, spec)
+        raise
+    return {**inferred, "inferFromVolumeFailurePolicy": IGNORE} if infer == AUTO else inferred
 
 
 def _boot_disk_decides(options: Options, spec: Manifest, matcher_field: MatcherField) -> bool:

@@ -123,11 +123,12 @@ class Disks:
         self._boot_orders: set[int] = set()
         self._counted: dict[str, int] = {}
 
-    def add(self, path: str, options: Options) -> str:
-        """Adds the volume of an entry of the option and returns its name. Raises FieldError."""
+    def add(self, path: str, options: Options) -> None:
+        """Adds the volume of an entry of the option. Raises FieldError."""
         kind = _kind(path, options)
         if kind == _EMPTY_DRIVE:
-            return self._drive(path, options)
+            self._drive(path, options)
+            return
         index = self._counted[kind] = self._counted.get(kind, -1) + 1
         name = options.get("name")
         # An empty name counts as not given, except for an import.
@@ -145,16 +146,14 @@ class Disks:
             _make_hotpluggable(path, kind, source)
         self.volumes.append({"name": name, **source})
         self._disk(path, name, options)
-        return str(name)
 
-    def _drive(self, path: str, options: Options) -> str:
-        """Adds an empty CD-ROM drive and returns its name, by which a volume gets into it."""
+    def _drive(self, path: str, options: Options) -> None:
+        """Adds an empty CD-ROM drive. A volume gets into it by its name."""
         name = options.get("name")
         if not name:
             raise FieldError(f"{path}.name", "required for an empty CD-ROM drive; the volume for it has the same name")
         self._reserve_name(f"{path}.name", name)
         self._disk(path, name, options)
-        return str(name)
 
     def add_named(self, path: str, name: str, source: Part) -> None:
         """Adds a volume that exists at most once. Raises FieldError if its name is taken."""
@@ -201,13 +200,12 @@ class Disks:
             # KubeVirt plugs a volume only with a disk of its name, which gets nothing from the preference then.
             device = device or "disk"
             bus = _plugged_bus(path, device, bus)
-        elif options.get("boot_order") is None and device is None and bus is None:
-            return
-        target = {"bus": bus} if bus else {}
-        disk: Part = {"name": name}
-        if device or target:
-            disk[device or "disk"] = target
         order = options.get("boot_order")
+        if order is None and device is None and bus is None:
+            return
+        disk: Part = {"name": name}
+        if device or bus:
+            disk[device or "disk"] = {"bus": bus} if bus else {}
         if order is not None:
             self._check_boot_order(f"{path}.boot_order", order)
             disk["bootOrder"] = order
@@ -225,14 +223,11 @@ class Disks:
 
 def sysprep_source(path: str, options: Options) -> Part:
     """The source of a volume for Windows' Sysprep. Raises FieldError."""
-    sources = [
-        (field, options[name])
-        for name, field in (("config_map", "configMap"), ("secret", "secret"))
-        if options.get(name)
-    ]
+    fields = {"config_map": "configMap", "secret": "secret"}
+    sources = {field: {"name": options[name]} for name, field in fields.items() if options.get(name)}
     if len(sources) != 1:
         raise FieldError(path, "requires exactly one of config_map and secret")
-    return {"sysprep": {sources[0][0]: {"name": sources[0][1]}}}
+    return {"sysprep": sources}
 
 
 def _kind(path: str, options: Options) -> str:
