@@ -65,6 +65,34 @@ def judged(
             yield Failure(*shown(case), reasons)
 
 
+def differences(
+    expected: Any, got: Any, path: str = "", is_same: Callable[[Any, Any], bool | None] = lambda _expected, _got: None
+) -> Iterator[str]:
+    """One line for each difference; order of keys does not count, order of lists does, 1 equals 1.0 but not true.
+
+    is_same: decides about two values; None for the usual comparison.
+    """
+    same = is_same(expected, got)
+    if same is None and isinstance(expected, dict) and isinstance(got, dict):
+        for key in sorted(expected.keys() | got.keys()):
+            below = f"{path}.{key}" if path else str(key)
+            if key not in got:
+                yield f"{below}: expected {expected[key]!r}, got nothing"
+            elif key not in expected:
+                yield f"{below}: expected nothing, got {got[key]!r}"
+            else:
+                yield from differences(expected[key], got[key], below, is_same)
+    elif same is None and isinstance(expected, list) and isinstance(got, list):
+        for index, (left, right) in enumerate(zip(expected, got)):
+            yield from differences(left, right, f"{path}[{index}]", is_same)
+        for index in range(len(got), len(expected)):
+            yield f"{path}[{index}]: expected {expected[index]!r}, got nothing"
+        for index in range(len(expected), len(got)):
+            yield f"{path}[{index}]: expected nothing, got {got[index]!r}"
+    elif not (isinstance(expected, bool) is isinstance(got, bool) and expected == got if same is None else same):
+        yield f"{path or '(all)'}: expected {expected!r}, got {got!r}"
+
+
 def parser(description: str, group: str) -> argparse.ArgumentParser:
     """The options that all have. group: the name of one, for the help."""
     made = argparse.ArgumentParser(description=description)

@@ -6,7 +6,6 @@ from typing import Any, Callable
 
 import capture
 import checkout  # noqa: F401  # pylint: disable=unused-import
-import expand_endpoint
 import wire_types
 
 from _resolver.api import errors, quantity, release_schema, schema
@@ -113,10 +112,6 @@ def _expand(given: Json, version: Release = NEWEST) -> Json:
         return {"vm": expand.expand(given["vm"], _cluster(given, version))}
     except KubeVirtError as error:
         return _error(error)
-
-
-def _expand_endpoint(given: Json) -> Json:
-    return expand_endpoint.expand_vm_spec(given["vm"], given["namespace"], _cluster(given))._asdict()
 
 
 def _vmi(given: Json) -> Json:
@@ -304,7 +299,6 @@ OPS: dict[str, Callable[[Json], Any]] = {
     "compare": _compare,
     "decode": _decode,
     "expand": _expand,
-    "expand-endpoint": _expand_endpoint,
     "infer": _infer,
     "matrix": _matrix,
     "mutate": _mutate,

@@ -22,7 +22,7 @@ import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from catalog_flags import MATCHER_FIELDS, argument_spec, build, missing, options_of
 from command_line import Flags, Syntax, parse
-from vector_run import Failure, judged
+from vector_run import Failure, differences, judged
 from virtctl_words import said, said_of_catalog, warned
 from vm_flags import GROUPS, Stage, deprecations, exclusive, stages
 
@@ -204,14 +204,14 @@ def _differences(case: Case, got: Outcome) -> Iterator[str]:
         if got.error is None:
             yield f"expected the error {expect['error']!r}, got a manifest"
         else:
-            yield from _compare(expect["error"], got.error, "error")
+            yield from differences(expect["error"], got.error, "error", _is_random)
         return
     if got.error is not None:
         yield f"expected a manifest, got the error {got.error!r}"
         return
     mine = _filled(got.manifest)
-    yield from _compare(_filled(expect["manifest"]), mine, "")
-    yield from _compare(expect.get("warnings", []), list(got.warnings), "warnings")
+    yield from differences(_filled(expect["manifest"]), mine, is_same=_is_random)
+    yield from differences(expect.get("warnings", []), list(got.warnings), "warnings")
     for paths in case.get("same", expect.get("same", [])):
         texts = {str(_at(mine, path)) for path in paths}
         if len(texts) != 1:
@@ -249,21 +249,8 @@ def _at(value: Any, path: list[Any]) -> Any:
     return value
 
 
-def _compare(expected: Any, got: Any, path: str) -> Iterator[str]:
-    if isinstance(expected, dict) and set(expected) == {"$random"}:
-        if not isinstance(got, str) or not re.search(expected["$random"], got):
-            yield f"{path}: expected a text like {expected['$random']}, got {got!r}"
-    elif isinstance(expected, dict) and isinstance(got, dict):
-        for key in sorted(expected.keys() | got.keys()):
-            below = f"{path}.{key}".lstrip(".")
-            if key not in got:
-                yield f"{below}: expected {expected[key]!r}, got nothing"
-            elif key not in expected:
-                yield f"{below}: expected nothing, got {got[key]!r}"
-            else:
-                yield from _compare(expected[key], got[key], below)
-    elif isinstance(expected, list) and isinstance(got, list) and len(expected) == len(got):
-        for index, (left, right) in enumerate(zip(expected, got)):
-            yield from _compare(left, right, f"{path}[{index}]")
-    elif type(expected) is not type(got) or expected != got:
-        yield f"{path}: expected {expected!r}, got {got!r}"
+def _is_random(expected: Any, got: Any) -> bool | None:
+    """Whether a name is of the form of those that virtctl makes at random."""
+    if not isinstance(expected, dict) or set(expected) != {"$random"}:
+        return None
+    return isinstance(got, str) and bool(re.search(expected["$random"], got))
