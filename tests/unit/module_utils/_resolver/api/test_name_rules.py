@@ -43,13 +43,18 @@ def test_shown_values_are_one_short_line() -> None:
     assert names.quoted(1 << 20000) == "a number of 20001 bits"
 
 
+TWENTY = [f"field{number}" for number in range(20)]
+
+
 @pytest.mark.parametrize(
     ("name", "known_names", "message"),
     [
         ("cors", ["cores", "sockets"], "; did you mean cores?"),
         ("dedicated_cpu_placement", ["dedicatedCPUPlacement", "guest"], "; did you mean dedicatedCPUPlacement?"),
+        ("siz", ["sizes", "size", "labels"], "; did you mean size or sizes?"),
         ("x", ["cores", "sockets"], "; choose from cores, sockets"),
-        ("x", [f"field{number}" for number in range(21)], "; check the spelling"),
+        ("x", TWENTY, f"; choose from {', '.join(TWENTY)}"),
+        ("x", [*TWENTY, "b"], "; check the spelling"),
         ("x", [], "; check the spelling"),
         ("wbe", ["web", "a"], "; did you mean web?"),
         ("mac", ["name", "macAddress"], "; did you mean macAddress?"),

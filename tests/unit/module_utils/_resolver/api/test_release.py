@@ -55,47 +55,21 @@ def test_releases_before_1_4_are_not_supported() -> None:
 
 
 def test_releases_differ_only_in_recorded_changes() -> None:
-    minors = [parse_release(f"1.{minor}") for minor in range(4, 10)]
-    changed = [
-        {name for name, value in flags(older).items() if value != flags(newer)[name]}
+    minors = [f"1.{minor}" for minor in range(4, 10)]
+    changed = {
+        older: {
+            name for name, value in flags(parse_release(older)).items() if value != flags(parse_release(newer))[name]
+        }
         for older, newer in zip(minors, minors[1:])
-    ]
-
-    assert changed[4] == {
-        "creates_panic_device",
-        "infers_from_snapshots",
-        "warns_of_launch_security",
     }
-    assert changed[3] == {
-        "crashes_without_matcher",
-        "keeps_restart_condition",
-        "restarts_for_pod_network",
-    }
-    assert changed[2] == {
-        "any_memory_conflicts",
-        "sets_matcher_kind",
-        "named_and_inferred",
-        "named_and_inferred_type",
-        "takes_architecture_of_sources",
-        "reads_old_revisions",
-        "replaces_volumes",
-        "requests_guest_memory",
-    }
-    assert changed[1] == {
-        "vm_memory_counts",
-        "checks_captured_name",
-        "refuses_unknown_objects",
-        "serves_old_versions",
-        "updates_live_by_default",
-        "stages_volumes",
-        "plugs_only_scsi",
-    }
-    assert changed[0] == {
-        "conflict_cause",
-        "conflict_list",
-        "leaves_empty_machine",
-        "captures_in_status",
-        "crashes_without_matcher",
+    assert {version: " ".join(sorted(names)) for version, names in changed.items()} == {
+        "1.4": "captures_in_status conflict_cause conflict_list crashes_without_matcher leaves_empty_machine",
+        "1.5": "checks_captured_name plugs_only_scsi refuses_unknown_objects serves_old_versions stages_volumes"
+        " updates_live_by_default vm_memory_counts",
+        "1.6": "any_memory_conflicts named_and_inferred named_and_inferred_type reads_old_revisions replaces_volumes"
+        " requests_guest_memory sets_matcher_kind takes_architecture_of_sources",
+        "1.7": "crashes_without_matcher keeps_restart_condition restarts_for_pod_network",
+        "1.8": "creates_panic_device infers_from_snapshots warns_of_launch_security",
     }
 
 

@@ -28,16 +28,6 @@ def test_declared_drops_empty_fields() -> None:
     assert schema.as_declared("VirtualMachine", manifest) == {"metadata": {}, "spec": {"running": False}}
 
 
-def test_canonical_drops_unknown_fields() -> None:
-    manifest = vm(newField={"a": 1})
-    assert "newField" not in schema.canonical("VirtualMachine", manifest)["spec"]["template"]["spec"]["domain"]
-
-
-def test_canonical_is_idempotent() -> None:
-    once = schema.canonical("VirtualMachine", vm(memory={"guest": "0.5Gi"}, features={}, machine={}))
-    assert schema.canonical("VirtualMachine", once) == once
-
-
 def test_null_in_a_list_is_the_zero_value() -> None:
     """Go reads an empty text, or an object without fields."""
     manifest = {"finalizers": [None, "a"], "ownerReferences": [None]}

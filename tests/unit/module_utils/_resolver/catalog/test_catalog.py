@@ -4,7 +4,6 @@ import copy
 import json
 import os
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,7 +16,6 @@ from loaded_files import load as load_file
 
 from plugins.module_utils._resolver.api.errors import CatalogError
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
-from plugins.module_utils._resolver.api.name_rules import did_you_mean
 from plugins.module_utils._resolver.catalog.bundle import version_of
 from plugins.module_utils._resolver.catalog.objects import adapt, expand_catalog
 from plugins.module_utils._resolver.catalog.selection import select
@@ -413,23 +411,3 @@ def test_list_entries_are_validated_individually() -> None:
     assert expand_catalog(size(spec={"gpus": gpus}))[0]["spec"]["gpus"] == gpus
     with pytest.raises(CatalogError, match=r"spec\.gpus\[1\]\.devicename: unknown field"):
         expand_catalog(size(spec={"gpus": [gpus[0], {"name": "b", "devicename": "x"}]}))
-
-
-# The end of a message about a name that a catalog does not know.
-
-
-TWENTY = [f"a{number}" for number in range(20)]
-
-
-@pytest.mark.parametrize(
-    ("existing", "result"),
-    [
-        (["sizes", "size", "labels"], "; did you mean size or sizes?"),
-        (["labels", "spec"], "; choose from labels, spec"),
-        (TWENTY, f"; choose from {', '.join(TWENTY)}"),
-        ([*TWENTY, "b"], "; check the spelling"),
-        ([], "; check the spelling"),
-    ],
-)
-def test_nearest_suggests_a_similar_name(existing: Sequence[str], result: str) -> None:
-    assert did_you_mean("siz", existing) == result
