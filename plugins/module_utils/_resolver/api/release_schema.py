@@ -14,6 +14,9 @@ from typing import Any, Final, NamedTuple
 from . import schema
 from .release import NEWEST, Release
 
+# Type → field → type.
+_Types = dict[str, dict[str, str]]
+
 
 def canonical(type_name: str, value: dict[str, Any] | None, release: Release = NEWEST) -> dict[str, Any]:
     """The canonical value (`schema.canonical`) with only the fields and spellings that the release knows."""
@@ -40,28 +43,39 @@ class Field(NamedTuple):
 
 def fields(expression: str, value: Any, path: str = "", release: Release = NEWEST) -> list[Field]:
     """The fields of a value at every depth, except inside of unknown ones, with paths such as ``gpus[0].claimName``."""
+    return _fields(expression, value, path, release, object)
+
+
+def unknown(expression: str, value: Any, release: Release, path: str = "") -> list[Field]:
+    """The fields that the release does not know."""
+    return _fields(expression, value, path, release, ())
+
+
+def _fields(expression: str, value: Any, path: str, release: Release, classes: Any) -> list[Field]:
+    """The unknown fields, and the known ones whose values have one of the classes."""
     found: list[Field] = []
-    _add_fields(found, schema.bare(expression), value, path, release)
+    _add_fields(found, schema.bare(expression), value, path, _known_fields(release), classes)
     return found
 
 
-def _add_fields(found: list[Field], expression: str, value: Any, path: str, release: Release) -> None:
+def _add_fields(found: list[Field], expression: str, value: Any, path: str, types: _Types, classes: Any) -> None:
     prefix = f"{path}." if path and isinstance(value, dict) else path
-    for name, entry, below in _contents(expression, value, release):
-        field_path = f"{prefix}{name}"
-        found.append(Field(field_path, expression, name, entry, below))
-        if below and isinstance(entry, (dict, list)):
-            _add_fields(found, below, entry, field_path, release)
+    # Thousands of VMs have hundreds of fields each, so a field takes as few steps as possible.
+    for name, entry, below in _contents(expression, value, types):
+        if not below or isinstance(entry, classes):
+            found.append(Field(f"{prefix}{name}", expression, name, entry, below))
+        if below and entry.__class__ is not str and isinstance(entry, (dict, list)):
+            _add_fields(found, below, entry, f"{prefix}{name}", types, classes)
 
 
-def _contents(expression: str, value: Any, release: Release) -> list[tuple[str, Any, str]]:
+def _contents(expression: str, value: Any, types: _Types) -> list[tuple[str, Any, str]]:
     """Name, value and type of the fields of an object or the entries of a list; "" for the type of an unknown field.
 
     expression: without marks.
     """
-    if isinstance(value, dict) and expression in schema.TYPES:
-        known = _known_fields(expression, release)
-        return [(name, entry, known.get(name, "")) for name, entry in value.items()]
+    if isinstance(value, dict):
+        known = types.get(expression)
+        return [] if known is None else [(name, entry, known.get(name, "")) for name, entry in value.items()]
     if isinstance(value, list) and expression.startswith("[]"):
         below = schema.bare(expression[2:])
         return [(f"[{index}]", entry, below) for index, entry in enumerate(value)]
@@ -69,31 +83,34 @@ def _contents(expression: str, value: Any, release: Release) -> list[tuple[str, 
 
 
 @cache
-def _known_fields(type_name: str, release: Release) -> dict[str, str]:
-    """The fields of a type that a release knows, and their types."""
+def _known_fields(release: Release) -> _Types:
+    """The fields that a release knows, by type, and their types."""
     return {
-        name: schema.bare(schema.field_type(declaration))
-        for name, declaration in schema.TYPES.get(type_name, {}).items()
-        if _is_known(schema.field_notes(declaration), release)
+        type_name: {
+            name: schema.bare(schema.field_type(declaration))
+            for name, declaration in declarations.items()
+            if _is_known(schema.field_notes(declaration), release)
+        }
+        for type_name, declarations in schema.TYPES.items()
     }
-
-
-def unknown(expression: str, value: Any, release: Release, path: str = "") -> list[Field]:
-    """The fields that the release does not know."""
-    return [field for field in fields(expression, value, path, release) if not field.expression]
 
 
 def without_unknown_fields(expression: str, value: Any, release: Release) -> Any:
     """The value without unknown fields. A value of a wrong shape stays, for schema.canonical to reject."""
-    expression = schema.bare(expression)
-    if isinstance(value, dict) and expression in schema.TYPES:
+    return _without_unknown(schema.bare(expression), value, _known_fields(release))
+
+
+def _without_unknown(expression: str, value: Any, types: _Types) -> Any:
+    if isinstance(value, dict) and expression in types:
+        known = types[expression]
         return {
-            name: without_unknown_fields(below, entry, release) if isinstance(entry, (dict, list)) else entry
-            for name, entry, below in _contents(expression, value, release)
-            if below
+            name: _without_unknown(known[name], entry, types) if isinstance(entry, (dict, list)) else entry
+            for name, entry in value.items()
+            if name in known
         }
     if isinstance(value, list) and expression.startswith("[]"):
-        return [without_unknown_fields(expression[2:], entry, release) for entry in value]
+        below = schema.bare(expression[2:])
+        return [_without_unknown(below, entry, types) for entry in value]
     return value
 
 
@@ -104,13 +121,13 @@ def missing_fields(expression: str, spec: Any, release: Release, scalars: bool) 
     required: by KubeVirt's CustomResourceDefinitions, but not by virt-api, whose OpenAPI
     has defaults for them.
     """
-    missing = []
+    missing, required = [], _required(release)
     root = Field("spec", "", "", spec, schema.bare(expression))
-    for field in (root, *fields(expression, spec, "spec", release)):
+    for field in (root, *_fields(expression, spec, "spec", release, (dict, type(None)))):
         if isinstance(field.value, dict):
             missing += [
                 f"{field.path}.{name}"
-                for name, scalar in _required(field.expression, release)
+                for name, scalar in required.get(field.expression, ())
                 if field.value.get(name) is None and (scalars or not scalar)
             ]
         elif field.value is None and field.type_name.startswith("[]"):
@@ -119,13 +136,12 @@ def missing_fields(expression: str, spec: Any, release: Release, scalars: bool) 
 
 
 @cache
-def _required(type_name: str, release: Release) -> tuple[tuple[str, bool], ...]:
-    """The required fields of a type, and whether each is a text, a number or a truth value."""
-    return tuple(
-        (name, expression in _SCALARS)
-        for name, expression in _known_fields(type_name, release).items()
-        if is_required(type_name, name, release)
-    )
+def _required(release: Release) -> dict[str, list[tuple[str, bool]]]:
+    """The required fields, by type, and whether each is a text, a number or a truth value."""
+    return {
+        type_name: [(name, kind in _SCALARS) for name, kind in known.items() if is_required(type_name, name, release)]
+        for type_name, known in _known_fields(release).items()
+    }
 
 
 def is_required(type_name: str, name: str, release: Release = NEWEST) -> bool:
@@ -149,8 +165,9 @@ def _fill(expression: str, value: Any, original: Any, release: Release) -> None:
     for name, zero, if_declared in _written_when_empty(expression, release):
         if not if_declared or original.get(name) is not None:
             value.setdefault(name, zero)
-    originals = {name: entry for name, entry, _below in _contents(expression, original, release)}
-    for name, entry, below in _contents(expression, value, release):
+    types = _known_fields(release)
+    originals = {name: entry for name, entry, _below in _contents(expression, original, types)}
+    for name, entry, below in _contents(expression, value, types):
         _fill(below, entry, originals.get(name) or {}, release)
 
 
@@ -159,7 +176,7 @@ def _written_when_empty(type_name: str, release: Release) -> list[tuple[str, Any
     """The fields of a type that a release writes even if they are empty: name, zero value, whether only if declared."""
     return [
         (name, "" if expression == "string" else 0, not _is_before(notes.get("written_until"), release))
-        for name, expression in _known_fields(type_name, release).items()
+        for name, expression in _known_fields(release).get(type_name, {}).items()
         for notes in [schema.field_notes(schema.TYPES[type_name][name])]
         if any(_is_before(notes.get(note), release) for note in ("written_until", "kept_until"))
     ]
@@ -167,7 +184,7 @@ def _written_when_empty(type_name: str, release: Release) -> list[tuple[str, Any
 
 def has_field(expression: str, name: str, release: Release) -> bool:
     """Whether a release knows the field of a type."""
-    return name in _known_fields(schema.bare(expression), release)
+    return name in _known_fields(release).get(schema.bare(expression), ())
 
 
 def _is_known(notes: dict[str, str], release: Release) -> bool:
