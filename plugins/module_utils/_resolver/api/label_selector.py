@@ -33,16 +33,13 @@ def selector(text: str) -> Test:
 
 
 def _requirement(part: str, text: str) -> Test:
-    match = _SET.fullmatch(part)
-    if match:
+    if match := _SET.fullmatch(part):
         key, operator, values = match.groups()
         return _value_test(key, frozenset(value.strip() for value in values.split(",")), operator == "in")
-    match = _EQUAL.fullmatch(part)
-    if match:
+    if match := _EQUAL.fullmatch(part):
         key, operator, value = match.groups()
         return _value_test(key, frozenset((value,)), operator != "!=")
-    match = _EXISTS.fullmatch(part)
-    if match:
+    if match := _EXISTS.fullmatch(part):
         negated, key = match.groups()
         return lambda labels: (key in labels) != bool(negated)
     raise SelectorError(
@@ -68,16 +65,12 @@ def matches_expression(expression: Mapping[str, Any], labels: Mapping[str, str])
 
     As in Kubernetes, NotIn also matches labels without the key. Gt and Lt compare integers.
     """
-    key, operator = expression.get("key", ""), expression.get("operator")
+    key, operator = expression.get("key", ""), str(expression.get("operator"))
     values: Sequence[str] = expression.get("values") or ()
-    if operator == "In":
-        return key in labels and labels[key] in values
-    if operator == "NotIn":
-        return key not in labels or labels[key] not in values
-    if operator == "Exists":
-        return key in labels
-    if operator == "DoesNotExist":
-        return key not in labels
+    if operator in ("In", "NotIn"):
+        return (key in labels and labels[key] in values) == (operator == "In")
+    if operator in ("Exists", "DoesNotExist"):
+        return (key in labels) == (operator == "Exists")
     if operator not in ("Gt", "Lt") or len(values) != 1:
         return False
     try:

@@ -94,19 +94,14 @@ def _plain(name: Any) -> str:
 @lru_cache(maxsize=_CACHE_SIZE)
 def label(text: str) -> str:
     """Checks an RFC 1123 label, such as the name of a namespace or volume."""
-    return _length_error(text, LONGEST_LABEL) or (
-        "" if re.fullmatch(LABEL, text) else "must consist of a-z, 0-9 and '-', with a letter or digit at both ends"
-    )
+    return _error(text, LONGEST_LABEL, LABEL, "a-z, 0-9 and '-', with a letter or digit at both ends")
 
 
 @lru_cache(maxsize=_CACHE_SIZE)
 def subdomain(text: str) -> str:
     """Checks an RFC 1123 subdomain, such as the name of most objects."""
-    return _length_error(text, LONGEST_SUBDOMAIN) or (
-        ""
-        if re.fullmatch(SUBDOMAIN, text)
-        else "must consist of a-z, 0-9, '-' and '.', with a letter or digit at both ends and around each dot"
-    )
+    form = "a-z, 0-9, '-' and '.', with a letter or digit at both ends and around each dot"
+    return _error(text, LONGEST_SUBDOMAIN, SUBDOMAIN, form)
 
 
 @lru_cache(maxsize=_CACHE_SIZE)
@@ -136,12 +131,11 @@ def port_name(text: str) -> str:
 
 
 def _qualified(text: str) -> str:
-    return _length_error(text, LONGEST_LABEL) or (
-        ""
-        if re.fullmatch(QUALIFIED, text)
-        else "must consist of letters, digits, '-', '_' and '.', with a letter or digit at both ends"
-    )
+    form = "letters, digits, '-', '_' and '.', with a letter or digit at both ends"
+    return _error(text, LONGEST_LABEL, QUALIFIED, form)
 
 
-def _length_error(text: str, maximum: int) -> str:
-    return f"is longer than {maximum} characters" if len(text) > maximum else ""
+def _error(text: str, maximum: int, pattern: str, form: str) -> str:
+    if len(text) > maximum:
+        return f"is longer than {maximum} characters"
+    return "" if re.fullmatch(pattern, text) else f"must consist of {form}"

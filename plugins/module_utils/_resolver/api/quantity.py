@@ -54,11 +54,10 @@ class Quantity(NamedTuple):
     text: str
     value: int
 
-    @classmethod
-    def from_integer(cls, value: int, form: str) -> Quantity:
+    @staticmethod
+    def from_integer(value: int, form: str) -> Quantity:
         """An integer number of units in the given format, as Go's ``NewQuantity``."""
-        nanos = value * _NANO
-        return cls(nanos, form, _print(nanos, form), value)
+        return from_nanos(value * _NANO, form)
 
 
 @lru_cache(maxsize=4096)

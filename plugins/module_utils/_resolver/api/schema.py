@@ -41,8 +41,7 @@ def canonical(type_name: str, value: dict[str, Any] | None) -> dict[str, Any]:
 
     Raises FieldError for a value of a wrong type, an invalid quantity or a number out of range.
     """
-    result: dict[str, Any] = _converter(type_name, _CANONICAL)(value if value is not None else {})
-    return result
+    return _converter(type_name, _CANONICAL)(value if value is not None else {})
 
 
 def check_value(expression: str, value: Any) -> None:
@@ -55,8 +54,7 @@ def as_declared(type_name: str, value: dict[str, Any]) -> dict[str, Any]:
 
     Removes nulls and empty optional fields, which declare nothing. Raises FieldError like canonical.
     """
-    result: dict[str, Any] = _converter(type_name, _DECLARED)(value)
-    return result
+    return _converter(type_name, _DECLARED)(value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +73,7 @@ class Checks:
 def checked(type_name: str, value: dict[str, Any], checks: Checks) -> dict[str, Any]:
     """The result of `as_declared`. Raises FieldError for the findings of checks, too (see `formats.checked`)."""
     mode = _Mode(fill=False, unknown="refuse" if checks.unknown_fields else "keep", checks=checks)
-    result: dict[str, Any] = _converter(type_name, mode)(value)
-    return result
+    return _converter(type_name, mode)(value)
 
 
 def type_of(manifest: dict[str, Any]) -> str:
@@ -157,7 +154,7 @@ def _with_check(read: Convert, check: Check) -> Convert:
 
 
 @cache
-def _converter(type_name: str, mode: _Mode) -> Convert:
+def _converter(type_name: str, mode: _Mode) -> Callable[[Value], dict[str, Any]]:
     """A function that reads a Go struct."""
     declarations = TYPES[type_name]
     # Each is made on first use, because most of an API is never used; a plain dict is the fastest to read.
@@ -172,7 +169,7 @@ def _converter(type_name: str, mode: _Mode) -> Convert:
         return readers.setdefault(name, _field_reader(type_name, name, mode))
 
     # The resolver spends nearly all its time here, so a field takes as few steps as possible.
-    def convert(value: Value) -> Value:
+    def convert(value: Value) -> dict[str, Any]:
         if value.__class__ is not dict and not isinstance(value, dict):
             raise FieldError("", f"expected an object, found {_describe(value)}")
         result = zeros.copy()

@@ -49,7 +49,8 @@ def bundle(
     without objects, which is probably truncated.
     """
     sources, notes, origins = [], [], []
-    for document, where in _flatten(_placed(list(documents), places)):
+    named = ((document, _place(places, index)) for index, document in enumerate(documents) if document is not None)
+    for document, where in _flatten(named):
         kind = document.get("kind") if isinstance(document, dict) else None
         if kind is not None and kind not in MATCHER_FIELD_OF_KIND and kind not in _FLAVORS:
             if other_kinds != "skip":
@@ -116,11 +117,8 @@ def version_of(objects: Iterable[Manifest]) -> str:
     return versions.pop() if len(versions) == 1 else ""
 
 
-def _placed(documents: Sequence[Any], places: Sequence[str]) -> Iterator[tuple[Any, str]]:
-    """The documents that are not empty, each with its place."""
-    for position, document in enumerate(documents):
-        if document is not None:
-            yield document, places[position] if position < len(places) else f"document {position}"
+def _place(places: Sequence[str], index: int) -> str:
+    return places[index] if index < len(places) else f"document {index}"
 
 
 def _files(places: Sequence[str]) -> str:

@@ -188,9 +188,7 @@ def as_data(matrix: Matrix) -> dict[str, Any]:
     names = [label(object_facts) for object_facts in matrix.preferences]
     rows = list(zip(map(label, matrix.instancetypes), matrix.cells))
     pairs = {
-        "fits": {
-            instancetype: [name for name, cell in zip(names, cells) if not cell.sign] for instancetype, cells in rows
-        },
+        "fits": {row: [name for name, cell in zip(names, cells) if not cell.sign] for row, cells in rows},
         "incompatible": [
             {"instancetype": instancetype, "preference": name, "sign": cell.sign, "reasons": list(cell.reasons)}
             for instancetype, cells in rows
@@ -217,12 +215,8 @@ def unsatisfied(matrix: Matrix) -> list[str]:
     """The preferences that no instancetype satisfies; empty if there are no instancetypes."""
     if not matrix.instancetypes:
         return []
-    columns = zip(*matrix.cells)
-    return [
-        label(preference)
-        for preference, column in zip(matrix.preferences, columns)
-        if all(cell.sign for cell in column)
-    ]
+    columns = zip(matrix.preferences, zip(*matrix.cells))
+    return [label(preference) for preference, column in columns if all(cell.sign for cell in column)]
 
 
 def label(object_facts: Facts) -> str:

@@ -109,7 +109,7 @@ def _check(name: Any, version: Any) -> None:
     if not isinstance(version.get(_PREVIEW, False), bool):
         raise CatalogError(f"{where}: {_PREVIEW}: expected true or false, found {quoted(version[_PREVIEW])}")
     for key in _CHANGES:
-        if key in version and not isinstance(version[key], dict):
+        if not isinstance(version.get(key, {}), dict):
             raise CatalogError(f"{where}: {key}: expected an object, found {quoted(version[key])}")
     names = version.get("without", [])
     if not isinstance(names, list) or not all(isinstance(pattern, str) for pattern in names):
@@ -159,15 +159,11 @@ def _with_changes(documents: list[Any], key: str, changes: Document, where: str)
     changed = []
     for document in documents:
         if _has(document, key):
-            own_changes = changes
+            own = changes
             if key in _MEMBERS:
-                first = document is holders[0]
-                own_changes = {
-                    name: entry
-                    for name, entry in changes.items()
-                    if name in document[key] or (first and name not in existing)
-                }
-            document = {**document, key: overlaid(document[key], own_changes)}
+                names = document[key].keys() | (changes.keys() - existing if document is holders[0] else ())
+                own = {name: entry for name, entry in changes.items() if name in names}
+            document = {**document, key: overlaid(document[key], own)}
         changed.append(document)
     return changed
 
@@ -182,12 +178,11 @@ def _without_matches(document: Any, pattern: str) -> Any:
     for groups, members in _MEMBERS.items():
         if not _has(document, groups):
             continue
-        remaining_groups = {}
+        result = {**result, groups: {}}
         for group, content in document[groups].items():
-            remaining_groups[group] = content
             if _has(content, members):
                 prefix = f"{group}." if groups == "series" else ""
-                names = [name for name in content[members] if not fnmatchcase(f"{prefix}{name}", pattern)]
-                remaining_groups[group] = {**content, members: {name: content[members][name] for name in names}}
-        result = {**result, groups: remaining_groups}
+                kept = {name: e for name, e in content[members].items() if not fnmatchcase(f"{prefix}{name}", pattern)}
+                content = {**content, members: kept}
+            result[groups][group] = content
     return result
