@@ -11,7 +11,6 @@ from plugins.module_utils._resolver.choose import adopt
 from plugins.module_utils._resolver.choose.adopt import Adoption, Candidate
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from plugins.module_utils._resolver.kubevirt.vmi import vmi
 
 Manifest = dict[str, Any]
 
@@ -266,9 +265,9 @@ def test_annotations_count_but_for_the_names() -> None:
         {"field": "annotations.a.b/c", "before": None, "after": "1"},
     )
     assert chosen(adopted(vm(), types=noted, accept=["annotations"])).differences
-    own = chosen(adopted(vm(metadata={"annotations": {"a.b/c": "1", "d": "2"}}), types=noted))
-    assert own.vm["spec"]["template"]["metadata"] == {"annotations": {"d": "2"}}
-    assert own.differences == ()
+    for others, metadata in (({}, {}), ({"d": "2"}, {"annotations": {"d": "2"}})):
+        own = chosen(adopted(vm(metadata={"annotations": {"a.b/c": "1", **others}}), types=noted))
+        assert (own.vm["spec"]["template"]["metadata"], own.differences) == (metadata, ())
 
 
 def test_devices_of_an_instancetype() -> None:
@@ -361,16 +360,6 @@ def test_namespaced_instancetype_can_be_chosen() -> None:
     assert chosen(adopted(vm(), types=[own])).instancetype == {"kind": "VirtualMachineInstancetype", "name": "own"}
 
 
-def test_the_rewritten_vm_has_the_same_vmi() -> None:
-    machine = vm(devices={"disks": DISKS, "rng": {}}, spec={"volumes": VOLUMES})
-    result = chosen(
-        adopted(machine, [VIRTIO, preference("bus", devices={"preferredDiskBus": "virtio", "preferredRng": {}})])
-    )
-    lookup = Objects([*TYPES, VIRTIO, preference("bus", devices={"preferredDiskBus": "virtio", "preferredRng": {}})])
-    assert result.preference is not None
-    assert vmi.build(result.vm, Cluster(lookup)).spec == vmi.build(machine, Cluster(lookup)).spec
-
-
 def test_patch_tests_the_generation() -> None:
     machine = vm()
     result = chosen(adopted(machine))
@@ -420,17 +409,6 @@ def test_vm_with_invalid_matchers_is_refused() -> None:
     assert refused.nearest[0].refusal == "Name already set, should be cleared before setting inferFromVolume"
 
 
-OLD_CORES = preference("old.cores", cpu={"preferredCPUTopology": "preferCores"})
-
-
-def test_a_vm_keeps_its_own_preference() -> None:
-    machine = vm(cpu={"sockets": 1, "cores": 2, "threads": 1})
-    machine["spec"]["preference"] = {"kind": CLUSTER_PREFERENCE, "name": "cores"}
-    result = chosen(adopted(machine))
-    assert result.preference == result.vm["spec"]["preference"] == machine["spec"]["preference"]
-    assert template(result) == {"domain": {"devices": {}}}
-
-
 def test_cluster_settings_apply_to_both_sides() -> None:
     """A VM without networks gets the cluster's interface, before and after."""
     settings = {"network": {"defaultNetworkInterface": "masquerade"}, "machineType": "pc"}
@@ -467,17 +445,6 @@ def test_vm_with_missing_preference_has_no_pair() -> None:
     machine["spec"]["preference"] = {"kind": CLUSTER_PREFERENCE, "name": "gone"}
     result = 'virtualmachineclusterpreferences.instancetype.kubevirt.io "gone" not found'
     assert adopted(machine).problem == result
-
-
-def test_an_annotation_of_the_instancetype_is_removed() -> None:
-    options = {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}, "annotations": {"from": "type"}}
-    result = chosen(adopted(vm({"annotations": {"from": "type"}}), types=[named(CLUSTER_TYPE, "own", **options)]))
-    assert "annotations.from" in result.removed
-    assert result.vm["spec"]["template"]["metadata"] == {}
-    own = chosen(
-        adopted(vm({"annotations": {"from": "type", "note": "mine"}}), types=[named(CLUSTER_TYPE, "own", **options)])
-    )
-    assert own.vm["spec"]["template"]["metadata"] == {"annotations": {"note": "mine"}}
 
 
 def declared_by(manager: str, operation: str, machine: Manifest) -> Manifest:

@@ -3,6 +3,8 @@
 import copy
 from typing import Any
 
+import pytest
+
 from plugins.module_utils._resolver.api import managed_fields
 from plugins.module_utils._resolver.api.tree import value_at
 from plugins.module_utils._resolver.declare import plan
@@ -29,32 +31,37 @@ def test_a_missing_object_is_created() -> None:
     assert manifest.after == {"metadata": {"labels": {"team": "a"}}, "spec": MANIFEST["spec"]}
 
 
-def test_semantically_equal_value_is_unchanged() -> None:
-    assert plan.present(MANIFEST, live(memory={"guest": "1024Mi"}), OWNER).action == plan.NONE
+OLD_SCHEDULER = {"spec": {"schedulerName": "old"}}
 
 
-def test_changed_value_is_applied_and_shown_alone() -> None:
-    manifest = plan.present(MANIFEST, live(cpu={"guest": 4}), OWNER)
-    assert manifest.action == plan.APPLY
-    assert (manifest.before, manifest.after) == ({"spec": {"cpu": {"guest": 4}}}, {"spec": {"cpu": {"guest": 2}}})
-
-
-def test_formerly_declared_field_is_removed() -> None:
-    manifest = plan.present(MANIFEST, live(schedulerName="old"), OWNER | {("spec", "schedulerName")})
-    assert (manifest.action, manifest.before, manifest.after) == (plan.APPLY, {"spec": {"schedulerName": "old"}}, {})
-
-
-def test_field_of_another_manager_is_no_change() -> None:
-    assert plan.present(MANIFEST, live(schedulerName="theirs"), OWNER).action == plan.NONE
-
-
-def test_object_never_applied_is_taken_over() -> None:
-    manifest = plan.present(MANIFEST, live(), None)
-    assert (manifest.action, manifest.before, manifest.after) == (plan.APPLY, {}, {})
-
-
-def test_an_unclaimed_field_is_claimed() -> None:
-    assert plan.present(MANIFEST, live(), OWNER - {("spec", "cpu", "guest")}).action == plan.APPLY
+@pytest.mark.parametrize(
+    ("spec", "owner", "action", "before", "after"),
+    [
+        pytest.param({"memory": {"guest": "1024Mi"}}, OWNER, plan.NONE, {}, {}, id="another spelling"),
+        pytest.param({"schedulerName": "old"}, OWNER, plan.NONE, {}, {}, id="a field of another manager"),
+        pytest.param(
+            {"cpu": {"guest": 4}},
+            OWNER,
+            plan.APPLY,
+            {"spec": {"cpu": {"guest": 4}}},
+            {"spec": {"cpu": {"guest": 2}}},
+            id="a changed value",
+        ),
+        pytest.param(
+            {"schedulerName": "old"},
+            OWNER | {("spec", "schedulerName")},
+            plan.APPLY,
+            OLD_SCHEDULER,
+            {},
+            id="a field formerly declared",
+        ),
+        pytest.param({}, None, plan.APPLY, {}, {}, id="an object never applied"),
+        pytest.param({}, OWNER - {("spec", "cpu", "guest")}, plan.APPLY, {}, {}, id="a field not owned"),
+    ],
+)
+def test_live_objects(spec: dict[str, Any], owner: Any, action: str, before: Any, after: Any) -> None:
+    step = plan.present(MANIFEST, live(**spec), owner)
+    assert (step.action, step.before, step.after) == (action, before, after)
 
 
 def test_an_unknown_field_is_compared_as_it_is() -> None:

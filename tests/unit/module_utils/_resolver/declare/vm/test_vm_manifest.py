@@ -44,6 +44,8 @@ def test_generated_names_depend_only_on_the_vm() -> None:
     others = [volume["name"] for volume in vmi(**{**blank, "name": "b"})["volumes"]]
     assert len({*names, *others}) == 4
     assert generated_name("x", "a", "bc") != generated_name("x", "ab", "c")
+    # It must not change between releases: a second run would make a second VM.
+    assert generated_name("vm", "a", "b") == "vm-th29g"
 
 
 def test_data_volume_is_named_after_vm_and_volume() -> None:
@@ -270,6 +272,8 @@ def test_placement() -> None:
     [
         ({"container_disk": None}, "volumes[0]: requires exactly one of "),
         ({"container_disk": ""}, "volumes[0].container_disk: is empty"),
+        # The limit is in bytes.
+        ({"container_disk": "a", "name": "ü" * 32}, f"volumes[0].name: '{'ü' * 32}' is longer than 63 characters and"),
         ({"empty_disk": "1GB"}, "volumes[0].empty_disk: '1GB' is not a quantity"),
         ({"container_disk": "a", "boot_order": 2**32}, "volumes[0].boot_order: 4294967296 is too large"),
         ({"import": {"blank": True}}, "volumes[0].import.size: required"),
