@@ -21,84 +21,66 @@ class UnknownRelease(ValueError):
 
 
 class Release(NamedTuple):
-    """The behaviour of a KubeVirt release. The defaults are the newest release's.
+    """The behaviour of a KubeVirt release. The defaults are the newest release's."""
 
-    version: (major, minor, patch). minor_version: its text without the patch.
-
-    Conflicts:
-    any_memory_conflicts: any `memory` of a VM conflicts, even an empty one.
-    conflict_cause: virt-api's message for one path. conflict_list: virt-controller's message for {paths}.
-
-    Preferences:
-    leaves_empty_machine: a machine preference without a type adds a machine without a type.
-    creates_panic_device: preferredPanicDeviceModel adds a panic device, instead of only setting the model of existing
-    ones.
-
-    Requirements:
-    vm_memory_counts: a VM's own guest memory counts instead of the instancetype's.
-
-    Webhooks:
-    refuses_unknown_objects: a VM with a missing instancetype or preference is rejected, instead of only not started.
-    sets_matcher_kind: a matcher without kind is stored with the cluster-wide one.
-    named_and_inferred, named_and_inferred_type: virt-api's message for a {field} together with inferFromVolume in a
-    {matcher}, and the type of the cause.
-    infers_from_snapshots: a VolumeSnapshot as the source of a volume may have labels of instancetype and preference.
-    takes_architecture_of_sources: the VM gets the architecture in the label of a DataSource.
-    warns_of_launch_security: an instancetype's launch security is deprecated.
-
-    Expand:
-    requests_guest_memory: the defaults set requests.memory.
-
-    Revisions:
-    captures_in_status: the VM's status names the captured revision, instead of the matcher.
-    crashes_without_matcher: virt-controller crashes when a VM starts whose status names the captured revision of a
-    matcher that it no longer has; patches of 2026 do not (KubeVirt issue 16071).
-    checks_captured_name: a captured revision counts only if labelled with the matcher's name.
-    reads_old_revisions: revisions of v1alpha1 and v1alpha2 are read.
-    serves_old_versions: instancetypes and preferences may be written as v1alpha1 and v1alpha2.
-
-    Running guests:
-    updates_live_by_default: without a rollout strategy, changes reach running guests.
-    stages_volumes: with the rollout strategy Stage, volumes wait for a restart, too.
-    replaces_volumes: volumes that a running VM gets wait for a restart, also hotpluggable ones.
-    plugs_only_scsi: a request plugs a volume only as a disk with the bus scsi.
-    keeps_restart_condition: the condition RestartRequired stays until a restart, also if the change is undone. Until
-    then the guest takes no change but plugged interfaces and volumes.
-    restarts_for_pod_network: a pod network that a VM gets waits for a restart.
-    """
-
+    # Major, minor and patch.
     version: Version
 
+    # Any `memory` of a VM conflicts, even an empty one.
     any_memory_conflicts: bool = False
+    # virt-api's message for the {path} of a conflict, virt-controller's for {paths}.
     conflict_cause: str = "VM field(s) {path} conflicts with selected instance type"
     conflict_list: str = "VM field(s) {paths} conflicts with selected instance type"
 
+    # A machine preference without a type adds a machine without a type.
     leaves_empty_machine: bool = False
+    # preferredPanicDeviceModel adds a panic device, instead of only setting the model of existing ones.
     creates_panic_device: bool = True
 
+    # A VM's own guest memory counts for requirements instead of the instancetype's.
     vm_memory_counts: bool = True
 
+    # A VM with a missing instancetype or preference is rejected, instead of only not started.
     refuses_unknown_objects: bool = False
+    # A matcher without kind is stored with the cluster-wide one.
     sets_matcher_kind: bool = False
+    # virt-api's message for a {field} together with inferFromVolume in a {matcher}, and the type of the cause.
     named_and_inferred: str = "{field} already set, should be cleared before setting inferFromVolume"
     named_and_inferred_type: str = "FieldValueNotSupported"
+    # A VolumeSnapshot as the source of a volume may have labels of instancetype and preference.
     infers_from_snapshots: bool = True
+    # The VM gets the architecture in the label of a DataSource.
     takes_architecture_of_sources: bool = True
+    # An instancetype's launch security is deprecated.
     warns_of_launch_security: bool = True
 
+    # The defaults of expanded VMs set requests.memory.
     requests_guest_memory: bool = False
 
+    # The VM's status names the captured revision, instead of the matcher.
     captures_in_status: bool = True
+    # virt-controller crashes when a VM starts whose status names the captured revision of a matcher that it no longer
+    # has; patches of 2026 do not (KubeVirt issue 16071).
     crashes_without_matcher: bool = False
+    # A captured revision counts only if labelled with the matcher's name.
     checks_captured_name: bool = True
+    # Revisions of v1alpha1 and v1alpha2 are read.
     reads_old_revisions: bool = False
+    # Instancetypes and preferences may be written as v1alpha1 and v1alpha2.
     serves_old_versions: bool = False
 
+    # Without a rollout strategy, changes reach running guests.
     updates_live_by_default: bool = True
+    # With the rollout strategy Stage, volumes wait for a restart, too.
     stages_volumes: bool = False
+    # Volumes that a running VM gets wait for a restart, also hotpluggable ones.
     replaces_volumes: bool = False
+    # A request plugs a volume only as a disk with the bus scsi.
     plugs_only_scsi: bool = False
+    # The condition RestartRequired stays until a restart, also if the change is undone. Until then the guest takes no
+    # change but plugged interfaces and volumes.
     keeps_restart_condition: bool = False
+    # A pod network that a VM gets waits for a restart.
     restarts_for_pod_network: bool = True
 
     @property

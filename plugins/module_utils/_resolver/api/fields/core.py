@@ -2,6 +2,18 @@
 OBJECT = {"kind": "string", "apiVersion": "string", "metadata": "ObjectMeta"}
 _POLICY = {**OBJECT, "spec": "any!"}
 
+# What a DataVolume's storage has too.
+CLAIM_SPEC = {
+    "accessModes": "[]string",
+    "selector": "*LabelSelector",
+    "resources": "VolumeResourceRequirements",
+    "volumeName": "string",
+    "storageClassName": "*string",
+    "volumeMode": "*string",
+    "dataSource": "*TypedLocalObjectReference",
+    "dataSourceRef": "*TypedObjectReference",
+}
+
 _POD_AFFINITY = {
     "requiredDuringSchedulingIgnoredDuringExecution": "[]PodAffinityTerm",
     "preferredDuringSchedulingIgnoredDuringExecution": "[]WeightedPodAffinityTerm",
@@ -105,17 +117,7 @@ TYPES = {
     "TCPSocketAction": {"port": "IntOrString!", "host": "string"},
     "PodDNSConfig": {"nameservers": "[]string", "searches": "[]string", "options": "[]PodDNSConfigOption"},
     "PodDNSConfigOption": {"name": "string", "value": "*string"},
-    "PersistentVolumeClaimSpec": {
-        "accessModes": "[]string",
-        "selector": "*LabelSelector",
-        "resources": "VolumeResourceRequirements",
-        "volumeName": "string",
-        "storageClassName": "*string",
-        "volumeMode": "*string",
-        "dataSource": "*TypedLocalObjectReference",
-        "dataSourceRef": "*TypedObjectReference",
-        "volumeAttributesClassName": "*string",
-    },
+    "PersistentVolumeClaimSpec": {**CLAIM_SPEC, "volumeAttributesClassName": "*string"},
     "VolumeResourceRequirements": {"limits": "map[string]Quantity", "requests": "map[string]Quantity"},
     "TypedLocalObjectReference": {"apiGroup": "*string!", "kind": "string!", "name": "string!"},
     "TypedObjectReference": {"apiGroup": "*string!", "kind": "string!", "name": "string!", "namespace": "*string"},

@@ -1,7 +1,9 @@
-from .core import OBJECT
+from .core import CLAIM_SPEC, OBJECT
 
 # The objects around these specs; their other kinds of CDI have no types here, and are compared as they are written.
 _OBJECT = {**OBJECT, "status": "any"}
+
+_REMOTE = {"url": "string!", "secretRef": "string", "certConfigMap": "string"}
 
 TYPES = {
     "DataVolume": {**_OBJECT, "spec": "DataVolumeSpec!"},
@@ -41,14 +43,8 @@ TYPES = {
         "vddk": "*DataVolumeSourceVDDK",
         "snapshot": "*DataVolumeSourceSnapshot",
     },
-    "DataVolumeSourceHTTP": {
-        "url": "string!",
-        "secretRef": "string",
-        "certConfigMap": "string",
-        "extraHeaders": "[]string",
-        "secretExtraHeaders": "[]string",
-    },
-    "DataVolumeSourceS3": {"url": "string!", "secretRef": "string", "certConfigMap": "string"},
+    "DataVolumeSourceHTTP": {**_REMOTE, "extraHeaders": "[]string", "secretExtraHeaders": "[]string"},
+    "DataVolumeSourceS3": _REMOTE,
     "DataVolumeSourceGCS": {"url": "string!", "secretRef": "string"},
     "DataVolumeSourceRegistry": {
         "url": "*string",
@@ -60,13 +56,7 @@ TYPES = {
     },
     "PlatformOptions": {"architecture": "string"},
     "DataVolumeSourcePVC": {"namespace": "string!", "name": "string!"},
-    "DataVolumeSourceImageIO": {
-        "url": "string!",
-        "diskId": "string!",
-        "secretRef": "string",
-        "certConfigMap": "string",
-        "insecureSkipVerify": "*bool",
-    },
+    "DataVolumeSourceImageIO": {**_REMOTE, "diskId": "string!", "insecureSkipVerify": "*bool"},
     "DataVolumeSourceVDDK": {
         "url": "string",
         "uuid": "string",
@@ -78,15 +68,6 @@ TYPES = {
     },
     "DataVolumeSourceSnapshot": {"namespace": "string!", "name": "string!"},
     "DataVolumeSourceRef": {"kind": "string!", "namespace": "*string", "name": "string!"},
-    "StorageSpec": {
-        "accessModes": "[]string",
-        "selector": "*LabelSelector",
-        "resources": "VolumeResourceRequirements",
-        "volumeName": "string",
-        "storageClassName": "*string",
-        "volumeMode": "*string",
-        "dataSource": "*TypedLocalObjectReference",
-        "dataSourceRef": "*TypedObjectReference",
-    },
+    "StorageSpec": CLAIM_SPEC,
     "DataVolumeCheckpoint": {"previous": "string!", "current": "string!"},
 }

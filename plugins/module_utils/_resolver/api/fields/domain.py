@@ -7,28 +7,22 @@ from __future__ import annotations
 
 from typing import Any
 
+_DEVICE: dict[str, Any] = {
+    "name": "string!",
+    "deviceName": ("string", {"written_until": "1.6"}),
+    "claimName": ("string", {"since": "1.6", "kept_until": "1.9"}),
+    "requestName": ("string", {"since": "1.6", "kept_until": "1.9"}),
+}
+
 TYPES: dict[str, dict[str, Any]] = {
     "NUMA": {"guestMappingPassthrough": "*Empty"},
     "Realtime": {"mask": "string"},
     "Hugepages": {"pageSize": "string"},
-    "GPU": {
-        "name": "string!",
-        "deviceName": ("string", {"written_until": "1.6"}),
-        "claimName": ("string", {"since": "1.6", "kept_until": "1.9"}),
-        "requestName": ("string", {"since": "1.6", "kept_until": "1.9"}),
-        "virtualGPUOptions": "*VGPUOptions",
-        "tag": "string",
-    },
+    "GPU": {**_DEVICE, "virtualGPUOptions": "*VGPUOptions", "tag": "string"},
     "VGPUOptions": {"display": "*VGPUDisplayOptions"},
     "VGPUDisplayOptions": {"enabled": "*bool", "ramFB": "*FeatureState"},
     "FeatureState": {"enabled": "*bool"},
-    "HostDevice": {
-        "name": "string!",
-        "deviceName": ("string", {"written_until": "1.6"}),
-        "claimName": ("string", {"since": "1.6", "kept_until": "1.9"}),
-        "requestName": ("string", {"since": "1.6", "kept_until": "1.9"}),
-        "tag": "string",
-    },
+    "HostDevice": {**_DEVICE, "tag": "string"},
     "DiskIOThreads": {"supplementalPoolThreadCount": "*uint32"},
     "LaunchSecurity": {"sev": "*SEV", "snp": ("*Empty", {"since": "1.7"}), "tdx": ("*Empty", {"since": "1.7"})},
     "SEV": {
