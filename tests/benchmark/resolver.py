@@ -35,6 +35,7 @@ sys.path.insert(0, str(MODULE_UTILS))
 from results import record  # noqa: E402
 
 from _resolver.api import schema  # noqa: E402
+from _resolver.api.errors import Panic  # noqa: E402
 from _resolver.kubevirt.apply import applier, conflict  # noqa: E402
 
 
@@ -99,8 +100,12 @@ def each(function: Callable[[Any], Any], values: list[Any]) -> None:
 
 def answer(case: dict[str, Any]) -> Any:
     template = case["vm"]["spec"].get("template") or {}
-    applied = applier.apply(template, case["instancetype"], case["preference"])
-    return applied.template or {"conflicts": conflict.paths(applied.conflicts), "crash": applied.panic}
+    try:
+        return applier.apply(template, case["instancetype"], case["preference"])
+    except conflict.ConflictError as error:
+        return {"conflicts": conflict.paths(error.conflicts)}
+    except Panic as panic:
+        return {"crash": panic.message}
 
 
 def canonical(case: dict[str, Any]) -> None:
