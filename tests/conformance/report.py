@@ -41,7 +41,7 @@ def _reasons(case: Case) -> list[str]:
 
 
 def _is_go_decoder(expected: Any, got: Any) -> bool | None:
-    """Where the recorded text is that of Go's decoder, any text will do: ours names the field and the reason."""
+    """Accepts any text in place of one of Go's decoder: ours names the field and the reason."""
     texts = isinstance(expected, str) and isinstance(got, str) and got
     return True if texts and _GO_DECODER.search(expected) else None
 

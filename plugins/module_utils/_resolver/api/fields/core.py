@@ -2,7 +2,7 @@
 OBJECT = {"kind": "string", "apiVersion": "string", "metadata": "ObjectMeta"}
 _POLICY = {**OBJECT, "spec": "any!"}
 
-# What a DataVolume's storage has too.
+# The storage of a DataVolume has these fields, too.
 CLAIM_SPEC = {
     "accessModes": "[]string",
     "selector": "*LabelSelector",
