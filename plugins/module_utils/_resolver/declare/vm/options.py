@@ -27,20 +27,21 @@ def _choice(*choices: str, **more: Any) -> Spec:
     return {"type": "str", "choices": list(choices), **more}
 
 
+def _object(options: Spec, *one_of: str, **more: Any) -> Spec:
+    """An option with suboptions. one_of: suboptions of which exactly one is needed."""
+    exactly_one = {"mutually_exclusive": [one_of], "required_one_of": [one_of]} if one_of else {}
+    return {"type": "dict", "options": options, **exactly_one, **more}
+
+
 def _matcher(matcher_field: MatcherField) -> Spec:
-    ways = ("name", "infer_from_volume", "infer")
-    return {
-        "type": "dict",
-        "mutually_exclusive": [ways],
-        "required_one_of": [ways],
-        "options": {
-            "name": _STR,
-            "kind": _choice(matcher_field.kind, matcher_field.cluster_kind),
-            "revision_name": {"type": "str", "aliases": ["revisionName"]},
-            "infer": _choice("auto", "required", "none"),
-            "infer_from_volume": {"type": "str", "aliases": ["inferFromVolume"]},
-        },
+    options = {
+        "name": _STR,
+        "kind": _choice(matcher_field.kind, matcher_field.cluster_kind),
+        "revision_name": {"type": "str", "aliases": ["revisionName"]},
+        "infer": _choice("auto", "required", "none"),
+        "infer_from_volume": {"type": "str", "aliases": ["inferFromVolume"]},
     }
+    return _object(options, "name", "infer_from_volume", "infer")
 
 
 _STORAGE: Final[Spec] = {
@@ -52,65 +53,43 @@ _STORAGE: Final[Spec] = {
 }
 
 _BOOT_SOURCES: Final = ("data_source", "pvc", "container_disk", "url")
-_BOOT: Final = {
-    "type": "dict",
-    "options": {**dict.fromkeys(_BOOT_SOURCES, _STR), **_STORAGE},
-    "mutually_exclusive": [_BOOT_SOURCES],
-    "required_one_of": [_BOOT_SOURCES],
-}
+_BOOT: Final = _object({**dict.fromkeys(_BOOT_SOURCES, _STR), **_STORAGE}, *_BOOT_SOURCES)
 
-_OBJECT: Final = {"type": "dict", "options": {"name": _NEEDED, "namespace": _NEEDED}}
+_COPIED: Final = _object({"name": _NEEDED, "namespace": _NEEDED})
 _REMOTE: Final = {"url": _NEEDED, "secret_ref": _NOT_SECRET}
 _CERTIFIED: Final = {**_REMOTE, "cert_config_map": _STR}
 
 IMPORT_SOURCES: Final[Spec] = {
     "blank": _BOOL,
-    "data_source": {"type": "dict", "options": {"name": _NEEDED, "namespace": _STR}},
-    "gcs": {"type": "dict", "options": _REMOTE},
-    "http": {
-        "type": "dict",
-        "options": {
+    "data_source": _object({"name": _NEEDED, "namespace": _STR}),
+    "gcs": _object(_REMOTE),
+    "http": _object(
+        {
             **_CERTIFIED,
             "extra_headers": {**_TEXTS, "no_log": True},
             "secret_extra_headers": {**_TEXTS, "no_log": False},
-        },
-    },
-    "imageio": {"type": "dict", "options": {**_CERTIFIED, "disk_id": _NEEDED}},
-    "pvc": _OBJECT,
-    "registry": {
-        "type": "dict",
-        "options": {**_CERTIFIED, "url": _STR, "image_stream": _STR, "pull_method": _choice("pod", "node")},
-        "mutually_exclusive": [("url", "image_stream")],
-        "required_one_of": [("url", "image_stream")],
-    },
-    "s3": {"type": "dict", "options": _CERTIFIED},
-    "snapshot": _OBJECT,
-    "vddk": {
-        "type": "dict",
-        "options": {
-            "url": _NEEDED,
-            "uuid": _NEEDED,
-            "thumbprint": _NEEDED,
+        }
+    ),
+    "imageio": _object({**_CERTIFIED, "disk_id": _NEEDED}),
+    "pvc": _COPIED,
+    "registry": _object(
+        {**_CERTIFIED, "url": _STR, "image_stream": _STR, "pull_method": _choice("pod", "node")}, "url", "image_stream"
+    ),
+    "s3": _object(_CERTIFIED),
+    "snapshot": _COPIED,
+    "vddk": _object(
+        {
+            **dict.fromkeys(("url", "uuid", "thumbprint"), _NEEDED),
             "secret_ref": {**_NEEDED, "no_log": False},
             "backing_file": _NEEDED,
             "init_image_url": _STR,
-        },
-    },
+        }
+    ),
 }
 
-_IMPORT: Final = {
-    "type": "dict",
-    "options": {"name": _STR, **IMPORT_SOURCES, **_STORAGE},
-    "mutually_exclusive": [tuple(IMPORT_SOURCES)],
-    "required_one_of": [tuple(IMPORT_SOURCES)],
-}
+_IMPORT: Final = _object({"name": _STR, **IMPORT_SOURCES, **_STORAGE}, *IMPORT_SOURCES)
 
-_DATA: Final = {
-    "user_data": _SECRET,
-    "user_data_base64": _SECRET,
-    "network_data": _SECRET,
-    "network_data_base64": _SECRET,
-}
+_DATA: Final = dict.fromkeys(("user_data", "user_data_base64", "network_data", "network_data_base64"), _SECRET)
 _DATA_EXCLUSIVE: Final = [("user_data", "user_data_base64"), ("network_data", "network_data_base64")]
 
 _CLOUD_INIT: Final = {
@@ -136,12 +115,7 @@ _CLOUD_INIT: Final = {
     ],
 }
 
-_SYSPREP: Final = {
-    "type": "dict",
-    "options": {"config_map": _STR, "secret": _NOT_SECRET},
-    "mutually_exclusive": [("config_map", "secret")],
-    "required_one_of": [("config_map", "secret")],
-}
+_SYSPREP: Final = _object({"config_map": _STR, "secret": _NOT_SECRET}, "config_map", "secret")
 
 _VOLUME_SOURCES: Final[Spec] = {
     "container_disk": _STR,
@@ -149,11 +123,9 @@ _VOLUME_SOURCES: Final[Spec] = {
     "data_volume": _STR,
     "empty_disk": _STR,
     "import": _IMPORT,
-    "cloud_init": {
-        "type": "dict",
-        "options": {"type": _choice("nocloud", "configdrive", default="nocloud"), **_DATA},
-        "mutually_exclusive": _DATA_EXCLUSIVE,
-    },
+    "cloud_init": _object(
+        {"type": _choice("nocloud", "configdrive", default="nocloud"), **_DATA}, mutually_exclusive=_DATA_EXCLUSIVE
+    ),
     "sysprep": _SYSPREP,
 }
 
@@ -208,13 +180,13 @@ SPEC: Final[Spec] = {
     "annotations": _DICT,
     "run_strategy": _choice("Always", "RerunOnFailure", "Manual", "Halted", "Once"),
     "workload": _STR,
-    "size": {"type": "dict", "options": {"name": _STR, "cpu": _INT, "memory": _STR, "performance": _STR}},
-    "from_template": {"type": "dict", "options": {"name": _NEEDED, "namespace": _STR, "parameters": _DICT}},
+    "size": _object({"name": _STR, "cpu": _INT, "memory": _STR, "performance": _STR}),
+    "from_template": _object({"name": _NEEDED, "namespace": _STR, "parameters": _DICT}),
     "boot": _BOOT,
     **{matcher_field.matcher: _matcher(matcher_field) for matcher_field in MATCHER_FIELDS},
     "infer_from_registry": _BOOL,
     "insecure_registry": _BOOL,
-    "cpu": {"type": "dict", "options": {"sockets": _INT, "cores": _INT, "threads": _INT, "model": _STR}},
+    "cpu": _object({"sockets": _INT, "cores": _INT, "threads": _INT, "model": _STR}),
     "memory": _STR,
     "termination_grace_period": _INT,
     "volumes": _VOLUMES,
@@ -222,8 +194,8 @@ SPEC: Final[Spec] = {
     "cloud_init": _CLOUD_INIT,
     "access_credentials": _ACCESS_CREDENTIALS,
     "networks": _NETWORKS,
-    "efi": {"type": "dict", "options": {"secure_boot": _BOOL, "persistent": _BOOL}},
-    "tpm": {"type": "dict", "options": {"persistent": _BOOL}},
+    "efi": _object({"secure_boot": _BOOL, "persistent": _BOOL}),
+    "tpm": _object({"persistent": _BOOL}),
     "node_selector": _DICT,
     "tolerations": _DICTS,
     "eviction_strategy": _choice("None", "LiveMigrate", "LiveMigrateIfPossible", "External"),
