@@ -1,4 +1,4 @@
-"""From the name of a workload to boot source, preference and instancetype.
+"""From the name of a workload to boot source, preference and instancetype, as options of a VM.
 
 Each rule has one answer or none: where several objects answer, the request is ambiguous and rejected with the choices.
 Objects with the same name count once, as the cluster-wide kind, which a VM without a kind means.
@@ -6,29 +6,20 @@ Objects with the same name count once, as the cluster-wide kind, which a VM with
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from .._resolver.api import release_schema
 from .._resolver.api.errors import FieldError
-from .._resolver.api.manifest import Manifest, annotations_of, labels_of, name_of, namespace_of
+from .._resolver.api.manifest import Manifest, Options, annotations_of, labels_of, name_of, namespace_of
 from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField
 from .._resolver.api.name_rules import did_you_mean, quoted
 from .._resolver.api.release import Release
 from .._resolver.api.state import ACTIVE, is_active, state_of
-from .._resolver.choose.fitting import (
-    CLASS_LABEL,
-    Constraints,
-    MissingObject,
-    Rejected,
-    bytes_of,
-    count_of,
-    fitting,
-    rank,
-    rejection_of_pair,
-    series_of,
-    size_of,
-)
+from .._resolver.choose import fitting
+from .._resolver.choose.fitting import CLASS_LABEL, Constraints, MissingObject, Rejected
+from .._resolver.choose.stored_choice import ANNOTATION, CHOSEN_OPTIONS
 from .._resolver.choose.suggestions import display_name
 from .source import matchers
 
@@ -42,6 +33,8 @@ _DISPLAY_NAME: Final = "openshift.io/display-name"
 _TAGS: Final = "tags"
 _MOST_CHOICES: Final = 20
 _MOST_REASONS: Final = 3
+# Names of other choices in the annotation of a VM, so that large catalogs do not make large VMs.
+_MOST_OTHERS: Final = 10
 
 
 class WorkloadRequest(NamedTuple):
@@ -93,17 +86,42 @@ class Choice(NamedTuple):
 
     def as_data(self) -> dict[str, Any]:
         """For users: `boot`, `preference` and `instancetype` are options of the module virtual_machine."""
-        matcher_fields = {PREFERENCE: self.preference, INSTANCETYPE: self.instancetype}
         return {
             **({"boot": {"data_source": self.data_source}} if self.data_source else {}),
             **{
-                matcher_field.matcher: {"name": name_of(manifest), "kind": manifest["kind"]}
-                for matcher_field, manifest in matcher_fields.items()
+                matcher: {"name": name_of(manifest), "kind": manifest["kind"]}
+                for matcher, manifest in (("preference", self.preference), ("instancetype", self.instancetype))
             },
             "reasons": self.reasons,
-            "others": {"boot": self.other_sources, INSTANCETYPE.matcher: self.other_instancetypes},
+            "others": {"boot": self.other_sources, "instancetype": self.other_instancetypes},
             "rejected": self.rejected,
         }
+
+
+def size_option(options: Options) -> Options:
+    """The option `size`, without what is not set."""
+    return {name: value for name, value in (options.get("size") or {}).items() if value is not None}
+
+
+def request_of(options: Options) -> WorkloadRequest:
+    size = size_option(options)
+    return WorkloadRequest(
+        options["workload"], size.get("name"), size.get("cpu"), size.get("memory"), size.get("performance")
+    )
+
+
+def apply_choice(options: Options, choice: Options, size: Options) -> Options:
+    """The options with what was chosen instead of the workload, see `Choice.as_data`. size: the size to keep."""
+    chosen = {name: choice[name] for name in CHOSEN_OPTIONS if name in choice}
+    others = {name: names[:_MOST_OTHERS] for name, names in choice["others"].items()}
+    record = {"workload": options["workload"], "size": size, **chosen, "reasons": choice["reasons"], "others": others}
+    return {
+        **options,
+        "workload": None,
+        "size": None,
+        **{name: value for name, value in chosen.items() if options.get(name) is None},
+        "annotations": {**(options.get("annotations") or {}), ANNOTATION: json.dumps(record, sort_keys=True)},
+    }
 
 
 def resolve(request: WorkloadRequest, available: AvailableObjects, release: Release) -> Choice:
@@ -115,128 +133,118 @@ def resolve(request: WorkloadRequest, available: AvailableObjects, release: Rele
     preference that has the name of the workload or of the preference. Instancetype: without a size, the DataSource's
     default; else the smallest of the class and size.
     """
-    preference, why_preference = _preference(request.workload, available)
-    source, other_sources, why_source = _source(request.workload, preference, available.data_sources)
-    default = matchers(labels_of(source)).get(INSTANCETYPE.matcher) if source is not None else None
-    if default is not None and source is not None and not request.sized:
-        sizes = _Sizes(
-            _default(default, source, available), {}, f"the default instancetype of the DataSource {_path(source)}"
-        )
-        why_size = f"is {sizes.described}"
+    preference, why = _preference(request.workload, available)
+    reasons = [f"preference {name_of(preference)}: {why}{_state(preference)}"]
+    default, path = None, ""
+    other_sources: list[str] = []
+    if available.data_sources is not None:
+        source, other_sources, why = _source(request.workload, preference, available.data_sources)
+        path = _path(source)
+        reasons.append(f"boot source {path}: {why}")
+        default = _defaults(source).get("instancetype")
+    if default is None or request.sized:
+        sizes = _sizes(request, available.instancetypes, release)
+        why = f"is the smallest of {sizes.described} that {name_of(preference)} can have"
     else:
-        sizes = _sizes(request, available, release)
-        why_size = f"is the smallest of {sizes.described} that {name_of(preference)} can have"
-    reasons = [f"preference {name_of(preference)}: {why_preference}{_state(preference)}"]
-    if source is not None:
-        reasons.append(f"boot source {_path(source)}: {why_source}")
+        sizes = _default_size(default, path, available.instancetypes)
+        why = f"is {sizes.described}"
     fits, rejected = _suitable(sizes, preference, available.refused, release)
     if not fits:
-        why = "; ".join([f"{name}: {reason}" for name, reason in rejected.items()][-_MOST_REASONS:])
-        raise Rejected(f"size: {name_of(preference)} cannot have {sizes.described}: {why}")
-    same = _preferred([item for item in fits if rank(item, release) == rank(fits[0], release)])
+        last = "; ".join([f"{name}: {reason}" for name, reason in rejected.items()][-_MOST_REASONS:])
+        raise Rejected(f"size: {name_of(preference)} cannot have {sizes.described}: {last}")
+    smallest = fitting.rank(fits[0], release)
+    same = _preferred([item for item in fits if fitting.rank(item, release) == smallest])
     if len(same) > 1:
-        raise Rejected(
-            f"size: {_listed(same, INSTANCETYPE)} are equally small; name a size, set instancetype, {_REMEDY}"
-        )
-    return Choice(
-        _path(source) if source is not None else "",
-        preference,
-        same[0],
-        [*reasons, f"instancetype {display_name(same[0], INSTANCETYPE)}: {why_size}{_state(same[0])}"],
-        other_sources,
-        [display_name(item, INSTANCETYPE) for item in fits if item is not same[0]],
-        rejected,
-    )
+        choices = _shortened(map(_size_name, same))
+        raise Rejected(f"size: {choices} are equally small; name a size, set instancetype, {_REMEDY}")
+    reasons.append(f"instancetype {_size_name(same[0])}: {why}{_state(same[0])}")
+    others = [_size_name(item) for item in fits if item is not same[0]]
+    return Choice(path, preference, same[0], reasons, other_sources, others, rejected)
 
 
 def _preference(workload: str, available: AvailableObjects) -> tuple[Manifest, str]:
+    """(the preference, why this one)."""
     if not normalized(workload):
         raise Rejected(f"workload: {quoted(workload)} has no letter and no digit; write a name such as fedora")
     by_name = _by_name(available.preferences, PREFERENCE)
     if workload in by_name:
         return by_name[workload], "has the name of the workload"
-    sources = [item for item in available.data_sources or () if name_of(item) == workload]
-    if defaults := {key for item in sources if (key := matchers(labels_of(item)).get(PREFERENCE.matcher))}:
-        defaults_found = [item for item in by_name.values() if (item["kind"], name_of(item)) in defaults]
-        if len(defaults_found) < len(defaults):
-            missing = ", ".join(
-                sorted(name for _kind, name in defaults - {(item["kind"], name_of(item)) for item in defaults_found})
-            )
-            raise MissingObject(
-                f"workload: the default preference {missing} of the DataSource {workload} does not exist"
-            )
-        return _single(defaults_found, workload), f"is the default of the DataSource {_path(sources[0])}"
+    data_sources = available.data_sources or ()
+    sources = [item for item in data_sources if name_of(item) == workload]
+    if defaults := {default for item in sources if (default := _defaults(item).get("preference"))}:
+        found = [item for item in by_name.values() if _kind_and_name(item) in defaults]
+        if missing := defaults.difference(map(_kind_and_name, found)):
+            names = ", ".join(sorted(name for _kind, name in missing))
+            raise MissingObject(f"workload: the default preference {names} of the DataSource {workload} does not exist")
+        return _one_preference(found, workload), f"is the default of the DataSource {_path(sources[0])}"
     current = [item for item in by_name.values() if is_active(item)]
-    spelled = [
-        item
-        for item in current
-        if normalized(workload)
-        in (normalized(name_of(item)), normalized(annotations_of(item).get(_DISPLAY_NAME) or ""))
-    ]
+    spelled = [item for item in current if normalized(workload) in map(normalized, _names(item))]
     if spelled:
-        return _single(spelled, workload), "has the name of the workload but for case and punctuation"
-    tagged = [
-        item for item in current if workload in map(str.strip, (annotations_of(item).get(_TAGS) or "").split(","))
-    ]
+        return _one_preference(spelled, workload), "has the name of the workload but for case and punctuation"
+    tagged = [item for item in current if workload in _tags(item)]
     if tagged:
-        return _single(tagged, workload), "is the only one with the workload's tag"
-    names = dict.fromkeys([*by_name, *(name_of(item) for item in available.data_sources or ())])
+        return _one_preference(tagged, workload), "is the only one with the workload's tag"
+    known = dict.fromkeys([*by_name, *map(name_of, data_sources)])
     raise MissingObject(
-        f"workload: no preference and no DataSource is named {quoted(workload)}{did_you_mean(workload, names)}"
+        f"workload: no preference and no DataSource is named {quoted(workload)}{did_you_mean(workload, known)}"
     )
 
 
-def _single(preferences: list[Manifest], workload: str) -> Manifest:
-    preferences = _preferred(preferences)
-    if len(preferences) > 1:
-        choices = _listed(preferences, PREFERENCE)
-        raise Rejected(f"workload: {quoted(workload)} means several preferences: {choices}; choose one, {_REMEDY}")
-    return preferences[0]
+def _names(preference: Manifest) -> tuple[str, str]:
+    return name_of(preference), annotations_of(preference).get(_DISPLAY_NAME) or ""
 
 
-def _source(
-    workload: str, preference: Manifest, data_sources: Sequence[Manifest] | None
-) -> tuple[Manifest | None, list[str], str]:
+def _tags(preference: Manifest) -> list[str]:
+    return [tag.strip() for tag in (annotations_of(preference).get(_TAGS) or "").split(",")]
+
+
+def _one_preference(preferences: list[Manifest], workload: str) -> Manifest:
+    problem = f"workload: {quoted(workload)} means several preferences"
+    return _only(preferences, lambda item: display_name(item, PREFERENCE), problem, "choose one")
+
+
+def _only(candidates: list[Manifest], name: Callable[[Manifest], str], problem: str, remedy: str) -> Manifest:
+    """The only candidate, or the only one that is preferred. Raises Rejected with the names of several."""
+    candidates = _preferred(candidates)
+    if len(candidates) > 1:
+        raise Rejected(f"{problem}: {_shortened(map(name, candidates))}; {remedy}, {_REMEDY}")
+    return candidates[0]
+
+
+def _preferred(manifests: list[Manifest]) -> list[Manifest]:
+    """The manifests that carry DEFAULT_LABEL; all manifests if none does."""
+    return list(filter(_is_preferred, manifests)) or manifests
+
+
+def _is_preferred(manifest: Manifest) -> bool:
+    return labels_of(manifest).get(DEFAULT_LABEL) == "true"
+
+
+def _source(workload: str, preference: Manifest, data_sources: Sequence[Manifest]) -> tuple[Manifest, list[str], str]:
     """(the DataSource, the others that would do, why this one)."""
-    if data_sources is None:
-        return None, [], ""
-    preferences = {
-        _path(data_source): matchers(labels_of(data_source)).get(PREFERENCE.matcher) for data_source in data_sources
-    }
-    name = name_of(preference)
-    suitable = [
-        data_source for data_source in data_sources if preferences[_path(data_source)] == (preference["kind"], name)
-    ]
+    name, others = name_of(preference), []
+    defaults = {_path(item): _defaults(item).get("preference") for item in data_sources}
+    suitable = [item for item in data_sources if defaults[_path(item)] == _kind_and_name(preference)]
     why = f"its default preference is {name}"
-    if len(suitable) > 1 and (
-        same_name := [data_source for data_source in suitable if name_of(data_source) == workload]
-    ):
-        others = sorted(_path(data_source) for data_source in suitable if data_source not in same_name)
-        return _only_source(same_name), others, f"{why}, and it has the name of the workload"
+    same_name = [item for item in suitable if name_of(item) == workload]
+    if same_name and len(suitable) > 1:
+        others = sorted(_path(item) for item in suitable if item not in same_name)
+        suitable, why = same_name, f"{why}, and it has the name of the workload"
     if not suitable:
         names = (normalized(workload), normalized(name))
         suitable = [
-            data_source
-            for data_source in data_sources
-            if preferences[_path(data_source)] is None and normalized(name_of(data_source)) in names
+            item for item in data_sources if defaults[_path(item)] is None and normalized(name_of(item)) in names
         ]
         why = "it has the name of the workload, and no default preference"
     if not suitable:
-        choices = [f"{path} ({default[1] if default else 'none'})" for path, default in sorted(preferences.items())]
+        choices = [f"{path} ({default[1] if default else 'none'})" for path, default in sorted(defaults.items())]
         existing = f"; there are {_shortened(choices)}" if choices else ""
         raise MissingObject(
             f"boot: no DataSource has the default preference {name}{existing}; set boot, or label a DataSource"
             f" {PREFERENCE.volume_label}"
         )
-    return _only_source(suitable), [], why
-
-
-def _only_source(data_sources: list[Manifest]) -> Manifest:
-    data_sources = _preferred(data_sources)
-    if len(data_sources) > 1:
-        choices = _shortened(sorted(_path(data_source) for data_source in data_sources))
-        raise Rejected(f"boot: several DataSources would do: {choices}; set boot.data_source to one, {_REMEDY}")
-    return data_sources[0]
+    problem, remedy = "boot: several DataSources would do", "set boot.data_source to one"
+    return _only(sorted(suitable, key=_path), _path, problem, remedy), others, why
 
 
 class _Sizes(NamedTuple):
@@ -250,87 +258,63 @@ class _Sizes(NamedTuple):
     described: str
 
 
-def _default(default: tuple[str, str], source: Manifest, available: AvailableObjects) -> list[Manifest]:
-    matching = [item for item in available.instancetypes if (item.get("kind"), name_of(item)) == default]
+def _default_size(default: tuple[str, str], path: str, instancetypes: Iterable[Manifest]) -> _Sizes:
+    """The default instancetype of a DataSource. default: its kind and name. path: the DataSource."""
+    matching = [item for item in instancetypes if _kind_and_name(item) == default]
     if not matching:
-        where = f"of the DataSource {_path(source)}"
-        raise MissingObject(f"size: the default instancetype {default[1]} {where} does not exist; set size")
-    return matching
+        raise MissingObject(
+            f"size: the default instancetype {default[1]} of the DataSource {path} does not exist; set size"
+        )
+    return _Sizes(matching, {}, f"the default instancetype of the DataSource {path}")
 
 
-def _sizes(request: WorkloadRequest, available: AvailableObjects, release: Release) -> _Sizes:
+def _sizes(request: WorkloadRequest, instancetypes: Iterable[Manifest], release: Release) -> _Sizes:
     classes: dict[str, list[Manifest]] = {}
-    for item in _by_name(available.instancetypes, INSTANCETYPE).values():
+    for item in _by_name(instancetypes, INSTANCETYPE).values():
         if is_active(item):
             name = name_of(item)
-            classes.setdefault(str(labels_of(item).get(CLASS_LABEL) or series_of(name) or name), []).append(item)
-    name = _chosen_class(request.performance, classes)
-    described = f"the instancetypes of the class {name}"
-    manifests = classes[name]
-    if request.size is not None:
-        manifests = [item for item in manifests if size_of(item) == request.size]
-        if not manifests:
-            sizes = dict.fromkeys(size_of(item) for item in classes[name])
-            raise Rejected(
-                f"size: the class {name} has no size {quoted(request.size)}{did_you_mean(request.size, sizes)}"
+            classes.setdefault(str(labels_of(item).get(CLASS_LABEL) or fitting.series_of(name) or name), []).append(
+                item
             )
+    name = _chosen_class(request.performance, classes)
+    manifests, described = classes[name], f"the instancetypes of the class {name}"
+    if request.size is not None:
+        sizes = dict.fromkeys(map(fitting.size_of, manifests))
+        if request.size not in sizes:
+            hint = did_you_mean(request.size, sizes)
+            raise Rejected(f"size: the class {name} has no size {quoted(request.size)}{hint}")
+        manifests = [item for item in manifests if fitting.size_of(item) == request.size]
         described += f" and the size {request.size}"
-    least = Constraints(cpu=count_of(request.cpu), memory=bytes_of(request.memory))
-    large = fitting(manifests, least, release)
-    bounds = [f"{least.cpu} vCPUs"] * bool(least.cpu) + [str(request.memory)] * bool(least.memory)
-    too_small = {
-        display_name(item, INSTANCETYPE): f"has less than {' and '.join(bounds)}"
-        for item in manifests
-        if item not in large
-    }
+    least = Constraints(cpu=fitting.count_of(request.cpu), memory=fitting.bytes_of(request.memory))
+    large = fitting.fitting(manifests, least, release)
+    bounds = " and ".join([f"{least.cpu} vCPUs"] * bool(least.cpu) + [str(request.memory)] * bool(least.memory))
+    too_small = {_size_name(item): f"has less than {bounds}" for item in manifests if item not in large}
     if bounds:
-        described += f" with at least {' and '.join(bounds)}"
-    if request.size is not None and len(large := _preferred(large)) > 1:
-        choices = _listed(large, INSTANCETYPE)
-        raise Rejected(
-            f"size: {quoted(request.size)} means several instancetypes: {choices}; set instancetype to one, {_REMEDY}"
-        )
+        described += f" with at least {bounds}"
+    if request.size is not None and large:
+        problem = f"size: {quoted(request.size)} means several instancetypes"
+        large = [_only(large, _size_name, problem, "set instancetype to one")]
     return _Sizes(large, too_small, described)
-
-
-def _preferred(manifests: list[Manifest]) -> list[Manifest]:
-    """The manifests that carry DEFAULT_LABEL; all manifests if none does."""
-    return list(filter(_is_preferred, manifests)) or manifests
-
-
-def _is_preferred(manifest: Manifest) -> bool:
-    return labels_of(manifest).get(DEFAULT_LABEL) == "true"
 
 
 def _chosen_class(performance: str | None, classes: Mapping[str, list[Manifest]]) -> str:
     if not classes:
         raise MissingObject("size: there are no instancetypes; deploy a catalog")
-    remedy = f"or label the instancetypes of the one to prefer {DEFAULT_LABEL}=true"
-    if performance is None:
-        if GENERAL_PURPOSE in classes:
-            return GENERAL_PURPOSE
-        preferred = _preferred_classes(classes, list(classes))
-        if len(preferred) == 1:
-            return preferred[0]
-        choices = _shortened(sorted(preferred))
-        raise Rejected(f"performance: no instancetype has the class {GENERAL_PURPOSE}; choose {choices}, {remedy}")
-    matching = (
-        [performance] if performance in classes else [name for name in classes if name.partition(".")[0] == performance]
-    )
-    matching = _preferred_classes(classes, matching)
-    if len(matching) > 1:
-        choices = _shortened(sorted(matching))
-        raise Rejected(f"performance: {quoted(performance)} means several classes; choose {choices}, {remedy}")
+    wanted = GENERAL_PURPOSE if performance is None else performance
+    if wanted in classes:
+        return wanted
+    matching, problem = list(classes), f"no instancetype has the class {wanted}"
+    if performance is not None:
+        matching = [name for name in classes if name.partition(".")[0] == performance]
+        problem = f"{quoted(performance)} means several classes"
     if not matching:
-        raise Rejected(
-            f"performance: no instancetype has the class {quoted(performance)}; choose {_shortened(sorted(classes))}"
-        )
+        choices = _shortened(sorted(classes))
+        raise Rejected(f"performance: no instancetype has the class {quoted(performance)}; choose {choices}")
+    matching = [name for name in matching if any(map(_is_preferred, classes[name]))] or matching
+    if len(matching) > 1:
+        remedy = f"or label the instancetypes of the one to prefer {DEFAULT_LABEL}=true"
+        raise Rejected(f"performance: {problem}; choose {_shortened(sorted(matching))}, {remedy}")
     return matching[0]
-
-
-def _preferred_classes(classes: Mapping[str, list[Manifest]], names: list[str]) -> list[str]:
-    """The classes of instancetypes that a company prefers; all if there are none."""
-    return [name for name in names if any(map(_is_preferred, classes[name]))] or names
 
 
 def _suitable(
@@ -341,15 +325,15 @@ def _suitable(
         spec = release_schema.canonical(PREFERENCE.spec_type, preference.get("spec"), release)
     except FieldError as error:
         raise Rejected(f"preference {name_of(preference)}: {error.with_parent('spec')}") from None
-    fits = fitting(sizes.manifests, Constraints(preference=spec), release)
+    fits = fitting.fitting(sizes.manifests, Constraints(preference=spec), release)
     rejected = dict(sizes.too_small)
     for instancetype in sizes.manifests:
-        reason = refused.get((str(instancetype.get("kind")), name_of(instancetype)), "")
+        reason = refused.get(_kind_and_name(instancetype), "")
         if instancetype not in fits:
-            reason = rejection_of_pair(instancetype, preference, "", release)
+            reason = fitting.rejection_of_pair(instancetype, preference, "", release)
         if reason:
-            rejected[display_name(instancetype, INSTANCETYPE)] = reason
-    return [instancetype for instancetype in fits if display_name(instancetype, INSTANCETYPE) not in rejected], rejected
+            rejected[_size_name(instancetype)] = reason
+    return [instancetype for instancetype in fits if _size_name(instancetype) not in rejected], rejected
 
 
 def _state(manifest: Manifest) -> str:
@@ -366,11 +350,21 @@ def _by_name(manifests: Iterable[Manifest], matcher_field: MatcherField) -> dict
     return result
 
 
-def _listed(manifests: Iterable[Manifest], matcher_field: MatcherField) -> str:
-    return _shortened([display_name(manifest, matcher_field) for manifest in manifests])
+def _defaults(data_source: Manifest) -> dict[str, tuple[str, str]]:
+    """Kind and name of the default instancetype and preference."""
+    return matchers(labels_of(data_source))
 
 
-def _shortened(names: Sequence[str]) -> str:
+def _kind_and_name(manifest: Manifest) -> tuple[str, str]:
+    return str(manifest.get("kind")), name_of(manifest)
+
+
+def _size_name(instancetype: Manifest) -> str:
+    return display_name(instancetype, INSTANCETYPE)
+
+
+def _shortened(names: Iterable[str]) -> str:
+    names = list(names)
     more = f" and {len(names) - _MOST_CHOICES} more" if len(names) > _MOST_CHOICES else ""
     return ", ".join(names[:_MOST_CHOICES]) + more
 

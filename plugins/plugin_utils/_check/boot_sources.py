@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from ...module_utils._boot_sources import workload_options as workload
 from ...module_utils._boot_sources.from_image import image_inferences
 from ...module_utils._boot_sources.unusable_sources import boot_source_findings
-from ...module_utils._boot_sources.workload import AvailableObjects, resolve
+from ...module_utils._boot_sources.workload import AvailableObjects, apply_choice, request_of, resolve, size_option
 from ...module_utils._resolver.api.errors import FieldError
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
 from ...module_utils._resolver.api.manifest import Manifest
@@ -92,8 +91,8 @@ def _vm_of_workload(
     sources = None if options.get("boot") else [item for item in candidates if item["kind"] == _SOURCE]
     try:
         available = AvailableObjects(preferences, instancetypes, sources or None)
-        choice = resolve(workload.request_of(options), available, release).as_data()
-        options = workload.apply_choice(options, choice, workload.size_of(options))
+        choice = resolve(request_of(options), available, release).as_data()
+        options = apply_choice(options, choice, size_option(options))
         yield from _vm_of_image(task_object._replace(options=options))
     except MissingObject as error:
         message = f"{error}; pass what the cluster has with --objects"

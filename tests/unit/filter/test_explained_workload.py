@@ -3,7 +3,7 @@
 from filtered_vms import vm
 from loaded_filters import FILTERS
 
-from plugins.module_utils._boot_sources.workload_options import apply_choice
+from plugins.module_utils._boot_sources.workload import apply_choice
 from plugins.module_utils._resolver.declare.vm.manifest import manifest
 
 

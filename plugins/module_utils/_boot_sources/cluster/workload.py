@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any, Final
+from functools import cache
+from typing import Final
 
 from ..._cluster.modules.virtual_machine import vm_from_options
 from ..._cluster.reads.kubevirt import kubevirt
@@ -12,14 +13,11 @@ from ..._cluster.reads.snapshot import list_if_permitted
 from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMTask
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.manifest import Manifest
+from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField
 from ..._resolver.choose.fitting import Rejected
 from ..._resolver.choose.stored_choice import StoredChoice, stored_choice
-from .. import workload_options as workload
-from ..workload import AvailableObjects, WorkloadRequest, resolve
-
-Options = dict[str, Any]
+from ..workload import AvailableObjects, WorkloadRequest, apply_choice, request_of, resolve, size_option
 
 _SOURCE: Final = KINDS["DataSource"]
 
@@ -31,13 +29,13 @@ class Workloads:
         self._task = task
         self._session = task.session
         self._lookup = task.lookup
-        self._sources: dict[str, tuple[list[Manifest], list[str]]] = {}
+        self._data_sources = cache(self._list_data_sources)
         self._choices: dict[str, Options] = {}
 
     def completed(self, outcome: DeclareOutcome) -> None:
         """Gives the declared VM what is chosen for its workload. Raises Rejected, FieldError and RequestFailed."""
         options = outcome.declared.options
-        size = workload.size_of(options)
+        size = size_option(options)
         if outcome.live is None:
             choice = chosen = self._choice(outcome)
         else:
@@ -58,7 +56,7 @@ class Workloads:
                 chosen = {**choice, "reasons": [kept, *choice["reasons"]]}
             else:
                 choice = chosen = self._resized(outcome, stored)
-        options = workload.apply_choice(options, choice, size)
+        options = apply_choice(options, choice, size)
         outcome.declared = replace(outcome.declared, options=options, manifest=vm_from_options(options))
         outcome.facts["choice"] = chosen
 
@@ -70,7 +68,7 @@ class Workloads:
             available = AvailableObjects(
                 self._list(PREFERENCE, namespace), self._list(INSTANCETYPE, namespace), sources
             )
-            choice = self._smallest_runnable(options, workload.request_of(options), available)
+            choice = self._smallest_runnable(options, request_of(options), available)
             self._choices[key] = {**choice, "reasons": [*choice["reasons"], *notes]}
         return self._choices[key]
 
@@ -82,7 +80,7 @@ class Workloads:
             for manifest in self._list(PREFERENCE, namespace)
             if (manifest["kind"], manifest["metadata"]["name"]) == (preference.get("kind"), preference["name"])
         ]
-        request = workload.request_of(options)._replace(workload=preference["name"])
+        request = request_of(options)._replace(workload=preference["name"])
         choice = self._smallest_runnable(
             options, request, AvailableObjects(preferences, self._list(INSTANCETYPE, namespace))
         )
@@ -107,7 +105,7 @@ class Workloads:
                     raise
                 return smallest
             smallest = smallest or choice
-            vm = vm_from_options(workload.apply_choice(options, choice, {}))
+            vm = vm_from_options(apply_choice(options, choice, {}))
             obstacle = self._task.obstacle(vm)
             if obstacle is None:
                 return choice
@@ -123,15 +121,13 @@ class Workloads:
             objects += self._lookup.list(kind, place)
         return objects
 
-    def _data_sources(self, namespace: str) -> tuple[list[Manifest], list[str]]:
+    def _list_data_sources(self, namespace: str) -> tuple[list[Manifest], list[str]]:
         """(the DataSources of all namespaces, notes). If the user may not list them, only the DataSources of the VM's
         namespace, and a note.
         """
-        if namespace not in self._sources:
-            notes: list[str] = []
-            live = list_if_permitted(self._session, _SOURCE, notes)
-            if live is None and notes:
-                live = list_if_permitted(self._session, _SOURCE, [], namespace)
-                notes = ["only the DataSources of the VM's namespace count, because you may not list the others"]
-            self._sources[namespace] = live or [], notes
-        return self._sources[namespace]
+        notes: list[str] = []
+        live = list_if_permitted(self._session, _SOURCE, notes)
+        if live is None and notes:
+            live = list_if_permitted(self._session, _SOURCE, [], namespace)
+            notes = ["only the DataSources of the VM's namespace count, because you may not list the others"]
+        return live or [], notes

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._boot_sources.workload_options import apply_choice, request_of, size_of
+from plugins.module_utils._boot_sources.workload import apply_choice, request_of, size_option
 from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.choose.stored_choice import ANNOTATION, stored_choice
 from plugins.module_utils._resolver.declare.vm.manifest import manifest
@@ -30,7 +30,7 @@ def test_request_is_derived_from_the_options() -> None:
 
 
 def test_recorded_choice_gives_the_same_manifest() -> None:
-    new = manifest(apply_choice(OPTIONS, CHOICE, size_of(OPTIONS)))
+    new = manifest(apply_choice(OPTIONS, CHOICE, size_option(OPTIONS)))
     assert new["metadata"]["annotations"].keys() == {"team", ANNOTATION}
     assert new["spec"]["instancetype"] == CHOICE["instancetype"]
     assert new["spec"]["dataVolumeTemplates"][0]["spec"]["sourceRef"]["name"] == "fedora"
