@@ -22,7 +22,6 @@ from vector_run import Failure, groups, judged, load  # noqa: E402, F401  # pyli
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import cdi_parsers as texts  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import cdi_webhooks as admission  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import image  # noqa: E402
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.data_volume import Refusal  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import (  # noqa: E402
     Cause,
     Panic,
@@ -83,7 +82,7 @@ def _review(case: Case) -> Case:
     return _refusal(refusal)
 
 
-def _refusal(refusal: Refusal | None) -> Case:
+def _refusal(refusal: admission.Refusal | None) -> Case:
     if refusal is None:
         return {"allowed": True, "code": None, "message": None, "causes": None}
     causes = [_cause(cause) for cause in refusal.causes]

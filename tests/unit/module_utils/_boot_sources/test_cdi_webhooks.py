@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._boot_sources import data_volume
-from plugins.module_utils._boot_sources.cdi_webhooks import data_import_cron_refusal, data_volume_refusal
+from plugins.module_utils._boot_sources.cdi_webhooks import Refusal, data_import_cron_refusal, data_volume_refusal
 from plugins.module_utils._cluster.reads.snapshot import default_class
 from plugins.module_utils._resolver.api.errors import Cause
 
@@ -26,7 +26,7 @@ def cron(template: dict[str, Any] | None = None, **spec: Any) -> dict[str, Any]:
     return {"metadata": {"name": "fedora", "namespace": "shop"}, "spec": deepcopy(fields)}
 
 
-def message(result: data_volume.Refusal | None) -> str:
+def message(result: Refusal | None) -> str:
     return result.message if result else ""
 
 
@@ -112,7 +112,7 @@ def test_data_import_crons_are_checked() -> None:
     assert message(data_import_cron_refusal(cron(managedDataSource=""))) == " Illegal ManagedDataSource value"
     assert message(data_import_cron_refusal(cron(schedule="TZ=No/Where @daily"), zones=())) == " Illegal cron schedule"
     result = data_import_cron_refusal(cron(importsToKeep=0), cron())
-    assert result == data_volume.Refusal(
+    assert result == Refusal(
         422,
         " Cannot update DataImportCron Spec",
         (Cause("FieldValueDuplicate", "Cannot update DataImportCron Spec", "DataImportCron.Spec"),),
