@@ -34,6 +34,10 @@ class SmallDisk(NamedTuple):
     declared: str
     storage_class: str
 
+    @property
+    def line(self) -> str:
+        return f"{self.path}: the disk {self.name} has {self.size} and not the declared {self.declared}"
+
 
 def keys_for_sizes(vm: Manifest) -> Iterator[ObjectToRead]:
     """The claims that `small_disks` looks up."""
@@ -62,13 +66,7 @@ def unshrinkable(vm: Manifest, live: Manifest, objects: Lookup) -> Iterator[str]
             yield f"{path}: the disk {name_of(claim)} keeps its {requested}, because claims never shrink"
 
 
-def warning(disk: SmallDisk, classes: Mapping[str, Manifest] | None) -> str:
-    """The line about a disk that stays as it is."""
-    remedy = refusal(disk, classes) or "set expand: grow on the volume to grow the claim"
-    return f"{_line(disk)}, because KubeVirt creates it only once; {remedy}"
-
-
-def refusal(disk: SmallDisk, classes: Mapping[str, Manifest] | None) -> str:
+def obstacle_to_growth(disk: SmallDisk, classes: Mapping[str, Manifest] | None) -> str:
     """Why a claim cannot grow, with the remedy; "" if it can, or if it is not known.
 
     classes: the StorageClasses by name; None if the user may not read them.
@@ -76,23 +74,8 @@ def refusal(disk: SmallDisk, classes: Mapping[str, Manifest] | None) -> str:
     storage_class = (classes or {}).get(disk.storage_class)
     if storage_class is None or storage_class.get("allowVolumeExpansion"):
         return ""
-    name = storage_class["metadata"]["name"]
+    name = name_of(storage_class)
     return f"its StorageClass {name} does not allow expansion; declare the size that it has, or another disk"
-
-
-def cannot_grow(disk: SmallDisk, classes: Mapping[str, Manifest] | None) -> str:
-    """The error for a disk that is to grow and cannot; "" if it can."""
-    reason = refusal(disk, classes)
-    return f"{_line(disk)}, and {reason}" if reason else ""
-
-
-def growth_patch(disk: SmallDisk) -> Manifest:
-    """The merge patch of the claim."""
-    return {"spec": {"resources": {"requests": {"storage": disk.declared}}}}
-
-
-def _line(disk: SmallDisk) -> str:
-    return f"{disk.path}: the disk {disk.name} has {disk.size} and not the declared {disk.declared}"
 
 
 def _claims(vm: Manifest, objects: Lookup) -> Iterator[tuple[str, Manifest, str, str]]:

@@ -9,11 +9,13 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from .._resolver.api.errors import FieldError
-from .._resolver.api.manifest import Manifest, labels_of
-from .._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, MatcherField
+from .._resolver.api.manifest import Manifest, labels_of, namespace_of
+from .._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, MatcherField, ObjectKey
 from .._resolver.api.tree import copy
 from .._resolver.declare import virtual_machine
 from .._resolver.kubevirt.find.infer import IGNORE
+from .._resolver.kubevirt.find.lookup import Lookup, get_readable
+from .._resolver.preflight.object_keys import ObjectToRead
 from .image import Content, labels
 from .origin import Image, existing_volume, image_of
 
@@ -27,88 +29,69 @@ class ImageInference(NamedTuple):
     may_fail: bool
 
 
-class InferredVm(NamedTuple):
-    """A VM with matchers by name, and warnings."""
-
-    vm: Manifest
-    warnings: list[str]
-
-
-def existing_volumes(vm: Manifest, live: Manifest | None) -> list[str]:
-    """The DataVolumes that `image_inferences` needs."""
-    names = (
-        existing_volume(vm, _matcher(matcher_field, vm)["inferFromVolume"])
-        for matcher_field in _fields_to_infer(vm, live)
-    )
-    return [name for name in dict.fromkeys(names) if name]
+def volumes_to_read(vm: Manifest, live: Manifest | None) -> list[ObjectToRead]:
+    """The DataVolumes that `image_inferences` looks up."""
+    namespace = namespace_of(vm)
+    names = (existing_volume(vm, matcher["inferFromVolume"]) for _field, matcher in _to_infer(vm, live))
+    return [ObjectToRead(ObjectKey("DataVolume", namespace, name), namespace) for name in filter(None, names)]
 
 
-def image_inferences(vm: Manifest, live: Manifest | None, existing: Mapping[str, Manifest]) -> list[ImageInference]:
-    """The matchers of a declared VM that images decide. existing: DataVolumes by name."""
+def image_inferences(vm: Manifest, live: Manifest | None, lookup: Lookup) -> list[ImageInference]:
+    """The matchers of a declared VM that images decide."""
     inferences = []
-    for matcher_field in _fields_to_infer(vm, live):
-        matcher = _matcher(matcher_field, vm)
+    for matcher_field, matcher in _to_infer(vm, live):
         volume = matcher["inferFromVolume"]
-        data_volume = existing.get(existing_volume(vm, volume)) or {}
-        image = image_of(vm, volume, existing)
+        name = existing_volume(vm, volume)
+        data_volume = (get_readable(lookup, "DataVolume", namespace_of(vm), name) if name else None) or {}
+        image = image_of(vm, volume, {name: data_volume})
+        # The labels of a DataVolume count instead of its image.
         if image is not None and matcher_field.volume_label not in labels_of(data_volume):
             may_fail = matcher.get("inferFromVolumeFailurePolicy") == IGNORE
             inferences.append(ImageInference(matcher_field, volume, image, may_fail))
     return inferences
 
 
-def _fields_to_infer(vm: Manifest, live: Manifest | None) -> list[MatcherField]:
-    """The matcher fields to be inferred that are not yet decided for the live VM."""
-    matcher_fields = [
-        matcher_field for matcher_field in MATCHER_FIELDS if _matcher(matcher_field, vm).get("inferFromVolume")
-    ]
-    if live is None or not matcher_fields:
-        return matcher_fields
+def _to_infer(vm: Manifest, live: Manifest | None) -> list[tuple[MatcherField, Manifest]]:
+    """The fields to be inferred that are not yet decided for the live VM, with the matchers of the declared one."""
+    matchers = [(matcher_field, matcher_field.matcher_or_empty(vm)) for matcher_field in MATCHER_FIELDS]
+    due = [(matcher_field, matcher) for matcher_field, matcher in matchers if matcher.get("inferFromVolume")]
+    if live is None or not due:
+        return due
     reconciled = virtual_machine.reconcile(vm, live, "")[0]
-    return [
-        matcher_field for matcher_field in matcher_fields if _matcher(matcher_field, reconciled).get("inferFromVolume")
-    ]
-
-
-def _matcher(matcher_field: MatcherField, vm: Manifest) -> Manifest:
-    return matcher_field.matcher_of(vm) or {}
+    return [pair for pair in due if pair[0].matcher_or_empty(reconciled).get("inferFromVolume")]
 
 
 def infer_from_images(
     vm: Manifest, inferences: Iterable[ImageInference], images: Mapping[Image, Content]
-) -> InferredVm:
-    """The VM with the matchers from its images. Raises FieldError if a required one is missing."""
+) -> tuple[Manifest, list[str]]:
+    """The VM with the matchers from its images by name, and warnings. Raises FieldError if a required one is
+    missing."""
     result, warnings = copy(vm), []
-    unresolved: dict[str, list[MatcherField]] = {}
+    unresolved: dict[str, list[str]] = {}
     for inference in inferences:
         matcher_field, image = inference.matcher_field, images[inference.image]
         image_labels = {} if image.problem else labels(image.environment)
-        if image_labels.get(matcher_field.volume_label):
+        if name := image_labels.get(matcher_field.volume_label):
             if inference.may_fail and matcher_field is INSTANCETYPE:
                 # KubeVirt does the same: the memory was for a disk without an instancetype.
                 result["spec"]["template"]["spec"]["domain"].pop("memory", None)
-            matcher = {
-                "name": image_labels[matcher_field.volume_label],
-                "kind": image_labels.get(matcher_field.volume_kind_label),
-            }
-            result["spec"][matcher_field.matcher] = {field: value for field, value in matcher.items() if value}
+            kind = image_labels.get(matcher_field.volume_kind_label)
+            result["spec"][matcher_field.matcher] = {"name": name, **({"kind": kind} if kind else {})}
             continue
         reason = _missing(inference, image)
         if inference.may_fail:
             del result["spec"][matcher_field.matcher]
             warnings += [f"the VM gets no {matcher_field.matcher}: {reason}"] if image.problem else []
         else:
-            unresolved.setdefault(reason, []).append(matcher_field)
+            unresolved.setdefault(reason, []).append(matcher_field.matcher)
     if unresolved:
         parts = [
             f"{' and '.join(matchers)}: {reason}; set {' and '.join(f'{matcher}.name' for matcher in matchers)},"
             " or infer: auto for a VM that may do without"
-            for reason, matchers in (
-                (reason, [matcher_field.matcher for matcher_field in fields]) for reason, fields in unresolved.items()
-            )
+            for reason, matchers in unresolved.items()
         ]
         raise FieldError("infer_from_registry", "; ".join(parts))
-    return InferredVm(result, warnings)
+    return result, warnings
 
 
 def _missing(inference: ImageInference, content: Content) -> str:

@@ -311,58 +311,62 @@ def clones_by_claim(volumes: Iterable[Manifest], namespace: str) -> dict[str, st
     return clones
 
 
+# CDI checks pvcs, which do not exist, so only users who may create everything have the right.
 _CLONE: Final = {"group": "cdi.kubevirt.io", "resource": "datavolumes", "subresource": "source"}
-_POD: Final = {"resource": "pods"}
-# CDI checks this resource, which does not exist, so only users who may create everything have the right.
-_CLAIM: Final = {"resource": "pvcs"}
+_VOLUME_CLONE: Final = ([_CLONE], [{"resource": "pods"}])
+_SNAPSHOT_CLONE: Final = ([_CLONE], [{"resource": "pods"}, {"resource": "pvcs"}])
 
 
-class Consumer(NamedTuple):
-    """The service account of VMs that boot from another namespace: virt-controller checks that it may clone the source
-    (``AuthorizeSA``), but only when it creates the DataVolume of a VM.
+class CloneRight(NamedTuple):
+    """The right of VMs to boot from another namespace: virt-controller checks that their service account may clone the
+    source (``AuthorizeSA``), but only when it creates the DataVolume of a VM.
+
+    consumer: namespace and name of the service account. namespace, name: the source; "" for the name means all sources.
+    snapshot: whether the source is a VolumeSnapshot.
     """
 
+    consumer: tuple[str, str]
     namespace: str
-    account: str
+    name: str
+    snapshot: bool
+
+    @property
+    def to_all(self) -> CloneRight:
+        """The right to all sources of the namespace."""
+        return self._replace(name="")
 
     @property
     def user(self) -> str:
-        return f"system:serviceaccount:{self.namespace}:{self.account}"
+        return f"system:serviceaccount:{':'.join(self.consumer)}"
 
-    @property
-    def groups(self) -> list[str]:
-        return ["system:serviceaccounts", f"system:serviceaccounts:{self.namespace}", "system:authenticated"]
+    def reviews(self) -> list[list[dict[str, Any]]]:
+        """The specs of SubjectAccessReviews: a clone is permitted if all reviews of one of the lists are."""
+        namespace = self.consumer[0]
+        groups = ["system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated"]
+        attributes = {"verb": "create", "namespace": self.namespace, "name": self.name}
+        return [
+            [
+                {"user": self.user, "groups": groups, "resourceAttributes": {**attributes, **resource}}
+                for resource in resources
+            ]
+            for resources in (_SNAPSHOT_CLONE if self.snapshot else _VOLUME_CLONE)
+        ]
+
+    def lack(self, source: str) -> str:
+        """The line about the missing right, and what gives it. source: what VMs cannot boot from."""
+        return (
+            f"VMs in {self.consumer[0]} cannot boot from {source}: {self.user} may not create"
+            f" datavolumes/source of cdi.kubevirt.io in {self.namespace}; bind a role with this right there"
+        )
 
 
-def parse_consumer(text: str) -> Consumer:
-    """Parses NAMESPACE or NAMESPACE/ACCOUNT. Raises FieldError."""
+def parse_consumer(text: str) -> tuple[str, str]:
+    """Namespace and service account of NAMESPACE or NAMESPACE/ACCOUNT. Raises FieldError."""
     namespace, slash, account = text.partition("/")
     wrong = names.label(namespace) or (subdomain(account) if slash else "")
     if wrong:
         raise FieldError("consumers", f"{text!r} is neither NAMESPACE nor NAMESPACE/SERVICE_ACCOUNT: {wrong}")
-    return Consumer(namespace, account or "default")
-
-
-def reviews(consumer: Consumer, namespace: str, name: str, snapshot: bool) -> list[list[dict[str, Any]]]:
-    """The specs of the SubjectAccessReviews of a clone: it is allowed if all reviews of a list are.
-
-    namespace, name: the claim or snapshot that is cloned; "" for an unknown name. snapshot: whether that is a
-    VolumeSnapshot.
-    """
-    alternatives = [[_CLONE], [_POD, _CLAIM] if snapshot else [_POD]]
-    user, verb = {"user": consumer.user, "groups": consumer.groups}, {"verb": "create", "namespace": namespace}
-    return [
-        [{**user, "resourceAttributes": {**verb, "name": name, **attributes}} for attributes in rights]
-        for rights in alternatives
-    ]
-
-
-def missing_right(consumer: Consumer, namespace: str, source: str) -> str:
-    """The right that a consumer lacks to boot from a source in a namespace, and what gives it."""
-    return (
-        f"VMs in {consumer.namespace} cannot boot from {source}: {consumer.user} may not create"
-        f" datavolumes/source of cdi.kubevirt.io in {namespace}; bind a role with this right there"
-    )
+    return namespace, account or "default"
 
 
 def rendered(options: Options) -> list[Manifest]:

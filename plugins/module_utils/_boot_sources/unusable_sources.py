@@ -5,33 +5,19 @@ accepted the VM, and reports these reasons badly or not at all.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from .._resolver.api.finding import WARNING, Finding
 from .._resolver.api.manifest import Manifest, condition_of, namespace_of
 from .._resolver.kubevirt.find.lookup import Lookup, get_readable, is_missing
 from .._resolver.preflight.references import Source, new_sources, references
 from .disk_sizes import unshrinkable
-from .source import Consumer, import_failure, is_ready, missing_right, target_of
+from .source import CloneRight, import_failure, is_ready, target_of
 
 _SOURCE: Final = "DataSource"
 _SNAPSHOT: Final = "VolumeSnapshot"
 # A reference to a DataSource may lead to another one; CDI follows few.
 _DEPTH: Final = 5
-
-
-class Clone(NamedTuple):
-    """A disk that is cloned from another namespace.
-
-    path: where the VM has the source. kind, namespace, name: the claim or snapshot. consumer: the service account that
-    needs the right.
-    """
-
-    path: str
-    kind: str
-    namespace: str
-    name: str
-    consumer: Consumer
 
 
 def boot_source_findings(vm: Manifest, live: Manifest | None, objects: Lookup) -> Iterator[Finding]:
@@ -60,39 +46,26 @@ def unusable_sources(vm: Manifest, live: Manifest | None, objects: Lookup) -> It
                 break
 
 
-def clones(vm: Manifest, live: Manifest | None, objects: Lookup) -> Iterator[Clone]:
-    """The disks of a VM that are cloned from other namespaces."""
-    namespace = namespace_of(vm)
+def clones(vm: Manifest, live: Manifest | None, objects: Lookup) -> Iterator[tuple[str, CloneRight]]:
+    """(where the VM has the source, the right) for each disk that is cloned from another namespace."""
     for source in new_sources(vm, live):
         content, _reason = _source_object(source, objects)
-        if content is not None and content.namespace != namespace:
-            yield Clone(source.path, content.kind, content.namespace, content.name, _consumer(vm, namespace))
+        if content is not None and content.namespace != namespace_of(vm):
+            yield source.path, _right(vm, content)
 
 
-def named_clones(vm: Manifest, live: Manifest | None) -> Iterator[Clone]:
-    """The clones that the VM itself names, before any source is read: a DataSource may lead elsewhere."""
-    namespace = namespace_of(vm)
-    for source in new_sources(vm, live):
-        if source.namespace != namespace:
-            yield Clone(*source, _consumer(vm, namespace))
+def named_clones(vm: Manifest, live: Manifest | None) -> Iterator[CloneRight]:
+    """The rights for what the VM itself names, before any source is read: a DataSource may lead elsewhere."""
+    return (_right(vm, source) for source in new_sources(vm, live) if source.namespace != namespace_of(vm))
 
 
-def may_not_clone(clone: Clone) -> str:
-    """The line about a missing right."""
-    return f"{clone.path}: {missing_right(clone.consumer, clone.namespace, f'{clone.namespace}/{clone.name}')}"
-
-
-def is_snapshot(clone: Clone) -> bool:
-    """Whether it takes the rights for a snapshot."""
-    return clone.kind == _SNAPSHOT
-
-
-def _consumer(vm: Manifest, namespace: str) -> Consumer:
-    """The service account for which virt-controller asks."""
+def _right(vm: Manifest, source: Source) -> CloneRight:
+    """The right of the service account for which virt-controller asks."""
     spec = vm["spec"]["template"].get("spec") or {}
     volumes: Iterable[Manifest] = spec.get("volumes") or ()
     accounts = [(volume.get("serviceAccount") or {}).get("serviceAccountName") for volume in volumes]
-    return Consumer(namespace, str(spec.get("serviceAccountName") or next(filter(None, accounts), "default")))
+    account = str(spec.get("serviceAccountName") or next(filter(None, accounts), "default"))
+    return CloneRight((namespace_of(vm), account), source.namespace, source.name, source.kind == _SNAPSHOT)
 
 
 def _source_object(source: Source, objects: Lookup) -> tuple[Source | None, Finding | None]:

@@ -15,6 +15,7 @@ from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE, Obje
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.choose.fitting import MissingObject, Rejected
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
+from ...module_utils._resolver.kubevirt.find.lookup import Objects
 from . import containerfiles
 from .extension import CheckExtension
 from .findings import LocatedFinding, Location
@@ -115,7 +116,7 @@ def _vm_of_image(task_object: TaskObject) -> Iterator[DeclaredObject | LocatedFi
     """Raises FieldError."""
     options = task_object.options
     if options.get("infer_from_registry") and (
-        inferences := image_inferences(task_object.module.manifest(options), None, {})
+        inferences := image_inferences(task_object.module.manifest(options), None, Objects([]))
     ):
         first = inferences[0]
         message = (

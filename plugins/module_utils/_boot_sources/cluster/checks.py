@@ -83,13 +83,12 @@ class _Checks:
             yield Finding(problem)
 
     def _consumers(self, boot_source: BootSourceState) -> Iterator[Finding]:
-        (namespace, name), snapshot = boot_source.target, bool(boot_source.options.get("snapshot"))
+        namespace, name = boot_source.target
         for consumer in map(source.parse_consumer, boot_source.options.get("consumers") or ()):
+            right = source.CloneRight(consumer, namespace, name, bool(boot_source.options.get("snapshot")))
             try:
-                if consumer.namespace != namespace and not may_clone(
-                    self._session, consumer, namespace, name, snapshot=snapshot
-                ):
-                    yield Finding(f"consumers: {source.missing_right(consumer, namespace, 'it')}", missing=True)
+                if consumer[0] != namespace and not may_clone(self._session, right):
+                    yield Finding(f"consumers: {right.lack('it')}", missing=True)
             except RequestFailed as error:
                 yield Finding(f"consumers: not checked: {error}", severity=WARNING)
 

@@ -27,11 +27,12 @@ def judge_disks(session: Session, lookup: ClusterLookup, outcomes: Sequence[Decl
     lookup.gather(key for outcome in existing for key in disk_sizes.keys_for_sizes(outcome.declared.manifest))
     for outcome in existing:
         for disk in disk_sizes.small_disks(outcome.declared.manifest, lookup):
-            classes = cdi(session).classes
+            obstacle = disk_sizes.obstacle_to_growth(disk, cdi(session).classes)
             if disk.name not in grown_claims(outcome.declared.options):
-                outcome.warn(disk_sizes.warning(disk, classes))
-            elif problem := disk_sizes.cannot_grow(disk, classes):
-                outcome.failed = problem
+                remedy = obstacle or "set expand: grow on the volume to grow the claim"
+                outcome.warn(f"{disk.line}, because KubeVirt creates it only once; {remedy}")
+            elif obstacle:
+                outcome.failed = f"{disk.line}, and {obstacle}"
             else:
                 outcome.related_changes.append(disk)
 
@@ -39,9 +40,9 @@ def judge_disks(session: Session, lookup: ClusterLookup, outcomes: Sequence[Decl
 def grow_disks(session: Session, outcome: DeclareOutcome) -> None:
     """Grows the claims of a VM. The storage resizes them later, and KubeVirt tells a running guest."""
     for disk in outcome.related_changes:
-        path, growth_patch = _CLAIM.path(disk.namespace, disk.name), disk_sizes.growth_patch(disk)
+        path, growth = _CLAIM.path(disk.namespace, disk.name), {"resources": {"requests": {"storage": disk.declared}}}
         try:
-            send(session, merge_patch(path, growth_patch, fieldManager=session.field_manager))
+            send(session, merge_patch(path, {"spec": growth}, fieldManager=session.field_manager))
         except RequestFailed as error:
             outcome.failed = f"{disk.path}: the claim {disk.name} does not grow: {error}"
             return

@@ -48,15 +48,12 @@ def test_claims_of_unknown_size(objects: Objects) -> None:
     assert names == (["web-boot"] if "much" in str(objects.__dict__) else [])
 
 
-def test_warnings_name_the_remedy() -> None:
-    line = f"{PATH}: the disk web-boot has 20Gi and not the declared 40Gi"
-    grow = f"{line}, because KubeVirt creates it only once; set expand: grow on the volume to grow the claim"
-    refused = "its StorageClass fast does not allow expansion; declare the size that it has, or another disk"
-    assert disk_sizes.warning(DISK, classes(True)) == disk_sizes.warning(DISK, None) == grow
-    assert disk_sizes.warning(DISK, classes(False)).endswith(f"only once; {refused}")
-    assert (disk_sizes.cannot_grow(DISK, classes(True)), disk_sizes.cannot_grow(DISK, {})) == ("", "")
-    assert disk_sizes.cannot_grow(DISK, classes(False)) == f"{line}, and {refused}"
-    assert disk_sizes.growth_patch(DISK) == {"spec": requested("40Gi")}
+def test_obstacles_name_the_remedy() -> None:
+    assert DISK.line == f"{PATH}: the disk web-boot has 20Gi and not the declared 40Gi"
+    assert [disk_sizes.obstacle_to_growth(DISK, known) for known in (classes(True), {}, None)] == ["", "", ""]
+    assert disk_sizes.obstacle_to_growth(DISK, classes(False)) == (
+        "its StorageClass fast does not allow expansion; declare the size that it has, or another disk"
+    )
 
 
 def test_claims_never_shrink() -> None:

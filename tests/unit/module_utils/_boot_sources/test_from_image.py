@@ -10,6 +10,7 @@ from plugins.module_utils._boot_sources.origin import Image
 from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.declare.virtual_machine import reconcile
 from plugins.module_utils._resolver.declare.vm.manifest import manifest, warnings
+from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 
 Manifest = dict[str, Any]
 
@@ -37,13 +38,13 @@ def manifest_from(**options: Any) -> Manifest:
     return manifest({"name": "web", "namespace": "shop", "infer_from_registry": True, **options})
 
 
-def images_to_read(vm: Manifest, live: Manifest | None = None, **existing: Manifest) -> dict[str, tuple[str, Image]]:
-    result = from_image.image_inferences(vm, live, existing)
+def images_to_read(vm: Manifest, live: Manifest | None = None, *existing: Manifest) -> dict[str, tuple[str, Image]]:
+    result = from_image.image_inferences(vm, live, Objects(existing))
     return {inference.matcher_field.matcher: (inference.volume, inference.image) for inference in result}
 
 
-def inferred(vm: Manifest, answer: Content, live: Manifest | None = None) -> from_image.InferredVm:
-    result = from_image.image_inferences(vm, live, {})
+def inferred(vm: Manifest, answer: Content) -> tuple[Manifest, list[str]]:
+    result = from_image.image_inferences(vm, None, Objects([]))
     return from_image.infer_from_images(vm, result, {inference.image: answer for inference in result})
 
 
@@ -60,7 +61,7 @@ def test_a_container_disk_is_all_that_is_needed() -> None:
 
     image = Image(IMAGE, "shop")
     assert images_to_read(vm) == {"instancetype": ("boot", image), "preference": ("boot", image)}
-    assert matchers(inferred(vm, FEDORA).vm) == BOTH
+    assert matchers(inferred(vm, FEDORA)[0]) == BOTH
     assert matchers(vm) != BOTH, "the declared VM stays as it is"
 
 
@@ -83,7 +84,7 @@ def test_the_disk_that_the_vm_boots_from_decides(options: Manifest) -> None:
     vm = manifest_from(**options)
 
     assert {image.name for _volume, image in images_to_read(vm).values()} == {"registry.example/own:1"}
-    assert matchers(inferred(vm, OWN).vm) == {
+    assert matchers(inferred(vm, OWN)[0]) == {
         "instancetype": {"name": "small", "kind": "VirtualMachineInstancetype"},
         "preference": {"name": "linux"},
     }
@@ -118,7 +119,7 @@ def test_no_image_is_read_for_decided_matchers(options: Manifest) -> None:
 
 
 def test_a_matcher_by_name_precedes_the_image() -> None:
-    vm = inferred(manifest_from(boot={"container_disk": IMAGE}, preference={"name": "rhel.9"}), FEDORA).vm
+    vm = inferred(manifest_from(boot={"container_disk": IMAGE}, preference={"name": "rhel.9"}), FEDORA)[0]
 
     assert matchers(vm) == {"instancetype": {"name": "u1.medium"}, "preference": {"name": "rhel.9"}}
 
@@ -126,14 +127,19 @@ def test_a_matcher_by_name_precedes_the_image() -> None:
 def test_labels_of_an_existing_volume_precede_its_image() -> None:
     vm = manifest_from(volumes=[{"name": "root", "data_volume": "disk"}], **{r: {"infer": "required"} for r in BOTH})
     volume = {
-        "metadata": {"labels": {"instancetype.kubevirt.io/default-preference": "rhel.9"}},
+        "kind": "DataVolume",
+        "metadata": {
+            "name": "disk",
+            "namespace": "shop",
+            "labels": {"instancetype.kubevirt.io/default-preference": "rhel.9"},
+        },
         "spec": {"source": {"registry": {"url": f"docker://{IMAGE}"}}},
     }
 
-    assert from_image.existing_volumes(vm, None) == ["disk"]
+    assert {needed.key.name for needed in from_image.volumes_to_read(vm, None)} == {"disk"}
     assert images_to_read(vm) == {}
-    assert images_to_read(vm, disk=volume) == {"instancetype": ("root", Image(IMAGE, "shop"))}
-    assert from_image.existing_volumes(manifest_from(boot={"url": "docker://a/b"}), None) == []
+    assert images_to_read(vm, None, volume) == {"instancetype": ("root", Image(IMAGE, "shop"))}
+    assert from_image.volumes_to_read(manifest_from(boot={"url": "docker://a/b"}), None) == []
 
 
 def test_image_without_variables_fails_with_a_remedy() -> None:
@@ -159,12 +165,10 @@ def test_optional_inference_that_fails_leaves_matchers_out() -> None:
     vm = manifest_from(boot={"container_disk": IMAGE}, **AUTO)
 
     silent = inferred(vm, Content())
-    assert matchers(silent.vm) == {} and silent.warnings == []
+    assert matchers(silent[0]) == {} and silent[1] == []
     unknown = inferred(vm, Content(problem="cannot reach quay.io: refused"))
-    assert matchers(unknown.vm) == {}
-    assert unknown.warnings[0].startswith(
-        f"the VM gets no instancetype: cannot ask for the image {IMAGE} of the volume"
-    )
+    assert matchers(unknown[0]) == {}
+    assert unknown[1][0].startswith(f"the VM gets no instancetype: cannot ask for the image {IMAGE} of the volume")
 
 
 def test_an_inferred_instancetype_removes_default_memory() -> None:
@@ -174,7 +178,7 @@ def test_an_inferred_instancetype_removes_default_memory() -> None:
     vm = manifest_from(boot={"container_disk": IMAGE}, **AUTO)
     vm["spec"]["template"]["spec"]["domain"]["memory"] = {"guest": "2Gi"}
 
-    live = inferred(vm, FEDORA).vm
+    live = inferred(vm, FEDORA)[0]
 
     assert matchers(live) == BOTH
     assert "memory" not in live["spec"]["template"]["spec"]["domain"]
@@ -183,7 +187,7 @@ def test_an_inferred_instancetype_removes_default_memory() -> None:
 @pytest.mark.parametrize("matcher", [{}, AUTO], ids=["required", "auto"])
 def test_a_live_vm_keeps_its_matchers(matcher: Manifest) -> None:
     vm = manifest_from(boot={"container_disk": IMAGE}, **matcher)
-    live = {**inferred(vm, FEDORA).vm, "status": {}}
+    live = {**inferred(vm, FEDORA)[0], "status": {}}
 
     assert images_to_read(vm, live) == {}
     assert matchers(reconcile(vm, live, "virtshape")[0]) == BOTH

@@ -6,7 +6,7 @@ import pytest
 
 from plugins.module_utils._boot_sources import cdi_webhooks as admission
 from plugins.module_utils._boot_sources import source
-from plugins.module_utils._boot_sources.source import Consumer, missing_right, parse_consumer, reviews
+from plugins.module_utils._boot_sources.source import CloneRight, parse_consumer
 from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.api.manifest import Progress
 
@@ -232,15 +232,15 @@ def test_unfinished_clones_by_their_claim() -> None:
 
 
 def test_a_namespace_means_its_default_service_account() -> None:
-    assert parse_consumer("shop") == Consumer("shop", "default")
-    assert parse_consumer("shop/runner.x") == Consumer("shop", "runner.x")
+    assert parse_consumer("shop") == ("shop", "default")
+    assert parse_consumer("shop/runner.x") == ("shop", "runner.x")
     for text in ("", "Shop", "shop/", "shop/a/b", "/a"):
         with pytest.raises(FieldError, match="consumers"):
             parse_consumer(text)
 
 
 def test_claim_clone_needs_either_of_two_rights() -> None:
-    first, second = reviews(parse_consumer("shop"), "golden", "fedora-1", snapshot=False)
+    first, second = CloneRight(("shop", "default"), "golden", "fedora-1", snapshot=False).reviews()
     assert first == [
         {
             "user": "system:serviceaccount:shop:default",
@@ -259,7 +259,7 @@ def test_claim_clone_needs_either_of_two_rights() -> None:
 
 
 def test_snapshot_clone_needs_one_right_or_two_others() -> None:
-    alternatives = reviews(parse_consumer("shop"), "golden", "", snapshot=True)
+    alternatives = CloneRight(("shop", "default"), "golden", "", snapshot=True).reviews()
     assert [[review["resourceAttributes"]["resource"] for review in rights] for rights in alternatives] == [
         ["datavolumes"],
         ["pods", "pvcs"],
@@ -267,6 +267,7 @@ def test_snapshot_clone_needs_one_right_or_two_others() -> None:
 
 
 def test_refusal_names_the_service_account() -> None:
-    assert "system:serviceaccount:shop:runner may not create datavolumes/source" in missing_right(
-        parse_consumer("shop/runner"), "golden", "it"
+    assert CloneRight(("shop", "runner"), "golden", "x", snapshot=False).lack("it") == (
+        "VMs in shop cannot boot from it: system:serviceaccount:shop:runner may not create datavolumes/source of"
+        " cdi.kubevirt.io in golden; bind a role with this right there"
     )

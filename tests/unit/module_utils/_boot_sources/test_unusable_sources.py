@@ -4,14 +4,8 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._boot_sources.source import Consumer
-from plugins.module_utils._boot_sources.unusable_sources import (
-    Clone,
-    clones,
-    is_snapshot,
-    may_not_clone,
-    unusable_sources,
-)
+from plugins.module_utils._boot_sources.source import CloneRight
+from plugins.module_utils._boot_sources.unusable_sources import clones, named_clones, unusable_sources
 from plugins.module_utils._resolver.api.errors import KubeVirtError
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 
@@ -164,18 +158,15 @@ def test_a_volume_that_is_being_deleted() -> None:
 def test_clones_from_other_namespaces(pod: Manifest, account: str) -> None:
     objects = Objects([there("DataSource", "fedora", "images", source=to_claim("image", "images")), IMAGE])
     manifest = vm(by_reference("fedora", namespace="images"), **pod)
-    consumer = Consumer("shop", account)
-    (clone,) = clones(manifest, None, objects)
-    assert clone == Clone(PATH, CLAIM, "images", "image", consumer)
-    assert not is_snapshot(clone) and is_snapshot(clone._replace(kind="VolumeSnapshot"))
-    assert may_not_clone(clone) == (
-        f"{PATH}: VMs in shop cannot boot from images/image: system:serviceaccount:shop:{account} may not create"
-        " datavolumes/source of cdi.kubevirt.io in images; bind a role with this right there"
-    )
+    right = CloneRight(("shop", account), "images", "image", snapshot=False)
+    assert list(clones(manifest, None, objects)) == [(PATH, right)]
+    assert list(named_clones(manifest, None)) == [right._replace(name="fedora")]
     assert list(clones(manifest, manifest, objects)) == []
     near = vm({"source": {"pvc": {"name": "image", "namespace": "shop"}}})
     assert list(clones(near, None, Objects([]))) == []
     assert list(clones(vm(by_reference("none")), None, Objects([]))) == []
+    far = vm({"source": {"snapshot": {"name": "image", "namespace": "images"}}})
+    assert [right.snapshot for right in named_clones(far, None)] == [True]
 
 
 IMAGE = there(CLAIM, "image", "images")

@@ -1,21 +1,21 @@
 """Rights to clone: few questions, and a right to one source counts."""
 
 from plugins.module_utils._boot_sources.cluster.clone_rights import CloneRights
-from plugins.module_utils._boot_sources.source import Consumer
-from plugins.module_utils._boot_sources.unusable_sources import Clone, named_clones
+from plugins.module_utils._boot_sources.source import CloneRight
+from plugins.module_utils._boot_sources.unusable_sources import named_clones
 from scripted_server import Store, session_with, status
 
 
-def _clone(name: str) -> Clone:
-    return Clone("spec", "PersistentVolumeClaim", "golden", name, Consumer("shop", "default"))
+def _right(name: str) -> CloneRight:
+    return CloneRight(("shop", "default"), "golden", name, snapshot=False)
 
 
 def test_right_to_a_namespace_takes_one_question() -> None:
     store = Store({}, {("POST", "/subjectaccessreviews"): (201, {"status": {"allowed": True}})})
     with session_with(store) as session:
         rights = CloneRights(session)
-        rights.gather(_clone(str(number)) for number in range(100))
-        assert not rights.refused(_clone("7"))
+        rights.gather(_right(str(number)) for number in range(100))
+        assert not rights.refused(_right("7"))
     assert len(store.asked) == 1
 
 
@@ -23,10 +23,10 @@ def test_missing_right_is_asked_for_each_source() -> None:
     store = Store({}, {("POST", "/subjectaccessreviews"): (201, {"status": {"allowed": False}})})
     with session_with(store) as session:
         rights = CloneRights(session)
-        rights.gather(map(_clone, "ab"))
+        rights.gather(map(_right, "ab"))
         # Two alternatives for all sources, and for each.
         assert len(store.asked) == 6
-        assert rights.refused(_clone("a")) and rights.refused(_clone("b"))
+        assert rights.refused(_right("a")) and rights.refused(_right("b"))
     assert len(store.asked) == 6
 
 
@@ -44,9 +44,9 @@ def test_rights_are_asked_before_sources_are_read() -> None:
     store = Store({}, {("POST", "/subjectaccessreviews"): (201, {"status": {"allowed": True}})})
     with session_with(store) as session:
         rights = CloneRights(session)
-        rights.gather_all(named_clones(vm, None))
+        rights.gather(right.to_all for right in named_clones(vm, None))
         assert len(store.asked) == 1
-        assert not rights.refused(_clone("a"))
+        assert not rights.refused(_right("a"))
     assert len(store.asked) == 1
     assert list(named_clones(vm, vm)) == []
 
@@ -54,5 +54,5 @@ def test_rights_are_asked_before_sources_are_read() -> None:
 def test_unanswered_question_refuses_nothing() -> None:
     store = Store({}, {("POST", "/subjectaccessreviews"): status(403, "no", "Forbidden")})
     with session_with(store) as session:
-        assert not CloneRights(session).refused(_clone("a"))
+        assert not CloneRights(session).refused(_right("a"))
     assert len(store.asked) == 1
