@@ -26,6 +26,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sour
     OWNER,
     represented_object,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.upload import UploadFailed
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import WriteSettings
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
@@ -109,7 +110,7 @@ def run(case: Case) -> tuple[Case, Case]:
             given = wish([word.replace(HOST, ADDRESS) for word in case["args"][1:]], _NAMESPACE)
             session.proxy.trusted = session.proxy.trusted or not given.options["upload_proxy"]["validate_certs"]
             _upload(session, given, Path(folder))
-        except (Refused, FieldError, act.UploadFailed, ApiError) as problem:
+        except (Refused, FieldError, UploadFailed, ApiError) as problem:
             error = problem.message if isinstance(problem, ApiError) else str(problem)
     expected = _expected(case, given, bool(session.requests))
     got = {

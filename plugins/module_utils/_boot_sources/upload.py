@@ -1,6 +1,6 @@
 """Uploads of files: valid targets, and what CDI says of them, as ``virtctl image-upload`` takes it.
 
-The checks return an error, or "". The checks reject what virtctl rejects, in terms of the options.
+The checks reject what virtctl rejects, in terms of the options.
 """
 
 from __future__ import annotations
@@ -31,6 +31,10 @@ _OUTDATED: Final = "the object has been modified; please apply your changes to t
 _TRUE: Final = ("1", "t", "T", "true", "TRUE", "True")
 
 
+class UploadFailed(Exception):
+    """The upload or its processing failed; the text is one line."""
+
+
 def claim(volume: Manifest) -> Manifest:
     """The PersistentVolumeClaim that CDI prepares for an upload, instead of a DataVolume."""
     metadata, spec = volume["metadata"], volume["spec"]
@@ -45,40 +49,37 @@ def claim(volume: Manifest) -> Manifest:
     }
 
 
-def missing_volume(claim: Manifest) -> str:
-    """Why a claim without a DataVolume is not a target if a DataVolume was expected."""
-    annotations = annotations_of(claim)
-    if annotations.get(_DELETED_WHEN_DONE) == "true" and annotations.get(POD_PHASE) == "Succeeded":
-        name = qualified_name(claim)
-        return f"PersistentVolumeClaim {name} is filled already, and its DataVolume has been deleted since"
-    return f"PersistentVolumeClaim {qualified_name(claim)} belongs to no DataVolume; set upload.claim"
+def prime_of(claim: Manifest, data_volume: Manifest | None) -> str:
+    """The name of the claim that CDI fills first, instead of the claim of a DataVolume; "" if it fills that itself.
 
-
-def uses_populator(data_volume: Manifest) -> bool:
-    """Whether CDI first fills another claim, the prime."""
-    return annotations_of(data_volume).get(_USES_POPULATOR) == "true"
-
-
-def prime_of(claim: Manifest) -> tuple[str, str]:
-    """The name of a claim's prime, and why there is none for the upload."""
-    if (claim.get("status") or {}).get("phase") == "Bound":
-        return "", f"PersistentVolumeClaim {qualified_name(claim)} is bound, so CDI has filled it already"
-    name = annotations_of(claim).get(_PRIME) or ""
-    return name, "" if name else f"CDI has made no claim for the upload to {qualified_name(claim)} yet; try again later"
-
-
-def existing_problem(options: Options, label: str, claim: Manifest) -> str:
-    """Why an existing claim, or its prime, is not a target. label: NAMESPACE/NAME of
-    the volume.
+    Raises UploadFailed for a claim that takes no upload.
     """
+    label, annotations = f"PersistentVolumeClaim {qualified_name(claim)}", annotations_of(claim)
+    if data_volume is None:
+        if annotations.get(_DELETED_WHEN_DONE) == "true" and claim_is_done(claim):
+            raise UploadFailed(f"{label} is filled already, and its DataVolume has been deleted since")
+        raise UploadFailed(f"{label} belongs to no DataVolume; set upload.claim")
+    if annotations_of(data_volume).get(_USES_POPULATOR) != "true":
+        return ""
+    if (claim.get("status") or {}).get("phase") == "Bound":
+        raise UploadFailed(f"{label} is bound, so CDI has filled it already")
+    if not annotations.get(_PRIME):
+        raise UploadFailed(f"CDI has made no claim for the upload to {qualified_name(claim)} yet; try again later")
+    return annotations[_PRIME]
+
+
+def check_existing(options: Options, label: str, claim: Manifest) -> None:
+    """Raises UploadFailed if an existing claim, or its prime, takes no upload. label: NAMESPACE/NAME of the volume."""
     annotations, file = annotations_of(claim), options["upload"]
-    if annotations.get(POD_PHASE) == "Succeeded":
-        return f"PersistentVolumeClaim {label} is filled already; upload to another volume"
-    if file["create"] and TARGET not in annotations:
-        return f"PersistentVolumeClaim {label} is not prepared for an upload; with upload.create: false it will be"
-    if file["archive"] and annotations.get(_CONTENT_TYPE) != "archive":
-        return f"PersistentVolumeClaim {label} takes no archive"
-    return ""
+    if claim_is_done(claim):
+        problem = "is filled already; upload to another volume"
+    elif file["create"] and TARGET not in annotations:
+        problem = "is not prepared for an upload; with upload.create: false it will be"
+    elif file["archive"] and annotations.get(_CONTENT_TYPE) != "archive":
+        problem = "takes no archive"
+    else:
+        return
+    raise UploadFailed(f"PersistentVolumeClaim {label} {problem}")
 
 
 def prepared(claim: Manifest) -> Manifest | None:
@@ -91,16 +92,16 @@ def prepared(claim: Manifest) -> Manifest | None:
 
 def patch(labels: Mapping[str, str], digest: str, live: Manifest) -> Manifest | None:
     """The merge patch that adds labels and digest to an existing object; None if it has them."""
-    missing = {
-        "labels": _missing(labels, labels_of(live)),
-        "annotations": _missing({DIGEST: digest} if digest else {}, annotations_of(live)),
+    annotations = {DIGEST: digest} if digest else {}
+    metadata = {
+        part: missing
+        for part, desired, existing in (
+            ("labels", labels, labels_of(live)),
+            ("annotations", annotations, annotations_of(live)),
+        )
+        if (missing := {name: value for name, value in desired.items() if existing.get(name) != value})
     }
-    metadata = {part: values for part, values in missing.items() if values}
     return {"metadata": metadata} if metadata else None
-
-
-def _missing(desired: Mapping[str, str], live: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in desired.items() if live.get(name) != value}
 
 
 def is_filled_with(live: Manifest, digest: str) -> bool:
@@ -119,40 +120,39 @@ def claim_is_done(claim: Manifest) -> bool:
     return annotations_of(claim).get(POD_PHASE) == "Succeeded"
 
 
-def unbound_volume_problem(options: Options, data_volume: Manifest) -> str:
-    """Why a DataVolume will not become ready by itself."""
+def check_binding(options: Options, data_volume: Manifest) -> None:
+    """Raises UploadFailed if a DataVolume will not become ready by itself."""
     phase = (data_volume.get("status") or {}).get("phase")
-    if phase not in _UNBOUND or options.get("force_bind"):
-        return ""
-    return f"DataVolume {qualified_name(data_volume)} is in phase {phase}, until a pod uses it; set force_bind"
+    if phase in _UNBOUND and not options.get("force_bind"):
+        label = qualified_name(data_volume)
+        raise UploadFailed(f"DataVolume {label} is in phase {phase}, until a pod uses it; set force_bind")
 
 
-def event_problem(event: Manifest, uids: Mapping[str, str]) -> str:
-    """The permanent error that an event reports, or "". uids: the uids of claim and DataVolume, by kind."""
-    involved = event.get("involvedObject") or {}
-    message = event.get("message") or ""
+def check_event(event: Manifest, uids: Mapping[str, str]) -> None:
+    """Raises UploadFailed for a permanent error. uids: the uids of claim and DataVolume, by kind."""
+    involved, message = event.get("involvedObject") or {}, event.get("message") or ""
     if not involved.get("uid") or uids.get(involved.get("kind") or "") != involved["uid"]:
-        return ""
-    if involved["kind"] == "DataVolume":
-        return f"claim not valid: {message}" if event.get("reason") == "ErrClaimNotValid" else ""
-    failed = event.get("reason") == "ProvisioningFailed" and _OUTDATED not in message
-    return f"provisioning failed: {message}" if failed else ""
+        return
+    if involved["kind"] == "DataVolume" and event.get("reason") == "ErrClaimNotValid":
+        raise UploadFailed(f"claim not valid: {message}")
+    if involved["kind"] != "DataVolume" and event.get("reason") == "ProvisioningFailed" and _OUTDATED not in message:
+        raise UploadFailed(f"provisioning failed: {message}")
 
 
-def proxy_url(configuration: Manifest) -> str:
+def published_url(configuration: Manifest) -> str:
     """The URL of CDI's upload proxy from its CDIConfig; "" if there is none."""
     override = (configuration.get("spec") or {}).get("uploadProxyURLOverride")
     return str((configuration.get("status") or {}).get("uploadProxyURL") or "" if override is None else override)
 
 
-def proxy_address(url: str) -> tuple[str, str]:
-    """The URL of an upload proxy with its scheme, and what is wrong with it."""
+def proxy_address(url: str) -> str:
+    """The URL of an upload proxy with its scheme. Raises UploadFailed if it is none."""
     if not url:
-        return "", "CDI has published no URL of its upload proxy; set upload_proxy.url"
+        raise UploadFailed("CDI has published no URL of its upload proxy; set upload_proxy.url")
     try:
-        return url if scheme(url) else f"https://{url}", ""
+        return url if scheme(url) else f"https://{url}"
     except UrlError:
-        return "", f"upload_proxy.url {url} is no URL; write it as https://HOST:PORT"
+        raise UploadFailed(f"upload_proxy.url {url} is no URL; write it as https://HOST:PORT") from None
 
 
 def proxy_paths(url: str) -> tuple[str, str]:

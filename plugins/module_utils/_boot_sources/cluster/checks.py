@@ -15,7 +15,7 @@ from ..._resolver.api.errors import FieldError
 from ..._resolver.api.finding import WARNING, Finding
 from ..._resolver.api.kinds import KINDS
 from .. import preflight, source
-from .. import upload as rules
+from ..upload import UploadFailed
 from . import upload_proxy
 from .cdi import Cdi, cdi
 from .clone_rights import may_clone
@@ -128,13 +128,12 @@ class _Checks:
     def _proxy(self, boot_source: BootSourceState) -> Iterator[Finding]:
         try:
             url = proxy_url(self._session, boot_source.options)
-            pool = proxy_connections(boot_source.options)
+            problem = upload_proxy.unreachable(proxy_connections(boot_source.options), url)
         except RequestFailed:
             return
         except OSError as error:
-            yield Finding(f"upload_proxy.ca_cert: {error}")
-            return
-        url, problem = rules.proxy_address(url)
-        problem = problem or upload_proxy.unreachable(pool, url)
+            problem = f"upload_proxy.ca_cert: {error}"
+        except UploadFailed as error:
+            problem = str(error)
         if problem:
             yield Finding(problem)

@@ -21,6 +21,7 @@ from ..._resolver.api.write import create
 from ..._resolver.declare import plan
 from .. import cdi_webhooks as admission
 from .. import preflight, source
+from ..upload import UploadFailed
 from .checks import resolve_contents
 from .state import (
     LABELED,
@@ -36,7 +37,7 @@ from .state import (
     has_content,
     not_failed,
 )
-from .upload import UploadFailed, upload
+from .upload import upload
 
 Options = dict[str, Any]
 

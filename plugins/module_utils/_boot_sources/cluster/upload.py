@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
-from ..._cluster.client.concurrency import display
 from ..._cluster.client.errors import ApiError
 from ..._cluster.client.session import Session
 from ..._cluster.client.transport import web_pool
 from ..._cluster.reads.snapshot import EVENT, STORAGE_CLASS
 from ..._cluster.writes.engine import WriteSettings, send, send_create
 from ..._resolver.api.kinds import KINDS, Kind
-from ..._resolver.api.manifest import Manifest
+from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.write import merge_patch, replace
 from .. import source
 from .. import upload as rules
-from . import upload_proxy
+from ..upload import UploadFailed
 from .cdi import CDI_CONFIG
 from .state import BootSourceState
-
-Options = dict[str, Any]
+from .upload_proxy import UploadedFile, UploadResponse, accepts_uploads, is_supported
+from .upload_proxy import send as send_file
 
 _CLAIM: Final = KINDS["PersistentVolumeClaim"]
 _DATA_VOLUME: Final = KINDS["DataVolume"]
@@ -34,48 +32,24 @@ _PAUSE: Final = 2
 _RENEWALS: Final = 3
 # How often a claim is read and written, which CDI writes at the same time.
 _ATTEMPTS: Final = 5
-# How often the progress is shown.
-_STEPS: Final = 10
-
-
-class UploadFailed(Exception):
-    """The upload or its processing failed; the text is one line."""
-
-
-class UploadProgress:
-    """The progress of one upload. read: bytes of the file that have been read in this try."""
-
-    def __init__(self, name: str, length: int) -> None:
-        self.read = 0
-        self._name = name
-        self._length = length
-        self._step = 0
-
-    def report(self, count: int) -> None:
-        """Reports the progress. count: bytes that have been read so far."""
-        self.read = count
-        step = _STEPS * count // self._length if self._length else _STEPS
-        if step != self._step:
-            self._step = step
-            display.get()(f"{self._name}: {100 * step // _STEPS} % of {self._length} bytes uploaded")
 
 
 def upload(session: Session, boot_source: BootSourceState, settings: WriteSettings) -> None:
     """Uploads the file of a boot source to its volume. Raises UploadFailed, OSError, and what requests raise."""
     path, pool = Path(boot_source.options["upload"]["path"]), proxy_connections(boot_source.options)
-    progress = UploadProgress(boot_source.volume, path.stat().st_size)
-    with path.open("rb") as file:
+    with path.open("rb") as opened:
+        file = UploadedFile(opened, path.stat().st_size, boot_source.volume)
         try:
-            _Upload(session, boot_source).run(file, pool, progress, settings.wait_timeout if settings.wait else 0)
+            _Upload(session, boot_source).run(file, pool, settings.wait_timeout if settings.wait else 0)
         except UploadFailed as error:
-            progress_note = f" ({progress.read} bytes of the file had been read)" if progress.read else ""
+            progress_note = f" ({file.count} bytes of the file had been read)" if file.count else ""
             raise UploadFailed(f"{error}{progress_note}") from error
 
 
 def proxy_url(session: Session, options: Options) -> str:
-    """The URL of the upload proxy: the task's, else the one that CDI publishes, "" if there is none."""
+    """The URL of the upload proxy: the task's, else the one that CDI publishes. Raises UploadFailed without any."""
     url = (options.get("upload_proxy") or {}).get("url")
-    return url or rules.proxy_url(session.request("GET", CDI_CONFIG.path(name="config")))
+    return rules.proxy_address(url or rules.published_url(session.request("GET", CDI_CONFIG.path(name="config"))))
 
 
 def proxy_connections(options: Options) -> Any:
@@ -94,7 +68,7 @@ class _Upload:
         self._label = f"{self._namespace}/{self._name}"
         self._kind = KINDS[boot_source.volume_kind]
 
-    def run(self, file: BinaryIO, pool: Any, progress: UploadProgress, timeout: float) -> None:
+    def run(self, file: UploadedFile, pool: Any, timeout: float) -> None:
         """pool: connections to the upload proxy. timeout: seconds for CDI to process the file; 0 does not wait."""
         claim = self._existing()
         if claim is None:
@@ -102,9 +76,7 @@ class _Upload:
         else:
             self._update_existing(claim)
         self._wait_until_ready()
-        url, problem = rules.proxy_address(proxy_url(self._session, self._options))
-        _check(problem)
-        self._send(file, pool, progress, url)
+        self._send(file, pool, proxy_url(self._session, self._options))
         if timeout:
             self._wait_until_done(timeout)
 
@@ -116,25 +88,15 @@ class _Upload:
         claim = self._get(_CLAIM)
         if claim is None:
             return None
-        if self._kind is not _CLAIM:
-            claim = self._claim_of_volume(claim)
-        _check(rules.existing_problem(self._options, self._label, claim))
-        return claim
-
-    def _claim_of_volume(self, claim: Manifest) -> Manifest:
-        volume = self._get(_DATA_VOLUME)
-        if volume is None:
-            raise UploadFailed(rules.missing_volume(claim))
-        if not rules.uses_populator(volume):
-            return claim
-        name, problem = rules.prime_of(claim)
-        _check(problem)
-        prime = self._session.get(_CLAIM, self._namespace, name)
-        if prime is None:
+        prime = "" if self._kind is _CLAIM else rules.prime_of(claim, self._get(_DATA_VOLUME))
+        if prime:
+            claim = self._session.get(_CLAIM, self._namespace, prime)
+        if claim is None:
             raise UploadFailed(
-                f"the claim {name} that CDI made for the upload to {self._label} is gone; try again later"
+                f"the claim {prime} that CDI made for the upload to {self._label} is gone; try again later"
             )
-        return prime
+        rules.check_existing(self._options, self._label, claim)
+        return claim
 
     def _create(self) -> None:
         if not self._file_options["create"]:
@@ -172,28 +134,22 @@ class _Upload:
 
     def _wait_until_ready(self) -> None:
         timeout = self._file_options["ready_timeout"]
-        for _poll in _polls(timeout):
-            if self._claim_is_ready() if self._kind is _CLAIM else self._volume_is_ready():
-                return
-        raise UploadFailed(f"CDI was not ready for the upload to {self._label} within {timeout:g} seconds")
+        if not any(self._is_ready() for _poll in _polls(timeout)):
+            raise UploadFailed(f"CDI was not ready for the upload to {self._label} within {timeout:g} seconds")
 
-    def _claim_is_ready(self) -> bool:
-        claim = self._get(_CLAIM)
-        if claim is None or rules.claim_is_ready(claim):
-            return claim is not None
-        self._check_events(self._name)
-        return False
-
-    def _volume_is_ready(self) -> bool:
-        volume = self._get(_DATA_VOLUME)
-        if volume is None:
+    def _is_ready(self) -> bool:
+        live = self._get(self._kind)
+        if live is None:
             return False
-        _check(rules.unbound_volume_problem(self._options, volume))
-        status = volume.get("status") or {}
-        if status.get("phase") == "UploadReady":
-            return True
-        self._check_events(status.get("claimName") or "")
-        return False
+        if self._kind is _CLAIM:
+            ready, claim = rules.claim_is_ready(live), self._name
+        else:
+            rules.check_binding(self._options, live)
+            status = live.get("status") or {}
+            ready, claim = status.get("phase") == "UploadReady", status.get("claimName") or ""
+        if not ready:
+            self._check_events(claim)
+        return ready
 
     def _check_events(self, claim: str) -> None:
         events = self._session.list(EVENT, self._namespace)
@@ -203,28 +159,28 @@ class _Upload:
             if live is not None:
                 uids[kind.kind] = live["metadata"].get("uid") or ""
         for event in events:
-            _check(rules.event_problem(event, uids))
+            rules.check_event(event, uids)
 
-    def _send(self, file: BinaryIO, pool: Any, progress: UploadProgress, url: str) -> None:
-        length = os.fstat(file.fileno()).st_size
+    def _send(self, file: UploadedFile, pool: Any, url: str) -> None:
         fast, slow = rules.proxy_paths(url)
         token, renewals = self._token(), 0
-        response = upload_proxy.UploadResponse(None, "")
+        if not is_supported(url):
+            raise UploadFailed(f"the upload to {url} failed: {slow} is neither http nor https")
+        response = UploadResponse(None, "")
         # virtctl with --retry=0 uploads nothing, and waits a day for the processing.
         for attempt in range(max(1, self._file_options["tries"])):
             if attempt:
                 time.sleep(min(attempt, 10) / 10)
-            path = fast if upload_proxy.accepts_uploads(pool, fast, token) else slow
-            response = upload_proxy.send(pool, path, token, file, length, progress.report)
+            response = send_file(pool, fast if accepts_uploads(pool, fast, token) else slow, token, file)
             if response.code == 200:
                 return
             if response.final:
                 break
             if response.code == 401:
                 if not attempt or renewals == _RENEWALS:
-                    raise UploadFailed(f"the upload proxy at {url} refuses the token: {_error_text(response)}")
+                    raise UploadFailed(f"the upload proxy at {url} refuses the token: {response.reason}")
                 token, renewals = self._token(), renewals + 1
-        raise UploadFailed(f"the upload to {url} failed: {_error_text(response)}")
+        raise UploadFailed(f"the upload to {url} failed: {response.reason}")
 
     def _token(self) -> str:
         body = {
@@ -237,15 +193,9 @@ class _Upload:
         return str((response.get("status") or {}).get("token") or "")
 
     def _wait_until_done(self, timeout: float) -> None:
-        for _poll in _polls(timeout):
-            claim = self._session.request("GET", _CLAIM.path(self._namespace, self._name))
-            if rules.claim_is_done(claim):
-                return
-        raise UploadFailed(f"CDI has not processed the upload to {self._label} within {timeout:g} seconds")
-
-
-def _error_text(response: upload_proxy.UploadResponse) -> str:
-    return response.text if response.code is None else f"HTTP {response.code} {response.text}".strip()
+        path = _CLAIM.path(self._namespace, self._name)
+        if not any(rules.claim_is_done(self._session.request("GET", path)) for _poll in _polls(timeout)):
+            raise UploadFailed(f"CDI has not processed the upload to {self._label} within {timeout:g} seconds")
 
 
 def _polls(seconds: float) -> Iterator[None]:
@@ -253,8 +203,3 @@ def _polls(seconds: float) -> Iterator[None]:
     while time.monotonic() < end:
         yield
         time.sleep(_PAUSE)
-
-
-def _check(problem: str) -> None:
-    if problem:
-        raise UploadFailed(problem)

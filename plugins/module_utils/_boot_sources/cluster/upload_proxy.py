@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, BinaryIO, Final, NamedTuple
 
-from ..._cluster.client.concurrency import raise_if_stopped
+from ..._cluster.client.concurrency import display, raise_if_stopped
 from ..._cluster.client.errors import reason_of
 from ..._cluster.client.transport import urllib3
 
@@ -14,6 +13,8 @@ _TIMEOUT: Final = 60
 _RESPONSE_TIMEOUT: Final = 3600
 _SHOWN: Final = 2000
 _SCHEMES: Final = ("http://", "https://")
+# How often the progress is shown.
+_STEPS: Final = 10
 
 
 class UploadResponse(NamedTuple):
@@ -27,26 +28,42 @@ class UploadResponse(NamedTuple):
     text: str
     final: bool = False
 
+    @property
+    def reason(self) -> str:
+        return self.text if self.code is None else f"HTTP {self.code} {self.text}".strip()
 
-class _ProgressReader:
-    """A file that reports how many bytes have been read."""
 
-    def __init__(self, file: BinaryIO, report: Callable[[int], None]) -> None:
+class UploadedFile:
+    """A file that shows how much of it has been read. name: the name in messages. count: how many bytes."""
+
+    def __init__(self, file: BinaryIO, length: int, name: str) -> None:
+        self.length = length
+        self.count = 0
         self._file = file
-        self._report = report
-        self._count = 0
+        self._name = name
+        self._step = 0
+
+    def rewind(self) -> None:
+        self._file.seek(0)
 
     def read(self, size: int = -1) -> bytes:
         raise_if_stopped()
         data = self._file.read(size)
-        self._count += len(data)
-        self._report(self._count)
+        self.count = self._file.tell()
+        step = _STEPS * self.count // self.length if self.length else _STEPS
+        if step != self._step:
+            self._step = step
+            display.get()(f"{self._name}: {100 * step // _STEPS} % of {self.length} bytes uploaded")
         return data
+
+
+def is_supported(url: str) -> bool:
+    return url.startswith(_SCHEMES)
 
 
 def unreachable(pool: Any, url: str) -> str:
     """Why no upload proxy responds at a URL; "" if one does."""
-    if not url.startswith(_SCHEMES):
+    if not is_supported(url):
         return f"{url} is neither http nor https"
     try:
         pool.request("GET", url, timeout=_TIMEOUT, retries=False)
@@ -57,8 +74,6 @@ def unreachable(pool: Any, url: str) -> str:
 
 def accepts_uploads(pool: Any, url: str, token: str) -> bool:
     """Whether the proxy knows this path."""
-    if not url.startswith(_SCHEMES):
-        return False
     try:
         response = pool.request("HEAD", url, headers=_headers(token), timeout=_TIMEOUT, retries=False)
     except (urllib3.exceptions.HTTPError, OSError):
@@ -66,20 +81,15 @@ def accepts_uploads(pool: Any, url: str, token: str) -> bool:
     return bool(response.status == 200)
 
 
-def send(pool: Any, url: str, token: str, file: BinaryIO, length: int, report: Callable[[int], None]) -> UploadResponse:
-    """Sends a file from its beginning. report: called with the number of bytes that have been read."""
-    if not url.startswith(_SCHEMES):
-        return UploadResponse(None, f"{url} is neither http nor https", final=True)
-    file.seek(0)
-    headers = {**_headers(token), "Content-Type": "application/octet-stream", "Content-Length": str(length)}
+def send(pool: Any, url: str, token: str, file: UploadedFile) -> UploadResponse:
+    """Sends a file from its beginning."""
+    file.rewind()
+    headers = {**_headers(token), "Content-Type": "application/octet-stream", "Content-Length": str(file.length)}
     timeout = urllib3.Timeout(connect=_TIMEOUT, read=_RESPONSE_TIMEOUT)
-    body = _ProgressReader(file, report)
     try:
-        response = pool.request("POST", url, body=body, headers=headers, timeout=timeout, retries=False)
-    except urllib3.exceptions.SSLError as error:
-        return UploadResponse(None, reason_of(error), final=True)
+        response = pool.request("POST", url, body=file, headers=headers, timeout=timeout, retries=False)
     except (urllib3.exceptions.HTTPError, OSError) as error:
-        return UploadResponse(None, reason_of(error))
+        return UploadResponse(None, reason_of(error), final=isinstance(error, urllib3.exceptions.SSLError))
     return UploadResponse(response.status, response.data[:_SHOWN].decode("utf-8", "replace").strip())
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from plugins.module_utils._boot_sources import source, upload
+from plugins.module_utils._boot_sources.upload import UploadFailed
 
 CLAIM = {"name": "golden", "namespace": "shop"}
 
@@ -30,21 +31,21 @@ def test_claim_without_its_data_volume_is_no_target() -> None:
         "cdi.kubevirt.io/storage.deleteAfterCompletion": "true",
         "cdi.kubevirt.io/storage.pod.phase": "Succeeded",
     }
-    assert "is filled already" in upload.missing_volume({"metadata": {**CLAIM, "annotations": annotations}})
-    assert upload.missing_volume({"metadata": CLAIM}).startswith(
-        "PersistentVolumeClaim shop/golden belongs to no DataVolume"
-    )
+    with pytest.raises(UploadFailed, match="is filled already, and its DataVolume has been deleted"):
+        upload.prime_of({"metadata": {**CLAIM, "annotations": annotations}}, None)
+    with pytest.raises(UploadFailed, match="PersistentVolumeClaim shop/golden belongs to no DataVolume"):
+        upload.prime_of({"metadata": CLAIM}, None)
 
 
 def test_only_events_of_the_volume_count() -> None:
     event = {"involvedObject": {"kind": "PersistentVolumeClaim", "uid": "1"}, "reason": "ProvisioningFailed"}
     uids = {"PersistentVolumeClaim": "1"}
-    assert upload.event_problem({**event, "message": "no space"}, uids) == "provisioning failed: no space"
+    with pytest.raises(UploadFailed, match="provisioning failed: no space"):
+        upload.check_event({**event, "message": "no space"}, uids)
     outdated = "the object has been modified; please apply your changes to the latest version and try again"
-    assert upload.event_problem({**event, "message": outdated}, uids) == ""
-    assert upload.event_problem({**event, "reason": "Other"}, uids) == ""
-    assert upload.event_problem(event, {"PersistentVolumeClaim": "2"}) == ""
-    assert upload.event_problem({"message": "x"}, uids) == ""
+    for other in ({**event, "message": outdated}, {**event, "reason": "Other"}, {"message": "x"}):
+        upload.check_event(other, uids)
+    upload.check_event(event, {"PersistentVolumeClaim": "2"})
 
 
 def test_patch_adds_missing_labels_and_digest_only() -> None:
@@ -80,8 +81,10 @@ def test_paths_of_the_upload_proxy(url: str, expected: tuple[str, str]) -> None:
 
 
 def test_proxy_url_of_a_configuration() -> None:
-    assert upload.proxy_url({"spec": {"uploadProxyURLOverride": "a"}, "status": {"uploadProxyURL": "b"}}) == "a"
-    assert upload.proxy_url({"status": {"uploadProxyURL": "b"}}) == "b"
-    assert upload.proxy_url({}) == ""
-    assert upload.proxy_address("proxy.example") == ("https://proxy.example", "")
-    assert "is no URL" in upload.proxy_address("127.0.0.1:443")[1]
+    assert upload.published_url({"spec": {"uploadProxyURLOverride": "a"}, "status": {"uploadProxyURL": "b"}}) == "a"
+    assert upload.published_url({"status": {"uploadProxyURL": "b"}}) == "b"
+    assert upload.published_url({}) == ""
+    assert upload.proxy_address("proxy.example") == "https://proxy.example"
+    for url, problem in (("127.0.0.1:443", "is no URL"), ("", "has published no URL")):
+        with pytest.raises(UploadFailed, match=problem):
+            upload.proxy_address(url)

@@ -12,6 +12,8 @@ from tls_server import with_tls
 
 from plugins.module_utils._boot_sources.cluster import upload_proxy
 from plugins.module_utils._boot_sources.cluster.upload import proxy_connections
+from plugins.module_utils._boot_sources.cluster.upload_proxy import UploadedFile
+from plugins.module_utils._cluster.client.concurrency import display
 
 SIZE = 300_000
 
@@ -57,25 +59,17 @@ def server() -> Iterator[Server]:
         created.shutdown()
 
 
-def image() -> io.BytesIO:
-    return io.BytesIO(b"v" * SIZE)
-
-
-def send(pool: Any, url: str, progress: list[int] | None = None) -> upload_proxy.UploadResponse:
-    count = [] if progress is None else progress
-    return upload_proxy.send(pool, url, "secret", image(), SIZE, count.append)
+def send(pool: Any, url: str) -> upload_proxy.UploadResponse:
+    return upload_proxy.send(pool, url, "secret", UploadedFile(io.BytesIO(b"v" * SIZE), SIZE, "disk"))
 
 
 def test_file_is_sent_with_its_content_length(server: Server) -> None:
-    result: list[int] = []
-    answer = send(proxy_connections({}), f"http://{server.address}/v1beta1/upload", result)
+    answer = send(proxy_connections({}), f"http://{server.address}/v1beta1/upload")
     assert answer == upload_proxy.UploadResponse(200, "said")
     assert server.bodies == [b"v" * SIZE]
     assert server.headers[0]["Authorization"] == "Bearer secret"
     assert server.headers[0]["Content-Length"] == str(SIZE)
     assert "Transfer-Encoding" not in server.headers[0]
-    assert result[-1] == SIZE
-    assert result == sorted(result)
 
 
 def test_error_status_is_returned_as_response(server: Server) -> None:
@@ -111,7 +105,30 @@ def test_unreadable_ca_and_unreachable_proxy(server: Server) -> None:
     assert "refused" in answer.text
 
 
-def test_unsupported_scheme_is_a_final_failure() -> None:
-    assert not upload_proxy.accepts_uploads(proxy_connections({}), "localhost:1/v1beta1/upload", "secret")
-    answer = send(proxy_connections({}), "localhost:1/v1beta1/upload")
-    assert (answer.code, answer.final) == (None, True)
+def test_progress_shows_each_tenth_of_a_try() -> None:
+    lines: list[str] = []
+    file = UploadedFile(io.BytesIO(b"v" * 1000), 1000, "disk-1")
+    token = display.set(lines.append)
+    for size in (1, 98, 1, 50, 850):
+        file.read(size)
+    file.rewind()
+    assert file.count == 1000, "nothing of the next try has been read"
+    for size in (5, 195):
+        file.read(size)
+    display.reset(token)
+    file.read(500)
+    assert [line.partition(" of ")[0] for line in lines] == [
+        "disk-1: 10 %",
+        "disk-1: 100 %",
+        "disk-1: 0 %",
+        "disk-1: 20 %",
+    ]
+    assert file.count == 700
+
+
+def test_progress_of_an_empty_file() -> None:
+    lines: list[str] = []
+    token = display.set(lines.append)
+    UploadedFile(io.BytesIO(), 0, "disk-1").read()
+    display.reset(token)
+    assert lines == ["disk-1: 100 % of 0 bytes uploaded"]

@@ -1,4 +1,4 @@
-"""Uploads that the recordings of tests/boot_sources lack: missing objects, conflicts, timeouts, progress."""
+"""Uploads that the recordings of tests/boot_sources lack: missing objects, conflicts, timeouts."""
 
 import contextlib
 import io
@@ -11,8 +11,7 @@ import urllib3
 
 from plugins.module_utils._boot_sources.cluster import upload as act
 from plugins.module_utils._boot_sources.cluster.state import BootSourceState
-from plugins.module_utils._boot_sources.cluster.upload import UploadFailed, UploadProgress, upload
-from plugins.module_utils._cluster.client.concurrency import display
+from plugins.module_utils._boot_sources.cluster.upload import UploadFailed, upload
 from plugins.module_utils._cluster.client.errors import ApiError
 from plugins.module_utils._cluster.writes.engine import WriteSettings
 from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
@@ -97,28 +96,3 @@ def test_unprocessed_claim_times_out(tmp_path: Path, time: Time) -> None:
         with pytest.raises(UploadFailed, match="has not processed the upload to shop/golden within 3 seconds"):
             upload(session, boot_source(tmp_path), WriteSettings(wait=True, wait_timeout=3))
     assert time.seconds == 4
-
-
-def test_progress_shows_each_tenth_of_a_try() -> None:
-    lines: list[str] = []
-    progress = UploadProgress("disk-1", 1000)
-    token = display.set(lines.append)
-    for count in (1, 99, 100, 150, 1000, 5, 200):
-        progress.report(count)
-    display.reset(token)
-    progress.report(700)
-    assert [line.partition(" of ")[0] for line in lines] == [
-        "disk-1: 10 %",
-        "disk-1: 100 %",
-        "disk-1: 0 %",
-        "disk-1: 20 %",
-    ]
-    assert progress.read == 700
-
-
-def test_progress_of_an_empty_file() -> None:
-    lines: list[str] = []
-    token = display.set(lines.append)
-    UploadProgress("disk-1", 0).report(0)
-    display.reset(token)
-    assert lines == ["disk-1: 100 % of 0 bytes uploaded"]
