@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from .._resolver.api.manifest import Manifest, Options
-from .source import CRON, target_of
+from .source import CRON
 
 Version = tuple[int, int, int]
 
@@ -14,7 +14,6 @@ _CRON_LABELS: Final = (1, 56, 0)
 _ENVIRONMENT: Final = (1, 59, 1)
 _ARCHITECTURE: Final = (1, 63, 0)
 _CHECKSUM: Final = (1, 65, 0)
-_DATA_SOURCE: Final = "DataSource"
 _MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 _SSP: Final = "ssp-operator"
 _HONORS: Final = "HonorWaitForFirstConsumer"
@@ -73,12 +72,6 @@ def replacement_problem(live: Manifest) -> str:
         f"the DataImportCron {live['metadata']['name']} has the retentionPolicy None: CDI would delete its images and"
         " its DataSource with it; delete it yourself, or choose another name"
     )
-
-
-def target_of_content(live: Manifest) -> tuple[str, str, str] | None:
-    """Kind, namespace and name of the claim or the snapshot that a DataSource names; None for another DataSource."""
-    target = target_of(live)
-    return None if target is None or target[0] == _DATA_SOURCE else target
 
 
 def overwritten(labels: Mapping[str, str], live: Manifest, content: Manifest | None) -> Iterator[str]:

@@ -12,8 +12,16 @@ from typing import Any, Final, NamedTuple
 
 from .._resolver.api import name_rules as names
 from .._resolver.api.errors import FieldError, QuantityError
-from .._resolver.api.manifest import Manifest, Options, Progress, condition_of, has_condition
-from .._resolver.api.matcher import LABEL_PREFIX, MATCHER_FIELDS
+from .._resolver.api.manifest import (
+    Manifest,
+    Options,
+    Progress,
+    condition_of,
+    has_condition,
+    namespace_of,
+    qualified_name,
+)
+from .._resolver.api.matcher import LABEL_PREFIX, MATCHER_FIELDS, ObjectKey
 from .._resolver.api.name_rules import label_value, subdomain
 from .._resolver.api.quantity import parse
 from .cdi_parsers import ChecksumError, parse_checksum
@@ -284,13 +292,12 @@ def is_ready(live: Manifest) -> bool:
     return has_condition(live, "Ready")
 
 
-def target_of(live: Manifest) -> tuple[str, str, str] | None:
-    """Kind, namespace and name of the object that a DataSource names; of several, CDI uses the first."""
+def target_of(live: Manifest) -> ObjectKey | None:
+    """The object that a DataSource names; of several, CDI uses the first."""
     source = (live.get("spec") or {}).get("source") or {}
     for field, kind in _TARGETS.items():
-        if source.get(field):
-            namespace = source[field].get("namespace") or live["metadata"].get("namespace") or ""
-            return kind, str(namespace), str(source[field].get("name") or "")
+        if target := source.get(field):
+            return ObjectKey(kind, str(target.get("namespace") or namespace_of(live)), str(target.get("name") or ""))
     return None
 
 
@@ -307,7 +314,7 @@ def clones_by_claim(volumes: Iterable[Manifest], namespace: str) -> dict[str, st
     for volume in volumes:
         source = ((volume.get("spec") or {}).get("source") or {}).get("pvc") or {}
         if source.get("namespace") == namespace and not import_status(volume).done:
-            clones[source.get("name") or ""] = f"{volume['metadata']['namespace']}/{volume['metadata']['name']}"
+            clones[source.get("name") or ""] = qualified_name(volume)
     return clones
 
 

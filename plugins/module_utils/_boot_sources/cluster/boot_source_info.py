@@ -62,7 +62,7 @@ def _source_result(source: BootSource, now: datetime) -> dict[str, Any]:
         "findings": [finding._asdict() for finding in source.findings],
     }
     if source.target is not None:
-        result["target_ref"] = dict(zip(("kind", "namespace", "name"), source.target))
+        result["target_ref"] = source.target._asdict()
     for matcher_field, (kind, name) in matchers(source.labels).items():
         result[matcher_field] = {"name": name, "kind": kind}
     return result

@@ -19,7 +19,7 @@ from ..upload import UploadFailed
 from . import upload_proxy
 from .cdi import Cdi, cdi
 from .clone_rights import may_clone
-from .listing import default_problems, file_content, image_content
+from .listing import default_findings, file_content, image_content
 from .registry import CONFIG_MAP, SECRET
 from .state import LABELED, BootSourceState, has_content
 from .upload import proxy_connections, proxy_url
@@ -59,10 +59,9 @@ class _Checks:
 
     def findings(self, boot_source: BootSourceState) -> Iterator[Finding]:
         options, cluster = boot_source.options, cdi(self._session)
-        problems = default_problems(
+        yield from default_findings(
             self._session, self._lookup, options["namespace"], boot_source.labels, boot_source.content.architecture
         )
-        yield from (Finding(text, missing=missing) for text, missing in problems)
         if boot_source.state != LABELED and boot_source.has_data_source:
             yield from self._owner(boot_source)
             yield from self._consumers(boot_source)

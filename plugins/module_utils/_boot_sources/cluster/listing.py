@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.snapshot import list_if_permitted
+from ..._resolver.api.finding import Finding
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.manifest import Manifest
+from ..._resolver.api.manifest import Manifest, Options, name_of
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.choose.fitting import rejection_of_pair
 from ..._resolver.kubevirt.find.lookup import get_readable, is_missing
@@ -23,8 +24,6 @@ from ..discovery import BootSource, BootSourceFinding
 from ..image import Content, reference
 from ..origin import Image
 from .registry import content_of, contents_of
-
-Options = dict[str, Any]
 
 _CHUNK: Final = 1 << 20
 _MISSING: Final = "missing_default"
@@ -71,30 +70,24 @@ def file_content(options: Options) -> Content:
     return Content(f"sha256:{sha256.hexdigest()}")
 
 
-def default_problems(
+def default_findings(
     session: Session, lookup: ClusterLookup, namespace: str, labels: Mapping[str, str], architecture: str = ""
-) -> list[tuple[str, bool]]:
-    """The problems of default labels for VMs in a namespace: (one line, whether an object is missing).
+) -> Iterator[Finding]:
+    """Default labels for VMs in a namespace that name missing objects, or a pair that KubeVirt rejects.
 
-    An object that is not missing is one that KubeVirt rejects. Unreadable objects have no problem. architecture: the
-    architecture of the image, "" if unknown.
+    Unreadable objects have no findings. architecture: the architecture of the image, "" if unknown.
     """
     objects: dict[str, Manifest] = {}
-    problems = []
     for matcher_field, (kind, name) in source.matchers(labels).items():
         if kind not in KINDS or is_missing(lookup, kind, namespace, name):
-            problems.append((f"{matcher_field}: there is no {kind} {name}", True))
+            yield Finding(f"{matcher_field}: there is no {kind} {name}", missing=True)
         elif live := get_readable(lookup, kind, namespace, name):
             objects[matcher_field] = live
     if len(objects) == 2:
-        problem = rejection_of_pair(
-            objects["instancetype"], objects["preference"], architecture, kubevirt(session).release
-        )
-        names = " and ".join(
-            f"the {matcher_field} {manifest['metadata']['name']}" for matcher_field, manifest in objects.items()
-        )
-        problems += [(f"{names} do not go together: {problem}", False)] if problem else []
-    return problems
+        instancetype, preference = objects["instancetype"], objects["preference"]
+        if problem := rejection_of_pair(instancetype, preference, architecture, kubevirt(session).release):
+            names = f"the instancetype {name_of(instancetype)} and the preference {name_of(preference)}"
+            yield Finding(f"{names} do not go together: {problem}")
 
 
 def boot_sources(
@@ -124,20 +117,22 @@ def boot_sources(
     ]
     lookup = ClusterLookup(session)
     for boot_source in sources:
-        problems = default_problems(session, lookup, boot_source.namespace, boot_source.labels)
-        boot_source.findings += [BootSourceFinding(_MISSING if missing else _UNFIT, text) for text, missing in problems]
+        boot_source.findings += [
+            BootSourceFinding(_MISSING if finding.missing else _UNFIT, finding.text)
+            for finding in default_findings(session, lookup, boot_source.namespace, boot_source.labels)
+        ]
     if registry:
         _check_registries(session, sources, insecure)
     return sources
 
 
-def _add_targets(session: Session, objects: dict[str, list[Manifest]], keys: list[discovery.Key]) -> None:
+def _add_targets(session: Session, objects: dict[str, list[Manifest]], keys: list[ObjectKey]) -> None:
     lookup = ClusterLookup(session)
-    lookup.gather(ObjectToRead(ObjectKey(kind, namespace, name), namespace) for kind, namespace, name in keys)
-    for kind, namespace, name in keys:
-        live = get_readable(lookup, kind, namespace, name)
+    lookup.gather(ObjectToRead(key, key.namespace) for key in keys)
+    for key in keys:
+        live = get_readable(lookup, *key)
         if live is not None:
-            objects[kind].append(live)
+            objects[key.kind].append(live)
 
 
 def _check_registries(session: Session, sources: list[BootSource], insecure: bool) -> None:

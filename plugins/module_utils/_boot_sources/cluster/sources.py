@@ -10,8 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from ..._cluster.client.errors import ApiError, RequestFailed, value_or_default
+from ..._cluster.client.errors import ApiError, RequestFailed
 from ..._cluster.client.session import Session
+from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.watch import wait_in_namespaces
 from ..._cluster.writes.engine import NO_DRY_RUN, WriteSettings, run_dry, send
 from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
@@ -19,6 +20,7 @@ from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.write import create
 from ..._resolver.declare import plan
+from ..._resolver.kubevirt.find.lookup import get_readable
 from .. import cdi_webhooks as admission
 from .. import preflight, source
 from ..upload import UploadFailed
@@ -26,20 +28,16 @@ from .checks import resolve_contents
 from .state import (
     LABELED,
     BootSourceState,
-    ClaimHandler,
-    CronHandler,
     DataSourceHandler,
+    ImportHandler,
     LabelHandler,
     Pair,
-    VolumeHandler,
-    cron_refused,
     declare_objects,
     has_content,
     not_failed,
+    refused,
 )
 from .upload import upload
-
-Options = dict[str, Any]
 
 _VOLUME: Final = "DataVolume"
 _DATA_SOURCE: Final = "DataSource"
@@ -84,14 +82,14 @@ def declare_sources(
 
 def _label(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
     """Declares the labels of one existing object for each boot source."""
-    keys = ((boot_source, boot_source.outcome.declared.key) for boot_source in boot_sources)
-    pairs = [(item, _labeled(key.kind, key.namespace, key.name, item.labels)) for item, key in keys]
-    for boot_source, outcome in declare_objects(session, LabelHandler(), pairs, settings):
-        boot_source.outcome.live = outcome.live
-        if outcome.live is not None and boot_source.outcome.declared.key.kind == _DATA_SOURCE:
-            boot_source.outcome.warnings += preflight.overwritten(
-                boot_source.labels, outcome.live, _content(session, outcome.live)
-            )
+    lookup = ClusterLookup(session)
+    pairs = [(item, _labeled(*item.outcome.declared.key, item.labels)) for item in boot_sources]
+    for boot_source, outcome in declare_objects(session, LabelHandler(required=True), pairs, settings):
+        boot_source.outcome.live = live = outcome.live
+        if live is not None and outcome.declared.key.kind == _DATA_SOURCE:
+            key = source.target_of(live)
+            content = get_readable(lookup, *key) if key and key.kind != _DATA_SOURCE else None
+            boot_source.outcome.warnings += preflight.overwritten(boot_source.labels, live, content)
 
 
 def _labeled(kind: str, namespace: str, name: str, labels: dict[str, str]) -> Manifest:
@@ -99,18 +97,9 @@ def _labeled(kind: str, namespace: str, name: str, labels: dict[str, str]) -> Ma
     return {"apiVersion": KINDS[kind].api_version, "kind": kind, "metadata": metadata}
 
 
-def _content(session: Session, live: Manifest) -> Manifest | None:
-    """The claim or the snapshot that is the target of a DataSource."""
-    key = preflight.target_of_content(live)
-    if key is None:
-        return None
-    kind, namespace, name = key
-    return value_or_default(lambda: session.get(KINDS[kind], namespace, name), None)
-
-
 def _import(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
     pairs = [(item, source.volume(item.options, item.content.digest, item.labels)) for item in boot_sources]
-    for boot_source, outcome in declare_objects(session, VolumeHandler(), pairs, settings):
+    for boot_source, outcome in declare_objects(session, ImportHandler(), pairs, settings):
         done = outcome.live is not None and source.import_status(outcome.live).done
         # In check mode, a task that waits would find the volume filled.
         boot_source.filled = done or (settings.check_mode and settings.wait)
@@ -149,7 +138,7 @@ def _poll(session: Session, boot_sources: list[BootSourceState], settings: Write
             changed.append((boot_source, manifest))
         else:
             unchanged.append((boot_source, manifest))
-    declare_objects(session, CronHandler(), unchanged, replace(settings, wait=False))
+    declare_objects(session, ImportHandler(), unchanged, replace(settings, wait=False))
     _replace(session, changed, settings)
     if settings.wait and not settings.check_mode:
         _await_cron(session, not_failed(boot_sources), settings)
@@ -165,7 +154,7 @@ def _replace(session: Session, pairs: list[Pair], settings: WriteSettings) -> No
         declare_objects(session, KindHandler(), pairs, replace(settings, wait=True), "absent")
     # CDI would reject the dry run of a new spec, because the old DataImportCron still exists.
     for boot_source, outcome in declare_objects(
-        session, CronHandler(), pairs, replace(settings, server_dry_run=False, wait=False)
+        session, ImportHandler(), pairs, replace(settings, server_dry_run=False, wait=False)
     ):
         if outcome.failed and not settings.check_mode:
             boot_source.outcome.failed = (
@@ -184,7 +173,7 @@ def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifes
             if error.reason != "AlreadyExists":
                 raise
 
-    problem = "; ".join(finding.text for finding in cron_refused(manifest))
+    problem = "; ".join(finding.text for finding in refused(manifest))
     if not problem and not settings.check_mode:
         try:
             dry_run(boot_source.outcome)
@@ -225,7 +214,7 @@ def _declare_data_sources(session: Session, boot_sources: list[BootSourceState],
         for item in boot_sources
         if item.labels and item.filled
     ]
-    declare_objects(session, ClaimHandler(), claims, replace(settings, wait=False))
+    declare_objects(session, LabelHandler(required=False), claims, replace(settings, wait=False))
 
 
 def _delete_old_volumes(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:

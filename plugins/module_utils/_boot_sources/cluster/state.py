@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 from zoneinfo import available_timezones
 
 from ..._cluster.client.session import Session
@@ -14,7 +14,7 @@ from ..._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, Declare
 from ..._resolver.api.errors import Panic
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.manifest import Manifest, Progress
+from ..._resolver.api.manifest import Manifest, Options, Progress
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
@@ -23,12 +23,10 @@ from .. import source
 from ..image import Content
 from ..upload import is_filled_with
 
-Options = dict[str, Any]
 Pair = tuple["BootSourceState", Manifest]
 
 LABELED: Final = "labeled"
-_REGISTRY: Final = ("image", "image_stream")
-_UNKNOWN: Final = Content()
+_IMPORTED: Final = ("image", "image_stream", "url")
 # The object that the outcome of the boot source describes.
 _DESCRIBED: Final = ("DataSource", "DataImportCron")
 
@@ -38,7 +36,7 @@ class BootSourceState:
     """The state of one boot source. filled: whether CDI has filled its volume, or would have."""
 
     outcome: DeclareOutcome
-    content: Content = _UNKNOWN
+    content: Content = field(default_factory=Content)
     labels: dict[str, str] = field(default_factory=dict)
     volume: str = ""
     filled: bool = True
@@ -59,9 +57,7 @@ class BootSourceState:
     @property
     def imports(self) -> bool:
         """Whether CDI imports once."""
-        return bool(self.options.get("url")) or (
-            not self.polls and any(self.options.get(option) for option in _REGISTRY)
-        )
+        return not self.polls and any(self.options.get(option) for option in _IMPORTED)
 
     @property
     def uploads(self) -> bool:
@@ -132,11 +128,10 @@ def declare_objects(
 ) -> list[tuple[BootSourceState, DeclareOutcome]]:
     """Declares one object for each boot source that has not failed, or deletes it."""
     due = [(boot_source, manifest) for boot_source, manifest in pairs if not boot_source.outcome.failed]
-    declared_objects = []
-    for boot_source, manifest in due:
-        metadata = manifest["metadata"]
-        key = ObjectKey(manifest["kind"], metadata["namespace"], metadata["name"])
-        declared_objects.append(DeclaredObject(boot_source.outcome.declared.label, key, state, manifest))
+    declared_objects = [
+        DeclaredObject(boot_source.outcome.declared.label, ObjectKey.of(manifest), state, manifest)
+        for boot_source, manifest in due
+    ]
     outcomes = declare(session, handler, declared_objects, settings) if declared_objects else []
     done = [(boot_source, outcome) for (boot_source, _manifest), outcome in zip(due, outcomes)]
     for boot_source, outcome in done:
@@ -144,28 +139,16 @@ def declare_objects(
     return done
 
 
-class VolumeHandler(KindHandler):
-    """DataVolumes: checked by CDI's rules, and ready once CDI has filled them."""
+class ImportHandler(KindHandler):
+    """DataVolumes and DataImportCrons: checked by CDI's rules. DataVolumes are ready once CDI has filled them."""
 
     def check(self, planned: list[DeclareOutcome]) -> Findings:
-        written = [outcome for outcome in planned if outcome.action != plan.DELETE]
-        return {
-            outcome: _refused(admission.data_volume_refusal(_expected_object(outcome), outcome.live))
-            for outcome in written
-        }
+        return {outcome: refused(outcome.planned.manifest, outcome.live) for outcome in planned}
 
     def probe(self, live: Manifest | None, before: Manifest | None) -> Progress:
         if live is None:
             return Progress(failed="the volume was deleted while the task waited for it")
         return source.import_status(live)
-
-
-class CronHandler(KindHandler):
-    """DataImportCrons: checked by CDI's rules."""
-
-    def check(self, planned: list[DeclareOutcome]) -> Findings:
-        written = [outcome for outcome in planned if outcome.action != plan.DELETE]
-        return {outcome: cron_refused(outcome.planned.manifest) for outcome in written}
 
 
 class DataSourceHandler(KindHandler):
@@ -175,9 +158,9 @@ class DataSourceHandler(KindHandler):
         self._unready = unready
 
     def plan(self, outcome: DeclareOutcome, settings: WriteSettings) -> Plan:
-        step, key = super().plan(outcome, settings), outcome.declared.key
-        keeps = step.action == plan.APPLY and (key.namespace, key.name) in self._unready
-        return Plan(plan.NONE, step.manifest, {}, {}) if keeps else step
+        step = super().plan(outcome, settings)
+        keeps = step.action == plan.APPLY and outcome.declared.key[1:] in self._unready
+        return NOT_PLANNED._replace(manifest=step.manifest) if keeps else step
 
     def probe(self, live: Manifest | None, before: Manifest | None) -> Progress:
         if live is None:
@@ -186,52 +169,36 @@ class DataSourceHandler(KindHandler):
 
 
 class LabelHandler(KindHandler):
-    """The handler of objects of which only labels are declared."""
+    """Objects of which only labels are declared: an apply would create an object that has nothing else.
+
+    required: whether a missing object is an error. CDI labels the claims that it has not created yet.
+    """
+
+    def __init__(self, *, required: bool) -> None:
+        self._required = required
 
     def plan(self, outcome: DeclareOutcome, settings: WriteSettings) -> Plan:
         if outcome.live is not None:
             return super().plan(outcome, settings)
-        # An apply would create an object that has only labels.
-        missing = _missing_text(outcome.declared.manifest)
-        if not settings.check_mode:
+        missing = f"there is no {outcome.declared.key.kind} {outcome.declared.key.label}"
+        if self._required and not settings.check_mode:
             return NOT_PLANNED._replace(refusal=missing)
-        outcome.warnings.append(f"{missing}; {UNKNOWN_IN_CHECK_MODE}")
+        outcome.warnings += [f"{missing}; {UNKNOWN_IN_CHECK_MODE}"] if self._required else []
         return NOT_PLANNED
 
 
-class ClaimHandler(KindHandler):
-    """The labels of claims. Claims that CDI has not created yet get their labels from CDI."""
+def refused(manifest: Manifest, live: Manifest | None = None) -> list[Finding]:
+    """The reason why CDI would reject an object of a boot source. live: the DataVolume that an apply would change.
 
-    def plan(self, outcome: DeclareOutcome, settings: WriteSettings) -> Plan:
-        return NOT_PLANNED if outcome.live is None else super().plan(outcome, settings)
-
-
-def cron_refused(manifest: Manifest) -> list[Finding]:
-    """The reason why CDI would reject a new DataImportCron."""
+    A DataImportCron counts as new, since CDI rejects every change of one.
+    """
+    refusal: admission.Refusal | None = None
     try:
-        return _refused(admission.data_import_cron_refusal(manifest, None, available_timezones()))
+        if manifest["kind"] == "DataImportCron":
+            refusal = admission.data_import_cron_refusal(manifest, None, available_timezones())
+        elif manifest["kind"] == "DataVolume":
+            spec = {**(live or {}).get("spec", {}), **manifest["spec"]}
+            refusal = admission.data_volume_refusal({**manifest, "spec": spec}, live)
     except Panic as error:
         return [Finding(f"schedule: {error}")]
-
-
-def refused(manifest: Manifest) -> list[Finding]:
-    """The reason why CDI would reject a new object of a boot source."""
-    if manifest["kind"] == "DataImportCron":
-        return cron_refused(manifest)
-    return _refused(admission.data_volume_refusal(manifest, None)) if manifest["kind"] == "DataVolume" else []
-
-
-def _refused(refusal: Any) -> list[Finding]:
     return [] if refusal is None else [Finding(f"CDI refuses the object: {refusal.message.strip()}")]
-
-
-def _missing_text(manifest: Manifest) -> str:
-    metadata = manifest["metadata"]
-    return f"there is no {manifest['kind']} {metadata['namespace']}/{metadata['name']}"
-
-
-def _expected_object(outcome: DeclareOutcome) -> Manifest:
-    """The object after the apply, which changes only the labels of a volume."""
-    if outcome.live is None:
-        return outcome.planned.manifest
-    return {**outcome.live, "spec": {**outcome.live["spec"], **outcome.planned.manifest["spec"]}}

@@ -16,19 +16,6 @@ def data_source(labels: Manifest | None = None, **source: Manifest) -> Manifest:
     return {"metadata": {"name": "os", "namespace": "golden", "labels": labels or {}}, "spec": {"source": source}}
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ({"pvc": {"name": "a", "namespace": "b"}}, ("PersistentVolumeClaim", "b", "a")),
-        ({"snapshot": {"name": "a"}}, ("VolumeSnapshot", "golden", "a")),
-        ({"dataSource": {"name": "a"}}, None),
-        ({}, None),
-    ],
-)
-def test_content_of_a_data_source(source: Manifest, expected: tuple[str, str, str] | None) -> None:
-    assert preflight.target_of_content(data_source(**source)) == expected
-
-
 def test_overwritten_labels_have_a_warning() -> None:
     claim = {"metadata": {"name": "disk", "labels": {LABEL: "rhel"}}}
     assert list(preflight.overwritten({LABEL: "fedora"}, data_source(), claim)) == [
