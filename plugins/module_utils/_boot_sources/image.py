@@ -11,7 +11,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from .._resolver.api.manifest import Manifest, name_of
@@ -68,13 +68,8 @@ class Reference(NamedTuple):
         return _HUB_HOST if self.registry == _DOCKER_HUB else self.registry
 
     @property
-    def version(self) -> str:
-        """The tag or digest to request."""
-        return self.digest or self.tag
-
-    def at(self, digest: str) -> str:
-        """The name of the image with a digest."""
-        return f"{self.registry}/{self.repository}@{digest}"
+    def name(self) -> str:
+        return f"{self.registry}/{self.repository}" + (f"@{self.digest}" if self.digest else f":{self.tag}")
 
 
 def reference(text: str) -> Reference:
@@ -134,20 +129,14 @@ def is_index(document: Manifest) -> bool:
     return document.get("mediaType") in _INDEXES or "manifests" in document
 
 
-def architectures(index: Manifest) -> dict[str, str]:
-    """Architecture → digest of an index' first Linux image for it."""
+def digest_for(name: str, index: Manifest, architecture: str) -> str:
+    """The digest of an index' first Linux image for an architecture. Raises ImageError if there is none."""
     digests: dict[str, str] = {}
     for manifest in index.get("manifests") or []:
         platform = manifest.get("platform") or {}
-        if platform.get("os", "linux") == "linux" and platform.get("architecture"):
+        # Attestations of builders are not images.
+        if platform.get("os", "linux") == "linux" and platform.get("architecture") not in (None, "", "unknown"):
             digests.setdefault(platform["architecture"], manifest["digest"])
-    # Attestations of builders are not images.
-    digests.pop("unknown", None)
-    return digests
-
-
-def digest_for(name: str, digests: Mapping[str, str], architecture: str) -> str:
-    """The digest of an index' image for an architecture. Raises ImageError if there is none."""
     if architecture not in digests:
         available = ", ".join(sorted(digests)) or "none"
         raise ImageError(f"{name} has no image for the architecture {architecture}; it has: {available}")
@@ -163,14 +152,10 @@ def labels(environment: Iterable[str]) -> dict[str, str]:
     result = {}
     for variable in environment:
         name, equals, value = variable.partition("=")
-        if equals and _MARKER in name:
-            result[_label(name)] = value
+        before, marker, after = name.partition(_MARKER)
+        if equals and marker:
+            # CDI drops the whole prefix if it begins with an underscore.
+            parts = before.removesuffix("_").split("_")
+            prefix = ".".join([*parts, ""]) if parts[0] else ""
+            result[f"{prefix}{_DOMAIN}{after.replace('_', '-')}".lower()] = value
     return result
-
-
-def _label(name: str) -> str:
-    before, _mark, after = name.partition(_MARKER)
-    # CDI drops the whole prefix if it begins with an underscore.
-    parts = before.removesuffix("_").split("_")
-    prefix = ".".join(parts) + "." if parts[0] else ""
-    return f"{prefix}{_DOMAIN}{after.replace('_', '-')}".lower()

@@ -156,19 +156,14 @@ def matchers(labels: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     return result
 
 
-def identity(options: Options, digest: str) -> str:
-    """The hexadecimal digits that identify the content. digest: sha256:HEX of an image or a file, "" if unknown."""
-    if digest:
-        return digest.rpartition(":")[2]
+def volume_name(options: Options, digest: str) -> str:
+    """The name of the volume, which ends with digits of its content. digest: of an image or a file, "" if unknown."""
+    if name := (options.get("upload") or {}).get("volume"):
+        return str(name)
     parts = ("image_stream",) if options.get("image_stream") else ("url", "checksum")
     text = "\n".join(str(options.get(part) or "") for part in parts)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def volume_name(options: Options, digest: str) -> str:
-    """The name of the volume with the content."""
-    name = (options.get("upload") or {}).get("volume")
-    return name or f"{options['name']}-{identity(options, digest)[:_DIGITS]}"
+    digits = digest.rpartition(":")[2] or hashlib.sha256(text.encode()).hexdigest()
+    return f"{options['name']}-{digits[:_DIGITS]}"
 
 
 def volume(options: Options, digest: str, labels: Mapping[str, str]) -> Manifest:
@@ -190,7 +185,7 @@ def _source(options: Options, digest: str) -> Manifest:
     if options.get("image_stream"):
         return {"registry": _registry(options)}
     if options.get("image"):
-        return {"registry": _registry(options, reference(options["image"]).at(digest))}
+        return {"registry": _registry(options, reference(options["image"])._replace(digest=digest).name)}
     http = {"url": options["url"], "checksum": options.get("checksum")}
     access = {"secretRef": options.get("secret"), "certConfigMap": options.get("ca_config_map")}
     return {"http": _without_empty({**http, **access})}
@@ -199,17 +194,14 @@ def _source(options: Options, digest: str) -> Manifest:
 def cron(options: Options, labels: Mapping[str, str]) -> Manifest:
     """The DataImportCron that polls a registry. Its retention policy keeps its volumes, so that a task can replace
     it."""
-    url = ""
-    if options.get("image"):
-        name = reference(options["image"])
-        url = name.at(name.digest) if name.digest else f"{name.registry}/{name.repository}:{name.tag}"
+    name = reference(options["image"]).name if options.get("image") else ""
     spec = {
         "managedDataSource": options["name"],
         "schedule": options["schedule"],
         "importsToKeep": options["keep"],
         "garbageCollect": "Outdated",
         "retentionPolicy": "All",
-        "template": {"spec": {"source": {"registry": _registry(options, url)}, "storage": _storage(options)}},
+        "template": {"spec": {"source": {"registry": _registry(options, name)}, "storage": _storage(options)}},
     }
     metadata = _metadata(options, options["name"], labels)
     return {"apiVersion": _CDI, "kind": "DataImportCron", "metadata": metadata, "spec": spec}
@@ -308,14 +300,14 @@ def outdated(volumes: Iterable[Manifest], current: str, keep: int) -> list[Manif
     return old[: max(0, len(old) - (keep - 1))]
 
 
-def clones_by_claim(volumes: Iterable[Manifest], namespace: str) -> dict[str, str]:
-    """Claim of a namespace → the unfinished clone that still reads it."""
-    clones = {}
-    for volume in volumes:
-        source = ((volume.get("spec") or {}).get("source") or {}).get("pvc") or {}
-        if source.get("namespace") == namespace and not import_status(volume).done:
-            clones[source.get("name") or ""] = qualified_name(volume)
-    return clones
+def clones_by_claim(volumes: Iterable[Manifest]) -> dict[tuple[str, str], str]:
+    """Namespace and name of a claim → the unfinished clone that still reads it."""
+    sources = ((volume, ((volume.get("spec") or {}).get("source") or {}).get("pvc") or {}) for volume in volumes)
+    return {
+        (claim["namespace"], claim["name"]): qualified_name(volume)
+        for volume, claim in sources
+        if claim and not import_status(volume).done
+    }
 
 
 # CDI checks pvcs, which do not exist, so only users who may create everything have the right.

@@ -16,6 +16,7 @@ from ..._cluster.client.errors import RequestFailed, reason_of
 from ..._cluster.client.session import Session
 from ..._cluster.client.transport import USER_AGENT, urllib3, web_pool
 from ..._resolver.api.kinds import KINDS, Kind
+from ..._resolver.api.manifest import Manifest, name_of
 from .. import image
 from ..image import Content, ImageError, Reference, credentials, reference
 from ..origin import Image
@@ -34,62 +35,67 @@ class RegistryError(Exception):
     """The registry does not return what it has of the image; the text is one line."""
 
 
-class Registry:
-    """A client for one registry.
+class RegistryImage:
+    """An image in its registry.
 
     login: user and password, None for anonymous access. certificates: PEM, in addition to the system's. insecure:
     accept any certificate, and plain HTTP if the registry does not support TLS.
     """
 
-    def __init__(self, login: tuple[str, str] | None = None, certificates: str = "", insecure: bool = False) -> None:
+    def __init__(
+        self,
+        reference: Reference,
+        login: tuple[str, str] | None = None,
+        certificates: str = "",
+        insecure: bool = False,
+    ) -> None:
         # A redirect leads to a storage that must not get the token; urllib3 drops it for another host.
         retries = urllib3.Retry(total=_REDIRECTS, connect=0, read=0, redirect=_REDIRECTS, status=0, other=0)
         try:
             self._pool = web_pool(ca_text=certificates or None, check=not insecure, timeout=_TIMEOUT, retries=retries)
         except ssl.SSLError as error:
             raise RegistryError(f"the certificates for the registry cannot be read: {reason_of(error)}") from error
+        self._reference = reference
         self._login = login
         self._schemes = ("https", "http") if insecure else ("https",)
         self._authorization = ""
 
-    def image(self, reference: Reference, architecture: str = "amd64") -> Content:
-        """The content of an image. architecture: the image of an index to read; a single image counts as it is.
+    def content(self, architecture: str = "amd64") -> Content:
+        """The content of the image. architecture: the image of an index to read; a single image counts as it is.
 
         Raises RegistryError if the registry does not respond with it, ImageError if the image does not exist.
         """
-        separator = "@" if reference.digest else ":"
-        name = f"{reference.registry}/{reference.repository}{separator}{reference.version}"
-        document, text = self._document(reference, f"manifests/{reference.version}", name)
+        reference = self._reference
+        document, text = self._document(f"manifests/{reference.digest or reference.tag}")
         digest = f"sha256:{hashlib.sha256(text).hexdigest()}"
         if reference.digest and digest != reference.digest:
-            raise RegistryError(f"{reference.host} answered with {digest} for {name}")
+            raise RegistryError(f"{reference.host} answered with {digest} for {reference.name}")
         if not image.is_index(document):
-            return self._configuration(reference, document, name)._replace(digest=digest)
-        digests = image.architectures(document)
-        manifest, _text = self._document(reference, f"manifests/{image.digest_for(name, digests, architecture)}", name)
-        return self._configuration(reference, manifest, name)._replace(digest=digest, architecture=architecture)
+            return self._configuration(document)._replace(digest=digest)
+        manifest, _text = self._document(f"manifests/{image.digest_for(reference.name, document, architecture)}")
+        return self._configuration(manifest)._replace(digest=digest, architecture=architecture)
 
-    def _configuration(self, reference: Reference, manifest: dict[str, Any], name: str) -> Content:
+    def _configuration(self, manifest: dict[str, Any]) -> Content:
         digest = (manifest.get("config") or {}).get("digest")
         if not isinstance(digest, str):
-            raise ImageError(f"{name} is not a container image")
-        configuration, _text = self._document(reference, f"blobs/{digest}", name)
+            raise ImageError(f"{self._reference.name} is not a container image")
+        configuration, _text = self._document(f"blobs/{digest}")
         environment = (configuration.get("config") or {}).get("Env") or ()
         return Content("", tuple(map(str, environment)), architecture=str(configuration.get("architecture") or ""))
 
-    def _document(self, reference: Reference, part: str, name: str) -> tuple[dict[str, Any], bytes]:
-        path = f"/v2/{reference.repository}/{part}"
-        response = self._get(reference, path)
+    def _document(self, part: str) -> tuple[dict[str, Any], bytes]:
+        host, name = self._reference.host, self._reference.name
+        response = self._get(part)
         if response.status == 401:
-            self._authorization = self._authorization_for(reference, response.headers.get("WWW-Authenticate", ""))
-            response = self._get(reference, path)
+            self._authorization = self._authorization_for(response.headers.get("WWW-Authenticate", ""))
+            response = self._get(part)
         if response.status == 404:
-            raise ImageError(f"{reference.host} has no image {name}")
+            raise ImageError(f"{host} has no image {name}")
         if response.status in (401, 403):
             # Many registries respond like this for an image that does not exist.
-            raise RegistryError(f"{reference.host} does not show {name}: check the name, or the credentials")
+            raise RegistryError(f"{host} does not show {name}: check the name, or the credentials")
         if response.status != 200:
-            raise RegistryError(f"{reference.host} answered {response.status} for {name}")
+            raise RegistryError(f"{host} answered {response.status} for {name}")
         text = response.read(_LARGEST + 1)
         response.release_conn()
         try:
@@ -97,23 +103,25 @@ class Registry:
         except ValueError:
             document = None
         if not isinstance(document, dict):
-            raise RegistryError(f"{reference.host} answered with no manifest for {name}")
+            raise RegistryError(f"{host} answered with no manifest for {name}")
         return document, text
 
-    def _get(self, reference: Reference, path: str) -> Any:
+    def _get(self, part: str) -> Any:
+        host = self._reference.host
         headers = {"Accept": ", ".join(image.ACCEPTED), "User-Agent": USER_AGENT}
         if self._authorization:
             headers["Authorization"] = self._authorization
         for scheme in self._schemes:
             try:
-                url = f"{scheme}://{reference.host}{path}"
+                url = f"{scheme}://{host}/v2/{self._reference.repository}/{part}"
                 return self._pool.request("GET", url, headers=headers, preload_content=False)
             except (urllib3.exceptions.HTTPError, OSError) as error:
                 problem = error
-        raise RegistryError(f"cannot reach {reference.host}: {reason_of(problem)}") from problem
+        raise RegistryError(f"cannot reach {host}: {reason_of(problem)}") from problem
 
-    def _authorization_for(self, reference: Reference, header: str) -> str:
+    def _authorization_for(self, header: str) -> str:
         """The Authorization header for a registry's challenge."""
+        host = self._reference.host
         scheme, parameters = image.challenge(header)
         basic = urllib3.make_headers(basic_auth=":".join(self._login)) if self._login else {}
         if scheme == "basic" and basic:
@@ -127,9 +135,9 @@ class Registry:
             body = json.loads(response.data)
             token = body.get("token") or body.get("access_token") if response.status == 200 else None
         except (urllib3.exceptions.HTTPError, OSError, ValueError, AttributeError) as error:
-            raise RegistryError(f"{reference.host} gives no token: {reason_of(error)}") from error
+            raise RegistryError(f"{host} gives no token: {reason_of(error)}") from error
         if not token:
-            raise RegistryError(f"{reference.host} gives no token: HTTP {response.status}; check the credentials")
+            raise RegistryError(f"{host} gives no token: HTTP {response.status}; check the credentials")
         return f"Bearer {token}"
 
 
@@ -141,33 +149,31 @@ def contents_of(session: Session, images: Iterable[Image]) -> dict[Image, Conten
 
 def content_of(session: Session, source: Image) -> Content:
     """Reads an image's metadata from its registry."""
+    login, certificates = None, ""
     try:
         parsed = reference(source.name)
-        login, certificates = _login(session, source, parsed.registry), _certificates(session, source)
-        registry = Registry(login, certificates, source.insecure or parsed.host in cdi(session).insecure_registries)
-        return registry.image(parsed, source.architecture or "amd64")
+        if source.secret:
+            login = credentials(_required(session, SECRET, source.namespace, source.secret, "secret"), parsed.registry)
+        if source.ca_config_map:
+            config_map = _required(session, CONFIG_MAP, source.namespace, source.ca_config_map, "ca_config_map")
+            certificates = _certificates(config_map)
+        insecure = source.insecure or parsed.host in cdi(session).insecure_registries
+        return RegistryImage(parsed, login, certificates, insecure).content(source.architecture or "amd64")
     except (ImageError, RegistryError, RequestFailed) as error:
         return Content(problem=str(error))
 
 
-def _login(session: Session, source: Image, registry: str) -> tuple[str, str] | None:
-    if not source.secret:
-        return None
-    secret = session.get(SECRET, source.namespace, source.secret)
-    if secret is None:
-        raise ImageError(f"secret: there is no Secret {source.namespace}/{source.secret}")
-    return credentials(secret, registry)
+def _required(session: Session, kind: Kind, namespace: str, name: str, option: str) -> Manifest:
+    live = session.get(kind, namespace, name)
+    if live is None:
+        raise ImageError(f"{option}: there is no {kind.kind} {namespace}/{name}")
+    return live
 
 
-def _certificates(session: Session, source: Image) -> str:
-    if not source.ca_config_map:
-        return ""
-    config_map = session.get(CONFIG_MAP, source.namespace, source.ca_config_map)
-    if config_map is None:
-        raise ImageError(f"ca_config_map: there is no ConfigMap {source.namespace}/{source.ca_config_map}")
+def _certificates(config_map: Manifest) -> str:
     texts = [text for name, text in (config_map.get("data") or {}).items() if name.endswith(_CERTIFICATES)]
     encoded = (config_map.get("binaryData") or {}).items()
     texts += [base64.b64decode(text).decode() for name, text in encoded if name.endswith(_CERTIFICATES)]
     if not texts:
-        raise ImageError(f"ca_config_map: {source.ca_config_map} has no key that ends in .crt or .pem")
+        raise ImageError(f"ca_config_map: {name_of(config_map)} has no key that ends in .crt or .pem")
     return "\n".join(texts)

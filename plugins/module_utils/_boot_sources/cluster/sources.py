@@ -17,7 +17,7 @@ from ..._cluster.reads.watch import wait_in_namespaces
 from ..._cluster.writes.engine import NO_DRY_RUN, WriteSettings, run_dry, send
 from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.manifest import Manifest, Progress
+from ..._resolver.api.manifest import Manifest, Progress, name_of, namespaced_name
 from ..._resolver.api.write import create
 from ..._resolver.declare import plan
 from ..._resolver.kubevirt.find.lookup import get_readable
@@ -75,7 +75,9 @@ def declare_sources(
     _poll(session, not_failed(managed, lambda boot_source: boot_source.polls), settings)
     _declare_data_sources(session, not_failed(managed, lambda boot_source: not boot_source.polls), settings)
     filled = not_failed(managed, lambda boot_source: bool(boot_source.volume) and boot_source.filled)
-    _delete_old_volumes(session, filled, settings)
+    # The oldest first.
+    old = ((item, source.outdated(_owned(session, item), item.volume, item.options["keep"])) for item in filled)
+    _delete(session, [(item, volume) for item, volumes in old for volume in volumes], settings)
     _delete_boot_sources(session, [item for item in boot_sources if item.state == "absent"], settings)
     return outcomes
 
@@ -217,16 +219,6 @@ def _declare_data_sources(session: Session, boot_sources: list[BootSourceState],
     declare_objects(session, LabelHandler(required=False), claims, replace(settings, wait=False))
 
 
-def _delete_old_volumes(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
-    """Deletes the volumes of boot sources beyond `keep`, the oldest first."""
-    pairs = [
-        (item, volume)
-        for item in boot_sources
-        for volume in source.outdated(_owned(session, item), item.volume, item.options["keep"])
-    ]
-    _delete(session, pairs, settings)
-
-
 def _delete_boot_sources(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
     """Deletes boot sources and the volumes created for them."""
     # The DataImportCron first, because it would create the other objects again.
@@ -261,16 +253,15 @@ def _delete(session: Session, pairs: list[Pair], settings: WriteSettings) -> Non
     if not pairs:
         return
     try:
-        clones = session.list(KINDS[_VOLUME])
+        clones = source.clones_by_claim(session.list(KINDS[_VOLUME]))
     except RequestFailed as error:
         for boot_source, _volume in pairs:
             boot_source.outcome.warnings.append(f"old volumes stay, since it is not known who clones them: {error}")
         return
     due = []
     for boot_source, volume in pairs:
-        name = volume["metadata"]["name"]
-        if clone := source.clones_by_claim(clones, volume["metadata"]["namespace"]).get(name):
-            boot_source.outcome.warnings.append(f"the volume {name} stays, since {clone} is cloned from it")
+        if clone := clones.get(namespaced_name(volume)):
+            boot_source.outcome.warnings.append(f"the volume {name_of(volume)} stays, since {clone} is cloned from it")
         else:
             due.append((boot_source, volume))
     declare_objects(session, KindHandler(), due, settings, "absent")

@@ -224,8 +224,7 @@ def test_unfinished_clones_by_their_claim() -> None:
     clone = {**volume("clone", "1"), "spec": spec}
     done = {**volume("done", "1"), "spec": {"source": {"pvc": {"name": "w", "namespace": "golden"}}}}
     done["status"] = {"phase": "Succeeded"}
-    assert source.clones_by_claim([clone, done, volume("blank", "1")], "golden") == {"v": "golden/clone"}
-    assert source.clones_by_claim([clone], "other") == {}
+    assert source.clones_by_claim([clone, done, volume("blank", "1")]) == {("golden", "v"): "golden/clone"}
 
 
 # The rights to clone a boot source of another namespace.
