@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 
+from .._resolver.api.finding import Finding
 from .._resolver.api.manifest import Manifest, condition_of, has_condition, labels_of, namespaced_name
 from .._resolver.api.matcher import MATCHER_FIELDS, VOLUME_LABELS, ObjectKey
 from .origin import Image, Origin, origin_of
@@ -31,19 +32,12 @@ NOT_MANAGED: Final = "not_managed"
 NOT_READY: Final = "not_ready"
 
 
-class BootSourceFinding(NamedTuple):
-    """A finding about a boot source. finding: a code for programs. text: one line for users, with the remedy."""
-
-    finding: str
-    text: str
-
-
 @dataclass
 class BootSource:
     """A boot source in the cluster.
 
     labels: the four default labels that VMs get. target: the object with the content. created: when that was created.
-    volumes: the names of the volumes that were created for it.
+    volumes: the names of the volumes that were created for it. findings: their rule is a code for programs.
     """
 
     kind: str
@@ -57,7 +51,7 @@ class BootSource:
     cron: str = ""
     schedule: str = ""
     volumes: list[str] = field(default_factory=list)
-    findings: list[BootSourceFinding] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
 
     @property
     def image_to_check(self) -> Image | None:
@@ -138,10 +132,10 @@ class _Discovery:
         findings = list(_default_findings(labels))
         if key is None:
             text = "the DataSource names neither a claim nor a snapshot; set spec.source"
-            findings.append(BootSourceFinding(MISSING_TARGET, text))
+            findings.append(Finding(text, rule=MISSING_TARGET))
         elif target is None and key.kind not in self._unread:
             text = f"there is no {key.kind} {key.label}, to which the DataSource refers"
-            findings.append(BootSourceFinding(MISSING_TARGET, text))
+            findings.append(Finding(text, rule=MISSING_TARGET))
         return BootSource(
             SOURCE,
             namespace,
@@ -172,7 +166,7 @@ class _Discovery:
         data_source = self._by_key.get(key)
         if data_source is not None and labels_of(data_source).get(CRON) != name:
             text = f"the cron has not made the DataSource {key.name} and never moves it; delete the DataSource"
-            findings.append(BootSourceFinding(NOT_MANAGED, text))
+            findings.append(Finding(text, rule=NOT_MANAGED))
         # An image may say all of it, which CDI then writes to the DataSource.
         findings += _default_findings(labels) if labels else ()
         return BootSource(
@@ -199,7 +193,7 @@ class _Discovery:
             ready, reason = status.get("readyToUse") is True, "the snapshot is not ready to use"
         else:
             ready, reason = status.get("phase") == "Bound", f"the claim is {status.get('phase') or 'not bound'}"
-        findings = [*_default_findings(labels), *([] if ready else [BootSourceFinding(NOT_READY, reason)])]
+        findings = [*_default_findings(labels), *([] if ready else [Finding(reason, rule=NOT_READY)])]
         origin = origin_of(manifest, namespace)
         return BootSource(kind, namespace, name, labels, _created(manifest), ready, origin=origin, findings=findings)
 
@@ -212,21 +206,20 @@ def _schedule(cron: Manifest) -> str:
     return str((cron.get("spec") or {}).get("schedule") or "")
 
 
-def _default_findings(labels: Mapping[str, str]) -> Iterator[BootSourceFinding]:
+def _default_findings(labels: Mapping[str, str]) -> Iterator[Finding]:
     missing = [label for label in VOLUME_LABELS if not labels.get(label)]
     if len(missing) == len(VOLUME_LABELS):
-        yield BootSourceFinding(NO_DEFAULTS, "VMs get no instancetype and no preference; set the four default labels")
+        yield Finding("VMs get no instancetype and no preference; set the four default labels", rule=NO_DEFAULTS)
     elif missing:
-        yield BootSourceFinding(
-            INCOMPLETE_DEFAULTS, f"lacks {', '.join(missing)}; set all four, since CDI adds none where one exists"
-        )
+        text = f"lacks {', '.join(missing)}; set all four, since CDI adds none where one exists"
+        yield Finding(text, rule=INCOMPLETE_DEFAULTS)
 
 
-def _readiness(manifest: Manifest, condition_type: str) -> Iterator[BootSourceFinding]:
+def _readiness(manifest: Manifest, condition_type: str) -> Iterator[Finding]:
     condition = condition_of(manifest, condition_type)
     if condition.get("status") != "True":
         reason = ": ".join(str(condition[part]) for part in ("reason", "message") if condition.get(part))
-        yield BootSourceFinding(NOT_READY, reason or "CDI has not reported on it yet")
+        yield Finding(reason or "CDI has not reported on it yet", rule=NOT_READY)
 
 
 def _defaults(manifest: Manifest) -> dict[str, str]:

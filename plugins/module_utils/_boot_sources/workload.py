@@ -68,36 +68,6 @@ class AvailableObjects(NamedTuple):
     refused: Mapping[tuple[str, str], str] = {}
 
 
-class Choice(NamedTuple):
-    """The answer to a request.
-
-    data_source: NAMESPACE/NAME, or NAME if it has no namespace; "" if none was to be chosen. reasons: one line for each
-    choice. other_sources, other_instancetypes: names of what would also do, best first. rejected: why an instancetype
-    of the class and size does not do, by name.
-    """
-
-    data_source: str
-    preference: Manifest
-    instancetype: Manifest
-    reasons: list[str]
-    other_sources: list[str]
-    other_instancetypes: list[str]
-    rejected: dict[str, str]
-
-    def as_data(self) -> dict[str, Any]:
-        """For users: `boot`, `preference` and `instancetype` are options of the module virtual_machine."""
-        return {
-            **({"boot": {"data_source": self.data_source}} if self.data_source else {}),
-            **{
-                matcher: {"name": name_of(manifest), "kind": manifest["kind"]}
-                for matcher, manifest in (("preference", self.preference), ("instancetype", self.instancetype))
-            },
-            "reasons": self.reasons,
-            "others": {"boot": self.other_sources, "instancetype": self.other_instancetypes},
-            "rejected": self.rejected,
-        }
-
-
 def size_option(options: Options) -> Options:
     """The option `size`, without what is not set."""
     return {name: value for name, value in (options.get("size") or {}).items() if value is not None}
@@ -111,7 +81,7 @@ def request_of(options: Options) -> WorkloadRequest:
 
 
 def apply_choice(options: Options, choice: Options, size: Options) -> Options:
-    """The options with what was chosen instead of the workload, see `Choice.as_data`. size: the size to keep."""
+    """The options with what was chosen instead of the workload, see `resolve`. size: the size to keep."""
     chosen = {name: choice[name] for name in CHOSEN_OPTIONS if name in choice}
     others = {name: names[:_MOST_OTHERS] for name, names in choice["others"].items()}
     record = {"workload": options["workload"], "size": size, **chosen, "reasons": choice["reasons"], "others": others}
@@ -124,7 +94,7 @@ def apply_choice(options: Options, choice: Options, size: Options) -> Options:
     }
 
 
-def resolve(request: WorkloadRequest, available: AvailableObjects, release: Release) -> Choice:
+def resolve(request: WorkloadRequest, available: AvailableObjects, release: Release) -> Options:
     """The boot source, preference and instancetype of a workload. Raises Rejected.
 
     Preference: the one with exactly the workload's name; else the default of DataSources of the name; else the one that
@@ -132,34 +102,57 @@ def resolve(request: WorkloadRequest, available: AvailableObjects, release: Rele
     DataSource with this default preference, of several the one with the workload's name; else the one without a default
     preference that has the name of the workload or of the preference. Instancetype: without a size, the DataSource's
     default; else the smallest of the class and size.
+
+    In the result, `boot`, `preference` and `instancetype` are options of the module virtual_machine. reasons: one line
+    for each choice. others: names of what would also do, best first. rejected: why an instancetype of the class and
+    size does not do, by name.
     """
     preference, why = _preference(request.workload, available)
     reasons = [f"preference {name_of(preference)}: {why}{_state(preference)}"]
-    default, path = None, ""
+    source: Manifest | None = None
     other_sources: list[str] = []
     if available.data_sources is not None:
         source, other_sources, why = _source(request.workload, preference, available.data_sources)
-        path = _path(source)
-        reasons.append(f"boot source {path}: {why}")
-        default = _defaults(source).get("instancetype")
-    if default is None or request.sized:
-        sizes = _sizes(request, available.instancetypes, release)
-        why = f"is the smallest of {sizes.described} that {name_of(preference)} can have"
+        reasons.append(f"boot source {_path(source)}: {why}")
+    default = None if source is None or request.sized else _defaults(source).get("instancetype")
+    rejected: dict[str, str] = {}
+    if source is not None and default is not None:
+        where = f"of the DataSource {_path(source)}"
+        described = f"the default instancetype {where}"
+        sizes = [item for item in available.instancetypes if _kind_and_name(item) == default]
+        if not sizes:
+            raise MissingObject(f"size: the default instancetype {default[1]} {where} does not exist; set size")
+        why = f"is {described}"
     else:
-        sizes = _default_size(default, path, available.instancetypes)
-        why = f"is {sizes.described}"
-    fits, rejected = _suitable(sizes, preference, available.refused, release)
+        sizes, rejected, described = _sizes(request, available.instancetypes, release)
+        why = f"is the smallest of {described} that {name_of(preference)} can have"
+    try:
+        release_schema.canonical(PREFERENCE.spec_type, preference.get("spec"), release)
+    except FieldError as error:
+        raise Rejected(f"preference {name_of(preference)}: {error.with_parent('spec')}") from None
+    for item in sizes:
+        reason = fitting.rejection_of_pair(item, preference, "", release)
+        if reason := reason or available.refused.get(_kind_and_name(item), ""):
+            rejected[_size_name(item)] = reason
+    fits = [item for item in sizes if _size_name(item) not in rejected]
     if not fits:
         last = "; ".join([f"{name}: {reason}" for name, reason in rejected.items()][-_MOST_REASONS:])
-        raise Rejected(f"size: {name_of(preference)} cannot have {sizes.described}: {last}")
+        raise Rejected(f"size: {name_of(preference)} cannot have {described}: {last}")
     smallest = fitting.rank(fits[0], release)
     same = _preferred([item for item in fits if fitting.rank(item, release) == smallest])
     if len(same) > 1:
         choices = _shortened(map(_size_name, same))
         raise Rejected(f"size: {choices} are equally small; name a size, set instancetype, {_REMEDY}")
     reasons.append(f"instancetype {_size_name(same[0])}: {why}{_state(same[0])}")
-    others = [_size_name(item) for item in fits if item is not same[0]]
-    return Choice(path, preference, same[0], reasons, other_sources, others, rejected)
+    other_sizes = [_size_name(item) for item in fits if item is not same[0]]
+    return {
+        **({"boot": {"data_source": _path(source)}} if source is not None else {}),
+        "preference": {"name": name_of(preference), "kind": preference["kind"]},
+        "instancetype": {"name": name_of(same[0]), "kind": same[0]["kind"]},
+        "reasons": reasons,
+        "others": {"boot": other_sources, "instancetype": other_sizes},
+        "rejected": rejected,
+    }
 
 
 def _preference(workload: str, available: AvailableObjects) -> tuple[Manifest, str]:
@@ -247,28 +240,10 @@ def _source(workload: str, preference: Manifest, data_sources: Sequence[Manifest
     return _only(sorted(suitable, key=_path), _path, problem, remedy), others, why
 
 
-class _Sizes(NamedTuple):
-    """Instancetypes to choose from.
-
-    too_small: why others are less than requested, by name. described: all of them, in words.
-    """
-
-    manifests: list[Manifest]
-    too_small: dict[str, str]
-    described: str
-
-
-def _default_size(default: tuple[str, str], path: str, instancetypes: Iterable[Manifest]) -> _Sizes:
-    """The default instancetype of a DataSource. default: its kind and name. path: the DataSource."""
-    matching = [item for item in instancetypes if _kind_and_name(item) == default]
-    if not matching:
-        raise MissingObject(
-            f"size: the default instancetype {default[1]} of the DataSource {path} does not exist; set size"
-        )
-    return _Sizes(matching, {}, f"the default instancetype of the DataSource {path}")
-
-
-def _sizes(request: WorkloadRequest, instancetypes: Iterable[Manifest], release: Release) -> _Sizes:
+def _sizes(
+    request: WorkloadRequest, instancetypes: Iterable[Manifest], release: Release
+) -> tuple[list[Manifest], dict[str, str], str]:
+    """(the instancetypes to choose from, smallest first; why others are too small, by name; all of them, in words)."""
     classes: dict[str, list[Manifest]] = {}
     for item in _by_name(instancetypes, INSTANCETYPE).values():
         if is_active(item):
@@ -294,7 +269,7 @@ def _sizes(request: WorkloadRequest, instancetypes: Iterable[Manifest], release:
     if request.size is not None and large:
         problem = f"size: {quoted(request.size)} means several instancetypes"
         large = [_only(large, _size_name, problem, "set instancetype to one")]
-    return _Sizes(large, too_small, described)
+    return large, too_small, described
 
 
 def _chosen_class(performance: str | None, classes: Mapping[str, list[Manifest]]) -> str:
@@ -315,25 +290,6 @@ def _chosen_class(performance: str | None, classes: Mapping[str, list[Manifest]]
         remedy = f"or label the instancetypes of the one to prefer {DEFAULT_LABEL}=true"
         raise Rejected(f"performance: {problem}; choose {_shortened(sorted(matching))}, {remedy}")
     return matching[0]
-
-
-def _suitable(
-    sizes: _Sizes, preference: Manifest, refused: Mapping[tuple[str, str], str], release: Release
-) -> tuple[list[Manifest], dict[str, str]]:
-    """(the instancetypes that a VM with the preference can have, smallest first; why not the others, by name)."""
-    try:
-        spec = release_schema.canonical(PREFERENCE.spec_type, preference.get("spec"), release)
-    except FieldError as error:
-        raise Rejected(f"preference {name_of(preference)}: {error.with_parent('spec')}") from None
-    fits = fitting.fitting(sizes.manifests, Constraints(preference=spec), release)
-    rejected = dict(sizes.too_small)
-    for instancetype in sizes.manifests:
-        reason = refused.get(_kind_and_name(instancetype), "")
-        if instancetype not in fits:
-            reason = fitting.rejection_of_pair(instancetype, preference, "", release)
-        if reason:
-            rejected[_size_name(instancetype)] = reason
-    return [instancetype for instancetype in fits if _size_name(instancetype) not in rejected], rejected
 
 
 def _state(manifest: Manifest) -> str:

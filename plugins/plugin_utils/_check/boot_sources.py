@@ -92,7 +92,7 @@ def _vm_of_workload(
     sources = None if options.get("boot") else [item for item in candidates if item["kind"] == _SOURCE]
     try:
         available = AvailableObjects(preferences, instancetypes, sources or None)
-        choice = resolve(request_of(options), available, release).as_data()
+        choice = resolve(request_of(options), available, release)
         options = apply_choice(options, choice, size_option(options))
         yield from _vm_of_image(task_object._replace(options=options))
     except MissingObject as error:

@@ -36,6 +36,6 @@ def workload(
     sources = None if data_sources is None else manifests("data_sources", data_sources)
     try:
         available = AvailableObjects(preferences, instancetypes, sources)
-        return resolve(WorkloadRequest(value, size, cpu, memory, performance), available, release).as_data()
+        return resolve(WorkloadRequest(value, size, cpu, memory, performance), available, release)
     except Rejected as error:
         raise AnsibleFilterError(str(error)) from None

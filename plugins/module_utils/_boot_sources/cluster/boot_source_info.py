@@ -59,7 +59,7 @@ def _source_result(source: BootSource, now: datetime) -> dict[str, Any]:
         "schedule": source.schedule,
         "volumes": source.volumes,
         "labels": source.labels,
-        "findings": [finding._asdict() for finding in source.findings],
+        "findings": [{"finding": finding.rule, "text": finding.text} for finding in source.findings],
     }
     if source.target is not None:
         result["target_ref"] = source.target._asdict()

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
 
+from ..._cluster.client.errors import RequestFailed
 from ..._cluster.client.session import Session
+from ..._cluster.writes.engine import send
 from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMExtension, VMTask, complete_each
 from ..._resolver.api.finding import WARNING, Finding
+from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest
+from ..._resolver.api.write import merge_patch
+from ..._resolver.declare.vm.manifest import grown_claims
+from .. import disk_sizes
 from ..unusable_sources import boot_source_findings, clones, named_clones
+from .cdi import cdi
 from .clone_rights import CloneRights
-from .disks import grow_disks, judge_disks
 from .image_inference import infer_from_images
 from .workload import Workloads
+
+_CLAIM: Final = KINDS["PersistentVolumeClaim"]
 
 
 class BootSources(VMExtension):
@@ -34,7 +42,25 @@ class BootSources(VMExtension):
         complete_each(outcomes, "workload", self._workloads.completed, check_mode)
         if all(outcome.declared.problem is None for outcome in outcomes):
             infer_from_images(self.task.session, self.task.lookup, outcomes)
-            judge_disks(self.task.session, self.task.lookup, outcomes)
+            self._judge_disks([outcome for outcome in outcomes if outcome.live is not None and not outcome.failed])
+
+    def _judge_disks(self, existing: Sequence[DeclareOutcome]) -> None:
+        """Compares the declared sizes of existing VMs with their claims, in every run.
+
+        A disk that is too small is a warning, or grows if the task says so. A VM whose disk cannot grow fails.
+        """
+        lookup = self.task.lookup
+        lookup.gather(key for outcome in existing for key in disk_sizes.keys_for_sizes(outcome.declared.manifest))
+        for outcome in existing:
+            for disk in disk_sizes.small_disks(outcome.declared.manifest, lookup):
+                obstacle = disk_sizes.obstacle_to_growth(disk, cdi(self.task.session).classes)
+                if disk.name not in grown_claims(outcome.declared.options):
+                    remedy = obstacle or "set expand: grow on the volume to grow the claim"
+                    outcome.warn(f"{disk.line}, because KubeVirt creates it only once; {remedy}")
+                elif obstacle:
+                    outcome.failed = f"{disk.line}, and {obstacle}"
+                else:
+                    outcome.related_changes.append(disk)
 
     def gather_named(self, planned: Sequence[tuple[DeclareOutcome, Manifest]]) -> None:
         rights = (right for outcome, vm in planned for right in named_clones(vm, outcome.live))
@@ -53,4 +79,17 @@ class BootSources(VMExtension):
         ]
 
     def write_related(self, outcome: DeclareOutcome, session: Session) -> None:
-        grow_disks(session, outcome)
+        """Grows the claims of a VM. The storage resizes them later, and KubeVirt tells a running guest."""
+        for disk in outcome.related_changes:
+            path, growth = (
+                _CLAIM.path(disk.namespace, disk.name),
+                {"resources": {"requests": {"storage": disk.declared}}},
+            )
+            try:
+                send(session, merge_patch(path, {"spec": growth}, fieldManager=session.field_manager))
+            except RequestFailed as error:
+                outcome.failed = f"{disk.path}: the claim {disk.name} does not grow: {error}"
+                return
+            outcome.written = outcome.written or not session.is_dry_run
+            sizes = {"name": disk.name, "before": disk.size, "after": disk.declared}
+            outcome.facts.setdefault("grown_disks", []).append(sizes)

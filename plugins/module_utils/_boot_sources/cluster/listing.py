@@ -20,7 +20,7 @@ from ..._resolver.kubevirt.find.lookup import get_readable, is_missing
 from ..._resolver.preflight.object_keys import ObjectToRead
 from .. import discovery, source
 from ..cdi_parsers import parse_checksum
-from ..discovery import BootSource, BootSourceFinding
+from ..discovery import BootSource
 from ..image import Content, reference
 from ..origin import Image
 from .registry import content_of, contents_of
@@ -80,14 +80,14 @@ def default_findings(
     objects: dict[str, Manifest] = {}
     for matcher_field, (kind, name) in source.matchers(labels).items():
         if kind not in KINDS or is_missing(lookup, kind, namespace, name):
-            yield Finding(f"{matcher_field}: there is no {kind} {name}", missing=True)
+            yield Finding(f"{matcher_field}: there is no {kind} {name}", missing=True, rule=_MISSING)
         elif live := get_readable(lookup, kind, namespace, name):
             objects[matcher_field] = live
     if len(objects) == 2:
         instancetype, preference = objects["instancetype"], objects["preference"]
         if problem := rejection_of_pair(instancetype, preference, architecture, kubevirt(session).release):
             names = f"the instancetype {name_of(instancetype)} and the preference {name_of(preference)}"
-            yield Finding(f"{names} do not go together: {problem}")
+            yield Finding(f"{names} do not go together: {problem}", rule=_UNFIT)
 
 
 def boot_sources(
@@ -117,10 +117,7 @@ def boot_sources(
     ]
     lookup = ClusterLookup(session)
     for boot_source in sources:
-        boot_source.findings += [
-            BootSourceFinding(_MISSING if finding.missing else _UNFIT, finding.text)
-            for finding in default_findings(session, lookup, boot_source.namespace, boot_source.labels)
-        ]
+        boot_source.findings += default_findings(session, lookup, boot_source.namespace, boot_source.labels)
     if registry:
         _check_registries(session, sources, insecure)
     return sources
@@ -145,7 +142,7 @@ def _check_registries(session: Session, sources: list[BootSource], insecure: boo
     for boot_source, image in asked:
         content = contents[image]
         if content.problem:
-            boot_source.findings.append(BootSourceFinding(_UNCHECKED, content.problem))
+            boot_source.findings.append(Finding(content.problem, rule=_UNCHECKED))
         elif content.digest != boot_source.origin.digest:
             text = f"{image.name} is now {content.digest}; the boot source has {boot_source.origin.digest}"
-            boot_source.findings.append(BootSourceFinding(_OUTDATED, text))
+            boot_source.findings.append(Finding(text, rule=_OUTDATED))

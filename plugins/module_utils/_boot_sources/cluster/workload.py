@@ -97,9 +97,7 @@ class Workloads:
         smallest: Options | None = None
         while True:
             try:
-                choice = resolve(
-                    request, available._replace(refused=refused), kubevirt(self._session).release
-                ).as_data()
+                choice = resolve(request, available._replace(refused=refused), kubevirt(self._session).release)
             except Rejected:
                 if smallest is None:
                     raise

@@ -19,7 +19,7 @@ _EXPLANATIONS: Final = ("reasons", "others")
 
 
 class StoredChoice(NamedTuple):
-    """The content of the annotation. size: the keys of the option that were set. choice: see `Choice.as_data`."""
+    """The content of the annotation. size: the keys of the option that were set. choice: see `workload.resolve`."""
 
     workload: str
     size: Options

@@ -39,7 +39,7 @@ def surveyed(unread: tuple[str, ...] = (), **objects: list[Manifest]) -> dict[st
 
 
 def codes(source: BootSource) -> list[str]:
-    return [finding.finding for finding in source.findings]
+    return [finding.rule for finding in source.findings]
 
 
 def test_labels_come_from_data_source_or_claim() -> None:

@@ -8,7 +8,6 @@ import pytest
 from plugins.module_utils._boot_sources.workload import (
     DEFAULT_LABEL,
     AvailableObjects,
-    Choice,
     WorkloadRequest,
     resolve,
 )
@@ -70,14 +69,14 @@ def choose(
     refused: Any = None,
     preferences: Any = PREFERENCES,
     **request: Any,
-) -> Choice:
+) -> dict[str, Any]:
     available = AvailableObjects(preferences, TYPES if types is None else types, sources, refused or {})
     return resolve(WorkloadRequest(workload, **request), available, NEWEST)
 
 
-def answer(choice: Choice) -> tuple[str, str, str]:
-    names = [item["metadata"]["name"] for item in (choice.preference, choice.instancetype)]
-    return (choice.data_source, *names)
+def answer(choice: dict[str, Any]) -> tuple[str, str, str]:
+    boot = choice.get("boot", {"data_source": ""})
+    return boot["data_source"], choice["preference"]["name"], choice["instancetype"]["name"]
 
 
 @pytest.mark.parametrize(
@@ -108,14 +107,14 @@ def test_no_boot_source_unless_data_sources_are_given() -> None:
 
 def test_choice_has_reasons_and_alternatives() -> None:
     choice = choose("fedora", [*SOURCES, data_source("golden/rawhide", preference="fedora")])
-    assert choice.reasons == [
+    assert choice["reasons"] == [
         "preference fedora: has the name of the workload",
         "boot source golden/fedora: its default preference is fedora, and it has the name of the workload",
         "instancetype u1.small: is the smallest of the instancetypes of the class general.purpose that fedora can have",
     ]
-    assert choice.other_sources == ["golden/rawhide"]
-    assert choice.other_instancetypes == ["u1.medium", "u1.large"]
-    assert choice.rejected == {
+    assert choice["others"]["boot"] == ["golden/rawhide"]
+    assert choice["others"]["instancetype"] == ["u1.medium", "u1.large"]
+    assert choice["rejected"] == {
         "u1.nano": "insufficient Memory resources of 512Mi provided by instance type, preference requires 2Gi"
     }
 
@@ -271,7 +270,7 @@ def test_refused_and_deprecated_instancetypes_are_not_chosen() -> None:
     refused = {("VirtualMachineClusterInstancetype", "u1.small"): "exceeded quota"}
     choice = choose("fedora", refused=refused)
     assert answer(choice) == ("", "fedora", "u1.medium")
-    assert choice.rejected["u1.small"] == "exceeded quota"
+    assert choice["rejected"]["u1.small"] == "exceeded quota"
     types = [instancetype("u1.small", 1, "2Gi", "general.purpose"), *TYPES[2:]]
     types[0]["metadata"]["labels"][f"{LABEL}deprecated"] = "true"
     assert answer(choose("fedora", types=types)) == ("", "fedora", "u1.medium")
@@ -287,11 +286,11 @@ def test_inactive_object_needs_default_or_exact_name(state: str) -> None:
     sources = [data_source("golden/fedora", preference="fedora", instancetype="u1.old")]
     choice = choose("fedora", sources, types=[old, TYPES[2]])
     assert answer(choice) == ("golden/fedora", "fedora", "u1.old")
-    assert choice.reasons[-1].endswith(f"of the DataSource golden/fedora; it is {state}; use u1.large")
+    assert choice["reasons"][-1].endswith(f"of the DataSource golden/fedora; it is {state}; use u1.large")
     retired = preference("debian")
     retired["metadata"]["labels"] = labels
     available = AvailableObjects([retired], TYPES, None, {})
-    assert resolve(WorkloadRequest("debian"), available, NEWEST).preference is retired
+    assert resolve(WorkloadRequest("debian"), available, NEWEST)["preference"]["name"] == "debian"
     with pytest.raises(Rejected, match="no preference and no DataSource is named 'Debian'"):
         resolve(WorkloadRequest("Debian"), available, NEWEST)
 
@@ -300,7 +299,7 @@ def test_cluster_wide_object_precedes_its_namespaced_namesake() -> None:
     types = [{**instancetype("u1.small", 8, "64Gi", "general.purpose"), "kind": "VirtualMachineInstancetype"}, *TYPES]
     for offered in (types, [*TYPES, types[0]]):
         choice = choose("fedora", types=offered)
-        assert choice.instancetype["kind"] == "VirtualMachineClusterInstancetype"
+        assert choice["instancetype"]["kind"] == "VirtualMachineClusterInstancetype"
 
 
 def test_performance_of_several_classes_is_ambiguous() -> None:
@@ -324,5 +323,6 @@ def test_every_builtin_preference_is_a_workload() -> None:
     )
     for item in available.preferences:
         name = item["metadata"]["name"]
-        assert resolve(WorkloadRequest(name), available, NEWEST).preference is item
-        assert resolve(WorkloadRequest(name.replace(".", "")), available, NEWEST).preference is item
+        for spelled in (name, name.replace(".", "")):
+            chosen = resolve(WorkloadRequest(spelled), available, NEWEST)["preference"]
+            assert chosen == {"name": name, "kind": item["kind"]}
