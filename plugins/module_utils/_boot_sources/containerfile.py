@@ -36,47 +36,40 @@ class ImageLabel(NamedTuple):
 def image_labels(text: str) -> list[ImageLabel]:
     """The labels in the text of a Containerfile, in order."""
     found = []
-    for line, instruction, pair in _pairs(text):
-        name, equals, value = pair.partition("=")
-        known = None if _REFERENCE in value else value
-        if equals and instruction == _ENVIRONMENT:
-            found += [ImageLabel(line, name, label, known) for label in labels([pair])]
-        elif equals:
-            found.append(ImageLabel(line, "", name, known))
+    for first, instruction, lines in _image_instructions(text):
+        if instruction not in (_ENVIRONMENT, _LABELS):
+            continue
+        pairs = [(number, word) for number, line in enumerate(lines, first) for word in _split_words(line)]
+        if pairs and "=" not in pairs[0][1]:
+            # The older form has one variable: ENV name value
+            pairs = [(pairs[0][0], f"{pairs[0][1]}={' '.join(word for _number, word in pairs[1:])}")]
+        for number, pair in pairs:
+            name, equals, value = pair.partition("=")
+            known = None if _REFERENCE in value else value
+            if equals and instruction == _ENVIRONMENT:
+                found += [ImageLabel(number, name, label, known) for label in labels([pair])]
+            elif equals:
+                found.append(ImageLabel(number, "", name, known))
     return found
 
 
-def _pairs(text: str) -> Iterator[tuple[int, str, str]]:
-    """(line, ENV or LABEL, ``name=value``), each with its own line."""
-    for first, lines, instruction, rest in _image_instructions(text):
-        if instruction not in (_ENVIRONMENT, _LABELS):
-            continue
-        parts = [rest, *lines[1:]]
-        words = [(first + index, word) for index, line in enumerate(parts) for word in _split_words(line)]
-        if words and "=" not in words[0][1]:
-            # The older form has one variable: ENV name value
-            words = [(words[0][0], f"{words[0][1]}={' '.join(word for _line, word in words[1:])}")]
-        yield from ((line, instruction, word) for line, word in words)
-
-
-_Instruction = tuple[int, list[str], str, str]
+# The number of the first line, the name, and the lines without the name.
+_Instruction = tuple[int, str, list[str]]
 
 
 def _image_instructions(text: str) -> list[_Instruction]:
-    """(first line, lines, name, rest of the first line) of each instruction of the last stage and those before it that
-    it is built from.
-    """
+    """The instructions of the last stage and of those before it that it is built from."""
     stages: dict[str, list[_Instruction]] = {}
     current: list[_Instruction] = []
     for first, lines in _instructions(text):
         match = _INSTRUCTION.match(lines[0])
         if match is None:
             continue
-        name, rest = match[1].upper(), match[2]
+        name, lines = match[1].upper(), [match[2], *lines[1:]]
         if name != _STAGE:
-            current.append((first, lines, name, rest))
+            current.append((first, name, lines))
             continue
-        words = [word for line in (rest, *lines[1:]) for word in line.split() if not word.startswith("--")]
+        words = [word for line in lines for word in line.split() if not word.startswith("--")]
         current = list(stages.get(words[0].lower(), ())) if words else []
         if len(words) > 2:
             stages[words[2].lower()] = current

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from .._resolver.api.errors import QuantityError
+from .._resolver.api.finding import WARNING, Finding
 from .._resolver.api.manifest import Manifest, name_of, namespace_of
 from .._resolver.api.matcher import ObjectKey
 from .._resolver.api.quantity import parse
@@ -57,13 +58,14 @@ def small_disks(vm: Manifest, objects: Lookup) -> Iterator[SmallDisk]:
             yield SmallDisk(path, namespace_of(vm), name_of(claim), requested, declared, storage_class)
 
 
-def unshrinkable(vm: Manifest, live: Manifest, objects: Lookup) -> Iterator[str]:
-    """One line for each disk whose declared size a task lowers below that of its claim."""
+def unshrinkable(vm: Manifest, live: Manifest, objects: Lookup) -> Iterator[Finding]:
+    """A finding for each disk whose declared size a task lowers below that of its claim."""
     before = {name_of(template): requested_size(template) for template in templates_of(live)}
     for path, claim, requested, declared in _claims(vm, objects):
         was = before.get(name_of(claim)) or declared
         if _bytes(declared) < _bytes(was) <= _bytes(requested):
-            yield f"{path}: the disk {name_of(claim)} keeps its {requested}, because claims never shrink"
+            text = f"the disk {name_of(claim)} keeps its {requested}, because claims never shrink"
+            yield Finding(text, WARNING, path)
 
 
 def obstacle_to_growth(disk: SmallDisk, classes: Mapping[str, Manifest] | None) -> str:
@@ -81,11 +83,10 @@ def obstacle_to_growth(disk: SmallDisk, classes: Mapping[str, Manifest] | None) 
 def _claims(vm: Manifest, objects: Lookup) -> Iterator[tuple[str, Manifest, str, str]]:
     """(path, claim, what it requests, the declared size) of the disks that exist."""
     for index, template in enumerate(templates_of(vm)):
-        declared = requested_size(template)
-        claim = get_readable(objects, _CLAIM, namespace_of(vm), name_of(template)) if declared else None
-        requested = requested_size(claim) if claim is not None else ""
-        if claim is not None and requested:
-            yield f"spec.dataVolumeTemplates[{index}]", claim, requested, declared
+        if declared := requested_size(template):
+            claim = get_readable(objects, _CLAIM, namespace_of(vm), name_of(template)) or {}
+            if requested := requested_size(claim):
+                yield f"spec.dataVolumeTemplates[{index}]", claim, requested, declared
 
 
 def _bytes(size: str) -> int:

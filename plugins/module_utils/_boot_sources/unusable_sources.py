@@ -21,15 +21,7 @@ _DEPTH: Final = 5
 
 
 def boot_source_findings(vm: Manifest, live: Manifest | None, objects: Lookup) -> Iterator[Finding]:
-    """Sources that cannot give a disk, and disks that would have to shrink. See `preflight.findings.Check`."""
-    yield from unusable_sources(vm, live, objects)
-    if live is not None:
-        for text in unshrinkable(vm, live, objects):
-            yield Finding.of_line(text, WARNING)
-
-
-def unusable_sources(vm: Manifest, live: Manifest | None, objects: Lookup) -> Iterator[Finding]:
-    """One line for each source that exists and cannot give a disk, in the VM's order.
+    """Sources that exist and cannot give a disk, in the VM's order, and disks that would have to shrink.
 
     live: the live VM, whose disks have been created. An object that the user may not read counts as usable.
     """
@@ -44,6 +36,8 @@ def unusable_sources(vm: Manifest, live: Manifest | None, objects: Lookup) -> It
             if manifest is not None and (problem := _problem(kind, manifest)):
                 yield Finding(f"the {kind} {reference.name} {problem}", WARNING, reference.path)
                 break
+    if live is not None:
+        yield from unshrinkable(vm, live, objects)
 
 
 def clones(vm: Manifest, live: Manifest | None, objects: Lookup) -> Iterator[tuple[str, CloneRight]]:

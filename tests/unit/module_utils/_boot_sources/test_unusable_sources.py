@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._boot_sources.source import CloneRight
-from plugins.module_utils._boot_sources.unusable_sources import clones, named_clones, unusable_sources
+from plugins.module_utils._boot_sources.unusable_sources import boot_source_findings, clones, named_clones
 from plugins.module_utils._resolver.api.errors import KubeVirtError
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 
@@ -45,7 +45,7 @@ def to_claim(name: str, namespace: str = "shop") -> Manifest:
 
 
 def lines(manifest: Manifest, *objects: Manifest, live: Manifest | None = None) -> list[tuple[str, bool]]:
-    return [(found.line, found.missing) for found in unusable_sources(manifest, live, Objects(objects))]
+    return [(found.line, found.missing) for found in boot_source_findings(manifest, live, Objects(objects))]
 
 
 def test_a_data_source_without_an_image() -> None:
@@ -98,7 +98,7 @@ def test_an_unreadable_data_source_counts_as_usable() -> None:
                 raise KubeVirtError("forbidden")
             return super().get(kind, namespace, name)
 
-    assert list(unusable_sources(vm(by_reference("alias")), None, Closed([behind]))) == []
+    assert list(boot_source_findings(vm(by_reference("alias")), None, Closed([behind]))) == []
 
 
 LOST = {"phase": "Lost"}
