@@ -87,8 +87,13 @@ class Origin(NamedTuple):
 
 def origin_of(content: Manifest, namespace: str, source: Manifest | None = None) -> Origin:
     """The image of a DataVolume, a DataImportCron or a claim. source: the DataSource whose target it is."""
-    annotations = annotations_of(content)
-    image = _registry_image(_registry(content) or _import_source(annotations), namespace)
+    spec, annotations = content.get("spec") or {}, annotations_of(content)
+    inner: Manifest = (spec.get("template") or {}).get("spec") or spec
+    registry: Manifest = (inner.get("source") or {}).get("registry") or {}
+    if not registry and (annotations.get(_ENDPOINT) or "").startswith("docker://"):
+        access = {"secretRef": annotations.get(_SECRET), "certConfigMap": annotations.get(_CERTIFICATES)}
+        registry = {"url": annotations[_ENDPOINT], **access}
+    image = _registry_image(registry, namespace)
     if image is None:
         return Origin()
     try:
@@ -96,24 +101,7 @@ def origin_of(content: Manifest, namespace: str, source: Manifest | None = None)
     except ImageError:
         return Origin()
     declared = annotations_of(source or {}).get(IMAGE) or annotations.get(IMAGE)
-    if (content.get("spec") or {}).get("managedDataSource"):
+    if spec.get("managedDataSource"):
         imports: list[Manifest] = (content.get("status") or {}).get("currentImports") or [{}]
         digest = str(imports[0].get("digest") or digest)
     return Origin(image._replace(name=str(declared or image.name)), digest)
-
-
-def _registry(content: Manifest) -> Manifest:
-    spec: Manifest = content.get("spec") or {}
-    inner: Manifest = (spec.get("template") or {}).get("spec") or spec
-    return (inner.get("source") or {}).get("registry") or {}
-
-
-def _import_source(annotations: Mapping[str, str]) -> dict[str, str]:
-    endpoint = annotations.get(_ENDPOINT) or ""
-    if not endpoint.startswith("docker://"):
-        return {}
-    return {
-        "url": endpoint,
-        "secretRef": annotations.get(_SECRET) or "",
-        "certConfigMap": annotations.get(_CERTIFICATES) or "",
-    }

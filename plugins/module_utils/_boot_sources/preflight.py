@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from .._resolver.api.manifest import Manifest, Options
+from .._resolver.api.manifest import Manifest, Options, labels_of, name_of
 from .source import CRON
 
 Version = tuple[int, int, int]
 
-_CRON_LABELS: Final = (1, 56, 0)
-_ENVIRONMENT: Final = (1, 59, 1)
-_ARCHITECTURE: Final = (1, 63, 0)
-_CHECKSUM: Final = (1, 65, 0)
 _MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 _SSP: Final = "ssp-operator"
 _HONORS: Final = "HonorWaitForFirstConsumer"
@@ -22,46 +18,40 @@ _HONORS: Final = "HonorWaitForFirstConsumer"
 def release_notes(options: Options, labels: Mapping[str, str], release: Version) -> Iterator[str]:
     """Lists the options that a release of CDI does not support."""
     version = ".".join(map(str, release))
-    if options.get("schedule") is not None and labels and release < _CRON_LABELS:
+    if options.get("schedule") is not None and labels and release < (1, 56, 0):
         yield f"CDI {version} leaves the defaults of a cron to itself; upgrade to 1.56, or leave out schedule"
-    if options.get("image") and not labels and not options["query_registry"] and release < _ENVIRONMENT:
+    if options.get("image") and not labels and not options["query_registry"] and release < (1, 59, 1):
         yield (
             f"CDI {version} makes no labels of an image's environment; set instancetype and preference, or"
             " query_registry: true, or upgrade to 1.59.1"
         )
-    if options.get("architecture") and release < _ARCHITECTURE:
+    if options.get("architecture") and release < (1, 63, 0):
         yield f"CDI {version} ignores architecture and imports for that of its importer; upgrade to 1.63"
-    if options.get("url") and options.get("checksum") and release < _CHECKSUM:
+    if options.get("url") and options.get("checksum") and release < (1, 65, 0):
         yield f"CDI {version} does not check the checksum of a URL; upgrade to 1.65"
 
 
 def binding_problem(options: Options, storage_class: Manifest | None, gates: object) -> str:
     """Why CDI would never fill a volume. gates: the feature gates of CDI; without that one it does not wait."""
-    late = (storage_class or {}).get("volumeBindingMode") == "WaitForFirstConsumer"
-    if not late or storage_class is None or options.get("force_bind") or not isinstance(gates, list):
+    late = storage_class is not None and storage_class.get("volumeBindingMode") == "WaitForFirstConsumer"
+    if not late or options.get("force_bind") or not isinstance(gates, list) or _HONORS not in gates:
         return ""
-    if _HONORS not in gates:
-        return ""
-    name = storage_class["metadata"]["name"]
+    name = name_of(storage_class or {})
     return f"the StorageClass {name} binds a volume when a pod uses it, so CDI does not fill it; set force_bind: true"
 
 
 def redirect_problem(options: Options, live: Manifest) -> str:
     """Why the task cannot redirect an existing DataSource, or another controller would redirect it back."""
-    name, labels = live["metadata"]["name"], live["metadata"].get("labels") or {}
-    if labels.get(_MANAGED_BY) == _SSP:
+    name, cron = name_of(live), labels_of(live).get(CRON)
+    if labels_of(live).get(_MANAGED_BY) == _SSP:
         return f"the SSP operator manages the DataSource {name}, and puts it back; choose another name"
-    cron = labels.get(CRON)
-    if options.get("schedule") is None:
-        return (
-            f"the DataImportCron {cron} manages the DataSource, and moves it back; delete the cron first"
-            if cron
-            else ""
-        )
-    if cron == options["name"]:
-        return ""
-    manager = f"the DataImportCron {cron} manages" if cron else "no DataImportCron has made"
-    return f"{manager} the DataSource {name}, so CDI never moves it; delete the DataSource first"
+    if options.get("schedule") is not None:
+        if cron == options["name"]:
+            return ""
+        manager = f"the DataImportCron {cron} manages" if cron else "no DataImportCron has made"
+        return f"{manager} the DataSource {name}, so CDI never moves it; delete the DataSource first"
+    text = f"the DataImportCron {cron} manages the DataSource, and moves it back; delete the cron first"
+    return text if cron else ""
 
 
 def replacement_problem(live: Manifest) -> str:
@@ -69,8 +59,8 @@ def replacement_problem(live: Manifest) -> str:
     if live["spec"].get("retentionPolicy") != "None":
         return ""
     return (
-        f"the DataImportCron {live['metadata']['name']} has the retentionPolicy None: CDI would delete its images and"
-        " its DataSource with it; delete it yourself, or choose another name"
+        f"the DataImportCron {name_of(live)} has the retentionPolicy None: CDI would delete its images and its"
+        " DataSource with it; delete it yourself, or choose another name"
     )
 
 
@@ -79,13 +69,10 @@ def overwritten(labels: Mapping[str, str], live: Manifest, content: Manifest | N
 
     live: the DataSource. content: its target, a claim or a snapshot.
     """
-    metadata = (content or {}).get("metadata") or {}
-    content_labels = metadata.get("labels") or {}
-    differing = sorted(
-        label for label, value in labels.items() if label in content_labels and content_labels[label] != value
-    )
+    existing = labels_of(content or {})
+    differing = sorted(label for label, value in labels.items() if existing.get(label, value) != value)
     if differing:
-        yield f"CDI writes other values of {', '.join(differing)} over these, from {metadata['name']}; label that, too"
-    cron = (live["metadata"].get("labels") or {}).get(CRON)
-    if cron:
+        source = name_of(content or {})
+        yield f"CDI writes other values of {', '.join(differing)} over these, from {source}; label that, too"
+    if cron := labels_of(live).get(CRON):
         yield f"the DataImportCron {cron} makes the DataSource's labels; declare its defaults instead"

@@ -207,13 +207,17 @@ def cron(options: Options, labels: Mapping[str, str]) -> Manifest:
     return {"apiVersion": _CDI, "kind": "DataImportCron", "metadata": metadata, "spec": spec}
 
 
+def content_key(options: Options, claim: str) -> ObjectKey:
+    """The claim or snapshot with the content: the one that the options name, or a claim of the namespace."""
+    kind = "VolumeSnapshot" if options.get("snapshot") else "PersistentVolumeClaim"
+    target = options.get("snapshot") or options.get("pvc") or {"name": claim}
+    return ObjectKey(kind, target.get("namespace") or options["namespace"], target["name"])
+
+
 def data_source(options: Options, claim: str, labels: Mapping[str, str]) -> Manifest:
-    """The DataSource with a claim of its namespace as target, or with the object that the options name."""
-    source: Manifest = {"pvc": {"name": claim, "namespace": options["namespace"]}}
-    for origin in ("pvc", "snapshot"):
-        if options.get(origin):
-            target = options[origin]
-            source = {origin: {"name": target["name"], "namespace": target.get("namespace") or options["namespace"]}}
+    """The DataSource with its content as target. claim: see `content_key`."""
+    _kind, namespace, name = content_key(options, claim)
+    source = {"snapshot" if options.get("snapshot") else "pvc": {"name": name, "namespace": namespace}}
     metadata = _metadata(options, options["name"], labels)
     if options.get("image"):
         metadata["annotations"] = {IMAGE: options["image"].removeprefix("docker://")}

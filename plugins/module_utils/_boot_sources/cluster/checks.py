@@ -17,7 +17,7 @@ from ..._resolver.api.kinds import KINDS
 from .. import preflight, source
 from ..upload import UploadFailed
 from . import upload_proxy
-from .cdi import Cdi, cdi
+from .cdi import cdi
 from .clone_rights import may_clone
 from .listing import default_findings, file_content, image_content
 from .registry import CONFIG_MAP, SECRET
@@ -56,72 +56,68 @@ class _Checks:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._lookup = ClusterLookup(session)
+        self._cdi = cdi(session)
 
     def findings(self, boot_source: BootSourceState) -> Iterator[Finding]:
-        options, cluster = boot_source.options, cdi(self._session)
+        options, release = boot_source.options, self._cdi.release
         yield from default_findings(
             self._session, self._lookup, options["namespace"], boot_source.labels, boot_source.content.architecture
         )
         if boot_source.state != LABELED and boot_source.has_data_source:
-            yield from self._owner(boot_source)
+            live = value_or_default(lambda: self._session.get(KINDS[_SOURCE], *boot_source.name), None)
+            if live is not None and (problem := preflight.redirect_problem(options, live)):
+                yield Finding(problem)
             yield from self._consumers(boot_source)
         if boot_source.imports or boot_source.polls:
-            yield from self._credentials(boot_source, cluster)
+            yield from self._credentials(boot_source)
         if boot_source.imports or boot_source.polls or boot_source.uploads:
-            yield from self._storage(boot_source, cluster)
-            if cluster.release is not None:
-                notes = preflight.release_notes(options, boot_source.labels, cluster.release)
-                yield from (Finding(note, severity=WARNING) for note in notes)
-        if boot_source.uploads and not value_or_default(lambda: has_content(self._session, boot_source), False):
-            yield from self._proxy(boot_source)
+            yield from self._storage(boot_source)
+            notes = preflight.release_notes(options, boot_source.labels, release) if release is not None else ()
+            yield from (Finding(note, severity=WARNING) for note in notes)
+            if boot_source.uploads and not self._is_filled(boot_source):
+                yield from self._proxy(boot_source)
 
-    def _owner(self, boot_source: BootSourceState) -> Iterator[Finding]:
-        live = value_or_default(lambda: self._session.get(KINDS[_SOURCE], *boot_source.name), None)
-        problem = preflight.redirect_problem(boot_source.options, live) if live is not None else ""
-        if problem:
-            yield Finding(problem)
+    def _is_filled(self, boot_source: BootSourceState) -> bool:
+        return value_or_default(lambda: has_content(self._session, boot_source), False)
 
     def _consumers(self, boot_source: BootSourceState) -> Iterator[Finding]:
-        namespace, name = boot_source.target
+        kind, namespace, name = boot_source.content_key
         for consumer in map(source.parse_consumer, boot_source.options.get("consumers") or ()):
-            right = source.CloneRight(consumer, namespace, name, bool(boot_source.options.get("snapshot")))
+            right = source.CloneRight(consumer, namespace, name, kind == "VolumeSnapshot")
             try:
                 if consumer[0] != namespace and not may_clone(self._session, right):
                     yield Finding(f"consumers: {right.lack('it')}", missing=True)
             except RequestFailed as error:
                 yield Finding(f"consumers: not checked: {error}", severity=WARNING)
 
-    def _credentials(self, boot_source: BootSourceState, cluster: Cdi) -> Iterator[Finding]:
+    def _credentials(self, boot_source: BootSourceState) -> Iterator[Finding]:
         """To poll, CDI also reads them in its own namespace, and does not report missing ones."""
         options = boot_source.options
-        references = [(kind, option) for kind, option in _REFERENCES if options.get(option)]
         if options.get("secret") and options.get("pull_method") == "node":
-            yield Finding(
-                "CDI pulls by the node without secret; add it to imagePullSecrets of CDI's configuration",
-                severity=WARNING,
-            )
-        namespaces = [options["namespace"]]
-        if boot_source.polls and references:
-            namespaces.append(cluster.namespace)
-        for kind, option in references:
-            for namespace in dict.fromkeys(namespaces):
+            text = "CDI pulls by the node without secret; add it to imagePullSecrets of CDI's configuration"
+            yield Finding(text, severity=WARNING)
+        for kind, option in _REFERENCES:
+            name = options.get(option)
+            if not name:
+                continue
+            own = [self._cdi.namespace] if boot_source.polls else []
+            for namespace in dict.fromkeys([options["namespace"], *own]):
                 if not namespace:
-                    text = f"CDI needs the {kind.kind} {options[option]} in its own namespace, too"
+                    text = f"CDI needs the {kind.kind} {name} in its own namespace, too"
                     yield Finding(f"{option}: {text}; which namespace that is, is not known", severity=WARNING)
-                elif cluster.has(kind, namespace, options[option]) is False:
-                    yield Finding(f"{option}: there is no {kind.kind} {namespace}/{options[option]}", missing=True)
+                elif self._cdi.has(kind, namespace, name) is False:
+                    yield Finding(f"{option}: there is no {kind.kind} {namespace}/{name}", missing=True)
 
-    def _storage(self, boot_source: BootSourceState, cluster: Cdi) -> Iterator[Finding]:
-        name = boot_source.options.get("storage_class") or ""
-        if cluster.classes is None:
+    def _storage(self, boot_source: BootSourceState) -> Iterator[Finding]:
+        name, classes = boot_source.options.get("storage_class") or "", self._cdi.classes
+        if classes is None:
             return
-        storage_class = cluster.classes.get(name)
-        if storage_class is None and name:
+        if name and name not in classes:
             # CDI waits for the class and does not report it in the status of the volume.
             yield Finding(f"storage_class: there is no StorageClass {name}", missing=True)
-        gates = (cluster.config or {}).get("featureGates")
-        problem = "" if boot_source.polls else preflight.binding_problem(boot_source.options, storage_class, gates)
-        if problem and not value_or_default(lambda: has_content(self._session, boot_source), False):
+        gates = (self._cdi.config or {}).get("featureGates")
+        problem = preflight.binding_problem(boot_source.options, classes.get(name), gates)
+        if problem and not boot_source.polls and not self._is_filled(boot_source):
             yield Finding(problem)
 
     def _proxy(self, boot_source: BootSourceState) -> Iterator[Finding]:

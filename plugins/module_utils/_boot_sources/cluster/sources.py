@@ -43,7 +43,6 @@ _VOLUME: Final = "DataVolume"
 _DATA_SOURCE: Final = "DataSource"
 _CRON: Final = "DataImportCron"
 _CLAIM: Final = "PersistentVolumeClaim"
-_SNAPSHOT: Final = "VolumeSnapshot"
 
 
 def described(outcome: DeclareOutcome) -> dict[str, Any]:
@@ -211,11 +210,7 @@ def _declare_data_sources(session: Session, boot_sources: list[BootSourceState],
                 f"the DataSource will refer to {boot_source.volume} when that is filled; run the task again"
             )
     # The claim or snapshot of the DataSource, because CDI overwrites labels of the DataSource with its labels.
-    claims = [
-        (item, _labeled(_SNAPSHOT if item.options.get("snapshot") else _CLAIM, *item.target, item.labels))
-        for item in boot_sources
-        if item.labels and item.filled
-    ]
+    claims = [(item, _labeled(*item.content_key, item.labels)) for item in boot_sources if item.labels and item.filled]
     declare_objects(session, LabelHandler(required=False), claims, replace(settings, wait=False))
 
 

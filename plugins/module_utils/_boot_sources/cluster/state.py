@@ -68,10 +68,9 @@ class BootSourceState:
         return "PersistentVolumeClaim" if self.uploads and self.options["upload"]["claim"] else "DataVolume"
 
     @property
-    def target(self) -> tuple[str, str]:
-        """Namespace and name of the claim or snapshot that VMs boot from."""
-        target = self.options.get("pvc") or self.options.get("snapshot") or {"name": self.volume}
-        return target.get("namespace") or self.options["namespace"], target["name"]
+    def content_key(self) -> ObjectKey:
+        """The claim or snapshot that VMs boot from."""
+        return source.content_key(self.options, self.volume)
 
     @property
     def has_data_source(self) -> bool:
@@ -88,8 +87,9 @@ class BootSourceState:
         if part.failed:
             self.outcome.failed = self.outcome.failed or f"{name}: {part.failed}"
         elif part.action in plan.WRITES:
-            is_described = part.declared.key.kind in _DESCRIBED
-            action = part.action if is_described else max(self.outcome.action, plan.APPLY, key=_weight)
+            action = part.action
+            if part.declared.key.kind not in _DESCRIBED:
+                action = plan.APPLY if self.outcome.action == plan.NONE else self.outcome.action
             self.record_change(action, name, *part.shown_change)
         self.outcome.written = self.outcome.written or part.written
         self.outcome.warnings += part.warnings
@@ -102,10 +102,6 @@ class BootSourceState:
             before={**planned.before, **({name: before} if before else {})},
             after={**planned.after, **({name: after} if after else {})},
         )
-
-
-def _weight(action: str) -> int:
-    return (plan.NONE, plan.APPLY, plan.CREATE, plan.DELETE).index(action)
 
 
 def not_failed(
