@@ -25,12 +25,6 @@ CLAIM: Final = "PersistentVolumeClaim"
 SNAPSHOT: Final = "VolumeSnapshot"
 SOURCE_KINDS: Final = (SOURCE, IMPORT_CRON, VOLUME, CLAIM, SNAPSHOT)
 
-NO_DEFAULTS: Final = "no_defaults"
-INCOMPLETE_DEFAULTS: Final = "incomplete_defaults"
-MISSING_TARGET: Final = "missing_target"
-NOT_MANAGED: Final = "not_managed"
-NOT_READY: Final = "not_ready"
-
 
 @dataclass
 class BootSource:
@@ -40,9 +34,7 @@ class BootSource:
     volumes: the names of the volumes that were created for it. findings: their rule is a code for programs.
     """
 
-    kind: str
-    namespace: str
-    name: str
+    key: ObjectKey
     labels: dict[str, str]
     created: str
     ready: bool
@@ -74,128 +66,115 @@ def discover(objects: Objects, unread: Iterable[str] = ()) -> list[BootSource]:
 
 class _Discovery:
     def __init__(self, objects: Objects, unread: frozenset[str]) -> None:
-        self._objects = objects
         self._unread = unread
-        self._by_key: dict[ObjectKey | None, Manifest] = {
+        self._objects = {
             ObjectKey(kind, *namespaced_name(manifest)): manifest for kind in SOURCE_KINDS for manifest in objects[kind]
         }
 
     def boot_sources(self) -> list[BootSource]:
-        sources = [self._source(manifest) for manifest in self._objects[SOURCE]]
-        crons = [self._cron(manifest) for manifest in self._objects[IMPORT_CRON]]
-        targets = {source.target for source in sources}
+        sources = [self._source(key, manifest) for key, manifest in self._objects.items() if key.kind == SOURCE]
+        crons = [self._cron(key, manifest) for key, manifest in self._objects.items() if key.kind == IMPORT_CRON]
         volumes_by_owner: dict[tuple[str, str], set[str]] = {}
-        for volume in self._objects[VOLUME]:
-            namespace, name = namespaced_name(volume)
-            if owner := labels_of(volume).get(OWNER) or labels_of(volume).get(CRON):
-                volumes_by_owner.setdefault((namespace, owner), set()).add(name)
+        for key, manifest in self._objects.items():
+            owner = labels_of(manifest).get(OWNER) or labels_of(manifest).get(CRON)
+            if owner and key.kind == VOLUME:
+                volumes_by_owner.setdefault((key.namespace, owner), set()).add(key.name)
         for source in sources:
-            owned = (volumes_by_owner.get((source.namespace, owner), set()) for owner in (source.name, source.cron))
+            owners = (source.key.name, source.cron)
+            owned = (volumes_by_owner.get((source.key.namespace, owner), set()) for owner in owners)
             source.volumes = sorted(set().union(*owned))
+        targets = {source.target for source in sources}
         disks = [
-            self._disk(kind, manifest)
-            for kind in (VOLUME, CLAIM, SNAPSHOT)
-            for manifest in self._objects[kind]
-            if self._is_boot_source(kind, manifest, targets)
+            self._disk(key, manifest)
+            for key, manifest in self._objects.items()
+            if key.kind in (VOLUME, CLAIM, SNAPSHOT) and self._is_boot_source(key, manifest, targets)
         ]
-        return sorted([*sources, *crons, *disks], key=lambda source: (source.namespace, source.name, source.kind))
+        return sorted(
+            [*sources, *crons, *disks], key=lambda found: (found.key.namespace, found.key.name, found.key.kind)
+        )
 
-    def _is_boot_source(self, kind: str, manifest: Manifest, targets: set[ObjectKey | None]) -> bool:
+    def _is_boot_source(self, key: ObjectKey, manifest: Manifest, targets: set[ObjectKey | None]) -> bool:
         """Whether a labelled disk is itself a boot source: not a VM's disk, and not a part of another boot source."""
         if not _defaults(manifest):
             # A copy of a boot source has its labels, too.
             return False
-        namespace, name = namespaced_name(manifest)
         owners = {reference.get("kind") for reference in manifest["metadata"].get("ownerReferences") or ()}
         labels = labels_of(manifest)
-        owned = ObjectKey(SOURCE, namespace, labels.get(OWNER) or "") in self._by_key or CRON in labels
-        volume = kind == CLAIM and ObjectKey(VOLUME, namespace, name) in self._by_key
-        is_target = ObjectKey(CLAIM if kind == VOLUME else kind, namespace, name) in targets
+        owned = ObjectKey(SOURCE, key.namespace, labels.get(OWNER) or "") in self._objects or CRON in labels
+        volume = key.kind == CLAIM and key._replace(kind=VOLUME) in self._objects
+        is_target = (key._replace(kind=CLAIM) if key.kind == VOLUME else key) in targets
         return not (owners & {"VirtualMachine", VOLUME, CLAIM} or owned or volume or is_target)
 
-    def _source(self, manifest: Manifest) -> BootSource:
-        namespace, name = namespaced_name(manifest)
-        key, cron = target_of(manifest), labels_of(manifest).get(CRON) or ""
-        target, content = self._by_key.get(key), self._content(key)
-        labels = _defaults(manifest)
-        inherited = _defaults(target) if target is not None and key is not None and key.kind != SOURCE else {}
+    def _get(self, key: ObjectKey | None) -> Manifest:
+        """The object, {} for none."""
+        return self._objects.get(key, {}) if key is not None else {}
+
+    def _source(self, key: ObjectKey, manifest: Manifest) -> BootSource:
+        target, cron = target_of(manifest), labels_of(manifest).get(CRON) or ""
+        content_key = target
+        if target is not None and target.kind == SOURCE:
+            # A reference to another DataSource, of which the labels do not count.
+            following = target_of(self._get(target))
+            content_key = following if following and following.kind != SOURCE else None
+        content, labels = self._get(content_key), _defaults(manifest)
+        inherited = _defaults(content) if content_key == target else {}
         for matcher_field in MATCHER_FIELDS:
             if matcher_field.volume_label not in labels:
                 names = (matcher_field.volume_label, matcher_field.volume_kind_label)
                 labels.update({label: inherited[label] for label in names if label in inherited})
-        polling = self._by_key.get(ObjectKey(IMPORT_CRON, namespace, cron))
-        if polling is not None:
-            origin = origin_of(polling, namespace)
-        else:
-            volume = self._by_key.get(ObjectKey(VOLUME, *namespaced_name(content))) if content is not None else None
-            origin = origin_of(volume or content or {}, namespace, manifest)
+        polling = self._get(ObjectKey(IMPORT_CRON, key.namespace, cron))
+        volume = self._get(content_key._replace(kind=VOLUME)) if content and content_key else {}
         findings = list(_default_findings(labels))
-        if key is None:
+        if target is None:
             text = "the DataSource names neither a claim nor a snapshot; set spec.source"
-            findings.append(Finding(text, rule=MISSING_TARGET))
-        elif target is None and key.kind not in self._unread:
-            text = f"there is no {key.kind} {key.label}, to which the DataSource refers"
-            findings.append(Finding(text, rule=MISSING_TARGET))
+            findings.append(Finding(text, rule="missing_target"))
+        elif target not in self._objects and target.kind not in self._unread:
+            text = f"there is no {target.kind} {target.label}, to which the DataSource refers"
+            findings.append(Finding(text, rule="missing_target"))
         return BootSource(
-            SOURCE,
-            namespace,
-            name,
+            key,
             labels,
             _created(content or manifest),
             is_ready(manifest),
-            target=key,
-            origin=origin,
-            cron=cron,
-            schedule=_schedule(polling or {}),
+            target,
+            origin_of(polling or volume or content, key.namespace, None if polling else manifest),
+            cron,
+            _schedule(polling),
             findings=[*findings, *_readiness(manifest, "Ready")],
         )
 
-    def _content(self, key: ObjectKey | None) -> Manifest | None:
-        """The claim or snapshot with the content, also behind a reference to another DataSource."""
-        target = self._by_key.get(key)
-        if target is None or key is None or key.kind != SOURCE:
-            return target
-        following = target_of(target)
-        return self._by_key.get(following) if following and following.kind != SOURCE else None
-
-    def _cron(self, manifest: Manifest) -> BootSource:
-        namespace, name = namespaced_name(manifest)
-        key = ObjectKey(SOURCE, namespace, str((manifest.get("spec") or {}).get("managedDataSource") or ""))
-        labels = _defaults(manifest)
-        findings = []
-        data_source = self._by_key.get(key)
-        if data_source is not None and labels_of(data_source).get(CRON) != name:
-            text = f"the cron has not made the DataSource {key.name} and never moves it; delete the DataSource"
-            findings.append(Finding(text, rule=NOT_MANAGED))
+    def _cron(self, key: ObjectKey, manifest: Manifest) -> BootSource:
+        target = ObjectKey(SOURCE, key.namespace, str((manifest.get("spec") or {}).get("managedDataSource") or ""))
+        labels, findings = _defaults(manifest), []
+        if target in self._objects and labels_of(self._get(target)).get(CRON) != key.name:
+            text = f"the cron has not made the DataSource {target.name} and never moves it; delete the DataSource"
+            findings.append(Finding(text, rule="not_managed"))
         # An image may say all of it, which CDI then writes to the DataSource.
         findings += _default_findings(labels) if labels else ()
         return BootSource(
-            IMPORT_CRON,
-            namespace,
-            name,
+            key,
             labels,
             str((manifest.get("status") or {}).get("lastImportTimestamp") or _created(manifest)),
             has_condition(manifest, "UpToDate"),
-            target=key,
-            origin=origin_of(manifest, namespace),
-            cron=name,
-            schedule=_schedule(manifest),
+            target,
+            origin_of(manifest, key.namespace),
+            key.name,
+            _schedule(manifest),
             findings=[*findings, *_readiness(manifest, "UpToDate")],
         )
 
-    def _disk(self, kind: str, manifest: Manifest) -> BootSource:
-        namespace, name = namespaced_name(manifest)
+    def _disk(self, key: ObjectKey, manifest: Manifest) -> BootSource:
         labels, status = _defaults(manifest), manifest.get("status") or {}
-        if kind == VOLUME:
+        if key.kind == VOLUME:
             volume = import_status(manifest)
             ready, reason = volume.done, volume.failed or volume.pending
-        elif kind == SNAPSHOT:
+        elif key.kind == SNAPSHOT:
             ready, reason = status.get("readyToUse") is True, "the snapshot is not ready to use"
         else:
             ready, reason = status.get("phase") == "Bound", f"the claim is {status.get('phase') or 'not bound'}"
-        findings = [*_default_findings(labels), *([] if ready else [Finding(reason, rule=NOT_READY)])]
-        origin = origin_of(manifest, namespace)
-        return BootSource(kind, namespace, name, labels, _created(manifest), ready, origin=origin, findings=findings)
+        findings = [*_default_findings(labels), *([] if ready else [Finding(reason, rule="not_ready")])]
+        origin = origin_of(manifest, key.namespace)
+        return BootSource(key, labels, _created(manifest), ready, origin=origin, findings=findings)
 
 
 def _created(manifest: Manifest) -> str:
@@ -209,17 +188,17 @@ def _schedule(cron: Manifest) -> str:
 def _default_findings(labels: Mapping[str, str]) -> Iterator[Finding]:
     missing = [label for label in VOLUME_LABELS if not labels.get(label)]
     if len(missing) == len(VOLUME_LABELS):
-        yield Finding("VMs get no instancetype and no preference; set the four default labels", rule=NO_DEFAULTS)
+        yield Finding("VMs get no instancetype and no preference; set the four default labels", rule="no_defaults")
     elif missing:
         text = f"lacks {', '.join(missing)}; set all four, since CDI adds none where one exists"
-        yield Finding(text, rule=INCOMPLETE_DEFAULTS)
+        yield Finding(text, rule="incomplete_defaults")
 
 
 def _readiness(manifest: Manifest, condition_type: str) -> Iterator[Finding]:
     condition = condition_of(manifest, condition_type)
     if condition.get("status") != "True":
         reason = ": ".join(str(condition[part]) for part in ("reason", "message") if condition.get(part))
-        yield Finding(reason or "CDI has not reported on it yet", rule=NOT_READY)
+        yield Finding(reason or "CDI has not reported on it yet", rule="not_ready")
 
 
 def _defaults(manifest: Manifest) -> dict[str, str]:

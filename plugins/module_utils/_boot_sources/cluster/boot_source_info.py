@@ -28,7 +28,7 @@ def _run(params: Params, task: TaskContext) -> Result:
     sources = boot_sources(
         session, namespace, names, params["query_registry"], params["insecure_registry"], task.warnings
     )
-    missing = [name for name in names or [] if name not in {source.name for source in sources}]
+    missing = [name for name in names or [] if name not in {source.key.name for source in sources}]
     if missing or not sources:
         task.warnings += filter(None, [unmatched(session, namespace, "boot source", missing)])
     if params["with_findings"] is not None:
@@ -47,9 +47,9 @@ MODULE = Module({**AUTH, **REQUESTS, **_SPEC}, _run)
 
 def _source_result(source: BootSource, now: datetime) -> dict[str, Any]:
     result: dict[str, Any] = {
-        "name": source.name,
-        "namespace": source.namespace,
-        "kind": source.kind,
+        "name": source.key.name,
+        "namespace": source.key.namespace,
+        "kind": source.key.kind,
         "ready": source.ready,
         "created": source.created,
         "age_days": _days(source.created, now),

@@ -26,10 +26,6 @@ from ..origin import Image
 from .registry import content_of, contents_of
 
 _CHUNK: Final = 1 << 20
-_MISSING: Final = "missing_default"
-_UNFIT: Final = "unfit_defaults"
-_OUTDATED: Final = "outdated"
-_UNCHECKED: Final = "registry_unknown"
 
 
 def image_content(session: Session, options: Options) -> Content:
@@ -80,14 +76,14 @@ def default_findings(
     objects: dict[str, Manifest] = {}
     for matcher_field, (kind, name) in source.matchers(labels).items():
         if kind not in KINDS or is_missing(lookup, kind, namespace, name):
-            yield Finding(f"{matcher_field}: there is no {kind} {name}", missing=True, rule=_MISSING)
+            yield Finding(f"{matcher_field}: there is no {kind} {name}", missing=True, rule="missing_default")
         elif live := get_readable(lookup, kind, namespace, name):
             objects[matcher_field] = live
     if len(objects) == 2:
         instancetype, preference = objects["instancetype"], objects["preference"]
         if problem := rejection_of_pair(instancetype, preference, architecture, kubevirt(session).release):
             names = f"the instancetype {name_of(instancetype)} and the preference {name_of(preference)}"
-            yield Finding(f"{names} do not go together: {problem}", rule=_UNFIT)
+            yield Finding(f"{names} do not go together: {problem}", rule="unfit_defaults")
 
 
 def boot_sources(
@@ -113,11 +109,11 @@ def boot_sources(
     sources = [
         boot_source
         for boot_source in discovery.discover(objects, unread)
-        if namespace in (None, boot_source.namespace) and (names is None or boot_source.name in names)
+        if namespace in (None, boot_source.key.namespace) and (names is None or boot_source.key.name in names)
     ]
     lookup = ClusterLookup(session)
     for boot_source in sources:
-        boot_source.findings += default_findings(session, lookup, boot_source.namespace, boot_source.labels)
+        boot_source.findings += default_findings(session, lookup, boot_source.key.namespace, boot_source.labels)
     if registry:
         _check_registries(session, sources, insecure)
     return sources
@@ -142,7 +138,7 @@ def _check_registries(session: Session, sources: list[BootSource], insecure: boo
     for boot_source, image in asked:
         content = contents[image]
         if content.problem:
-            boot_source.findings.append(Finding(content.problem, rule=_UNCHECKED))
+            boot_source.findings.append(Finding(content.problem, rule="registry_unknown"))
         elif content.digest != boot_source.origin.digest:
             text = f"{image.name} is now {content.digest}; the boot source has {boot_source.origin.digest}"
-            boot_source.findings.append(Finding(text, rule=_OUTDATED))
+            boot_source.findings.append(Finding(text, rule="outdated"))

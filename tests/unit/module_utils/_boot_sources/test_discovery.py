@@ -35,7 +35,7 @@ def data_source(name: str, kind: str, target: str, labels: Manifest | None = Non
 
 def surveyed(unread: tuple[str, ...] = (), **objects: list[Manifest]) -> dict[str, BootSource]:
     all_objects = {kind: objects.get(kind, []) for kind in discovery.SOURCE_KINDS}
-    return {f"{source.kind} {source.name}": source for source in discovery.discover(all_objects, unread)}
+    return {f"{source.key.kind} {source.key.name}": source for source in discovery.discover(all_objects, unread)}
 
 
 def codes(source: BootSource) -> list[str]:
