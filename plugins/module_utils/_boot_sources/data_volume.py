@@ -152,12 +152,14 @@ def _registry(registry: Manifest, content_type: str, field: str) -> list[Cause]:
     if content_type not in ("", "kubevirt"):
         return invalid("ContentType must be kubevirt when Source is Registry", f"{field}.contentType")
     url, stream, method = (registry.get(name) for name in ("url", "imageStream", "pullMethod"))
-    path = f"{field}.source.Registry"
+    path, problem = f"{field}.source.Registry", ""
     if (url is None) is (stream is None):
         return invalid("Source registry should have either URL or ImageStream", path)
-    problem = _registry_url(url) if url is not None else ""
-    if problem:
-        return invalid(problem, f"{path}.URL")
+    try:
+        if url is not None and scheme(url) not in _REGISTRY_SCHEMES:
+            return invalid(f"Illegal registry source URL scheme {printed(url)}", f"{path}.URL")
+    except UrlError:
+        return invalid(f"Illegal registry source URL {url}", f"{path}.URL")
     if method not in (None, *_PULL_METHODS):
         problem = f'ImportMethod {method} is neither pod, node or ""'
     elif stream == "":
@@ -165,14 +167,6 @@ def _registry(registry: Manifest, content_type: str, field: str) -> list[Cause]:
     elif stream is not None and method != "node":
         problem = "Source registry ImageStream is supported only with node pull import method"
     return invalid(problem, f"{path}.importMethod") if problem else []
-
-
-def _registry_url(url: str) -> str:
-    try:
-        supported = scheme(url) in _REGISTRY_SCHEMES
-    except UrlError:
-        return f"Illegal registry source URL {url}"
-    return "" if supported else f"Illegal registry source URL scheme {printed(url)}"
 
 
 def _imageio(imageio: Manifest, _content_type: str, field: str) -> list[Cause]:
@@ -198,14 +192,13 @@ def _clone(reference: Manifest, noun: str, path: str) -> list[Cause]:
 
 def _url(source: Manifest, kind: str, field: str) -> list[Cause]:
     url, problem = source.get("url") or "", ""
-    if not url:
-        problem = "source URL is empty"
-    else:
-        try:
-            if scheme(url, request=True) not in _URL_SCHEMES:
-                problem = f"Invalid source URL scheme: {url}"
-        except UrlError:
-            problem = f"Invalid source URL: {url}"
+    try:
+        if not url:
+            problem = "source URL is empty"
+        elif scheme(url, request=True) not in _URL_SCHEMES:
+            problem = f"Invalid source URL scheme: {url}"
+    except UrlError:
+        problem = f"Invalid source URL: {url}"
     return invalid(f"{field}.source {problem}", f"{field}.source.{kind}.url") if problem else []
 
 

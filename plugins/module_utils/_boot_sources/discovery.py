@@ -14,7 +14,7 @@ from .._resolver.api.finding import Finding
 from .._resolver.api.manifest import Manifest, condition_of, has_condition, labels_of, namespaced_name
 from .._resolver.api.matcher import MATCHER_FIELDS, VOLUME_LABELS, ObjectKey
 from .origin import Image, Origin, origin_of
-from .source import CRON, OWNER, import_status, is_ready, target_of
+from .source import CRON, OWNER, import_status, target_of
 
 Objects = Mapping[str, Sequence[Manifest]]
 
@@ -135,7 +135,7 @@ class _Discovery:
             key,
             labels,
             _created(content or manifest),
-            is_ready(manifest),
+            has_condition(manifest, "Ready"),
             target,
             origin_of(polling or volume or content, key.namespace, None if polling else manifest),
             cron,

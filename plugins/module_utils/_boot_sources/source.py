@@ -17,7 +17,6 @@ from .._resolver.api.manifest import (
     Options,
     Progress,
     condition_of,
-    has_condition,
     namespace_of,
     qualified_name,
 )
@@ -54,7 +53,13 @@ def represented_object(options: Options) -> Manifest:
     Raises FieldError for invalid options.
     """
     labeled = options["state"] == "labeled"
-    (_check_labels if labeled else _check)(options)
+    if options["state"] != "absent":
+        (_check_labels if labeled else _check_origin)(options)
+        if problem := subdomain(options["name"]):
+            raise FieldError("name", f"{options['name']!r} {problem}")
+        if not labeled:
+            _check(options)
+            _check_content(options)
     kind = options["kind"] if labeled else "DataSource"
     return {"kind": kind, "metadata": _metadata(options, options["name"], {})}
 
@@ -62,40 +67,30 @@ def represented_object(options: Options) -> Manifest:
 def _check_labels(options: Options) -> None:
     if not any(options.get(matcher_field.matcher) for matcher_field in MATCHER_FIELDS):
         raise FieldError("state", "labeled needs instancetype, preference or both")
-    option = next((name for name in (*ORIGINS, "schedule") if options.get(name) is not None), None)
-    if option:
-        raise FieldError(option, "not valid with state labeled, which makes nothing")
-    _check_name(options)
+    for option in (*ORIGINS, "schedule"):
+        if options.get(option) is not None:
+            raise FieldError(option, "not valid with state labeled, which makes nothing")
 
 
-def _check_name(options: Options) -> None:
-    problem = subdomain(options["name"])
-    if problem:
-        raise FieldError("name", f"{options['name']!r} {problem}")
+def _check_origin(options: Options) -> None:
+    if sum(bool(options.get(origin)) for origin in ORIGINS) != 1:
+        raise FieldError(" or ".join(ORIGINS), "exactly one of them is required")
 
 
 def _check(options: Options) -> None:
-    if options["state"] == "absent":
-        return
-    origins = [origin for origin in ORIGINS if options.get(origin)]
-    if len(origins) != 1:
-        raise FieldError(" or ".join(ORIGINS), "exactly one of them is required")
-    _check_name(options)
-    if options.get("schedule") is not None and not (options.get("image") or options.get("image_stream")):
+    polls = options.get("schedule") is not None
+    if polls and not (options.get("image") or options.get("image_stream")):
         raise FieldError("schedule", "only an image of a registry can be polled")
     if options.get("image_stream") and options.get("pull_method") == "pod":
         raise FieldError("pull_method", "only nodes pull the image of an ImageStream")
     for text in options.get("consumers") or ():
         parse_consumer(text)
     over = len(options["name"]) - _LONGEST_CRON
-    if options.get("schedule") is not None and over > 0:
-        characters = "1 character" if over == 1 else f"{over} characters"
-        raise FieldError(
-            "name", f"with schedule it has at most {_LONGEST_CRON} characters, for CDI's CronJob; drop {characters}"
-        )
+    if polls and over > 0:
+        most = f"with schedule it has at most {_LONGEST_CRON} characters, for CDI's CronJob"
+        raise FieldError("name", f"{most}; drop {over} character{'s' if over > 1 else ''}")
     if options["keep"] < 1:
         raise FieldError("keep", "1 is the least: the volume that is in use")
-    _check_content(options)
 
 
 def _check_content(options: Options) -> None:
@@ -131,14 +126,14 @@ def defaults(options: Options, environment: Iterable[str]) -> dict[str, str]:
     result = {}
     for matcher_field in MATCHER_FIELDS:
         matcher = options.get(matcher_field.matcher) or {}
-        name = matcher.get("name") or image_labels.get(matcher_field.volume_label) or ""
-        kind = matcher.get("kind") if matcher.get("name") else image_labels.get(matcher_field.volume_kind_label)
-        if name:
-            result[matcher_field.volume_label] = name
-            result[matcher_field.volume_kind_label] = kind or matcher_field.cluster_kind
+        if not matcher.get("name"):
+            given = (image_labels.get(label) for label in (matcher_field.volume_label, matcher_field.volume_kind_label))
+            matcher = dict(zip(("name", "kind"), given))
+        if matcher["name"]:
+            result[matcher_field.volume_label] = matcher["name"]
+            result[matcher_field.volume_kind_label] = matcher.get("kind") or matcher_field.cluster_kind
     for label, value in result.items():
-        problem = label_value(value)
-        if problem:
+        if problem := label_value(value):
             raise FieldError(label.removeprefix(LABEL_PREFIX), f"{value!r} {problem}")
     return result
 
@@ -281,11 +276,6 @@ def import_failure(live: Manifest) -> str:
     phase, running = (live.get("status") or {}).get("phase"), condition_of(live, "Running")
     stopped = running.get("status") == "False" and running.get("reason") in _STOPPED
     return str(running.get("message") or running.get("reason") or phase) if stopped or phase == "Failed" else ""
-
-
-def is_ready(live: Manifest) -> bool:
-    """Whether CDI reports a DataSource as ready."""
-    return has_condition(live, "Ready")
 
 
 def target_of(live: Manifest) -> ObjectKey | None:

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from .._resolver.api.finding import WARNING, Finding
-from .._resolver.api.manifest import Manifest, condition_of, namespace_of
+from .._resolver.api.manifest import Manifest, condition_of, has_condition, namespace_of
 from .._resolver.kubevirt.find.lookup import Lookup, get_readable, is_missing
 from .._resolver.preflight.references import Source, new_sources, references
 from .disk_sizes import unshrinkable
-from .source import CloneRight, import_failure, is_ready, target_of
+from .source import CloneRight, import_failure, target_of
 
 _SOURCE: Final = "DataSource"
 _SNAPSHOT: Final = "VolumeSnapshot"
@@ -82,7 +82,7 @@ def _source_object(source: Source, objects: Lookup) -> tuple[Source | None, Find
         if seen and is_missing(objects, *target):
             text = f"the DataSource {_label(source)} refers to the {following.kind} {_label(following)}"
             return None, Finding(f"{text}, which does not exist{_condition(manifest)}", WARNING, missing=True)
-        if following.kind != _SOURCE and seen and not is_ready(manifest):
+        if following.kind != _SOURCE and seen and not has_condition(manifest, "Ready"):
             return following, Finding(f"the DataSource {_label(source)} is not ready{_condition(manifest)}", WARNING)
         source = following
     return None, Finding(f"the DataSource {_label(source)} is one of a long chain; name its claim", WARNING)

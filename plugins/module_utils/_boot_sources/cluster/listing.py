@@ -14,7 +14,6 @@ from ..._cluster.reads.snapshot import list_if_permitted
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, Options, name_of
-from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.choose.fitting import rejection_of_pair
 from ..._resolver.kubevirt.find.lookup import get_readable, is_missing
 from ..._resolver.preflight.object_keys import ObjectToRead
@@ -105,27 +104,22 @@ def boot_sources(
         warning_count = len(warnings)
         objects[kind] = list(list_if_permitted(session, KINDS[kind], warnings, namespace) or ())
         unread += [kind] if len(warnings) > warning_count else []
-    _add_targets(session, objects, discovery.external_targets(objects, namespace))
+    lookup = ClusterLookup(session)
+    targets = discovery.external_targets(objects, namespace)
+    lookup.gather(ObjectToRead(key, key.namespace) for key in targets)
+    for key in targets:
+        if live := get_readable(lookup, *key):
+            objects[key.kind].append(live)
     sources = [
         boot_source
         for boot_source in discovery.discover(objects, unread)
         if namespace in (None, boot_source.key.namespace) and (names is None or boot_source.key.name in names)
     ]
-    lookup = ClusterLookup(session)
     for boot_source in sources:
         boot_source.findings += default_findings(session, lookup, boot_source.key.namespace, boot_source.labels)
     if registry:
         _check_registries(session, sources, insecure)
     return sources
-
-
-def _add_targets(session: Session, objects: dict[str, list[Manifest]], keys: list[ObjectKey]) -> None:
-    lookup = ClusterLookup(session)
-    lookup.gather(ObjectToRead(key, key.namespace) for key in keys)
-    for key in keys:
-        live = get_readable(lookup, *key)
-        if live is not None:
-            objects[key.kind].append(live)
 
 
 def _check_registries(session: Session, sources: list[BootSource], insecure: bool) -> None:

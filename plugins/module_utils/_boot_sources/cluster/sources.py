@@ -17,7 +17,7 @@ from ..._cluster.reads.watch import wait_in_namespaces
 from ..._cluster.writes.engine import NO_DRY_RUN, WriteSettings, run_dry, send
 from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.manifest import Manifest, Progress, name_of, namespaced_name
+from ..._resolver.api.manifest import Manifest, Progress, has_condition, name_of, namespaced_name
 from ..._resolver.api.write import create
 from ..._resolver.declare import plan
 from ..._resolver.kubevirt.find.lookup import get_readable
@@ -52,7 +52,7 @@ def described(outcome: DeclareOutcome) -> dict[str, Any]:
     if live.get("kind") not in (None, _DATA_SOURCE):
         return labels
     target = (live.get("spec") or {}).get("source") or {}
-    return {"source": target, "ready": source.is_ready(live), **labels}
+    return {"source": target, "ready": has_condition(live, "Ready"), **labels}
 
 
 def declare_sources(
@@ -188,7 +188,7 @@ def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifes
 
 def _await_cron(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
     def probe(live: Manifest | None) -> Progress:
-        return Progress(live is not None and source.is_ready(live), pending="CDI to import the image")
+        return Progress(live is not None and has_condition(live, "Ready"), pending="CDI to import the image")
 
     by_name = {boot_source.name: boot_source for boot_source in boot_sources}
     probes = dict.fromkeys(by_name, probe)

@@ -14,7 +14,7 @@ from ..._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, Declare
 from ..._resolver.api.errors import Panic
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.manifest import Manifest, Options, Progress
+from ..._resolver.api.manifest import Manifest, Options, Progress, has_condition
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
@@ -161,7 +161,7 @@ class DataSourceHandler(KindHandler):
     def probe(self, live: Manifest | None, before: Manifest | None) -> Progress:
         if live is None:
             return Progress(failed="the DataSource was deleted while the task waited for it")
-        return Progress(source.is_ready(live), pending="CDI to find what the DataSource refers to")
+        return Progress(has_condition(live, "Ready"), pending="CDI to find what the DataSource refers to")
 
 
 class LabelHandler(KindHandler):

@@ -203,11 +203,6 @@ def test_import_status_of_a_volume(live: dict[str, Any], expected: Progress) -> 
     assert source.import_status(live) == expected
 
 
-def test_data_source_is_ready_by_its_condition() -> None:
-    assert source.is_ready({"status": {"conditions": [{"type": "Ready", "status": "True"}]}})
-    assert not source.is_ready({})
-
-
 def volume(name: str, created: str) -> dict[str, Any]:
     return {"metadata": {"name": name, "namespace": "golden", "creationTimestamp": created}}
 
