@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from .._resolver.api.finding import WARNING, Finding
-from .._resolver.api.manifest import Manifest, condition_of, has_condition, namespace_of
+from .._resolver.api.manifest import Manifest, condition_of, namespace_of
 from .._resolver.kubevirt.find.lookup import Lookup, get_readable, is_missing
 from .._resolver.preflight.references import Source, new_sources, references
 from .disk_sizes import unshrinkable
@@ -29,7 +29,7 @@ def boot_source_findings(vm: Manifest, live: Manifest | None, objects: Lookup) -
         if get_readable(objects, source.kind, source.namespace, source.name) is not None:
             _content, reason = _source_object(source, objects)
             if reason is not None:
-                yield reason._replace(field=source.path)
+                yield reason
     for reference in references(vm, live):
         for kind in reference.kinds:
             manifest = get_readable(objects, kind, reference.namespace, reference.name)
@@ -64,41 +64,27 @@ def _right(vm: Manifest, source: Source) -> CloneRight:
 
 def _source_object(source: Source, objects: Lookup) -> tuple[Source | None, Finding | None]:
     """The claim or snapshot behind a source, and why it cannot give a disk. None for what is not known."""
+    label = ""
     for _step in range(_DEPTH):
+        label = f"the {source.kind} {source.namespace}/{source.name}"
         manifest = get_readable(objects, source.kind, source.namespace, source.name)
         if source.kind != _SOURCE:
             problem = _problem(source.kind, manifest) if manifest is not None else ""
-            return source, Finding(f"the {source.kind} {_label(source)} {problem}", WARNING) if problem else None
-        if manifest is None:
-            return None, None
+            return source, Finding(f"{label} {problem}", WARNING, source.path) if problem else None
         # A manifest that no CDI has seen says nothing of the image.
-        seen = bool(condition_of(manifest, "Ready"))
-        target = target_of(manifest)
-        if target is None and not seen:
-            return None, None
+        ready, target = condition_of(manifest or {}, "Ready"), target_of(manifest or {})
+        is_ready = ready.get("status") == "True"
+        words = [str(ready[key]) for key in ("reason", "message") if ready.get(key)]
+        why = f" ({': '.join(words)})" if words and not is_ready else ""
         if target is None:
-            return None, Finding(f"the DataSource {_label(source)} has no image yet{_condition(manifest)}", WARNING)
-        following = Source(source.path, *target)
-        if seen and is_missing(objects, *target):
-            text = f"the DataSource {_label(source)} refers to the {following.kind} {_label(following)}"
-            return None, Finding(f"{text}, which does not exist{_condition(manifest)}", WARNING, missing=True)
-        if following.kind != _SOURCE and seen and not has_condition(manifest, "Ready"):
-            return following, Finding(f"the DataSource {_label(source)} is not ready{_condition(manifest)}", WARNING)
-        source = following
-    return None, Finding(f"the DataSource {_label(source)} is one of a long chain; name its claim", WARNING)
-
-
-def _label(source: Source) -> str:
-    return f"{source.namespace}/{source.name}"
-
-
-def _condition(manifest: Manifest) -> str:
-    """The reason why a DataSource is not ready, in CDI's words; "" for a ready one."""
-    ready = condition_of(manifest, "Ready")
-    if ready.get("status") == "True":
-        return ""
-    words = [str(ready[key]) for key in ("reason", "message") if ready.get(key)]
-    return f" ({': '.join(words)})" if words else ""
+            return None, Finding(f"{label} has no image yet{why}", WARNING, source.path) if ready else None
+        if ready and is_missing(objects, *target):
+            text = f"{label} refers to the {target.kind} {target.label}, which does not exist{why}"
+            return None, Finding(text, WARNING, source.path, missing=True)
+        source = Source(source.path, *target)
+        if source.kind != _SOURCE and ready and not is_ready:
+            return source, Finding(f"{label} is not ready{why}", WARNING, source.path)
+    return None, Finding(f"{label} is one of a long chain; name its claim", WARNING, source.path)
 
 
 def _problem(kind: str, manifest: Manifest) -> str:

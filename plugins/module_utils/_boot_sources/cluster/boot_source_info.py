@@ -1,4 +1,4 @@
-"""The module boot_source_info: options, results, the message."""
+"""The module boot_source_info: its options, what it reads, and its results."""
 
 from __future__ import annotations
 
@@ -9,10 +9,18 @@ from ..._cluster.client.session import Session
 from ..._cluster.modules.module import Module, Params, Result, TaskContext
 from ..._cluster.modules.options import AUTH, REQUESTS
 from ..._cluster.modules.results import counted_noun
-from ..._cluster.reads.snapshot import unmatched
+from ..._cluster.reads.lookup import ClusterLookup
+from ..._cluster.reads.snapshot import list_if_permitted, unmatched
+from ..._resolver.api.finding import Finding
+from ..._resolver.api.kinds import KINDS
+from ..._resolver.api.manifest import Manifest
+from ..._resolver.kubevirt.find.lookup import get_readable
+from ..._resolver.preflight.object_keys import ObjectToRead
+from .. import discovery
 from ..discovery import BootSource
 from ..source import matchers
-from .listing import boot_sources
+from .contents import default_findings
+from .registry import contents_of
 
 _SPEC: dict[str, dict[str, Any]] = {
     "namespace": {"type": "str"},
@@ -25,9 +33,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 
 def _run(params: Params, task: TaskContext) -> Result:
     namespace, names, session = params["namespace"], params["names"], Session(params)
-    sources = boot_sources(
-        session, namespace, names, params["query_registry"], params["insecure_registry"], task.warnings
-    )
+    sources = _boot_sources(session, params, task.warnings)
     missing = [name for name in names or [] if name not in {source.key.name for source in sources}]
     if missing or not sources:
         task.warnings += filter(None, [unmatched(session, namespace, "boot source", missing)])
@@ -40,6 +46,49 @@ def _run(params: Params, task: TaskContext) -> Result:
         "msg": f"{counted_noun(len(sources), 'boot sources')}, {faulty} with findings",
         "boot_sources": [_source_result(source, now) for source in sources],
     }
+
+
+def _boot_sources(session: Session, params: Params, warnings: list[str]) -> list[BootSource]:
+    """Boot sources with all findings, by one LIST for each kind. A kind that the user may not read adds a warning."""
+    namespace, names = params["namespace"], params["names"]
+    objects: dict[str, list[Manifest]] = {}
+    unread = []
+    for kind in discovery.SOURCE_KINDS:
+        warning_count = len(warnings)
+        objects[kind] = list(list_if_permitted(session, KINDS[kind], warnings, namespace) or ())
+        unread += [kind] if len(warnings) > warning_count else []
+    lookup = ClusterLookup(session)
+    targets = discovery.external_targets(objects, namespace)
+    lookup.gather(ObjectToRead(key, key.namespace) for key in targets)
+    for key in targets:
+        if live := get_readable(lookup, *key):
+            objects[key.kind].append(live)
+    sources = [
+        source
+        for source in discovery.discover(objects, unread)
+        if namespace in (None, source.key.namespace) and (names is None or source.key.name in names)
+    ]
+    for source in sources:
+        source.findings += default_findings(session, lookup, source.key.namespace, source.labels)
+    if params["query_registry"]:
+        _check_registries(session, sources, params["insecure_registry"])
+    return sources
+
+
+def _check_registries(session: Session, sources: list[BootSource], insecure: bool) -> None:
+    asked = [
+        (source, image._replace(insecure=insecure))
+        for source in sources
+        if (image := source.image_to_check) is not None
+    ]
+    contents = contents_of(session, (image for _source, image in asked))
+    for source, image in asked:
+        content = contents[image]
+        if content.problem:
+            source.findings.append(Finding(content.problem, rule="registry_unknown"))
+        elif content.digest != source.origin.digest:
+            text = f"{image.name} is now {content.digest}; the boot source has {source.origin.digest}"
+            source.findings.append(Finding(text, rule="outdated"))
 
 
 MODULE = Module({**AUTH, **REQUESTS, **_SPEC}, _run)

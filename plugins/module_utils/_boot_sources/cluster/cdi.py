@@ -29,10 +29,10 @@ class Cdi:
         self._session = session
 
     @cached_property
-    def config(self) -> Manifest | None:
+    def config(self) -> Manifest:
         """The spec of the CDIConfig."""
-        config = value_or_default(lambda: self._session.get(CDI_CONFIG, None, "config"), None)
-        return None if config is None else config.get("spec") or {}
+        config = value_or_default(lambda: self._session.get(CDI_CONFIG, None, "config"), None) or {}
+        return config.get("spec") or {}
 
     @cached_property
     def release(self) -> Version | None:
@@ -51,7 +51,7 @@ class Cdi:
     @cached_property
     def insecure_registries(self) -> frozenset[str]:
         """The registries, as HOST:PORT, for which CDI takes any certificate, and plain HTTP."""
-        return frozenset(map(str, (self.config or {}).get("insecureRegistries") or ()))
+        return frozenset(map(str, self.config.get("insecureRegistries") or ()))
 
     @cached_property
     def classes(self) -> dict[str, Manifest] | None:

@@ -19,7 +19,7 @@ from ..upload import UploadFailed
 from . import upload_proxy
 from .cdi import cdi
 from .clone_rights import may_clone
-from .listing import default_findings, file_content, image_content
+from .contents import default_findings, file_content, image_content
 from .registry import CONFIG_MAP, SECRET
 from .state import LABELED, BootSourceState, has_content
 from .upload import proxy_connections, proxy_url
@@ -115,7 +115,7 @@ class _Checks:
         if name and name not in classes:
             # CDI waits for the class and does not report it in the status of the volume.
             yield Finding(f"storage_class: there is no StorageClass {name}", missing=True)
-        gates = (self._cdi.config or {}).get("featureGates")
+        gates = self._cdi.config.get("featureGates")
         problem = preflight.binding_problem(boot_source.options, classes.get(name), gates)
         if problem and not boot_source.polls and not self._is_filled(boot_source):
             yield Finding(problem)

@@ -1,4 +1,4 @@
-"""Boot sources: what their images and files contain, and how they stand to registries and to the cluster."""
+"""What images and files of boot sources contain, and whether the cluster has the defaults in them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,16 @@ from typing import Final
 from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.lookup import ClusterLookup
-from ..._cluster.reads.snapshot import list_if_permitted
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, Options, name_of
 from ..._resolver.choose.fitting import rejection_of_pair
 from ..._resolver.kubevirt.find.lookup import get_readable, is_missing
-from ..._resolver.preflight.object_keys import ObjectToRead
-from .. import discovery, source
+from .. import source
 from ..cdi_parsers import parse_checksum
-from ..discovery import BootSource
 from ..image import Content, reference
 from ..origin import Image
-from .registry import content_of, contents_of
+from .registry import content_of
 
 _CHUNK: Final = 1 << 20
 
@@ -83,56 +80,3 @@ def default_findings(
         if problem := rejection_of_pair(instancetype, preference, architecture, kubevirt(session).release):
             names = f"the instancetype {name_of(instancetype)} and the preference {name_of(preference)}"
             yield Finding(f"{names} do not go together: {problem}", rule="unfit_defaults")
-
-
-def boot_sources(
-    session: Session,
-    namespace: str | None,
-    names: list[str] | None,
-    registry: bool,
-    insecure: bool,
-    warnings: list[str],
-) -> list[BootSource]:
-    """Boot sources with all findings. A kind that the user may not read adds a warning.
-
-    namespace, names: None for all. registry: ask registries. insecure: see Image.
-    One LIST for each kind, however many boot sources there are. Raises RequestFailed.
-    """
-    objects: dict[str, list[Manifest]] = {}
-    unread = []
-    for kind in discovery.SOURCE_KINDS:
-        warning_count = len(warnings)
-        objects[kind] = list(list_if_permitted(session, KINDS[kind], warnings, namespace) or ())
-        unread += [kind] if len(warnings) > warning_count else []
-    lookup = ClusterLookup(session)
-    targets = discovery.external_targets(objects, namespace)
-    lookup.gather(ObjectToRead(key, key.namespace) for key in targets)
-    for key in targets:
-        if live := get_readable(lookup, *key):
-            objects[key.kind].append(live)
-    sources = [
-        boot_source
-        for boot_source in discovery.discover(objects, unread)
-        if namespace in (None, boot_source.key.namespace) and (names is None or boot_source.key.name in names)
-    ]
-    for boot_source in sources:
-        boot_source.findings += default_findings(session, lookup, boot_source.key.namespace, boot_source.labels)
-    if registry:
-        _check_registries(session, sources, insecure)
-    return sources
-
-
-def _check_registries(session: Session, sources: list[BootSource], insecure: bool) -> None:
-    asked = [
-        (boot_source, image._replace(insecure=insecure))
-        for boot_source in sources
-        if (image := boot_source.image_to_check) is not None
-    ]
-    contents = contents_of(session, (image for _boot_source, image in asked))
-    for boot_source, image in asked:
-        content = contents[image]
-        if content.problem:
-            boot_source.findings.append(Finding(content.problem, rule="registry_unknown"))
-        elif content.digest != boot_source.origin.digest:
-            text = f"{image.name} is now {content.digest}; the boot source has {boot_source.origin.digest}"
-            boot_source.findings.append(Finding(text, rule="outdated"))
