@@ -14,10 +14,6 @@ from typing import Final, NamedTuple
 from .image import labels
 
 _INSTRUCTION: Final = re.compile(r"\s*([A-Za-z]+)\s+(.*)", re.DOTALL)
-_ENVIRONMENT: Final = "ENV"
-_LABELS: Final = "LABEL"
-_STAGE: Final = "FROM"
-_REFERENCE: Final = "$"
 
 
 class ImageLabel(NamedTuple):
@@ -37,7 +33,7 @@ def image_labels(text: str) -> list[ImageLabel]:
     """The labels in the text of a Containerfile, in order."""
     found = []
     for first, instruction, lines in _image_instructions(text):
-        if instruction not in (_ENVIRONMENT, _LABELS):
+        if instruction not in ("ENV", "LABEL"):
             continue
         pairs = [(number, word) for number, line in enumerate(lines, first) for word in _split_words(line)]
         if pairs and "=" not in pairs[0][1]:
@@ -45,8 +41,8 @@ def image_labels(text: str) -> list[ImageLabel]:
             pairs = [(pairs[0][0], f"{pairs[0][1]}={' '.join(word for _number, word in pairs[1:])}")]
         for number, pair in pairs:
             name, equals, value = pair.partition("=")
-            known = None if _REFERENCE in value else value
-            if equals and instruction == _ENVIRONMENT:
+            known = None if "$" in value else value
+            if equals and instruction == "ENV":
                 found += [ImageLabel(number, name, label, known) for label in labels([pair])]
             elif equals:
                 found.append(ImageLabel(number, "", name, known))
@@ -66,7 +62,7 @@ def _image_instructions(text: str) -> list[_Instruction]:
         if match is None:
             continue
         name, lines = match[1].upper(), [match[2], *lines[1:]]
-        if name != _STAGE:
+        if name != "FROM":
             current.append((first, name, lines))
             continue
         words = [word for line in lines for word in line.split() if not word.startswith("--")]

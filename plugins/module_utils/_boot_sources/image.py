@@ -8,7 +8,6 @@ label value makes the import fail.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import re
 from collections.abc import Iterable
@@ -118,10 +117,7 @@ def credentials(secret: Manifest, registry: str) -> tuple[str, str] | None:
 
 
 def _decoded(text: str) -> str:
-    try:
-        return base64.b64decode(text, validate=True).decode()
-    except binascii.Error as error:
-        raise ValueError(str(error)) from error
+    return base64.b64decode(text, validate=True).decode()
 
 
 def is_index(document: Manifest) -> bool:

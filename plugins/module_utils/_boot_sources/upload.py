@@ -24,8 +24,6 @@ _PRIME: Final = f"{_CDI}/storage.populator.pvcPrime"
 _DELETED_WHEN_DONE: Final = f"{_CDI}/storage.deleteAfterCompletion"
 _APPLY_PROFILE: Final = f"{_CDI}/applyStorageProfile"
 _UNBOUND: Final = ("WaitForFirstConsumer", "PendingPopulation")
-_ASYNC: Final = "/v1beta1/upload-async"
-_SYNC: Final = "/v1beta1/upload"
 # An event with this text is about a conflict, after which CDI retries.
 _OUTDATED: Final = "the object has been modified; please apply your changes to the latest version and try again"
 _TRUE: Final = ("1", "t", "T", "true", "TRUE", "True")
@@ -157,7 +155,7 @@ def proxy_address(url: str) -> str:
 
 def proxy_paths(url: str) -> tuple[str, str]:
     """The upload URLs: one responds when all data have arrived, the other when they are processed."""
-    return _joined_url(url, _ASYNC), _joined_url(url, _SYNC)
+    return _joined_url(url, "/v1beta1/upload-async"), _joined_url(url, "/v1beta1/upload")
 
 
 def _joined_url(url: str, path: str) -> str:

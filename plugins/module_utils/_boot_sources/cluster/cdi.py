@@ -11,8 +11,7 @@ from ..._cluster.client.session import Session
 from ..._cluster.reads.snapshot import STORAGE_CLASS, default_class
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.manifest import Manifest
-
-Version = tuple[int, int, int]
+from ..preflight import Version
 
 CDI_CONFIG: Final = Kind("CDIConfig", "cdi.kubevirt.io", "v1beta1", "cdiconfigs", False)
 _CDI: Final = Kind("CDI", "cdi.kubevirt.io", "v1beta1", "cdis", False)

@@ -17,7 +17,7 @@ from ..._cluster.reads.watch import wait_in_namespaces
 from ..._cluster.writes.engine import NO_DRY_RUN, WriteSettings, run_dry, send
 from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.manifest import Manifest, Progress, has_condition, name_of, namespaced_name
+from ..._resolver.api.manifest import Manifest, Progress, has_condition, labels_of, name_of, namespaced_name
 from ..._resolver.api.write import create
 from ..._resolver.declare import plan
 from ..._resolver.kubevirt.find.lookup import get_readable
@@ -48,7 +48,7 @@ _CLAIM: Final = "PersistentVolumeClaim"
 def described(outcome: DeclareOutcome) -> dict[str, Any]:
     """Facts for the result: the DataSource of a boot source as last read, or the labelled object."""
     live = outcome.live or {}
-    labels = {"labels": live["metadata"].get("labels") or {}}
+    labels = {"labels": labels_of(live)}
     if live.get("kind") not in (None, _DATA_SOURCE):
         return labels
     target = (live.get("spec") or {}).get("source") or {}
@@ -141,8 +141,16 @@ def _poll(session: Session, boot_sources: list[BootSourceState], settings: Write
             unchanged.append((boot_source, manifest))
     declare_objects(session, ImportHandler(), unchanged, replace(settings, wait=False))
     _replace(session, changed, settings)
-    if settings.wait and not settings.check_mode:
-        _await_cron(session, not_failed(boot_sources), settings)
+    if not settings.wait or settings.check_mode:
+        return
+
+    def probe(live: Manifest | None) -> Progress:
+        return Progress(live is not None and has_condition(live, "Ready"), pending="CDI to import the image")
+
+    by_name = {boot_source.name: boot_source for boot_source in not_failed(boot_sources)}
+    probes = dict.fromkeys(by_name, probe)
+    for name, waited in wait_in_namespaces(session, KINDS[_DATA_SOURCE], probes, settings.wait_timeout).items():
+        by_name[name].outcome.live, by_name[name].outcome.failed = waited
 
 
 def _replace(session: Session, pairs: list[Pair], settings: WriteSettings) -> None:
@@ -184,16 +192,6 @@ def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifes
         run_dry(boot_source.outcome, dry_run)
         problem = boot_source.outcome.failed or ""
     boot_source.outcome.failed = f"{problem}; the DataImportCron stays as it was" if problem else None
-
-
-def _await_cron(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
-    def probe(live: Manifest | None) -> Progress:
-        return Progress(live is not None and has_condition(live, "Ready"), pending="CDI to import the image")
-
-    by_name = {boot_source.name: boot_source for boot_source in boot_sources}
-    probes = dict.fromkeys(by_name, probe)
-    for name, waited in wait_in_namespaces(session, KINDS[_DATA_SOURCE], probes, settings.wait_timeout).items():
-        by_name[name].outcome.live, by_name[name].outcome.failed = waited
 
 
 def _declare_data_sources(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
@@ -245,18 +243,14 @@ def _owned(session: Session, boot_source: BootSourceState) -> list[Manifest]:
 
 
 def _delete(session: Session, pairs: list[Pair], settings: WriteSettings) -> None:
-    if not pairs:
-        return
     try:
-        clones = source.clones_by_claim(session.list(KINDS[_VOLUME]))
+        clones = source.clones_by_claim(session.list(KINDS[_VOLUME]) if pairs else ())
     except RequestFailed as error:
         for boot_source, _volume in pairs:
             boot_source.outcome.warnings.append(f"old volumes stay, since it is not known who clones them: {error}")
         return
-    due = []
     for boot_source, volume in pairs:
         if clone := clones.get(namespaced_name(volume)):
             boot_source.outcome.warnings.append(f"the volume {name_of(volume)} stays, since {clone} is cloned from it")
-        else:
-            due.append((boot_source, volume))
+    due = [pair for pair in pairs if namespaced_name(pair[1]) not in clones]
     declare_objects(session, KindHandler(), due, settings, "absent")

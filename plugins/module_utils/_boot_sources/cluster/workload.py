@@ -13,7 +13,7 @@ from ..._cluster.reads.snapshot import list_if_permitted
 from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMTask
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.manifest import Manifest, Options
+from ..._resolver.api.manifest import Manifest, Options, name_of
 from ..._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField
 from ..._resolver.choose.fitting import Rejected
 from ..._resolver.choose.stored_choice import StoredChoice, stored_choice
@@ -35,27 +35,20 @@ class Workloads:
     def completed(self, outcome: DeclareOutcome) -> None:
         """Gives the declared VM what is chosen for its workload. Raises Rejected, FieldError and RequestFailed."""
         options = outcome.declared.options
-        size = size_option(options)
+        size, stored = size_option(options), stored_choice(outcome.live) if outcome.live is not None else None
         if outcome.live is None:
             choice = chosen = self._choice(outcome)
+        elif stored is None:
+            problem = "workload: the VM exists, and was not declared with a workload"
+            raise Rejected(f"{problem}; set boot, instancetype and preference")
+        elif stored.workload != options["workload"]:
+            problem = f"workload: the VM was created for {stored.workload}, and keeps its disk"
+            raise Rejected(f"{problem}; declare a VM of another name")
+        elif not size or size == stored.size:
+            choice, size = stored.choice, stored.size
+            chosen = {**choice, "reasons": ["the VM keeps what was chosen for it", *choice["reasons"]]}
         else:
-            stored = stored_choice(outcome.live)
-            if stored is None:
-                raise Rejected(
-                    "workload: the VM exists, and was not declared with a workload; set boot, instancetype and"
-                    " preference"
-                )
-            if stored.workload != options["workload"]:
-                raise Rejected(
-                    f"workload: the VM was created for {stored.workload}, and keeps its disk; declare a VM of another"
-                    " name"
-                )
-            if not size or size == stored.size:
-                kept = "the VM keeps what was chosen for it"
-                choice, size = stored.choice, stored.size
-                chosen = {**choice, "reasons": [kept, *choice["reasons"]]}
-            else:
-                choice = chosen = self._resized(outcome, stored)
+            choice = chosen = self._resized(outcome, stored)
         options = apply_choice(options, choice, size)
         outcome.declared = replace(outcome.declared, options=options, manifest=vm_from_options(options))
         outcome.facts["choice"] = chosen
@@ -73,20 +66,19 @@ class Workloads:
         return self._choices[key]
 
     def _resized(self, outcome: DeclareOutcome, stored: StoredChoice) -> Options:
-        namespace, preference = outcome.declared.key.namespace, stored.choice[PREFERENCE.matcher]
-        options = outcome.declared.options
+        namespace, options = outcome.declared.key.namespace, outcome.declared.options
+        preference = stored.choice["preference"]
         preferences = [
             manifest
             for manifest in self._list(PREFERENCE, namespace)
-            if (manifest["kind"], manifest["metadata"]["name"]) == (preference.get("kind"), preference["name"])
+            if {"name": name_of(manifest), "kind": manifest["kind"]} == preference
         ]
+        available = AvailableObjects(preferences, self._list(INSTANCETYPE, namespace))
         request = request_of(options)._replace(workload=preference["name"])
-        choice = self._smallest_runnable(
-            options, request, AvailableObjects(preferences, self._list(INSTANCETYPE, namespace))
-        )
+        choice = self._smallest_runnable(options, request, available)
         reasons = ["the VM keeps its boot source and its preference", choice["reasons"][-1]]
-        stored_options = {name: stored.choice[name] for name in ("boot", PREFERENCE.matcher) if name in stored.choice}
-        return {**choice, **stored_options, "reasons": reasons}
+        kept: Options = {name: stored.choice[name] for name in ("boot", "preference") if name in stored.choice}
+        return {**choice, **kept, "reasons": reasons}
 
     def _smallest_runnable(self, options: Options, request: WorkloadRequest, available: AvailableObjects) -> Options:
         """The smallest choice that the quotas and nodes let run, as far as the task asks for it.
