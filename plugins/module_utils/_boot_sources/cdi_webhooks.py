@@ -74,10 +74,8 @@ def _cron_problems(spec: Manifest, zones: Container[str] | None) -> list[Cause]:
         template.get(field) for field in ("contentType", "checkpoints", "finalCheckpoint")
     ):
         return invalid("Unsettable fields: SourceRef, ContentType, Checkpoints, FinalCheckpoint", "spec.Template")
-    return data_volume.problems(template, "Template") or _cron_field_problems(spec, zones)
-
-
-def _cron_field_problems(spec: Manifest, zones: Container[str] | None) -> list[Cause]:
+    if causes := data_volume.problems(template, "Template"):
+        return causes
     if spec.get("schedule") and not is_schedule(spec["schedule"], zones):
         return invalid("Illegal cron schedule", "spec.Schedule")
     if (spec.get("importsToKeep") or 0) < 0:

@@ -61,7 +61,7 @@ def represented_object(options: Options) -> Manifest:
             _check(options)
             _check_content(options)
     kind = options["kind"] if labeled else "DataSource"
-    return {"kind": kind, "metadata": _metadata(options, options["name"], {})}
+    return {"kind": kind, "metadata": {"name": options["name"], "namespace": options["namespace"]}}
 
 
 def _check_labels(options: Options) -> None:
@@ -142,12 +142,9 @@ def matchers(labels: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """Kind and name by field, from labels. Without the label for the kind, the name means the cluster-wide kind."""
     result = {}
     for matcher_field in MATCHER_FIELDS:
-        if labels.get(matcher_field.volume_label):
-            kind = labels.get(matcher_field.volume_kind_label, "")
-            result[matcher_field.matcher] = (
-                matcher_field.kind_of({"kind": kind}) or kind,
-                labels[matcher_field.volume_label],
-            )
+        kind = labels.get(matcher_field.volume_kind_label, "")
+        if name := labels.get(matcher_field.volume_label):
+            result[matcher_field.matcher] = (matcher_field.kind_of({"kind": kind}) or kind, name)
     return result
 
 
@@ -163,15 +160,13 @@ def volume_name(options: Options, digest: str) -> str:
 
 def volume(options: Options, digest: str, labels: Mapping[str, str]) -> Manifest:
     """The DataVolume that imports an image or a URL, once, or that takes a file."""
-    metadata = _metadata(options, volume_name(options, digest), {**labels, OWNER: options["name"]})
     spec: Manifest = {"source": _source(options, digest), "storage": _storage(options)}
     annotations = {_BIND: ""} if options.get("force_bind") else {}
     if options.get("upload"):
         spec["contentType"] = "archive" if options["upload"]["archive"] else "kubevirt"
         annotations.update({DIGEST: digest} if digest else {})
-    if annotations:
-        metadata["annotations"] = annotations
-    return {"apiVersion": _CDI, "kind": "DataVolume", "metadata": metadata, "spec": spec}
+    name, owned = volume_name(options, digest), {**labels, OWNER: options["name"]}
+    return _object("DataVolume", options, name, spec, labels=owned, annotations=annotations)
 
 
 def _source(options: Options, digest: str) -> Manifest:
@@ -198,8 +193,7 @@ def cron(options: Options, labels: Mapping[str, str]) -> Manifest:
         "retentionPolicy": "All",
         "template": {"spec": {"source": {"registry": _registry(options, name)}, "storage": _storage(options)}},
     }
-    metadata = _metadata(options, options["name"], labels)
-    return {"apiVersion": _CDI, "kind": "DataImportCron", "metadata": metadata, "spec": spec}
+    return _object("DataImportCron", options, options["name"], spec, labels=labels)
 
 
 def content_key(options: Options, claim: str) -> ObjectKey:
@@ -213,16 +207,13 @@ def data_source(options: Options, claim: str, labels: Mapping[str, str]) -> Mani
     """The DataSource with its content as target. claim: see `content_key`."""
     _kind, namespace, name = content_key(options, claim)
     source = {"snapshot" if options.get("snapshot") else "pvc": {"name": name, "namespace": namespace}}
-    metadata = _metadata(options, options["name"], labels)
-    if options.get("image"):
-        metadata["annotations"] = {IMAGE: options["image"].removeprefix("docker://")}
-    return {"apiVersion": _CDI, "kind": "DataSource", "metadata": metadata, "spec": {"source": source}}
+    annotations = {IMAGE: options["image"].removeprefix("docker://")} if options.get("image") else {}
+    spec = {"source": source}
+    return _object("DataSource", options, options["name"], spec, labels=labels, annotations=annotations)
 
 
 def _registry(options: Options, name: str = "") -> Manifest:
-    """The registry source. name: the name of the image; "" for the image of the ImageStream, which only
-    nodes can pull.
-    """
+    """The registry source. name: of the image; "" for the image of the ImageStream, which only nodes can pull."""
     architecture = options.get("architecture")
     return _without_empty(
         {
@@ -248,9 +239,10 @@ def _storage(options: Options) -> Manifest:
     )
 
 
-def _metadata(options: Options, name: str, labels: Mapping[str, str]) -> Manifest:
-    metadata: Manifest = {"name": name, "namespace": options["namespace"]}
-    return {**metadata, "labels": dict(labels)} if labels else metadata
+def _object(kind: str, options: Options, name: str, spec: Manifest, **more: Mapping[str, str]) -> Manifest:
+    """more: labels and annotations."""
+    metadata = {"name": name, "namespace": options["namespace"], **_without_empty(more)}
+    return {"apiVersion": _CDI, "kind": kind, "metadata": metadata, "spec": spec}
 
 
 def _without_empty(fields: Manifest) -> Manifest:

@@ -43,11 +43,7 @@ class RegistryImage:
     """
 
     def __init__(
-        self,
-        reference: Reference,
-        login: tuple[str, str] | None = None,
-        certificates: str = "",
-        insecure: bool = False,
+        self, reference: Reference, login: tuple[str, str] | None = None, certificates: str = "", insecure: bool = False
     ) -> None:
         # A redirect leads to a storage that must not get the token; urllib3 drops it for another host.
         retries = urllib3.Retry(total=_REDIRECTS, connect=0, read=0, redirect=_REDIRECTS, status=0, other=0)
