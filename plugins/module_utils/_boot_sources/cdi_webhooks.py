@@ -14,8 +14,6 @@ from .cdi_parsers import is_schedule
 from .data_volume import invalid, too_long
 
 _DUPLICATE: Final = "FieldValueDuplicate"
-_UNPROCESSABLE: Final = 422
-_BAD_REQUEST: Final = 400
 _GARBAGE_COLLECT: Final = (None, "Never", "Outdated")
 
 
@@ -36,7 +34,7 @@ def data_volume_refusal(new: Manifest, old: Manifest | None = None) -> Refusal |
     try:
         changed = _changed("DataVolumeSpec", spec, old, _next_stage(spec))
     except FieldError as error:
-        return Refusal(_BAD_REQUEST, go_reason(error))
+        return Refusal(400, go_reason(error))
     if changed:
         return _refused([Cause(_DUPLICATE, "Cannot update DataVolume Spec", "DataVolume.Spec")])
     return _refused(too_long(name_of(new), LONGEST_SUBDOMAIN) or data_volume.problems(spec, "spec"))
@@ -50,7 +48,7 @@ def data_import_cron_refusal(
     try:
         changed = _changed("DataImportCronSpec", spec, old)
     except FieldError as error:
-        return Refusal(_BAD_REQUEST, go_reason(error))
+        return Refusal(400, go_reason(error))
     if causes := too_long(name_of(new), LONGEST_LABEL):
         return _refused(causes)
     if changed:
@@ -62,7 +60,7 @@ def _refused(causes: list[Cause]) -> Refusal | None:
     """The refusal for these causes; None without any (``toRejectedAdmissionResponse``)."""
     if not causes:
         return None
-    return Refusal(_UNPROCESSABLE, "".join(f" {cause.message}" for cause in causes), tuple(causes))
+    return Refusal(422, "".join(f" {cause.message}" for cause in causes), tuple(causes))
 
 
 def _cron_problems(spec: Manifest, zones: Container[str] | None) -> list[Cause]:

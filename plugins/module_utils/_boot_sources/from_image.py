@@ -78,7 +78,11 @@ def infer_from_images(
             kind = image_labels.get(matcher_field.volume_kind_label)
             result["spec"][matcher_field.matcher] = {"name": name, **({"kind": kind} if kind else {})}
             continue
-        reason = _missing(inference, image)
+        reason = f"the image {inference.image.name} of the volume {inference.volume}"
+        if image.problem:
+            reason = f"cannot ask for {reason}: {image.problem}"
+        else:
+            reason += f" has no variable INSTANCETYPE_KUBEVIRT_IO_DEFAULT_{matcher_field.matcher.upper()}"
         if inference.may_fail:
             del result["spec"][matcher_field.matcher]
             warnings += [f"the VM gets no {matcher_field.matcher}: {reason}"] if image.problem else []
@@ -92,10 +96,3 @@ def infer_from_images(
         ]
         raise FieldError("infer_from_registry", "; ".join(parts))
     return result, warnings
-
-
-def _missing(inference: ImageInference, content: Content) -> str:
-    image = f"the image {inference.image.name} of the volume {inference.volume}"
-    if content.problem:
-        return f"cannot ask for {image}: {content.problem}"
-    return f"{image} has no variable INSTANCETYPE_KUBEVIRT_IO_DEFAULT_{inference.matcher_field.matcher.upper()}"

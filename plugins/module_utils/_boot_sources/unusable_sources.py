@@ -92,12 +92,10 @@ def _problem(kind: str, manifest: Manifest) -> str:
     if (manifest.get("metadata") or {}).get("deletionTimestamp"):
         return "is being deleted"
     status: Manifest = manifest.get("status") or {}
-    if kind == "PersistentVolumeClaim":
-        return "has lost its volume" if status.get("phase") == "Lost" else ""
-    if kind == _SNAPSHOT:
-        message = (status.get("error") or {}).get("message") or ""
-        return "" if status.get("readyToUse") or not message else f"is not ready: {message}"
-    if kind == "DataVolume":
-        reason = import_failure(manifest)
-        return f"cannot be filled: {reason}" if reason else ""
-    return ""
+    if kind == "PersistentVolumeClaim" and status.get("phase") == "Lost":
+        return "has lost its volume"
+    message = (status.get("error") or {}).get("message")
+    if kind == _SNAPSHOT and message and not status.get("readyToUse"):
+        return f"is not ready: {message}"
+    reason = import_failure(manifest) if kind == "DataVolume" else ""
+    return f"cannot be filled: {reason}" if reason else ""

@@ -48,11 +48,6 @@ class Cdi:
         return str(service.get("namespace") or "")
 
     @cached_property
-    def insecure_registries(self) -> frozenset[str]:
-        """The registries, as HOST:PORT, for which CDI takes any certificate, and plain HTTP."""
-        return frozenset(map(str, self.config.get("insecureRegistries") or ()))
-
-    @cached_property
     def classes(self) -> dict[str, Manifest] | None:
         """The StorageClasses by name, that of volumes that name none as ""."""
         items = value_or_default(lambda: self._session.list(STORAGE_CLASS), None)

@@ -153,7 +153,8 @@ def content_of(session: Session, source: Image) -> Content:
         if source.ca_config_map:
             config_map = _required(session, CONFIG_MAP, source.namespace, source.ca_config_map, "ca_config_map")
             certificates = _certificates(config_map)
-        insecure = source.insecure or parsed.host in cdi(session).insecure_registries
+        # CDI takes any certificate of these, and plain HTTP.
+        insecure = source.insecure or parsed.host in (cdi(session).config.get("insecureRegistries") or ())
         return RegistryImage(parsed, login, certificates, insecure).content(source.architecture or "amd64")
     except (ImageError, RegistryError, RequestFailed) as error:
         return Content(problem=str(error))

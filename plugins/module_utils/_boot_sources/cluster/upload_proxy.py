@@ -75,7 +75,8 @@ def unreachable(pool: Any, url: str) -> str:
 def accepts_uploads(pool: Any, url: str, token: str) -> bool:
     """Whether the proxy knows this path."""
     try:
-        response = pool.request("HEAD", url, headers=_headers(token), timeout=_TIMEOUT, retries=False)
+        headers = {"Authorization": f"Bearer {token}"}
+        response = pool.request("HEAD", url, headers=headers, timeout=_TIMEOUT, retries=False)
     except (urllib3.exceptions.HTTPError, OSError):
         return False
     return bool(response.status == 200)
@@ -84,14 +85,11 @@ def accepts_uploads(pool: Any, url: str, token: str) -> bool:
 def send(pool: Any, url: str, token: str, file: UploadedFile) -> UploadResponse:
     """Sends a file from its beginning."""
     file.rewind()
-    headers = {**_headers(token), "Content-Type": "application/octet-stream", "Content-Length": str(file.length)}
+    content = {"Content-Type": "application/octet-stream", "Content-Length": str(file.length)}
+    headers = {"Authorization": f"Bearer {token}", **content}
     timeout = urllib3.Timeout(connect=_TIMEOUT, read=_RESPONSE_TIMEOUT)
     try:
         response = pool.request("POST", url, body=file, headers=headers, timeout=timeout, retries=False)
     except (urllib3.exceptions.HTTPError, OSError) as error:
         return UploadResponse(None, reason_of(error), final=isinstance(error, urllib3.exceptions.SSLError))
     return UploadResponse(response.status, response.data[:_SHOWN].decode("utf-8", "replace").strip())
-
-
-def _headers(token: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {token}"}
