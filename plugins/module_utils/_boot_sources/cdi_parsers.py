@@ -132,7 +132,10 @@ def is_schedule(text: str, zones: Container[str] | None) -> bool:
         prefix, space, text = text.partition(" ")
         if not space:
             raise Panic("a time zone needs a schedule after it")
-        if not _is_zone(prefix.partition("=")[2], zones):
+        zone = prefix.partition("=")[2]
+        if ".." in zone or zone.startswith(("/", "\\")):
+            return False
+        if zones is not None and zone not in zones and zone not in ("", "UTC", "Local"):
             return False
         text = text.strip()
     if text.startswith("@every "):
@@ -143,12 +146,6 @@ def is_schedule(text: str, zones: Container[str] | None) -> bool:
     return len(fields) == len(_FIELDS) and all(
         _is_part(part, bounds) for field, bounds in zip(fields, _FIELDS) for part in filter(None, field.split(","))
     )
-
-
-def _is_zone(zone: str, zones: Container[str] | None) -> bool:
-    if ".." in zone or zone.startswith(("/", "\\")):
-        return False
-    return zones is None or zone in zones or zone in ("", "UTC", "Local")
 
 
 def _is_part(text: str, bounds: _Bounds) -> bool:

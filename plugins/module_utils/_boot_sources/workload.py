@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from .._resolver.api import release_schema
 from .._resolver.api.errors import FieldError
 from .._resolver.api.manifest import Manifest, Options, annotations_of, labels_of, name_of, namespace_of
-from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField
+from .._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
 from .._resolver.api.name_rules import did_you_mean, quoted
 from .._resolver.api.release import Release
 from .._resolver.api.state import ACTIVE, is_active, state_of
@@ -58,12 +58,11 @@ class WorkloadRequest(NamedTuple):
 class AvailableObjects(NamedTuple):
     """The objects of a cluster that VMs of a namespace can use.
 
-    data_sources: None if no boot source is to be chosen. refused: why a VM with an instancetype cannot run, by the
-    instancetype's kind and name.
+    objects: instancetypes and preferences. data_sources: None if no boot source is to be chosen. refused: why a VM with
+    an instancetype cannot run, by the instancetype's kind and name.
     """
 
-    preferences: Iterable[Manifest]
-    instancetypes: Iterable[Manifest]
+    objects: Sequence[Manifest]
     data_sources: Sequence[Manifest] | None = None
     refused: Mapping[tuple[str, str], str] = {}
 
@@ -119,12 +118,12 @@ def resolve(request: WorkloadRequest, available: AvailableObjects, release: Rele
     if source is not None and default is not None:
         where = f"of the DataSource {_path(source)}"
         described = f"the default instancetype {where}"
-        sizes = [item for item in available.instancetypes if _kind_and_name(item) == default]
-        if not sizes:
+        sizes = [item for item in available.objects if _kind_and_name(item) == default]
+        if not sizes or MATCHER_FIELD_OF_KIND.get(default[0]) is not INSTANCETYPE:
             raise MissingObject(f"size: the default instancetype {default[1]} {where} does not exist; set size")
         why = f"is {described}"
     else:
-        sizes, rejected, described = _sizes(request, available.instancetypes, release)
+        sizes, rejected, described = _sizes(request, available.objects, release)
         why = f"is the smallest of {described} that {name_of(preference)} can have"
     try:
         release_schema.canonical(PREFERENCE.spec_type, preference.get("spec"), release)
@@ -159,7 +158,7 @@ def _preference(workload: str, available: AvailableObjects) -> tuple[Manifest, s
     """(the preference, why this one)."""
     if not normalized(workload):
         raise Rejected(f"workload: {quoted(workload)} has no letter and no digit; write a name such as fedora")
-    by_name = _by_name(available.preferences, PREFERENCE)
+    by_name = _by_name(available.objects, PREFERENCE)
     if workload in by_name:
         return by_name[workload], "has the name of the workload"
     data_sources = available.data_sources or ()
@@ -241,11 +240,11 @@ def _source(workload: str, preference: Manifest, data_sources: Sequence[Manifest
 
 
 def _sizes(
-    request: WorkloadRequest, instancetypes: Iterable[Manifest], release: Release
+    request: WorkloadRequest, objects: Iterable[Manifest], release: Release
 ) -> tuple[list[Manifest], dict[str, str], str]:
     """(the instancetypes to choose from, smallest first; why others are too small, by name; all of them, in words)."""
     classes: dict[str, list[Manifest]] = {}
-    for item in _by_name(instancetypes, INSTANCETYPE).values():
+    for item in _by_name(objects, INSTANCETYPE).values():
         if is_active(item):
             name = name_of(item)
             classes.setdefault(str(labels_of(item).get(CLASS_LABEL) or fitting.series_of(name) or name), []).append(
@@ -297,11 +296,12 @@ def _state(manifest: Manifest) -> str:
     return "" if state.name == ACTIVE else f"; it is {state.text}"
 
 
-def _by_name(manifests: Iterable[Manifest], matcher_field: MatcherField) -> dict[str, Manifest]:
-    """The manifests by name, in order; of two kinds the cluster-wide one."""
+def _by_name(objects: Iterable[Manifest], matcher_field: MatcherField) -> dict[str, Manifest]:
+    """The objects of a field by name, in order; of two kinds the cluster-wide one."""
     result: dict[str, Manifest] = {}
-    for manifest in manifests:
-        if name_of(manifest) not in result or manifest.get("kind") == matcher_field.cluster_kind:
+    for manifest in objects:
+        kind = manifest.get("kind")
+        if kind == matcher_field.cluster_kind or (kind == matcher_field.kind and name_of(manifest) not in result):
             result[name_of(manifest)] = manifest
     return result
 

@@ -85,13 +85,9 @@ def _vm_of_workload(
     candidates = [
         item for item in candidates if item["metadata"].get("namespace") == options["namespace"] or _shared(item)
     ]
-    preferences, instancetypes = (
-        [item for item in candidates if item["kind"] in (matcher_field.kind, matcher_field.cluster_kind)]
-        for matcher_field in (PREFERENCE, INSTANCETYPE)
-    )
     sources = None if options.get("boot") else [item for item in candidates if item["kind"] == _SOURCE]
     try:
-        available = AvailableObjects(preferences, instancetypes, sources or None)
+        available = AvailableObjects(candidates, sources or None)
         choice = resolve(request_of(options), available, release)
         options = apply_choice(options, choice, size_option(options))
         yield from _vm_of_image(task_object._replace(options=options))

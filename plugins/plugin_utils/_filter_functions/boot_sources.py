@@ -7,7 +7,6 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ...module_utils._boot_sources.workload import AvailableObjects, WorkloadRequest, resolve
-from ...module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE
 from ...module_utils._resolver.choose.fitting import Rejected
 from .._catalog_files import builtin_objects
 from .._filters import check_option, manifests, release_option, text
@@ -29,13 +28,9 @@ def workload(
             check_option(option, given, text)
     release = release_option(kubevirt_version)
     catalog = builtin_objects(release) if objects is None else manifests("objects", objects)
-    preferences, instancetypes = (
-        [manifest for manifest in catalog if MATCHER_FIELD_OF_KIND.get(str(manifest.get("kind"))) is matcher_field]
-        for matcher_field in (PREFERENCE, INSTANCETYPE)
-    )
     sources = None if data_sources is None else manifests("data_sources", data_sources)
     try:
-        available = AvailableObjects(preferences, instancetypes, sources)
+        available = AvailableObjects(catalog, sources)
         return resolve(WorkloadRequest(value, size, cpu, memory, performance), available, release)
     except Rejected as error:
         raise AnsibleFilterError(str(error)) from None

@@ -26,14 +26,8 @@ _CHUNK: Final = 1 << 20
 
 def image_content(session: Session, options: Options) -> Content:
     """The content of a boot source's image, from its registry."""
-    image = Image(
-        options["image"],
-        options["namespace"],
-        options.get("secret") or "",
-        options.get("ca_config_map") or "",
-        options.get("architecture") or "",
-        options["insecure_registry"],
-    )
+    secret, ca, architecture = (options.get(name) or "" for name in ("secret", "ca_config_map", "architecture"))
+    image = Image(options["image"], options["namespace"], secret, ca, architecture, options["insecure_registry"])
     if not options["query_registry"]:
         digest = reference(image.name).digest
         if digest or options.get("schedule"):

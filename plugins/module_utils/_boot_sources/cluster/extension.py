@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from ..._cluster.client.errors import RequestFailed
 from ..._cluster.client.session import Session
+from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.writes.engine import send
-from ..._cluster.writes.kind_handler import DeclareOutcome
+from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
 from ..._cluster.writes.vm_extension import VMExtension, VMTask, complete_each
+from ..._resolver.api.errors import FieldError
 from ..._resolver.api.finding import WARNING, Finding
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.write import merge_patch
 from ..._resolver.declare.vm.manifest import grown_claims
-from .. import disk_sizes
+from .. import disk_sizes, from_image
+from ..origin import Image
 from ..unusable_sources import boot_source_findings, clones, named_clones
 from .cdi import cdi
 from .clone_rights import CloneRights
-from .image_inference import infer_from_images
+from .registry import contents_of
 from .workload import Workloads
 
 _CLAIM: Final = KINDS["PersistentVolumeClaim"]
@@ -41,8 +45,40 @@ class BootSources(VMExtension):
     def complete(self, outcomes: Sequence[DeclareOutcome], check_mode: bool) -> None:
         complete_each(outcomes, "workload", self._workloads.completed, check_mode)
         if all(outcome.declared.problem is None for outcome in outcomes):
-            infer_from_images(self.task.session, self.task.lookup, outcomes)
+            self._infer_from_images([item for item in outcomes if item.declared.options.get("infer_from_registry")])
             self._judge_disks([outcome for outcome in outcomes if outcome.live is not None and not outcome.failed])
+
+    def _infer_from_images(self, due: Sequence[DeclareOutcome]) -> None:
+        """Asks registries which instancetype and preference VMs need."""
+        session, lookup = self.task.session, self.task.lookup
+        lookup.gather(
+            key for outcome in due for key in from_image.volumes_to_read(outcome.declared.manifest, outcome.live)
+        )
+        inferences = {
+            outcome: [
+                inference._replace(image=self._image_of_vm(outcome.declared, inference.image))
+                for inference in from_image.image_inferences(outcome.declared.manifest, outcome.live, lookup)
+            ]
+            for outcome in due
+        }
+        contents = contents_of(session, (item.image for questions in inferences.values() for item in questions))
+        for outcome, questions in inferences.items():
+            declared = outcome.declared
+            try:
+                vm, warnings = from_image.infer_from_images(declared.manifest, questions, contents)
+            except FieldError as error:
+                outcome.failed = str(error)
+            else:
+                outcome.declared = replace(declared, manifest=vm)
+                outcome.warnings += warnings
+
+    def _image_of_vm(self, declared: DeclaredObject, image: Image) -> Image:
+        """The image as a VM's options want it read. For an image index, that for the VM's architecture counts."""
+        if not image.architecture:
+            template = declared.manifest["spec"]["template"].get("spec") or {}
+            own = template.get("architecture") or kubevirt(self.task.session).architecture
+            image = image._replace(architecture=own)
+        return image._replace(insecure=bool(declared.options.get("insecure_registry")))
 
     def _judge_disks(self, existing: Sequence[DeclareOutcome]) -> None:
         """Compares the declared sizes of existing VMs with their claims, in every run.

@@ -27,8 +27,6 @@ class Workloads:
 
     def __init__(self, task: VMTask) -> None:
         self._task = task
-        self._session = task.session
-        self._lookup = task.lookup
         self._data_sources = cache(self._list_data_sources)
         self._choices: dict[str, Options] = {}
 
@@ -58,10 +56,8 @@ class Workloads:
         key = json.dumps({**options, "name": "", "namespace": namespace}, sort_keys=True, default=str)
         if key not in self._choices:
             sources, notes = (None, []) if options.get("boot") else self._data_sources(namespace)
-            available = AvailableObjects(
-                self._list(PREFERENCE, namespace), self._list(INSTANCETYPE, namespace), sources
-            )
-            choice = self._smallest_runnable(options, request_of(options), available)
+            objects = [*self._list(PREFERENCE, namespace), *self._list(INSTANCETYPE, namespace)]
+            choice = self._smallest_runnable(options, request_of(options), AvailableObjects(objects, sources))
             self._choices[key] = {**choice, "reasons": [*choice["reasons"], *notes]}
         return self._choices[key]
 
@@ -73,7 +69,7 @@ class Workloads:
             for manifest in self._list(PREFERENCE, namespace)
             if {"name": name_of(manifest), "kind": manifest["kind"]} == preference
         ]
-        available = AvailableObjects(preferences, self._list(INSTANCETYPE, namespace))
+        available = AvailableObjects([*preferences, *self._list(INSTANCETYPE, namespace)])
         request = request_of(options)._replace(workload=preference["name"])
         choice = self._smallest_runnable(options, request, available)
         reasons = ["the VM keeps its boot source and its preference", choice["reasons"][-1]]
@@ -89,7 +85,7 @@ class Workloads:
         smallest: Options | None = None
         while True:
             try:
-                choice = resolve(request, available._replace(refused=refused), kubevirt(self._session).release)
+                choice = resolve(request, available._replace(refused=refused), kubevirt(self._task.session).release)
             except Rejected:
                 if smallest is None:
                     raise
@@ -106,9 +102,9 @@ class Workloads:
         """The objects that VMs of a namespace can name in the field. Raises Rejected if they cannot be listed."""
         objects = []
         for kind, place in ((matcher_field.cluster_kind, ""), (matcher_field.kind, namespace)):
-            if problem := self._lookup.problem(kind, place):
+            if problem := self._task.lookup.problem(kind, place):
                 raise Rejected(problem.message)
-            objects += self._lookup.list(kind, place)
+            objects += self._task.lookup.list(kind, place)
         return objects
 
     def _list_data_sources(self, namespace: str) -> tuple[list[Manifest], list[str]]:
@@ -116,8 +112,8 @@ class Workloads:
         namespace, and a note.
         """
         notes: list[str] = []
-        live = list_if_permitted(self._session, _SOURCE, notes)
+        live = list_if_permitted(self._task.session, _SOURCE, notes)
         if live is None and notes:
-            live = list_if_permitted(self._session, _SOURCE, [], namespace)
+            live = list_if_permitted(self._task.session, _SOURCE, [], namespace)
             notes = ["only the DataSources of the VM's namespace count, because you may not list the others"]
         return live or [], notes

@@ -70,7 +70,7 @@ def choose(
     preferences: Any = PREFERENCES,
     **request: Any,
 ) -> dict[str, Any]:
-    available = AvailableObjects(preferences, TYPES if types is None else types, sources, refused or {})
+    available = AvailableObjects([*preferences, *(TYPES if types is None else types)], sources, refused or {})
     return resolve(WorkloadRequest(workload, **request), available, NEWEST)
 
 
@@ -289,7 +289,7 @@ def test_inactive_object_needs_default_or_exact_name(state: str) -> None:
     assert choice["reasons"][-1].endswith(f"of the DataSource golden/fedora; it is {state}; use u1.large")
     retired = preference("debian")
     retired["metadata"]["labels"] = labels
-    available = AvailableObjects([retired], TYPES, None, {})
+    available = AvailableObjects([retired, *TYPES])
     assert resolve(WorkloadRequest("debian"), available, NEWEST)["preference"]["name"] == "debian"
     with pytest.raises(Rejected, match="no preference and no DataSource is named 'Debian'"):
         resolve(WorkloadRequest("Debian"), available, NEWEST)
@@ -311,17 +311,14 @@ def test_performance_of_several_classes_is_ambiguous() -> None:
 def test_unreadable_preference_is_refused() -> None:
     unreadable = {**preference("fedora"), "spec": {"requirements": {"memory": {"guest": "lots"}}}}
     with pytest.raises(Rejected, match=re.escape("preference fedora: spec.requirements.memory.guest: ")):
-        resolve(WorkloadRequest("fedora"), AvailableObjects([unreadable], TYPES, None, {}), NEWEST)
+        resolve(WorkloadRequest("fedora"), AvailableObjects([unreadable, *TYPES]), NEWEST)
 
 
 def test_every_builtin_preference_is_a_workload() -> None:
     """Some need another class than the general one; none is ambiguous."""
     objects = builtin_objects(NEWEST)
-    available = AvailableObjects(
-        [item for item in objects if item["kind"].endswith("Preference")],
-        [item for item in objects if item["kind"].endswith("Instancetype")],
-    )
-    for item in available.preferences:
+    available = AvailableObjects(objects)
+    for item in (item for item in objects if item["kind"].endswith("Preference")):
         name = item["metadata"]["name"]
         for spelled in (name, name.replace(".", "")):
             chosen = resolve(WorkloadRequest(spelled), available, NEWEST)["preference"]
