@@ -50,7 +50,7 @@ class ClusterLookup:
         strict: send no GETs, and of the errors keep only a missing permission for `get`; raise others at once.
         single: send only GETs, one for each object, even if strict.
         """
-        self._session = session
+        self.session = session
         self._all_namespaces = all_namespaces
         self._strict = strict
         self._single = single
@@ -77,7 +77,7 @@ class ClusterLookup:
             listed = self._listed(collection)
             return listed if isinstance(listed, KubeVirtError) else listed.get(name)
         try:
-            single[name] = self._session.get(KINDS[kind], namespace or None, name, kind in EXISTENCE_ONLY)
+            single[name] = self.session.get(KINDS[kind], namespace or None, name, kind in EXISTENCE_ONLY)
         except RequestFailed as error:
             if self._strict and error.code not in (403, 404):
                 raise
@@ -154,7 +154,7 @@ class ClusterLookup:
 
     def _list_or_problem(self, kind: Kind, namespace: str | None) -> dict[str, dict[str, Manifest]] | KubeVirtError:
         try:
-            items = self._session.list(kind, namespace or None, kind.kind in EXISTENCE_ONLY)
+            items = self.session.list(kind, namespace or None, kind.kind in EXISTENCE_ONLY)
         except RequestFailed as error:
             if self._strict and error.code not in (403, 404):
                 raise

@@ -1,9 +1,9 @@
 """Brings the guests of VMs up to date: waits for KubeVirt and restarts guests, none twice for the same reason.
 
-KubeVirt decides what a guest takes without a restart, so the engine waits until virt-controller has compared the VM
-with its guest. It restarts only a guest that lacks something, because the condition
-RestartRequired may outlive the restart that it asks for. If a restart would not clear the condition, the engine bumps
-the generation of the VM first (see `refresh.recapture`).
+KubeVirt decides what a guest takes without a restart, so a task waits until virt-controller has compared the VM with
+its guest. It restarts only a guest that lacks something, because the condition RestartRequired may outlive the restart
+that it asks for. If a restart would not clear the condition, the task bumps the generation of the VM first (see
+`refresh.recapture`).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class GuestUpdate(PowerOutcome):
 
     may_restart: whether the task may restart the guest. expects: what KubeVirt does about the change, as foreseen:
     NOTHING; LIVE, if it changes the running guest; RESTART, if it asks for a restart.
-    effect: what the guest lacks; None before the engine has looked.
+    effect: what the guest lacks; None before `compare_guests`.
     """
 
     may_restart: bool = False
@@ -86,117 +86,118 @@ class GuestUpdate(PowerOutcome):
         return effect is not None and (effect.needs == RESTART or (self.expects == LIVE and bool(effect.outstanding)))
 
 
-class Restarts:
-    """The engine of a task. lookup: finds ControllerRevisions and what VMs refer to."""
+def await_controller(session: Session, updates: Collection[GuestUpdate], deadline: float) -> None:
+    """Waits until virt-controller has compared the VMs with their guests: one watch for each namespace.
 
-    def __init__(self, session: Session, concurrency: int, lookup: ClusterLookup) -> None:
-        self._session, self._concurrency, self._lookup = session, concurrency, lookup
+    After a new capture, KubeVirt reports the generation as observed before it has compared the VM with its guest,
+    so the task also waits for an expected condition. One that does not appear for long is not coming.
+    """
+    members = {(update.namespace, update.name): update for update in updates}
 
-    def await_controller(self, updates: Collection[GuestUpdate], deadline: float) -> None:
-        """Waits until virt-controller has compared the VMs with their guests: one watch for each namespace.
+    def probe(update: GuestUpdate, live: Manifest | None) -> Progress:
+        state = state_until(observed, live, "virt-controller to look at the change")
+        undecided = state.done and update.expects == RESTART and restart_required(live or {}) is None
+        return Progress(stuck=_NOT_ASKED, grace=_COMPARED) if undecided else state
 
-        After a new capture, KubeVirt reports the generation as observed before it has compared the VM with its guest,
-        so the engine also waits for an expected condition. One that does not appear for long is not coming.
-        """
-        members = {(update.namespace, update.name): update for update in updates}
+    probes = {key: partial(probe, update) for key, update in members.items()}
+    for key, (live, failure) in wait_in_namespaces(session, _VM, probes, _seconds_left(deadline)).items():
+        update = members[key]
+        update.vm = live or update.vm
+        # The wait for live updates goes on where this one ends.
+        passing = _NOT_ASKED in (failure or "") or (update.expects == LIVE and live is not None)
+        update.failed = None if passing else failure
 
-        def probe(update: GuestUpdate, live: Manifest | None) -> Progress:
-            state = state_until(observed, live, "virt-controller to look at the change")
-            undecided = state.done and update.expects == RESTART and restart_required(live or {}) is None
-            return Progress(stuck=_NOT_ASKED, grace=_COMPARED) if undecided else state
 
-        probes = {key: partial(probe, update) for key, update in members.items()}
-        for key, (live, failure) in wait_in_namespaces(self._session, _VM, probes, _seconds_left(deadline)).items():
-            update = members[key]
+def compare_guests(lookup: ClusterLookup, updates: Collection[GuestUpdate]) -> None:
+    """Reads the guests, and compares them with their VMs. Raises RequestFailed."""
+    vmis = read(lookup.session, [_key(_VMI, update) for update in updates])
+    cluster = Cluster(lookup, kubevirt(lookup.session))
+    for update in updates:
+        update.vmi = vmis.get(_key(_VMI, update))
+    lookup.gather(
+        key
+        for update in updates
+        if update.vmi is not None
+        for key in keys_for_guest(update.live, update.vmi, cluster.release)
+    )
+    for update in updates:
+        vm, vmi = update.live, update.vmi
+        update.effect = GuestEffect(NOTHING) if vmi is None else guest_effect(vm, vm, vmi, cluster)
+
+
+def await_live_updates(lookup: ClusterLookup, updates: Collection[GuestUpdate], deadline: float) -> None:
+    """Waits until KubeVirt has changed the guests as foreseen, or asks for a restart.
+
+    A guest that does not get the change in time is a failure if the task may restart it, else a warning. Raises
+    RequestFailed.
+    """
+    pauses = Backoff()
+    waiting = [update for update in updates if update.lacks_update]
+    while waiting:
+        earlier = {
+            update: incomplete_update(update.vmi or {}, (update.effect or _NONE).outstanding) for update in waiting
+        }
+        # Without a permission to restart, KubeVirt decides when a guest gets what an earlier update keeps back.
+        over = [update for update in waiting if earlier[update] is not None and not update.may_restart]
+        if len(over) < len(waiting) and not pauses.pause(_seconds_left(deadline) + pauses.seconds):
+            over = waiting
+        for update in over:
+            reason = earlier[update]
+            text = _PENDING if reason is None else _WAITS.format(reason)
+            if update.may_restart:
+                update.failed = text
+            else:
+                update.warn(text)
+        waiting = [update for update in waiting if update not in over]
+        vms = read(lookup.session, [_key(_VM, update) for update in waiting])
+        for update in waiting:
+            live = vms.get(_key(_VM, update))
+            update.failed = _DELETED if live is None else None
             update.vm = live or update.vm
-            # The wait for live updates goes on where this one ends.
-            passing = _NOT_ASKED in (failure or "") or (update.expects == LIVE and live is not None)
-            update.failed = None if passing else failure
+        compare_guests(lookup, waiting)
+        waiting = [update for update in waiting if update.lacks_update and update.failed is None]
 
-    def compare_guests(self, updates: Collection[GuestUpdate]) -> None:
-        """Reads the guests, and compares them with their VMs. Raises RequestFailed."""
-        vmis = read(self._session, [_key(_VMI, update) for update in updates])
-        cluster = Cluster(self._lookup, kubevirt(self._session))
-        for update in updates:
-            update.vmi = vmis.get(_key(_VMI, update))
-        self._lookup.gather(
-            key
-            for update in updates
-            if update.vmi is not None
-            for key in keys_for_guest(update.live, update.vmi, cluster.release)
-        )
-        for update in updates:
-            vm, vmi = update.live, update.vmi
-            update.effect = GuestEffect(NOTHING) if vmi is None else guest_effect(vm, vm, vmi, cluster)
 
-    def await_live_updates(self, updates: Collection[GuestUpdate], deadline: float) -> None:
-        """Waits until KubeVirt has changed the guests as foreseen, or asks for a restart.
+def restart(
+    lookup: ClusterLookup, updates: Sequence[GuestUpdate], concurrency: int, seconds: float, at_once: int = 0
+) -> None:
+    """Restarts guests, each once at most, and waits until they run again.
 
-        A guest that does not get the change in time is a failure if the task may restart it, else a warning. Raises
-        RequestFailed.
-        """
-        pauses = Backoff()
-        waiting = [update for update in updates if update.lacks_update]
-        while waiting:
-            earlier = {
-                update: incomplete_update(update.vmi or {}, (update.effect or _NONE).outstanding) for update in waiting
-            }
-            # Without a permission to restart, KubeVirt decides when a guest gets what an earlier update keeps back.
-            over = [update for update in waiting if earlier[update] is not None and not update.may_restart]
-            if len(over) < len(waiting) and not pauses.pause(_seconds_left(deadline) + pauses.seconds):
-                over = waiting
-            for update in over:
-                reason = earlier[update]
-                text = _PENDING if reason is None else _WAITS.format(reason)
-                if update.may_restart:
-                    update.failed = text
-                else:
-                    update.warn(text)
-            waiting = [update for update in waiting if update not in over]
-            vms = read(self._session, [_key(_VM, update) for update in waiting])
-            for update in waiting:
-                live = vms.get(_key(_VM, update))
-                update.failed = _DELETED if live is None else None
-                update.vm = live or update.vm
-            self.compare_guests(waiting)
-            waiting = [update for update in waiting if update.lacks_update and update.failed is None]
+    A VM that KubeVirt could not start again keeps its guest, which is a failure. seconds: the wait for all that
+    restart together. at_once: how many do; 0 for all.
+    """
+    for update in updates:
+        # A newer guest is not restarted.
+        update.guest = uid_of(update.vmi)
+        refusal = _refusal(lookup, update)
+        if refusal is not None:
+            update.failed = _NOT_AGAIN.format(refusal)
+    due = [update for update in updates if update.failed is None]
+    settings = WriteSettings(wait=True, wait_timeout=seconds, concurrency=concurrency)
+    size = at_once or len(due) or 1
+    for group in (due[first : first + size] for first in range(0, len(due), size)):
+        run_writes(group, lambda update: bump_if_unclean(lookup, update.live, update), settings)
+        power(lookup.session, [update for update in group if update.failed is None], settings)
 
-    def restart(self, updates: Sequence[GuestUpdate], seconds: float, at_once: int = 0) -> None:
-        """Restarts guests, each once at most, and waits until they run again.
 
-        A VM that KubeVirt could not start again keeps its guest, which is a failure. seconds: the wait for all that
-        restart together. at_once: how many do; 0 for all.
-        """
-        for update in updates:
-            # A newer guest is not restarted.
-            update.guest = uid_of(update.vmi)
-            refusal = self._refusal(update)
-            if refusal is not None:
-                update.failed = _NOT_AGAIN.format(refusal)
-        due = [update for update in updates if update.failed is None]
-        settings = WriteSettings(wait=True, wait_timeout=seconds, concurrency=self._concurrency)
-        size = at_once or len(due) or 1
-        for group in (due[first : first + size] for first in range(0, len(due), size)):
-            run_writes(group, lambda update: self.bump_if_unclean(update.live, update), settings)
-            power(self._session, [update for update in group if update.failed is None], settings)
-
-    def _refusal(self, update: GuestUpdate) -> str | None:
-        """Why KubeVirt could not start the VM again; None if the user may not read what decides."""
-        if update.effect is None or update.effect.refusal is None:
+def _refusal(lookup: ClusterLookup, update: GuestUpdate) -> str | None:
+    """Why KubeVirt could not start the VM again; None if the user may not read what decides."""
+    if update.effect is None or update.effect.refusal is None:
+        return None
+    try:
+        for needed in keys_for_guest(update.live, update.vmi, kubevirt(lookup.session).release):
+            lookup.get(*needed.key)
+    except KubeVirtError as error:
+        if error.code == 403:
             return None
-        try:
-            for needed in keys_for_guest(update.live, update.vmi, kubevirt(self._session).release):
-                self._lookup.get(*needed.key)
-        except KubeVirtError as error:
-            if error.code == 403:
-                return None
-        return update.effect.refusal
+    return update.effect.refusal
 
-    def bump_if_unclean(self, vm: Manifest, outcome: WriteOutcome) -> bool:
-        """Bumps the VM's generation if a restart would not clear its condition RestartRequired. False if it cannot."""
-        revision = _REVISION.kind, vm["metadata"]["namespace"], start_revision_name(vm)
-        unclean = recapture.keeps_restart_required(vm, value_or_none(self._lookup.get, *revision))
-        return not unclean or bump_generation(self._session, vm, outcome)
+
+def bump_if_unclean(lookup: ClusterLookup, vm: Manifest, outcome: WriteOutcome) -> bool:
+    """Bumps the VM's generation if a restart would not clear its condition RestartRequired. False if it cannot."""
+    revision = _REVISION.kind, vm["metadata"]["namespace"], start_revision_name(vm)
+    unclean = recapture.keeps_restart_required(vm, value_or_none(lookup.get, *revision))
+    return not unclean or bump_generation(lookup.session, vm, outcome)
 
 
 _NONE: Final = GuestEffect(NOTHING)
@@ -240,7 +241,7 @@ def pending_effects(session: Session, vms: list[Manifest], *, unrequested: bool 
     candidates = [update for update in updates if update is not None]
     try:
         if candidates:
-            Restarts(session, 1, ClusterLookup(session)).compare_guests(candidates)
+            compare_guests(ClusterLookup(session), candidates)
     except RequestFailed:
         return [None for _vm in vms]
     return [update.effect if update is not None and update.vmi is not None else None for update in updates]

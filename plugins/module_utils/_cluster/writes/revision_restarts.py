@@ -15,7 +15,15 @@ from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.lookup import ClusterLookup
 from .engine import WriteSettings
-from .restarts import GuestUpdate, Restarts, warn_of_condition
+from .restarts import (
+    GuestUpdate,
+    await_controller,
+    await_live_updates,
+    bump_if_unclean,
+    compare_guests,
+    restart,
+    warn_of_condition,
+)
 from .revision_outcome import RevisionOutcome
 
 _VM = KINDS["VirtualMachine"]
@@ -35,7 +43,6 @@ def update_guests(session: Session, outcomes: Collection[RevisionOutcome], setti
     if not due:
         return
     lookup = ClusterLookup(session, strict=True)
-    engine = Restarts(session, settings.concurrency, lookup)
     required = {outcome: outcome.restart for outcome in due}
     updates = {outcome: _update(outcome) for outcome in due}
     for outcome in due:
@@ -44,9 +51,9 @@ def update_guests(session: Session, outcomes: Collection[RevisionOutcome], setti
     try:
         lookup.gather_lists((_REVISION.kind, outcome.before.namespace) for outcome in due)
         deadline = time.monotonic() + settings.wait_timeout
-        engine.await_controller(updates.values(), deadline)
-        engine.compare_guests(_not_failed(updates.values()))
-        engine.await_live_updates(_not_failed(updates.values()), deadline)
+        await_controller(session, updates.values(), deadline)
+        compare_guests(lookup, _not_failed(updates.values()))
+        await_live_updates(lookup, _not_failed(updates.values()), deadline)
     except RequestFailed as error:
         for update in updates.values():
             update.failed = update.failed or str(error)
@@ -57,8 +64,8 @@ def update_guests(session: Session, outcomes: Collection[RevisionOutcome], setti
         if _is_due(outcome, update, required[outcome], lookup):
             restarted.append(update)
         else:
-            _leave_running(engine, outcome, update)
-    engine.restart(restarted, settings.wait_timeout, settings.concurrency)
+            _leave_running(lookup, outcome, update)
+    restart(lookup, restarted, settings.concurrency, settings.wait_timeout, settings.concurrency)
     for outcome, update in updates.items():
         outcome.vm, outcome.restart = update.vm, update.changed
         outcome.failed, outcome.written = outcome.failed or update.failed, outcome.written or update.written
@@ -94,13 +101,13 @@ def _is_due(outcome: RevisionOutcome, update: GuestUpdate, required: bool, looku
     return outcome.change.due and not whole.guest_current
 
 
-def _leave_running(engine: Restarts, outcome: RevisionOutcome, update: GuestUpdate) -> None:
+def _leave_running(lookup: ClusterLookup, outcome: RevisionOutcome, update: GuestUpdate) -> None:
     """Leaves a guest running that has everything the VM declares. The next restart clears RestartRequired."""
     outcome.guest_current = True
     if restart_required(update.live) is None:
         return
     try:
-        outcome.bumps_generation = engine.bump_if_unclean(update.live, outcome) and outcome.bumps_generation
+        outcome.bumps_generation = bump_if_unclean(lookup, update.live, outcome) and outcome.bumps_generation
     except RequestFailed as error:
         outcome.failed = str(error)
         return

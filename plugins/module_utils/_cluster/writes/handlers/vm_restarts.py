@@ -18,7 +18,7 @@ from ...client.errors import RequestFailed
 from ...client.session import Session
 from ...reads.lookup import ClusterLookup
 from ..kind_handler import DeclareOutcome
-from ..restarts import GuestUpdate, Restarts, pending_effects, warn_of_condition
+from ..restarts import GuestUpdate, await_controller, compare_guests, pending_effects, restart, warn_of_condition
 
 
 def waits_for_restart(outcome: DeclareOutcome) -> bool:
@@ -56,25 +56,25 @@ def restart_declared(
     yet. permitted: restart guests; else only wait for KubeVirt's decision.
     """
     seconds = max(0.0, deadline - time.monotonic())
-    engine = Restarts(session, concurrency, ClusterLookup(session))
     updates = {outcome: _update(outcome, permitted) for outcome in outcomes if outcome.live is not None}
-    engine.await_controller([updates[outcome] for outcome in updates if _awaits_controller(outcome)], deadline)
+    await_controller(session, [updates[outcome] for outcome in updates if _awaits_controller(outcome)], deadline)
     for outcome, update in updates.items():
         outcome.live, outcome.failed = update.vm, update.failed
     if not permitted:
         return
+    lookup = ClusterLookup(session)
     candidates = [
         outcome for outcome in updates if not outcome.failed and (may_restart(outcome) or _keeps_condition(outcome))
     ]
     try:
-        engine.compare_guests([updates[outcome] for outcome in candidates])
+        compare_guests(lookup, [updates[outcome] for outcome in candidates])
     except RequestFailed as error:
         for outcome in candidates:
             outcome.failed = f"the restart failed: {error}"
         return
     due = [outcome for outcome in candidates if _needs_restart(outcome, updates[outcome])]
     # Restarted guests get the full wait, even if a VM that virt-controller ignored has used up the time.
-    engine.restart([updates[outcome] for outcome in due], seconds)
+    restart(lookup, [updates[outcome] for outcome in due], concurrency, seconds)
     for outcome in due:
         update = updates[outcome]
         outcome.live, outcome.restart = update.vm, update.changed
