@@ -22,7 +22,6 @@ from ..module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from ..module_utils._resolver.kubevirt.find.lookup import get_readable
 from ..module_utils._resolver.kubevirt.vm.readiness import RUNNING
 from ..module_utils._resolver.refresh import drift
-from ..module_utils._resolver.refresh.controller_revisions import RevisionIndex
 from ._address import Endpoint, interface_address, service_endpoint, services_by_vmi
 
 Options = dict[str, Any]
@@ -60,8 +59,8 @@ def hosts(
     lookup = ClusterLookup(session, all_namespaces=options["namespaces"] is None, strict=True)
     cluster = kubevirt(session)
     namespaces = dict.fromkeys(vm["metadata"]["namespace"] for vm in vms)
-    revisions = {place: RevisionIndex(lookup.list("ControllerRevision", place)) for place in namespaces}
-    results = [_host_facts(vm, lookup, cluster, revisions[vm["metadata"]["namespace"]], facts) for vm in vms]
+    lookup.gather_lists(("ControllerRevision", place) for place in namespaces)
+    results = [_host_facts(vm, lookup, cluster, facts) for vm in vms]
     names = host_names(results, options["host_format"])
     found: dict[str, dict[str, Any]] = {}
     services: dict[str, dict[str, list[Manifest]]] = {}
@@ -108,14 +107,12 @@ def _virtual_machines(session: Session, options: Options) -> list[Manifest]:
     return sorted(vms, key=namespaced_name)
 
 
-def _host_facts(
-    vm: Manifest, lookup: ClusterLookup, cluster: KubeVirt, revisions: RevisionIndex, facts: VMFacts | None
-) -> dict[str, Any]:
+def _host_facts(vm: Manifest, lookup: ClusterLookup, cluster: KubeVirt, facts: VMFacts | None) -> dict[str, Any]:
     """The result of virtual_machine_info for a VM, with extra fields for grouping hosts."""
     metadata = vm["metadata"]
     vmi = _vmi(vm, lookup)
     unread = lookup.problem(_VMI.kind, metadata["namespace"]) is not None
-    inspection = drift.drift(vm, ASSUMED if unread else vmi, Cluster(lookup, cluster), revisions)
+    inspection = drift.drift(vm, ASSUMED if unread else vmi, Cluster(lookup, cluster))
     annotations = metadata.get("annotations") or {}
     result = {
         **vm_result(inspection, facts),

@@ -272,19 +272,6 @@ def test_without_the_vms_there_is_no_inventory() -> None:
         Server("office/virtualmachines").hosts(namespaces=["shop", "office"])
 
 
-def test_the_revisions_of_a_namespace_are_indexed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    manifest: list[int] = []
-
-    class Counted(_inventory.RevisionIndex):
-        def __init__(self, revisions: Any) -> None:
-            super().__init__(revisions)
-            manifest.append(len(self.by_name))
-
-    monkeypatch.setattr(_inventory, "RevisionIndex", Counted)
-    assert len(Server().hosts()[0]) == 6
-    assert manifest == [3, 3]
-
-
 def test_the_services_of_a_namespace_are_matched_once(monkeypatch: pytest.MonkeyPatch) -> None:
     requested: list[int] = []
 

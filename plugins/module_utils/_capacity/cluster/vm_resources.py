@@ -20,7 +20,7 @@ def vm_resources(vm: Drift) -> Result:
     """{resources}: of guest and pod at the next start, with the captured revisions; or {problem}: why unknown."""
     captured = vm.captured
     for matcher_field, part in vm.parts.items():
-        lost = part.state in (REVISION_LOST, UNKNOWN) and part.revision not in vm.revisions.by_name
+        lost = part.state in (REVISION_LOST, UNKNOWN) and vm.revision(part.revision) is None
         if captured[matcher_field] is None or lost:
             return {"problem": _missing(matcher_field.matcher, part)}
     template = schema.canonical("VirtualMachineInstanceTemplateSpec", vm.vm["spec"].get("template"))

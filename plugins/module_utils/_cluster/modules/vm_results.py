@@ -55,7 +55,7 @@ def vm_result(vm: Drift, facts: VMFacts | None = None) -> Result:
 def add_captured(vm: Drift, result: Result) -> None:
     """Adds to the result of a VM what its revisions hold. One that cannot be read, or is gone, adds nothing."""
     for matcher_field, part in vm.parts.items():
-        revision = vm.revisions.by_name.get(part.revision)
+        revision = vm.revision(part.revision)
         spec = value_or_none(revision_spec, revision, matcher_field, vm.cluster.release) if revision else None
         if revision is not None and spec is not None:
             # The first KubeVirt that captured any stored the spec alone.

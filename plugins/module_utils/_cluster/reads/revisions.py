@@ -10,7 +10,7 @@ from ..._resolver.api.matcher import MATCHER_FIELDS, MatcherField
 from ..._resolver.guest.effect import ASSUMED, MaybeVMI
 from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.kubevirt.vm.readiness import has_guest
-from ..._resolver.refresh.controller_revisions import RevisionIndex
+from ..._resolver.refresh.controller_revisions import by_owner
 from ..._resolver.refresh.drift import Drift, drift
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
@@ -54,7 +54,8 @@ def inspect_each(
     lookup = ClusterLookup(session, all_namespaces=namespace is None, strict=True)
     lookup.gather_lists(_referenced_kinds(vms))
     places = sorted({vm["metadata"]["namespace"] for vm in vms})
-    revisions = {place: RevisionIndex(lookup.list("ControllerRevision", place)) for place in places}
+    revisions = {place: lookup.list("ControllerRevision", place) for place in places}
+    owned = {place: by_owner(listed) for place, listed in revisions.items()}
     problem = lookup.problems.get("ControllerRevision")
     if problem is not None:
         # Without revisions, every VM would seem to have lost its own.
@@ -66,7 +67,9 @@ def inspect_each(
     cluster = Cluster(lookup, kubevirt(session))
     running = vmis(session, namespace, vms)
     for vm in vms:
-        yield drift(vm, running(vm), cluster, revisions[vm["metadata"]["namespace"]])
+        place, uid = vm["metadata"]["namespace"], vm["metadata"].get("uid", "")
+        vm_drift = drift(vm, running(vm), cluster)
+        yield vm_drift._replace(own_revisions=owned[place].get(uid, ()), revisions=revisions[place])
 
 
 def _referenced_kinds(vms: list[Manifest]) -> Iterator[tuple[str, str]]:

@@ -108,7 +108,7 @@ def _is_being_restored(owners: list[Manifest], restores: list[Manifest]) -> bool
 def upgrade_revisions(session: Session, vms: list[Drift], settings: WriteSettings) -> list[UpgradeOutcome]:
     """Converts revisions of older API versions."""
     outcomes = [UpgradeOutcome(vm) for vm in vms]
-    due = {vm.namespace for vm in vms if value_or_none(convert, vm.vm, vm.revisions)}
+    due = {vm.namespace for vm in vms if value_or_none(convert, vm.vm, vm.cluster.objects)}
     # This reads all VMs of the namespace, because others than the selected may refer to the same revisions.
     shared = {namespace: _shared_revisions(session.list(_VM, namespace)) for namespace in sorted(due)}
     run_writes(outcomes, lambda outcome: _upgrade(session, outcome, shared, settings.check_mode), settings)
@@ -126,7 +126,7 @@ def _shared_revisions(vms: Iterable[Manifest]) -> set[str]:
 def _upgrade(session: Session, outcome: UpgradeOutcome, shared: dict[str, set[str]], check_mode: bool) -> None:
     before = outcome.before
     try:
-        actions = convert(before.vm, before.revisions, shared.get(before.namespace, ()))
+        actions = convert(before.vm, before.cluster.objects, shared.get(before.namespace, ()))
     except KubeVirtError as error:
         outcome.failed = error.message
         return

@@ -108,7 +108,7 @@ class RevisionOutcome(WriteOutcome):
             self.restart = self.may_restart and (self.always or self.effect.needs == RESTART)
         elif before.pending.requested_in_vain:
             self.guest_current = True
-            start = before.revisions.by_name.get(start_revision_name(before.vm))
+            start = before.revision(start_revision_name(before.vm))
             self.bumps_generation = self.may_restart and keeps_restart_required(before.vm, start)
             if not self.bumps_generation:
                 self.warn(stale_restart_warning(before.vm))

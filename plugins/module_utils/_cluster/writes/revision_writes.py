@@ -161,7 +161,7 @@ class RevisionWriter:
         if not decided.recapture:
             return
         outcome.method = self._methods[before.namespace]
-        if outcome.method == _STATUS and recapture.must_bump_generation(before.vm, before.revisions):
+        if outcome.method == _STATUS and recapture.must_bump_generation(before):
             self._bump(outcome)
         self._recapture(outcome, before.vm)
 

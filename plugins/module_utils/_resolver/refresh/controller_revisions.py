@@ -1,8 +1,8 @@
-"""The ControllerRevisions of a namespace, by name and by owner; unused ones; copies of a VM that lose theirs."""
+"""The ControllerRevisions of a namespace: by owner; unused ones; copies of a VM that lose theirs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 from ..api.manifest import Manifest, labels_of
@@ -13,25 +13,13 @@ from ..kubevirt.find.revision_names import recapture_fields
 from ..kubevirt.vm.start import start_revision_prefix
 
 
-class RevisionIndex:
-    """The ControllerRevisions of one namespace, indexed once for all its VMs. It is a find.Lookup, too.
-
-    by_name: name → revision. by_owner: UID of an owner, such as a VM → its revisions.
-    """
-
-    def __init__(self, revisions: Iterable[Manifest] = ()) -> None:
-        self.by_name = {revision["metadata"]["name"]: revision for revision in revisions}
-        self.by_owner: dict[str, list[Manifest]] = {}
-        for revision in self.by_name.values():
-            for uid in {owner.get("uid", "") for owner in revision["metadata"].get("ownerReferences") or []}:
-                self.by_owner.setdefault(uid, []).append(revision)
-
-    def __iter__(self) -> Iterator[Manifest]:
-        return iter(self.by_name.values())
-
-    def get(self, _kind: str, _namespace: str, name: str) -> Manifest | None:
-        """See find.Lookup."""
-        return self.by_name.get(name)
+def by_owner(revisions: Iterable[Manifest]) -> dict[str, list[Manifest]]:
+    """UID of an owner, such as a VM → its revisions."""
+    owned: dict[str, list[Manifest]] = {}
+    for revision in revisions:
+        for uid in {owner.get("uid", "") for owner in revision["metadata"].get("ownerReferences") or []}:
+            owned.setdefault(uid, []).append(revision)
+    return owned
 
 
 BACKUP: Final = "backup"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields, release_schema, schema
@@ -17,10 +17,9 @@ from ..guest.effect import UNKNOWN as UNKNOWN_EFFECT
 from ..kubevirt.config.cluster import Cluster, KubeVirt
 from ..kubevirt.find import decode, find, revision_names
 from ..kubevirt.find.find import Specs
-from ..kubevirt.find.lookup import Lookup
+from ..kubevirt.find.lookup import Lookup, get_readable
 from ..kubevirt.vm.readiness import has_guest
 from ..kubevirt.webhooks.validate import apply_and_check
-from .controller_revisions import RevisionIndex
 
 CURRENT: Final = "current"
 DRIFTED: Final = "drifted"
@@ -36,9 +35,6 @@ UNKNOWN: Final = "unknown"
 
 # The newest release that reads revisions of v1alpha1 and v1alpha2.
 READS_ALPHA: Final = parse_release("1.6")
-
-
-_NO_REVISIONS: Final = RevisionIndex()
 
 
 class MatcherDrift(NamedTuple):
@@ -78,7 +74,8 @@ class Drift(NamedTuple):
     vm, vmi, cluster: the VM, its VMI, and what it was judged by. parts, captured, current: values by the matcher fields
     that the VM has. captured, current: the canonical specs of the captured revisions, and those that KubeVirt would
     capture now; None for one that cannot be read. pending: earlier changes that the guest lacks. effect: the effect of
-    a refresh. revisions: the ControllerRevisions of its namespace, shared by its VMs.
+    a refresh. own_revisions, revisions: the ControllerRevisions that the VM owns, and all of its namespace; () unless
+    they have been listed.
     """
 
     vm: Manifest
@@ -89,7 +86,8 @@ class Drift(NamedTuple):
     current: dict[MatcherField, Manifest | None]
     pending: GuestEffect
     effect: GuestEffect
-    revisions: RevisionIndex = _NO_REVISIONS
+    own_revisions: Sequence[Manifest] = ()
+    revisions: Sequence[Manifest] = ()
 
     @property
     def drifted(self) -> bool:
@@ -106,6 +104,10 @@ class Drift(NamedTuple):
     @property
     def label(self) -> str:
         return f"{self.namespace}/{self.name}"
+
+    def revision(self, name: str) -> Manifest | None:
+        """A ControllerRevision of its namespace; None if there is none or the user may not read it."""
+        return get_readable(self.cluster.objects, "ControllerRevision", self.namespace, name)
 
     @property
     def known_vmi(self) -> Manifest | None:
@@ -128,11 +130,11 @@ class Drift(NamedTuple):
         return self.pending.guest_current if self.known_vmi is not None and has_guest(self.vm) else None
 
 
-def drift(vm: Manifest, vmi: MaybeVMI, cluster: Cluster, revisions: RevisionIndex = _NO_REVISIONS) -> Drift:
+def drift(vm: Manifest, vmi: MaybeVMI, cluster: Cluster) -> Drift:
     """The drift of a VM.
 
     vmi: its VMI, see `guest.effect`. cluster: the objects in it include ControllerRevisions, instancetypes and
-    preferences. revisions: the ControllerRevisions of its namespace, for `revision_change.pin` and `move.restore`.
+    preferences.
     """
     parts, captured, current = {}, {}, {}
     for matcher_field in MATCHER_FIELDS:
@@ -142,7 +144,7 @@ def drift(vm: Manifest, vmi: MaybeVMI, cluster: Cluster, revisions: RevisionInde
             )
     readable = all(part.state in (CURRENT, DRIFTED, GONE) for part in parts.values())
     pending = guest_effect(vm, vm, vmi, cluster, captured if readable else None)
-    before = Drift(vm, vmi, cluster, parts, captured, current, pending, pending, revisions)
+    before = Drift(vm, vmi, cluster, parts, captured, current, pending, pending)
     return before._replace(effect=refresh_effect(before, tuple(parts)))
 
 

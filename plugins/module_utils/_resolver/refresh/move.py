@@ -78,7 +78,7 @@ def restore(before: Drift, previous_state: Manifest) -> RevisionChange:
 
     previous_state: `RevisionChange.previous` of the move.
     """
-    vm, revisions = before.vm, before.revisions
+    vm = before.vm
     names: dict[str, str] = previous_state["revisions"]
     due = tuple(matcher_field for matcher_field in MATCHER_FIELDS if matcher_field.matcher in names)
     same = all(recapture.captured_name(vm, matcher_field) == names[matcher_field.matcher] for matcher_field in due)
@@ -87,10 +87,11 @@ def restore(before: Drift, previous_state: Manifest) -> RevisionChange:
     after = dict(before.captured)
     for matcher_field in due:
         name = names[matcher_field.matcher]
-        if name not in revisions.by_name:
+        revision = before.revision(name)
+        if revision is None:
             return RevisionChange(due, refusal=f"the previous revision {name} does not exist any more")
         try:
-            after[matcher_field] = decode.spec(revisions.by_name[name], matcher_field, before.cluster.release)
+            after[matcher_field] = decode.spec(revision, matcher_field, before.cluster.release)
         except KubeVirtError as error:
             return RevisionChange(due, refusal=f"cannot read the revision {name}: {error.message}")
     spec = recapture.rollback_patch(previous_state)["spec"]

@@ -16,7 +16,6 @@ from ..api.matcher import MATCHER_FIELDS, MatcherField
 from ..api.tree import reverse_merge_patch
 from ..kubevirt.vm.start import start_revision_name
 from . import drift
-from .controller_revisions import RevisionIndex
 from .drift import Drift, MatcherDrift
 
 # An annotation of the VM's template, which is set and removed at once.
@@ -44,11 +43,11 @@ def is_bump_interrupted(vm: Manifest) -> bool:
     return REFRESH_ANNOTATION in (metadata.get("annotations") or {})
 
 
-def must_bump_generation(vm: Manifest, revisions: RevisionIndex) -> bool:
+def must_bump_generation(before: Drift) -> bool:
     """Whether a refresh by the status must bump the generation: the guest was started from it, or a bump was
     interrupted.
     """
-    return is_bump_interrupted(vm) or start_revision_name(vm) in revisions.by_name
+    return is_bump_interrupted(before.vm) or before.revision(start_revision_name(before.vm)) is not None
 
 
 def keeps_restart_required(vm: Manifest, start: Manifest | None) -> bool:

@@ -13,13 +13,11 @@ from typing import Final, NamedTuple
 from ..api.errors import KubeVirtError, value_or_none
 from ..api.manifest import Manifest, labels_of
 from ..api.matcher import MATCHER_FIELDS, MatcherField
-from ..api.release import Release
 from ..api.tree import apply_merge_patch
 from ..guest.effect import GuestEffect
 from ..kubevirt.find import decode, revision_names
 from ..kubevirt.find.revision_names import generation_of
 from . import drift
-from .controller_revisions import RevisionIndex
 from .drift import Drift
 
 PREVIOUS: Final = "previous"
@@ -80,7 +78,7 @@ def pin(before: Drift, matcher_fields: Iterable[MatcherField], requested: str | 
     requested: a name, PREVIOUS, CURRENT, or matcher → name; all names of a mapping must be valid.
     """
     vm, release = before.vm, before.cluster.release
-    targets, refusal = _targets(vm, matcher_fields, requested, before.revisions, release)
+    targets, refusal = _targets(before, matcher_fields, requested)
     if refusal is not None:
         return refusal
     names = {matcher_field: target["metadata"]["name"] for matcher_field, target in targets.items()}
@@ -108,25 +106,18 @@ def pin(before: Drift, matcher_fields: Iterable[MatcherField], requested: str | 
 
 
 def _targets(
-    vm: Manifest,
-    matcher_fields: Iterable[MatcherField],
-    requested: str | Mapping[str, str],
-    revisions: RevisionIndex,
-    release: Release,
+    before: Drift, matcher_fields: Iterable[MatcherField], requested: str | Mapping[str, str]
 ) -> tuple[dict[MatcherField, Manifest], RevisionChange | None]:
     """The revisions to pin, or the refusal."""
     targets: dict[MatcherField, Manifest] = {}
+    vm, release = before.vm, before.cluster.release
     for matcher_field in matcher_fields:
         name = requested if isinstance(requested, str) else requested.get(matcher_field.matcher)
         if not name or not matcher_field.matcher_of(vm):
             continue
         if name == CURRENT:
             name = revision_names.referenced(vm, matcher_field, release).name
-        target = (
-            _previous(vm, matcher_field, revisions)
-            if name == PREVIOUS
-            else _named(name, matcher_field, revisions, release)
-        )
+        target = _previous(before, matcher_field) if name == PREVIOUS else _named(before, name, matcher_field)
         if target is not None:
             targets[matcher_field] = target
         elif not isinstance(requested, str):
@@ -165,32 +156,28 @@ def unpin(vm: Manifest, matcher_fields: Iterable[MatcherField]) -> RevisionChang
     )
 
 
-def history(vm: Manifest, matcher_field: MatcherField, revisions: RevisionIndex) -> list[Manifest]:
-    """The VM's own revisions of the object that its matcher names, oldest generation first."""
-    matcher = matcher_field.matcher_or_empty(vm)
-    own = [
-        revision
-        for revision in revisions.by_owner.get(vm["metadata"].get("uid", ""), ())
-        if labels_of(revision).get(revision_names.NAME_LABEL) == matcher.get("name")
-        and labels_of(revision).get(revision_names.KIND_LABEL) == matcher_field.kind_of(matcher)
-    ]
-    return sorted(own, key=generation_of)
-
-
-def _previous(vm: Manifest, matcher_field: MatcherField, revisions: RevisionIndex) -> Manifest | None:
+def _previous(before: Drift, matcher_field: MatcherField) -> Manifest | None:
     """The revision before the newest that the VM has captured; or its present revision, if that is even older.
 
     The result does not depend on the present revision, so that a second rollback does not go further back.
     """
-    own = history(vm, matcher_field, revisions)
+    matcher = matcher_field.matcher_or_empty(before.vm)
+    own = [
+        revision
+        for revision in before.own_revisions
+        if labels_of(revision).get(revision_names.NAME_LABEL) == matcher.get("name")
+        and labels_of(revision).get(revision_names.KIND_LABEL) == matcher_field.kind_of(matcher)
+    ]
+    own.sort(key=generation_of)
     names = [revision["metadata"]["name"] for revision in own]
-    current = revision_names.referenced(vm, matcher_field).name
+    current = revision_names.referenced(before.vm, matcher_field).name
     if len(own) < 2 or current not in names:
         return None
     return own[min(len(own) - 2, names.index(current))]
 
 
-def _named(name: str, matcher_field: MatcherField, revisions: RevisionIndex, release: Release) -> Manifest | None:
-    revision = revisions.by_name.get(name)
-    is_readable = revision is not None and value_or_none(decode.spec, revision, matcher_field, release) is not None
-    return revision if is_readable else None
+def _named(before: Drift, name: str, matcher_field: MatcherField) -> Manifest | None:
+    revision = before.revision(name)
+    if revision is None or value_or_none(decode.spec, revision, matcher_field, before.cluster.release) is None:
+        return None
+    return revision

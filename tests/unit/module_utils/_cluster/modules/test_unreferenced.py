@@ -7,7 +7,6 @@ from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.find import revision_names
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.refresh import drift
-from plugins.module_utils._resolver.refresh.controller_revisions import RevisionIndex
 
 UNKNOWN = drift.Drift({}, None, Cluster(Objects([])), {}, {}, {}, GuestEffect(NOTHING), GuestEffect(NOTHING))
 EVERYTHING = {"names": None, "label_selectors": []}
@@ -18,7 +17,7 @@ def inspected_vms(namespaces: int) -> list[drift.Drift]:
     names = sorted(f"ns-{number}" for number in range(namespaces))
     idle = [{"metadata": {"name": f"idle-{name}", "labels": {revision_names.NAME_LABEL: "big"}}} for name in names]
     vms = [{"metadata": {"name": "web", "namespace": name}, "spec": {}} for name in names]
-    return [UNKNOWN._replace(vm=vm, revisions=RevisionIndex([item])) for vm, item in zip(vms, idle)]
+    return [UNKNOWN._replace(vm=vm, revisions=[item]) for vm, item in zip(vms, idle)]
 
 
 def test_unreferenced_revisions_are_found_per_namespace() -> None:

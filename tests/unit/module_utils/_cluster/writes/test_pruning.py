@@ -270,8 +270,9 @@ def test_lost_revision_cannot_be_stored_again() -> None:
     assert {method for method, _path in server.asked} == {"GET"}
 
 
-def test_vms_of_a_namespace_share_the_revision_index() -> None:
+def test_vms_of_a_namespace_share_its_revisions() -> None:
     server = Server(**{f"{KUBEVIRT}/virtualmachines": [vm(10), vm(10, "web")]})
     with session_with(server) as session:
         first, second = inspect(session, "shop")
-    assert first.revisions is second.revisions and set(first.revisions.by_owner) == {"uid-db"}
+    assert first.revisions is second.revisions
+    assert (first.own_revisions, second.own_revisions) == (first.revisions, ())

@@ -14,7 +14,6 @@ from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, Kube
 from plugins.module_utils._resolver.kubevirt.find import revision_store
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.refresh import drift, move, recapture
-from plugins.module_utils._resolver.refresh.controller_revisions import RevisionIndex
 from plugins.module_utils._resolver.refresh.revision_change import RevisionChange
 
 Manifest = dict[str, Any]
@@ -80,7 +79,7 @@ class World:
 
     @property
     def drift(self) -> drift.Drift:
-        return drift.drift(self.vm, ASSUMED, Cluster(self.objects, CLUSTER), RevisionIndex(self.revisions))
+        return drift.drift(self.vm, ASSUMED, Cluster(self.objects, CLUSTER))
 
     @property
     def objects(self) -> Objects:

@@ -9,7 +9,7 @@ from plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.refresh import drift, recapture
-from plugins.module_utils._resolver.refresh.controller_revisions import RevisionIndex, is_captured
+from plugins.module_utils._resolver.refresh.controller_revisions import is_captured
 
 Manifest = dict[str, Any]
 SIZE = {"name": "big", "kind": "VirtualMachineInstancetype"}
@@ -29,8 +29,12 @@ def captured(name: str, kind: str = "VirtualMachineInstancetype") -> Manifest:
 
 def part(state: str, revision: str, now: int, vm: Manifest | None = None, **more: Any) -> drift.Drift:
     role_drift = drift.MatcherDrift(state, "k", "big", revision, False, 1, now, False, (), "", "")._replace(**more)
-    nothing, cluster = GuestEffect(NOTHING), Cluster(Objects([]))
-    return drift.Drift(vm or {}, None, cluster, {INSTANCETYPE: role_drift}, {}, {}, nothing, nothing)
+    return before(vm or {})._replace(parts={INSTANCETYPE: role_drift})
+
+
+def before(vm: Manifest, *revisions: Manifest) -> drift.Drift:
+    nothing = GuestEffect(NOTHING)
+    return drift.Drift(vm, None, Cluster(Objects(revisions)), {}, {}, {}, nothing, nothing)
 
 
 def test_bump_patches_remove_their_annotation() -> None:
@@ -43,9 +47,7 @@ def test_annotation_of_an_interrupted_bump_is_removed() -> None:
     interrupted = vm()
     interrupted["spec"]["template"] = {"metadata": {"annotations": {recapture.REFRESH_ANNOTATION: "begun"}}}
     assert recapture.bump_patches(interrupted) == recapture.BUMP_PATCHES[1:]
-    assert recapture.must_bump_generation(interrupted, RevisionIndex()) and recapture.keeps_restart_required(
-        interrupted, None
-    )
+    assert recapture.must_bump_generation(before(interrupted)) and recapture.keeps_restart_required(interrupted, None)
 
 
 def test_recapture_patch_clears_the_status() -> None:
@@ -82,12 +84,13 @@ def test_roles_captured_from_an_old_cache_are_stale(name: str, before: drift.Dri
 
 def start(generation: int, revision: str | None) -> Manifest:
     spec = {"instancetype": {**SIZE, **({"revisionName": revision} if revision else {})}}
-    return {"metadata": {"name": f"revision-start-vm-u-{generation}"}, "data": {"spec": spec}}
+    metadata = {"name": f"revision-start-vm-u-{generation}", "namespace": "shop"}
+    return {"kind": "ControllerRevision", "metadata": metadata, "data": {"spec": spec}}
 
 
 def test_start_revision_of_a_generation_demands_a_bump() -> None:
-    assert recapture.must_bump_generation(vm(), RevisionIndex([start(3, "r")]))
-    assert not recapture.must_bump_generation(vm(), RevisionIndex([start(2, "r")]))
+    assert recapture.must_bump_generation(before(vm(), start(3, "r")))
+    assert not recapture.must_bump_generation(before(vm(), start(2, "r")))
     assert recapture.keeps_restart_required(vm(reference=captured("new")), start(3, "old"))
     assert not recapture.keeps_restart_required(vm(reference=captured("new")), start(3, "new"))
     assert not recapture.keeps_restart_required(vm(reference=captured("new")), None)

@@ -12,7 +12,6 @@ from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, Kube
 from plugins.module_utils._resolver.kubevirt.find import revision_names, revision_store
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.refresh import controller_revisions, drift, revision_change
-from plugins.module_utils._resolver.refresh.controller_revisions import RevisionIndex
 from plugins.module_utils._resolver.refresh.revision_change import RevisionChange
 
 Manifest = dict[str, Any]
@@ -84,12 +83,8 @@ class World:
 
     @property
     def drift(self) -> drift.Drift:
-        return drift.drift(
-            self.vm,
-            ASSUMED,
-            Cluster(Objects([*self.revisions, *self.live]), KubeVirt(NEWEST)),
-            RevisionIndex(self.revisions),
-        )
+        cluster = Cluster(Objects([*self.revisions, *self.live]), KubeVirt(NEWEST))
+        return drift.drift(self.vm, ASSUMED, cluster)._replace(own_revisions=self.revisions)
 
     def refresh(self, *matcher_fields: Any) -> RevisionChange:
         return revision_change.refresh(self.drift, matcher_fields or MATCHER_FIELDS)
@@ -197,6 +192,14 @@ class TestPin:
 
     def test_previous_revision(self) -> None:
         assert self.world.pin_to(revision_change.PREVIOUS) == self.world.pin_to(self.world.name(1))
+
+    def test_previous_revision_is_the_second_newest_of_the_object(self) -> None:
+        world = World([instancetype(2), instancetype(10), preference(1)], [])
+        previous = world.name(2)
+        renamed = copy.deepcopy(world.revisions[0])
+        renamed["metadata"].update(name="renamed", labels={revision_names.NAME_LABEL: "small"})
+        world.revisions = [renamed, *reversed(world.revisions)]
+        assert world.pin_to("previous", INSTANCETYPE).expected == {"instancetype": previous}
 
     def test_previous_does_not_go_further_back(self) -> None:
         world = World(
@@ -306,17 +309,6 @@ class TestUnpin:
         refusal = revision_change.unpin(drifted("spec").vm, MATCHER_FIELDS).refusal
         assert refusal is not None
         assert "use state: refreshed" in refusal
-
-
-class TestHistory:
-    def test_history_is_sorted_by_generation(self) -> None:
-        world = World([instancetype(10), instancetype(2), preference(1)], [])
-        foreign = copy.deepcopy(world.revisions[0])
-        foreign["metadata"].update(name="foreign", ownerReferences=[{"uid": "other"}])
-        renamed = copy.deepcopy(world.revisions[0])
-        renamed["metadata"].update(name="renamed", labels={revision_names.NAME_LABEL: "small"})
-        result = revision_change.history(world.vm, INSTANCETYPE, RevisionIndex([*world.revisions, foreign, renamed]))
-        assert [item["metadata"]["name"] for item in result] == [world.name(2), world.name(10)]
 
 
 class TestUnreferenced:
