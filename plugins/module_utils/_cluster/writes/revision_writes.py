@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 from ..._resolver.api.kinds import KINDS
@@ -52,9 +53,9 @@ def change(
     due = [outcome for outcome in outcomes if outcome.change.due and outcome.due]
     if settings.check_mode:
         if settings.server_dry_run:
-            RevisionWriter(session.dry_run_session(), settings).dry_run(due)
+            _dry_run(session, due, settings)
         return outcomes
-    RevisionWriter(session, settings).run(due)
+    _give_revisions(session, due, settings)
     for outcome in outcomes:
         outcome.restart = outcome.restart and outcome.failed is None
     update_guests(session, outcomes, settings)
@@ -79,204 +80,202 @@ def _patch(session: Session, before: Drift, body: Manifest, part: str | None = N
     send(session, merge_patch(path, body, fieldManager=session.field_manager))
 
 
-class RevisionWriter:
-    """The writes of one task, and the waits for their effect. Failures go into the results."""
+def _give_revisions(session: Session, outcomes: list[RevisionOutcome], settings: WriteSettings) -> None:
+    """Gives the VMs the decided revisions. Failures go into the outcomes.
 
-    def __init__(self, session: Session, settings: WriteSettings) -> None:
-        self._session = session
-        self._settings = settings
-        self._deadline = time.monotonic() + settings.wait_timeout
-        self._methods: dict[str, str] = {}
+    If KubeVirt could not start a VM with them, the VM gets its previous revisions back and fails.
+    """
+    deadline = time.monotonic() + settings.wait_timeout
+    methods = _methods(session, outcomes)
+    run_writes(outcomes, lambda outcome: _write(session, outcome, methods), settings)
+    _await_captures(session, _not_failed(outcomes), settings, deadline)
+    _repeat_stale(session, _not_failed(outcomes), settings, deadline)
+    run_writes(
+        [outcome for outcome in _not_failed(outcomes) if outcome.change.afterwards],
+        lambda outcome: _patch(session, outcome.before, outcome.change.afterwards or {}),
+        settings,
+    )
+    unchecked = [outcome for outcome in _not_failed(outcomes) if not outcome.change.expected]
+    run_writes(unchecked, lambda outcome: _check_start(session, outcome), settings)
+    _await(session, [outcome for outcome in outcomes if outcome.rolled_back], _is_rolled_back, deadline)
+    run_writes(
+        [outcome for outcome in outcomes if outcome.rolled_back and outcome.pins_to_remove],
+        lambda outcome: _patch(session, outcome.before, recapture.unpin_patch(outcome.pins_to_remove)),
+        settings,
+    )
+    for outcome in outcomes:
+        if (vm := outcome.vm) is not None and not outcome.rolled_back:
+            outcome.revisions = {
+                matcher_field.matcher: recapture.captured_name(vm, matcher_field)
+                for matcher_field in outcome.change.matcher_fields
+                if matcher_field.matcher_of(vm)
+            }
 
-    def run(self, outcomes: list[RevisionOutcome]) -> None:
-        """Gives the VMs the decided revisions.
 
-        If KubeVirt could not start a VM with them, the VM gets its previous revisions back and fails.
-        """
-        self._choose_methods(outcomes)
-        self._run_each(outcomes, self._write)
-        self._await([outcome for outcome in _not_failed(outcomes) if outcome.method != _KIND], _has_captured)
-        self._restore_kinds([outcome for outcome in _not_failed(outcomes) if outcome.method == _KIND])
-        self._repeat_stale(_not_failed(outcomes))
-        self._run_each(
-            [outcome for outcome in _not_failed(outcomes) if outcome.change.afterwards],
-            lambda outcome: _patch(self._session, outcome.before, outcome.change.afterwards or {}),
-        )
-        self._run_each([outcome for outcome in _not_failed(outcomes) if not outcome.change.expected], self._check_start)
-        self._await([outcome for outcome in outcomes if outcome.rolled_back], _is_rolled_back)
-        self._run_each(
-            [outcome for outcome in outcomes if outcome.rolled_back and outcome.pins_to_remove],
-            lambda outcome: _patch(self._session, outcome.before, recapture.unpin_patch(outcome.pins_to_remove)),
-        )
-        for outcome in outcomes:
-            if (vm := outcome.vm) is not None and not outcome.rolled_back:
-                matcher_fields = [
-                    matcher_field for matcher_field in outcome.change.matcher_fields if matcher_field.matcher_of(vm)
-                ]
-                outcome.revisions = {
-                    matcher_field.matcher: recapture.captured_name(vm, matcher_field)
-                    for matcher_field in matcher_fields
-                }
+def _dry_run(session: Session, outcomes: list[RevisionOutcome], settings: WriteSettings) -> None:
+    """Sends the first writes as dry runs. A refusal is a failure; an unknown outcome is a warning."""
+    client, methods = session.dry_run_session(), _methods(session, outcomes)
 
-    def dry_run(self, outcomes: list[RevisionOutcome]) -> None:
-        """Sends the first writes as dry runs. A refusal is a failure; an unknown outcome is a warning.
+    def dry_run(outcome: RevisionOutcome) -> None:
+        run_dry(outcome, lambda _outcome: _write(client, outcome, methods))
+        outcome.written = False
 
-        The session of the RevisionWriter must send dry runs.
-        """
+    run_writes(outcomes, dry_run, settings)
 
-        def dry_run(outcome: RevisionOutcome) -> None:
-            run_dry(outcome, self._write)
-            outcome.written = False
 
-        self._choose_methods(outcomes)
-        self._run_each(outcomes, dry_run)
+def _methods(session: Session, outcomes: list[RevisionOutcome]) -> dict[str, str]:
+    """The method to capture again, by namespace: one request for each."""
+    methods: dict[str, str] = {}
+    for outcome in outcomes:
+        if outcome.change.recapture and outcome.before.namespace not in methods:
+            methods[outcome.before.namespace] = _method(session, outcome)
+    return methods
 
-    def _run_each(self, outcomes: list[RevisionOutcome], work: Callable[[RevisionOutcome], None]) -> None:
-        run_writes(outcomes, work, self._settings)
 
-    def _choose_methods(self, outcomes: list[RevisionOutcome]) -> None:
-        for outcome in outcomes:
-            if outcome.change.recapture and outcome.before.namespace not in self._methods:
-                self._methods[outcome.before.namespace] = self._method(outcome)
+def _method(session: Session, outcome: RevisionOutcome) -> str:
+    """`status` if the task may patch the status: that leaves the spec unchanged and needs only one capture."""
+    try:
+        patch = recapture.recapture_patch(_fields_to_recapture(outcome))
+        _patch(session.dry_run_session(), outcome.before, patch, _STATUS)
+    except ApiError as error:
+        if error.code == 403:
+            outcome.status_denied = error.message
+            return _KIND
+    except ConnectionFailed:
+        # The write reports the error.
+        pass
+    return _STATUS
 
-    def _method(self, outcome: RevisionOutcome) -> str:
-        """`status` if the task may patch the status: that leaves the spec unchanged and needs only one capture."""
+
+def _write(session: Session, outcome: RevisionOutcome, methods: Mapping[str, str]) -> None:
+    before, decided = outcome.before, outcome.change
+    if decided.spec is not None:
+        _patch(session, before, {"spec": decided.spec})
+        outcome.written = True
+    if not decided.recapture:
+        return
+    outcome.method = methods[before.namespace]
+    if outcome.method == _STATUS and recapture.must_bump_generation(before):
+        _bump(session, outcome)
+    _recapture(session, outcome, before.vm)
+
+
+def _bump(session: Session, outcome: RevisionOutcome) -> None:
+    try:
+        outcome.bumps_generation = bump_generation(session, outcome.before.vm, outcome) and outcome.bumps_generation
+    except ApiError as error:
+        # KubeVirt rejects a VM without its revision until it has captured one. The task checks again before a restart.
+        if error.code != 422:
+            raise
+
+
+def _recapture(session: Session, outcome: RevisionOutcome, vm: Manifest) -> None:
+    """Makes virt-controller capture the revisions again."""
+    if outcome.method == _STATUS:
         try:
-            patch = recapture.recapture_patch(_fields_to_recapture(outcome))
-            _patch(self._session.dry_run_session(), outcome.before, patch, _STATUS)
-        except ApiError as error:
-            if error.code == 403:
-                outcome.status_denied = error.message
-                return _KIND
-        except ConnectionFailed:
-            # The write reports the error.
-            pass
-        return _STATUS
-
-    def _write(self, outcome: RevisionOutcome) -> None:
-        before, decided = outcome.before, outcome.change
-        if decided.spec is not None:
-            _patch(self._session, before, {"spec": decided.spec})
+            _patch(session, outcome.before, recapture.recapture_patch(_fields_to_recapture(outcome)), _STATUS)
             outcome.written = True
-        if not decided.recapture:
             return
-        outcome.method = self._methods[before.namespace]
-        if outcome.method == _STATUS and recapture.must_bump_generation(before):
-            self._bump(outcome)
-        self._recapture(outcome, before.vm)
-
-    def _bump(self, outcome: RevisionOutcome) -> None:
-        try:
-            outcome.bumps_generation = (
-                bump_generation(self._session, outcome.before.vm, outcome) and outcome.bumps_generation
-            )
         except ApiError as error:
-            # KubeVirt rejects a VM without its revision until it has captured one. The task checks again before a
-            # restart.
+            if error.code != 403:
+                raise
+            outcome.method, outcome.status_denied = _KIND, error.message
+    alias, outcome.restore_kinds = recapture.kind_alias_patches(vm, _fields_to_recapture(outcome))
+    try:
+        _patch(session, outcome.before, alias)
+    except ApiError as error:
+        if error.code == 403 and outcome.status_denied:
+            # Either permission suffices; the error names only the last one, so add the other.
+            error.message += f". Permission to patch virtualmachines/status would suffice too ({outcome.status_denied})"
+        raise
+    outcome.written = True
+
+
+def _await_captures(
+    session: Session, outcomes: list[RevisionOutcome], settings: WriteSettings, deadline: float
+) -> None:
+    """Waits for the captures, and gives matchers of another kind their previous one, captured in time or not."""
+    _await(session, [outcome for outcome in outcomes if outcome.method != _KIND], _has_captured, deadline)
+    respelt = [outcome for outcome in outcomes if outcome.method == _KIND and outcome.failed is None]
+    _await(session, respelt, _has_captured, deadline)
+
+    def restore(outcome: RevisionOutcome) -> None:
+        vm, matcher_fields = outcome.vm, _fields_to_recapture(outcome)
+        is_expanded = vm is not None and not all(matcher_field.matcher_of(vm) for matcher_field in matcher_fields)
+        if outcome.restore_kinds is None or is_expanded:
+            return
+        try:
+            _patch(session, outcome.before, outcome.restore_kinds)
+        except ApiError as error:
             if error.code != 422:
                 raise
+            _roll_back(session, outcome, error)
 
-    def _recapture(self, outcome: RevisionOutcome, vm: Manifest) -> None:
-        """Makes virt-controller capture the revisions again."""
-        if outcome.method == _STATUS:
-            try:
-                _patch(self._session, outcome.before, recapture.recapture_patch(_fields_to_recapture(outcome)), _STATUS)
-                outcome.written = True
-                return
-            except ApiError as error:
-                if error.code != 403:
-                    raise
-                outcome.method, outcome.status_denied = _KIND, error.message
-        alias, outcome.restore_kinds = recapture.kind_alias_patches(vm, _fields_to_recapture(outcome))
-        try:
-            _patch(self._session, outcome.before, alias)
-        except ApiError as error:
-            if error.code == 403 and outcome.status_denied:
-                # Either permission suffices; the error names only the last one, so add the other.
-                error.message += (
-                    f". Permission to patch virtualmachines/status would suffice too ({outcome.status_denied})"
-                )
+    run_writes(respelt, restore, settings)
+    _await(session, _not_failed(respelt), _has_captured, deadline)
+
+
+def _repeat_stale(session: Session, outcomes: list[RevisionOutcome], settings: WriteSettings, deadline: float) -> None:
+    """Captures again if virt-controller captured an older generation than the current one."""
+    for attempt in range(_TRIES):
+        stale = [outcome for outcome in _not_failed(outcomes) if outcome.change.recapture and _is_stale(outcome)]
+        if not stale:
+            return
+        if attempt == _TRIES - 1:
+            break
+        time.sleep(_LAG)
+        run_writes(stale, lambda outcome: _recapture(session, outcome, outcome.vm or outcome.before.vm), settings)
+        _await_captures(session, _not_failed(stale), settings, deadline)
+    for outcome in stale:
+        outcome.failed = "KubeVirt keeps capturing an older generation than the current one; run the task again later"
+
+
+def _check_start(session: Session, outcome: RevisionOutcome) -> None:
+    """Checks by a dry run that KubeVirt still accepts the VM; if not, its next start would fail."""
+    try:
+        _patch(session.dry_run_session(), outcome.before, recapture.DRY_RUN_PATCH)
+    except ApiError as error:
+        if error.code == 422:
+            _roll_back(session, outcome, error)
+        elif error.code != 403:
             raise
-        outcome.written = True
 
-    def _restore_kinds(self, outcomes: list[RevisionOutcome]) -> None:
-        """Gives the matchers their previous kind, whether or not virt-controller captured in time."""
-        if not outcomes:
-            return
-        self._await(outcomes, _has_captured)
 
-        def restore(outcome: RevisionOutcome) -> None:
-            vm, matcher_fields = outcome.vm, _fields_to_recapture(outcome)
-            if outcome.restore_kinds is None or (
-                vm is not None and not all(matcher_field.matcher_of(vm) for matcher_field in matcher_fields)
-            ):
-                return
-            try:
-                _patch(self._session, outcome.before, outcome.restore_kinds)
-            except ApiError as error:
-                if error.code != 422:
-                    raise
-                self._roll_back(outcome, error)
+def _roll_back(session: Session, outcome: RevisionOutcome, refusal: ApiError) -> None:
+    outcome.failed = f"KubeVirt could not start the VM after the change: {refusal}"
+    previous = recapture.state_before(outcome.before, outcome.change.matcher_fields, outcome.change.spec)
+    if previous is None:
+        outcome.failed += "; the VM has lost its previous revisions, so the task could not restore them"
+        return
+    try:
+        _patch(session, outcome.before, recapture.rollback_patch(previous))
+    except RequestFailed as error:
+        outcome.failed += f"; restoring the previous revisions failed: {error}"
+        return
+    outcome.rolled_back = True
+    outcome.pins_to_remove = recapture.pins_to_remove(outcome.before.vm, previous)
+    outcome.failed += "; the task restored the previous revisions"
 
-        self._run_each(outcomes, restore)
-        self._await(_not_failed(outcomes), _has_captured)
 
-    def _repeat_stale(self, outcomes: list[RevisionOutcome]) -> None:
-        """Captures again if virt-controller captured an older generation than the current one."""
-        for attempt in range(_TRIES):
-            stale = [outcome for outcome in _not_failed(outcomes) if outcome.change.recapture and _is_stale(outcome)]
-            if not stale:
-                return
-            if attempt == _TRIES - 1:
-                break
-            time.sleep(_LAG)
-            self._run_each(stale, lambda outcome: self._recapture(outcome, outcome.vm or outcome.before.vm))
-            self._await([outcome for outcome in _not_failed(stale) if outcome.method != _KIND], _has_captured)
-            self._restore_kinds([outcome for outcome in _not_failed(stale) if outcome.method == _KIND])
-        for outcome in stale:
-            outcome.failed = (
-                "KubeVirt keeps capturing an older generation than the current one; run the task again later"
-            )
+def _await(
+    session: Session,
+    outcomes: list[RevisionOutcome],
+    done: Callable[[Manifest, RevisionOutcome], bool],
+    deadline: float,
+) -> None:
+    """Waits with one watch for each namespace."""
 
-    def _check_start(self, outcome: RevisionOutcome) -> None:
-        """Checks by a dry run that KubeVirt still accepts the VM; if not, its next start would fail."""
-        try:
-            _patch(self._session.dry_run_session(), outcome.before, recapture.DRY_RUN_PATCH)
-        except ApiError as error:
-            if error.code == 422:
-                self._roll_back(outcome, error)
-            elif error.code != 403:
-                raise
+    def probe(outcome: RevisionOutcome, live: Manifest | None) -> Progress:
+        return state_until(lambda vm: done(vm, outcome), live, _CAPTURE)
 
-    def _roll_back(self, outcome: RevisionOutcome, refusal: ApiError) -> None:
-        outcome.failed = f"KubeVirt could not start the VM after the change: {refusal}"
-        previous = recapture.state_before(outcome.before, outcome.change.matcher_fields, outcome.change.spec)
-        if previous is None:
-            outcome.failed += "; the VM has lost its previous revisions, so the task could not restore them"
-            return
-        try:
-            _patch(self._session, outcome.before, recapture.rollback_patch(previous))
-        except RequestFailed as error:
-            outcome.failed += f"; restoring the previous revisions failed: {error}"
-            return
-        outcome.rolled_back = True
-        outcome.pins_to_remove = recapture.pins_to_remove(outcome.before.vm, previous)
-        outcome.failed += "; the task restored the previous revisions"
-
-    def _await(self, outcomes: list[RevisionOutcome], done: Callable[[Manifest, RevisionOutcome], bool]) -> None:
-        """Waits with one watch for each namespace."""
-
-        def probe(outcome: RevisionOutcome) -> Callable[[Manifest | None], Progress]:
-            return lambda live: state_until(lambda vm: done(vm, outcome), live, _CAPTURE)
-
-        members = {(outcome.before.namespace, outcome.before.name): outcome for outcome in outcomes}
-        probes = {key: probe(outcome) for key, outcome in members.items()}
-        seconds = max(0.0, self._deadline - time.monotonic())
-        for key, (live, failure) in wait_in_namespaces(self._session, _VM, probes, seconds).items():
-            outcome = members[key]
-            outcome.vm = live or outcome.vm
-            if failure is not None or live is None:
-                outcome.failed = outcome.failed or failure or "the VM no longer exists"
+    members = {(outcome.before.namespace, outcome.before.name): outcome for outcome in outcomes}
+    probes = {key: partial(probe, outcome) for key, outcome in members.items()}
+    seconds = max(0.0, deadline - time.monotonic())
+    for key, (live, failure) in wait_in_namespaces(session, _VM, probes, seconds).items():
+        outcome = members[key]
+        outcome.vm = live or outcome.vm
+        if failure is not None or live is None:
+            outcome.failed = outcome.failed or failure or "the VM no longer exists"
 
 
 def _not_failed(outcomes: list[RevisionOutcome]) -> list[RevisionOutcome]:

@@ -4,10 +4,13 @@ import threading
 from collections import Counter
 from typing import Any, cast
 
+import pytest
+
 from growth import growth
+from plugins.module_utils._cluster.writes import revision_writes
 from plugins.module_utils._cluster.writes.engine import WriteSettings
 from plugins.module_utils._cluster.writes.revision_outcome import RevisionOutcome
-from plugins.module_utils._cluster.writes.revision_writes import RevisionWriter, change
+from plugins.module_utils._cluster.writes.revision_writes import change
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE
 from plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
@@ -139,22 +142,15 @@ def test_halted_vm_needs_no_restart() -> None:
     assert [result.needs for result in results] == ["nothing"]
 
 
-def test_recapture_method_is_probed_once_per_namespace() -> None:
+def test_recapture_method_is_probed_once_per_namespace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(revision_writes, "_method", lambda _session, result: result.before.namespace)
+
     def work(count: int) -> Any:
-        vms = [Cluster().vm(f"ns-{number}/vm") for number in range(count)]
+        vms = [Cluster().vm(f"ns-{number}/{name}") for number in range(count) for name in ("one", "two")]
         results = [RevisionOutcome(UNKNOWN._replace(vm=vm), REFRESH) for vm in vms]
-        recapture = RevisionWriter(cast(Any, None), WriteSettings(wait_timeout=0))
-        requests: list[str] = []
-
-        def method(result: RevisionOutcome) -> str:
-            requests.append(result.before.namespace)
-            return "status"
-
-        recapture._method = method  # type: ignore[method-assign]
 
         def choose() -> None:
-            recapture._choose_methods(results)
-            assert len(requests) == count
+            assert len(revision_writes._methods(cast(Any, None), results)) == count
 
         return choose
 
