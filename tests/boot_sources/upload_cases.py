@@ -28,7 +28,7 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sour
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources.upload import UploadFailed
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.client.errors import ApiError
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.engine import WriteSettings
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.task import Task
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.writes.kind_handler import (
     DeclaredObject,
     DeclareOutcome,
@@ -137,7 +137,7 @@ def _upload(session: RecordedSession, given: Wish, folder: Path) -> None:
     boot_source = BootSourceState(DeclareOutcome(entry), labels=given.labels, volume=name)
     connections = mock.patch.object(act, "web_pool", return_value=session.proxy)
     with connections, mock.patch.object(act, "time", _Time()):
-        act.upload(session, boot_source, WriteSettings(wait=True, wait_timeout=_DAY))
+        act.upload(session, boot_source, Task(wait=True, wait_timeout=_DAY))
 
 
 def _expected(case: Case, given: Wish | None, asked: bool) -> Case:

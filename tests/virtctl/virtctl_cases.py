@@ -26,10 +26,10 @@ from vector_run import Failure, differences, judged
 from virtctl_words import said, said_of_catalog, warned
 from vm_flags import GROUPS, Stage, deprecations, exclusive, stages
 
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.module import TaskContext
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.modules.virtual_machine import (
     with_password,
 )
+from ansible_collections.virtshape.instancetypes.plugins.module_utils._cluster.task import Task
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import formats, schema
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.errors import FieldError
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.declare import (
@@ -124,7 +124,7 @@ def _rendered(kind: str, options: dict[str, Any]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         rendering = {"state": "rendered", "dest": f"{folder}/it.yaml", "keep_secrets": True}
         params = ArgumentSpecValidator(module.argument_spec).validate({**options, **rendering}).validated_parameters
-        returned = module.run(params, TaskContext())
+        returned = module.run(params, Task())
         if returned.get("failed"):
             raise AssertionError(returned["msg"])
         result: dict[str, Any] = yaml.safe_load(Path(folder, "it.yaml").read_text(encoding="utf-8"))

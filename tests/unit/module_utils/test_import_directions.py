@@ -24,7 +24,7 @@ CATALOG = DECLARE | {"_resolver.declare", "_resolver.refresh"}
 RESOLVER = CATALOG | {"_resolver.catalog"}
 CLIENT = API
 READS = RESOLVER | {"_cluster.client"}
-WRITES = READS | {"_cluster.reads"}
+WRITES = READS | {"_cluster.reads", "_cluster.task"}
 MODULES = WRITES | {"_cluster.writes"}
 CORE = MODULES | {"_cluster.modules", "_yaml_documents"}
 
@@ -46,6 +46,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_resolver.catalog": CATALOG,
     "_cluster.client": CLIENT,
     "_cluster.reads": READS | {"_yaml_documents"},
+    "_cluster": READS,
+    "_cluster.task": READS,
     "_cluster.writes": WRITES,
     "_cluster.modules": MODULES | {"_yaml_documents"},
     "_yaml_documents": {"_resolver.api", "_cluster.client"},

@@ -9,7 +9,7 @@ import pytest
 from estate_samples import instancetype
 from made_estate import sheets, write_csv, write_xlsx
 
-from plugins.module_utils._cluster.modules.module import TaskContext
+from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._estate.cluster import live
 from plugins.module_utils._estate.cluster.estate_info import MODULE
 
@@ -32,8 +32,8 @@ spec:
 """
 
 
-def run(source: Path | str, **options: Any) -> tuple[dict[str, Any], TaskContext]:
-    task = TaskContext()
+def run(source: Path | str, **options: Any) -> tuple[dict[str, Any], Task]:
+    task = Task()
     result = MODULE.run({**DEFAULTS, "source": str(source), **options}, task)
     return {"failed": False, **result}, task
 

@@ -12,7 +12,8 @@ from ansible.errors import AnsibleActionFail
 from ansible.module_utils import basic
 
 from plugins.module_utils._cluster.client.concurrency import display
-from plugins.module_utils._cluster.modules.module import Module, Params, Result, TaskContext
+from plugins.module_utils._cluster.modules.module import Module, Params, Result
+from plugins.module_utils._cluster.task import Task
 from plugins.plugin_utils import _action
 from plugins.plugin_utils._action import ModuleAction
 
@@ -47,7 +48,7 @@ class Here(ModuleAction):
 def execute(action: Here, task_vars: dict[str, Any] | None = None, **options: Any) -> Any:
     """The answer of `_action` for a module that tells its options and environment."""
 
-    def answer(params: Params, task: TaskContext) -> Result:
+    def answer(params: Params, task: Task) -> Result:
         task.warnings += ["old", "old"]
         display.get()("half done")
         os.environ["LEFT"] = "behind"
@@ -92,7 +93,7 @@ def test_timeout_restores_the_state_of_the_worker() -> None:
     class TimedOut(BaseException):
         pass
 
-    def answer(_params: Params, _task: TaskContext) -> Result:
+    def answer(_params: Params, _task: Task) -> Result:
         raise TimedOut
 
     before = gc.get_threshold(), dict(os.environ), basic._ANSIBLE_ARGS, sys.stdout

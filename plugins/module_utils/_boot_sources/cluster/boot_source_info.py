@@ -6,11 +6,12 @@ from datetime import datetime, timezone
 from typing import Any
 
 from ..._cluster.client.session import Session
-from ..._cluster.modules.module import Module, Params, Result, TaskContext
+from ..._cluster.modules.module import Module, Params, Result
 from ..._cluster.modules.options import AUTH, REQUESTS
 from ..._cluster.modules.results import counted_noun
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.snapshot import list_if_permitted, unmatched
+from ..._cluster.task import Task
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest
@@ -31,7 +32,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: TaskContext) -> Result:
+def _run(params: Params, task: Task) -> Result:
     namespace, names, session = params["namespace"], params["names"], Session(params)
     sources = _boot_sources(session, params, task.warnings)
     missing = [name for name in names or [] if name not in {source.key.name for source in sources}]

@@ -9,8 +9,8 @@ from ..._cluster.client.concurrency import map_concurrently
 from ..._cluster.client.errors import RequestFailed, value_or_default
 from ..._cluster.client.session import Session
 from ..._cluster.reads.lookup import ClusterLookup
+from ..._cluster.task import Task
 from ..._cluster.writes.declare import apply_findings
-from ..._cluster.writes.engine import WriteSettings
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.finding import WARNING, Finding
 from ..._resolver.api.kinds import KINDS
@@ -28,7 +28,7 @@ _SOURCE: Final = "DataSource"
 _REFERENCES: Final = ((SECRET, "secret"), (CONFIG_MAP, "ca_config_map"))
 
 
-def resolve_contents(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
+def resolve_contents(session: Session, boot_sources: list[BootSourceState], settings: Task) -> None:
     """Sets the content, the labels and the volume name of each boot source, or the reason why it fails."""
     checks = _Checks(session)
 

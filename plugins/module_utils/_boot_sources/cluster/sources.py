@@ -14,7 +14,8 @@ from ..._cluster.client.errors import ApiError, RequestFailed
 from ..._cluster.client.session import Session
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.watch import wait_in_namespaces
-from ..._cluster.writes.engine import NO_DRY_RUN, WriteSettings, run_dry, send
+from ..._cluster.task import Task
+from ..._cluster.writes.engine import NO_DRY_RUN, run_dry, send
 from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, Progress, has_condition, labels_of, name_of, namespaced_name
@@ -56,7 +57,7 @@ def described(outcome: DeclareOutcome) -> dict[str, Any]:
 
 
 def declare_sources(
-    session: Session, _handler: KindHandler, declared_objects: list[DeclaredObject], settings: WriteSettings
+    session: Session, _handler: KindHandler, declared_objects: list[DeclaredObject], settings: Task
 ) -> list[DeclareOutcome]:
     """Declares boot sources. Returns their outcomes in the same order, as `declare` does."""
     outcomes = [DeclareOutcome(declared) for declared in declared_objects]
@@ -81,7 +82,7 @@ def declare_sources(
     return outcomes
 
 
-def _label(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
+def _label(session: Session, boot_sources: list[BootSourceState], settings: Task) -> None:
     """Declares the labels of one existing object for each boot source."""
     lookup = ClusterLookup(session)
     pairs = [(item, _labeled(*item.outcome.declared.key, item.labels)) for item in boot_sources]
@@ -98,7 +99,7 @@ def _labeled(kind: str, namespace: str, name: str, labels: dict[str, str]) -> Ma
     return {"apiVersion": KINDS[kind].api_version, "kind": kind, "metadata": metadata}
 
 
-def _import(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
+def _import(session: Session, boot_sources: list[BootSourceState], settings: Task) -> None:
     pairs = [(item, source.volume(item.options, item.content.digest, item.labels)) for item in boot_sources]
     for boot_source, outcome in declare_objects(session, ImportHandler(), pairs, settings):
         done = outcome.live is not None and source.import_status(outcome.live).done
@@ -106,7 +107,7 @@ def _import(session: Session, boot_sources: list[BootSourceState], settings: Wri
         boot_source.filled = done or (settings.check_mode and settings.wait)
 
 
-def _upload(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
+def _upload(session: Session, boot_sources: list[BootSourceState], settings: Task) -> None:
     for boot_source in boot_sources:
         try:
             boot_source.filled = has_content(session, boot_source)
@@ -123,7 +124,7 @@ def _upload(session: Session, boot_sources: list[BootSourceState], settings: Wri
             boot_source.outcome.failed = str(error)
 
 
-def _poll(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
+def _poll(session: Session, boot_sources: list[BootSourceState], settings: Task) -> None:
     unchanged: list[Pair] = []
     changed: list[Pair] = []
     for boot_source in boot_sources:
@@ -153,7 +154,7 @@ def _poll(session: Session, boot_sources: list[BootSourceState], settings: Write
         by_name[name].outcome.live, by_name[name].outcome.failed = waited
 
 
-def _replace(session: Session, pairs: list[Pair], settings: WriteSettings) -> None:
+def _replace(session: Session, pairs: list[Pair], settings: Task) -> None:
     """Makes DataImportCrons anew. None is deleted before CDI's rules and the API server accept the new one: without
     either, nothing would poll the registry."""
     for boot_source, manifest in pairs:
@@ -171,7 +172,7 @@ def _replace(session: Session, pairs: list[Pair], settings: WriteSettings) -> No
             )
 
 
-def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifest, settings: WriteSettings) -> None:
+def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifest, settings: Task) -> None:
     kind = KINDS[_CRON]
 
     def dry_run(_outcome: DeclareOutcome) -> None:
@@ -194,7 +195,7 @@ def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifes
     boot_source.outcome.failed = f"{problem}; the DataImportCron stays as it was" if problem else None
 
 
-def _declare_data_sources(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
+def _declare_data_sources(session: Session, boot_sources: list[BootSourceState], settings: Task) -> None:
     unfilled = {boot_source.name for boot_source in boot_sources if not boot_source.filled}
     pairs = [
         (item, source.data_source(item.options, item.volume, item.labels))
@@ -212,7 +213,7 @@ def _declare_data_sources(session: Session, boot_sources: list[BootSourceState],
     declare_objects(session, LabelHandler(required=False), claims, replace(settings, wait=False))
 
 
-def _delete_boot_sources(session: Session, boot_sources: list[BootSourceState], settings: WriteSettings) -> None:
+def _delete_boot_sources(session: Session, boot_sources: list[BootSourceState], settings: Task) -> None:
     """Deletes boot sources and the volumes created for them."""
     # The DataImportCron first, because it would create the other objects again.
     for kind in (_CRON, _DATA_SOURCE):
@@ -242,7 +243,7 @@ def _owned(session: Session, boot_source: BootSourceState) -> list[Manifest]:
     return list(volumes.values())
 
 
-def _delete(session: Session, pairs: list[Pair], settings: WriteSettings) -> None:
+def _delete(session: Session, pairs: list[Pair], settings: Task) -> None:
     try:
         clones = source.clones_by_claim(session.list(KINDS[_VOLUME]) if pairs else ())
     except RequestFailed as error:

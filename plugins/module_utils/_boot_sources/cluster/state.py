@@ -8,8 +8,9 @@ from typing import Final
 from zoneinfo import available_timezones
 
 from ..._cluster.client.session import Session
+from ..._cluster.task import Task
 from ..._cluster.writes.declare import declare
-from ..._cluster.writes.engine import UNKNOWN_IN_CHECK_MODE, WriteSettings
+from ..._cluster.writes.engine import UNKNOWN_IN_CHECK_MODE
 from ..._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome, Findings, KindHandler
 from ..._resolver.api.errors import Panic
 from ..._resolver.api.finding import Finding
@@ -120,7 +121,7 @@ def has_content(session: Session, boot_source: BootSourceState) -> bool:
 
 
 def declare_objects(
-    session: Session, handler: KindHandler, pairs: Iterable[Pair], settings: WriteSettings, state: str = "present"
+    session: Session, handler: KindHandler, pairs: Iterable[Pair], settings: Task, state: str = "present"
 ) -> list[tuple[BootSourceState, DeclareOutcome]]:
     """Declares one object for each boot source that has not failed, or deletes it."""
     due = [(boot_source, manifest) for boot_source, manifest in pairs if not boot_source.outcome.failed]
@@ -153,7 +154,7 @@ class DataSourceHandler(KindHandler):
     def __init__(self, unready: set[tuple[str, str]]) -> None:
         self._unready = unready
 
-    def plan(self, outcome: DeclareOutcome, settings: WriteSettings) -> Plan:
+    def plan(self, outcome: DeclareOutcome, settings: Task) -> Plan:
         step = super().plan(outcome, settings)
         keeps = step.action == plan.APPLY and outcome.declared.key[1:] in self._unready
         return NOT_PLANNED._replace(manifest=step.manifest) if keeps else step
@@ -173,7 +174,7 @@ class LabelHandler(KindHandler):
     def __init__(self, *, required: bool) -> None:
         self._required = required
 
-    def plan(self, outcome: DeclareOutcome, settings: WriteSettings) -> Plan:
+    def plan(self, outcome: DeclareOutcome, settings: Task) -> Plan:
         if outcome.live is not None:
             return super().plan(outcome, settings)
         missing = f"there is no {outcome.declared.key.kind} {outcome.declared.key.label}"

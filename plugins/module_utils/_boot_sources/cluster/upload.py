@@ -11,7 +11,8 @@ from ..._cluster.client.errors import ApiError
 from ..._cluster.client.session import Session
 from ..._cluster.client.transport import web_pool
 from ..._cluster.reads.snapshot import EVENT, STORAGE_CLASS
-from ..._cluster.writes.engine import WriteSettings, send, send_create
+from ..._cluster.task import Task
+from ..._cluster.writes.engine import send, send_create
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.write import merge_patch, replace
@@ -34,7 +35,7 @@ _RENEWALS: Final = 3
 _ATTEMPTS: Final = 5
 
 
-def upload(session: Session, boot_source: BootSourceState, settings: WriteSettings) -> None:
+def upload(session: Session, boot_source: BootSourceState, settings: Task) -> None:
     """Uploads the file of a boot source to its volume. Raises UploadFailed, OSError, and what requests raise."""
     path, pool = Path(boot_source.options["upload"]["path"]), proxy_connections(boot_source.options)
     with path.open("rb") as opened:

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from ..._cluster.client.errors import TaskFailed
 from ..._cluster.client.session import Session
-from ..._cluster.modules.module import Module, Params, Result, TaskContext
+from ..._cluster.modules.module import Module, Params, Result
 from ..._cluster.modules.options import AUTH, REQUESTS, SELECTION, check_selection, select_vms
 from ..._cluster.reads.kubevirt import kubevirt
+from ..._cluster.task import Task
 from ..._resolver.api import formats
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.matcher import MATCHER_FIELDS, MatcherField
@@ -36,7 +37,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: TaskContext) -> Result:
+def _run(params: Params, task: Task) -> Result:
     check_selection(params)
     if not params["checks"]:
         raise TaskFailed("checks: is empty; name quota, placement or both")

@@ -16,6 +16,8 @@ from typing import Any, Final, NoReturn
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
+from ..task import Task
+
 try:
     # From ansible-core 2.22 on, no_log_values are not hidden.
     from ansible.module_utils.secrets import register_secrets
@@ -31,9 +33,10 @@ from ..._resolver.api.redaction import mask_secrets
 from ..._resolver.api.secret_texts import environment_secrets, kubeconfig_secrets, option_secrets, secret_texts
 from ..._resolver.declare import option_checks
 from ..._resolver.declare.option_checks import shape_problem
+from ..client.errors import TaskFailed
 from ..client.kubeconfig import kubeconfig_content
 from ..client.transport import MISSING
-from .module import Module, TaskContext
+from .module import Module
 from .options import AUTH
 
 # The text that Ansible shows instead of a secret option.
@@ -140,12 +143,16 @@ def _run_task(ansible: _AnsibleModule, module: Module, provided: dict[str, Any])
         ansible.fail_json(msg=problem)
     if MISSING:
         ansible.fail_json(msg=missing_required_lib("kubernetes"), exception=MISSING)
-    task = TaskContext(
-        check_mode=ansible.check_mode,
-        diff=bool(ansible._diff),
-        provided=frozenset(name for name, value in provided.items() if value is not None),
-        secrets=set(ansible.secrets),
-    )
+    try:
+        task = Task.of(
+            ansible.params,
+            check_mode=ansible.check_mode,
+            diff=bool(ansible._diff),
+            provided=frozenset(name for name, value in provided.items() if value is not None),
+            secrets=set(ansible.secrets),
+        )
+    except TaskFailed as error:
+        ansible.fail_json(msg=str(error))
     result = module.run(ansible.params, task)
     ansible.hide(task.secrets)
     for warning in task.warnings:

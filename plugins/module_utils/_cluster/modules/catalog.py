@@ -21,11 +21,11 @@ from ..client.session import Session
 from ..reads.catalog_source import documents_of
 from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
+from ..task import Task
 from ..writes.catalog import CatalogOutcome, PlanLimits, deploy
 from ..writes.catalog_compatibility import AUTO, CHOICES, ENABLE, KEEP, apply_deployment_option, choose_version
-from ..writes.engine import WriteSettings
 from ..writes.kind_handler import DeclareOutcome
-from .module import ON_FAILURE, Module, Params, Result, TaskContext
+from .module import ON_FAILURE, Module, Params, Result
 from .objects import diff, generation, is_taken_over, result_of
 from .options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS
 from .results import counted_noun, failed_result, group_warnings, joined_counts
@@ -93,7 +93,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: TaskContext, plan_limits: PlanLimits | None) -> Result:
+def _run(params: Params, task: Task, plan_limits: PlanLimits | None) -> Result:
     catalog = _catalog(params)
     documents, places, checksums = documents_of(params)
     session = Session(params)
@@ -130,12 +130,9 @@ def _run(params: Params, task: TaskContext, plan_limits: PlanLimits | None) -> R
     if session.give_up_reason:
         # The task fails once, not once for each object.
         raise TaskFailed(session.give_up_reason)
-    settings = WriteSettings.of(params, task.check_mode)
     choice = params["common_instancetypes_deployment"]
-    deployment = apply_deployment_option(session, choice, settings, task.warnings)
-    deployed = deploy(
-        session, {**params, "catalog": catalog, "namespaces": namespaces}, manifests, settings, plan_limits
-    )
+    deployment = apply_deployment_option(session, choice, task)
+    deployed = deploy(session, {**params, "catalog": catalog, "namespaces": namespaces}, manifests, task, plan_limits)
     states = []
     if params["state"] == "present":
         # These are the users of objects that are not active, whose replacements may be objects of the cluster.
@@ -182,7 +179,7 @@ def _catalog(params: Params) -> str:
     return "common" if published else "custom"
 
 
-def _result(params: Params, task: TaskContext, source: Result, deployed: CatalogOutcome, deployment: Result) -> Result:
+def _result(params: Params, task: Task, source: Result, deployed: CatalogOutcome, deployment: Result) -> Result:
     outcomes = [*deployed.results, *deployed.pruned]
     counts = _counts(deployed, outcomes)
     result: Result = {
@@ -274,7 +271,7 @@ def _limits(deployed: CatalogOutcome, check_mode: bool) -> str:
     return f"{counted_noun(len(limits), 'limits')}: {would}{done}"
 
 
-def _operator(deployment: Result, task: TaskContext) -> str:
+def _operator(deployment: Result, task: Task) -> str:
     if not deployment["changed"]:
         return ""
     deploys = "deploys" if deployment["enabled"] else "no longer deploys"

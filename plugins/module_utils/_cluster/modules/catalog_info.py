@@ -19,7 +19,8 @@ from ..reads.catalog import CatalogUsers
 from ..reads.kubevirt import kubevirt
 from ..reads.optional_kinds import POOL
 from ..reads.snapshot import namespace_problem, unmatched
-from .module import Module, Params, Result, TaskContext
+from ..task import Task
+from .module import Module, Params, Result
 from .options import AUTH, REQUESTS
 
 Facts = dict[str, Any]
@@ -44,7 +45,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: TaskContext, read_limits: ReadLimits) -> Result:
+def _run(params: Params, task: Task, read_limits: ReadLimits) -> Result:
     session, warnings = Session(params), task.warnings
     manifests = _selected(params, session, warnings)
     data = as_data(compatibility_matrix(_readable(manifests, warnings)))

@@ -13,11 +13,11 @@ from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
 from ..reads.revisions import inspect, matcher_fields_of
 from ..reads.snapshot import namespace_problem
-from ..writes.engine import WriteSettings
+from ..task import Task
 from ..writes.pruning import PruneOutcome, UpgradeOutcome, prunable, prune, upgrade_revisions
 from ..writes.revision_outcome import RevisionOutcome
 from ..writes.revision_writes import change
-from .module import ON_FAILURE, Module, Params, Result, TaskContext
+from .module import ON_FAILURE, Module, Params, Result
 from .options import (
     AUTH,
     CONCURRENCY,
@@ -56,7 +56,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: TaskContext) -> Result:
+def _run(params: Params, task: Task) -> Result:
     params = _with_names(params)
     if params["state"] == "pruned":
         return _prune(params, task)
@@ -64,13 +64,13 @@ def _run(params: Params, task: TaskContext) -> Result:
         return changed_result(params, task, "virtual machines", params["state"], {"results": []})
     session, vms = _selected_vms(params, task)
     if params["state"] == "upgraded":
-        upgrades = upgrade_revisions(session, vms, WriteSettings.of(params, task.check_mode))
+        upgrades = upgrade_revisions(session, vms, task)
         results = [{**refresh_result(upgrade.before), **_change(upgrade)} for upgrade in upgrades]
         upgraded = {"cluster": session.host, "results": results}
         return changed_result(params, task, "virtual machines", params["state"], upgraded)
     if vms and params["patch"] and (problem := move.patch_problem(params["patch"], vms[0].cluster.release)):
         raise TaskFailed(f"patch: {problem}")
-    outcomes = change(session, vms, _decision(params), params["restart"], WriteSettings.of(params, task.check_mode))
+    outcomes = change(session, vms, _decision(params), params["restart"], task)
     task.warnings += group_warnings(
         (outcome.before.label, warning) for outcome in outcomes for warning in outcome.warnings
     )
@@ -120,7 +120,7 @@ def _with_names(params: Params) -> Params:
     return params
 
 
-def _selected_vms(params: Params, task: TaskContext) -> tuple[Session, list[Drift]]:
+def _selected_vms(params: Params, task: Task) -> tuple[Session, list[Drift]]:
     check_selection(params)
     session = Session(params)
     vms = inspect(session, params["namespace"], params["names"], label_selector(params))
@@ -147,7 +147,7 @@ def _decision(params: Params) -> Callable[[Drift], revision_change.RevisionChang
     return lambda vm: revision_change.pin(vm, matcher_fields, by_vm.get(vm.name) or params["revision"])
 
 
-def _prune(params: Params, task: TaskContext) -> Result:
+def _prune(params: Params, task: Task) -> Result:
     # Only all VMs of a namespace show which revisions are referenced.
     if params["names"] or params["label_selectors"]:
         raise TaskFailed("state: pruned applies to a whole namespace; remove names and label_selectors")
@@ -160,7 +160,7 @@ def _prune(params: Params, task: TaskContext) -> Result:
     if not revisions and (problem := namespace_problem(session, params["namespace"])):
         raise TaskFailed(problem)
     if not task.check_mode:
-        prune(session, revisions, WriteSettings.of(params, task.check_mode))
+        prune(session, revisions, task)
     results = [{"name": revision.name, "namespace": revision.namespace, **_change(revision)} for revision in revisions]
     return changed_result(params, task, "revisions", params["state"], {"results": results})
 

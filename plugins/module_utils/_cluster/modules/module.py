@@ -7,11 +7,11 @@ is, through `plugin_utils/_action.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ..._resolver.api.errors import CatalogError, FieldError
 from ..client.errors import RequestFailed, TaskFailed
+from ..task import Task
 
 Params = dict[str, Any]
 Result = dict[str, Any]
@@ -20,22 +20,6 @@ ON_FAILURE: Final[dict[str, dict[str, Any]]] = {
     "results_on_failure": {"type": "str", "choices": ["failed", "all"], "default": "failed"},
 }
 """Which objects a failed task returns; see the doc fragment `writes`."""
-
-
-@dataclass
-class TaskContext:
-    """How a task is run, and what a module collects beside its result.
-
-    check_mode: whether it only foretells what it would do. diff: whether its result has diffs. provided: the options
-    that the user set; the others have their defaults. secrets: texts to keep out of the result, including secrets in
-    options that Ansible does not know; a module adds to it. warnings: texts that the task shows; a module adds its own.
-    """
-
-    check_mode: bool = False
-    diff: bool = False
-    provided: frozenset[str] = frozenset()
-    secrets: set[str] = field(default_factory=set)
-    warnings: list[str] = field(default_factory=list)
 
 
 class Module:
@@ -47,7 +31,7 @@ class Module:
     def __init__(
         self,
         argument_spec: dict[str, Any],
-        execute: Callable[[Params, TaskContext], Result],
+        execute: Callable[[Params, Task], Result],
         rules: dict[str, Any] | None = None,
     ) -> None:
         """argument_spec: the argument spec of AnsibleModule.
@@ -65,7 +49,7 @@ class Module:
         """The options that Ansible validates, of those that a user writes."""
         return params
 
-    def run(self, params: Params, task: TaskContext) -> Result:
+    def run(self, params: Params, task: Task) -> Result:
         """The result of a task. params: valid options."""
         try:
             return self._execute(params, task)

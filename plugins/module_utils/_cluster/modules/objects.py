@@ -20,11 +20,11 @@ from ..._resolver.declare.option_checks import NOT_FINITE, not_finite, shape_pro
 from ..._resolver.declare.rendered import RENDERED
 from ..client.errors import TaskFailed
 from ..client.session import Session
+from ..task import Task
 from ..writes.declare import declare
-from ..writes.engine import WriteSettings
 from ..writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
 from . import rendering
-from .module import ON_FAILURE, Module, Params, Result, TaskContext
+from .module import ON_FAILURE, Module, Params, Result
 from .options import AUTH, CONCURRENCY, DRY_RUN, FAIL_FAST, OWNERSHIP, PREFLIGHT, REQUESTS, WAIT
 from .rendering import RENDERING, Render
 from .results import (
@@ -65,12 +65,12 @@ class ObjectModule(Module):
     plural: str
     spec: dict[str, Any]
     manifest: Callable[[Options], dict[str, Any]]
-    handler: Callable[[Options, Session, TaskContext], KindHandler] = lambda _options, _session, _task: KindHandler()
+    handler: Callable[[Options, Session, Task], KindHandler] = lambda _options, _session, _task: KindHandler()
     namespaced: Callable[[Options], bool] = lambda _options: True
     settings: dict[str, Any] = field(default_factory=dict)
     object_rules: dict[str, Any] = field(default_factory=dict)
     warnings: Callable[[Options], list[str]] = lambda _options: []
-    declare: Callable[[Session, KindHandler, list[DeclaredObject], WriteSettings], list[DeclareOutcome]] = declare
+    declare: Callable[[Session, KindHandler, list[DeclaredObject], Task], list[DeclareOutcome]] = declare
     selectors: dict[str, Any] = field(default_factory=dict)
     describe: Describe = lambda _outcome: {}
     select: Callable[[Params, list[str]], Params] = lambda params, _warnings: params
@@ -117,18 +117,17 @@ class ObjectModule(Module):
     def _listed_spec(self) -> dict[str, Any]:
         return {**self.spec, "name": {**self.spec["name"], "required": True}}
 
-    def _run(self, params: Params, task: TaskContext) -> Result:
+    def _run(self, params: Params, task: Task) -> Result:
         params = self.select(params, task.warnings)
         declared_objects = self._declared_objects(params, task)
         if rendering.is_requested(self.plural, params, declared_objects):
             return self._rendered(params, task, declared_objects)
-        settings = WriteSettings.of(params, task.check_mode)
         session = Session(params)
         handler = self.handler(params, session, task)
-        result = self._result(params, task, self.declare(session, handler, declared_objects, settings))
+        result = self._result(params, task, self.declare(session, handler, declared_objects, task))
         return {"cluster": session.host, **result}
 
-    def _rendered(self, params: Params, task: TaskContext, declared_objects: list[DeclaredObject]) -> Result:
+    def _rendered(self, params: Params, task: Task, declared_objects: list[DeclaredObject]) -> Result:
         outcomes = [DeclareOutcome(declared) for declared in declared_objects]
         result = rendering.render(self._nouns, outcomes, self.render, params, task)
         task.warnings += group_warnings(self._option_warnings(outcomes))
@@ -138,7 +137,7 @@ class ObjectModule(Module):
         failed = any(outcome.failed for outcome in outcomes)
         return failed_result(params, self._nouns, result) if failed else result
 
-    def _declared_objects(self, params: Params, task: TaskContext) -> list[DeclaredObject]:
+    def _declared_objects(self, params: Params, task: Task) -> list[DeclaredObject]:
         if params["name"] is not None:
             return [self._declared_object({name: params.get(name) for name in self.spec})]
         first_index: dict[ObjectKey, int] = {}
@@ -164,7 +163,7 @@ class ObjectModule(Module):
             if declared.problem is None and declared.state != "absent":
                 yield from ((declared.label, warning) for warning in self.warnings(declared.options))
 
-    def _validated(self, params: Params, task: TaskContext) -> list[Options]:
+    def _validated(self, params: Params, task: Task) -> list[Options]:
         """The objects of the list, as options that are on top of the top-level options and `defaults`.
 
         Fails the task with all invalid options of all objects, before anything is sent.
@@ -210,7 +209,7 @@ class ObjectModule(Module):
             raise TaskFailed(first_of(problems))
         return validated
 
-    def _inherited_options(self, params: Params, task: TaskContext) -> Options:
+    def _inherited_options(self, params: Params, task: Task) -> Options:
         """The options that all objects of the list inherit: the top-level options, and below them `defaults`."""
         provided = {
             name: params[name]
@@ -235,7 +234,7 @@ class ObjectModule(Module):
         key = ObjectKey(manifest["kind"], manifest["metadata"].get("namespace") or "", options["name"])
         return DeclaredObject(name, key, state, manifest, options=options)
 
-    def _result(self, params: Params, task: TaskContext, outcomes: list[DeclareOutcome]) -> Result:
+    def _result(self, params: Params, task: Task, outcomes: list[DeclareOutcome]) -> Result:
         results = [result_of(outcome, self.describe) for outcome in outcomes]
         result: Result = {"changed": any(outcome.changed for outcome in outcomes), "results": results}
         if params["name"] is not None:

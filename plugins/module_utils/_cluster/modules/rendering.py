@@ -11,9 +11,10 @@ from ..._resolver.api.redaction import redact
 from ..._resolver.api.release import NEWEST, Release, UnknownRelease, parse_release
 from ..._resolver.declare.rendered import RENDERED, check_release, secret_option
 from ..client.errors import TaskFailed
+from ..task import Task
 from ..writes.kind_handler import DeclaredObject, DeclareOutcome
 from .manifest_files import ManifestFile, files_of, write
-from .module import Params, TaskContext
+from .module import Params
 from .results import counted_noun
 
 Render = Callable[[Options, Manifest, Release], list[Manifest]]
@@ -44,7 +45,7 @@ def is_requested(plural: str, params: Params, declared_objects: Sequence[Declare
     return False
 
 
-def render(nouns: str, outcomes: Sequence[DeclareOutcome], of: Render, params: Params, task: TaskContext) -> Params:
+def render(nouns: str, outcomes: Sequence[DeclareOutcome], of: Render, params: Params, task: Task) -> Params:
     """Renders objects, and returns the result of the task without `results`. An object without manifests fails.
 
     nouns: the objects, in the plural. Files are written only if none fails. Raises TaskFailed.

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..._resolver.api.name_rules import quoted
-from .module import Params, Result, TaskContext
+from ..task import Task
+from .module import Params, Result
 
 # The number of reasons in the task's message, and of objects with the same reason or warning; the results have all.
 _SHOWN = 5
@@ -17,7 +18,7 @@ _LONG_NAME = 100
 _BRIEF = ("name", "namespace", "kind", "action", "changed", "failed", "msg", "will_run")
 
 
-def changed_result(params: Params, task: TaskContext, noun: str, participle: str, result: dict[str, Any]) -> Result:
+def changed_result(params: Params, task: Task, noun: str, participle: str, result: dict[str, Any]) -> Result:
     """The result of a task that changes objects.
 
     noun: the objects' name, in the plural. participle: the verb for a change, such as `refreshed`.

@@ -22,7 +22,8 @@ from ..client.errors import RequestFailed, TaskFailed
 from ..client.session import Session
 from ..client.transport import yaml
 from ..reads.revisions import matcher_fields_of
-from .module import Module, Params, Result, TaskContext
+from ..task import Task
+from .module import Module, Params, Result
 from .options import AUTH, CONCURRENCY, REQUESTS
 from .results import group_warnings
 from .rollout_steps import FORECAST, RolloutExtension, RolloutRun, shown_time
@@ -83,7 +84,7 @@ def module(**extension: Any) -> Module:
     return Module(_SPEC, partial(_run, extension=RolloutExtension(**extension)))
 
 
-def _run(params: Params, task: TaskContext, extension: RolloutExtension) -> Result:
+def _run(params: Params, task: Task, extension: RolloutExtension) -> Result:
     settings = _checked(params["settings"])
     windows = _schedule(settings)
     now = params["now"] or shown_time(datetime.now(timezone.utc))

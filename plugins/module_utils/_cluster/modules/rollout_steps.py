@@ -22,7 +22,7 @@ from ..client.errors import ApiError, ConnectionFailed, TaskFailed
 from ..client.session import Session
 from ..reads.revisions import inspect, matcher_fields_of
 from ..reads.watch import wait_in_namespaces
-from ..writes.engine import WriteSettings
+from ..task import Task
 from ..writes.lease import acquire, release
 from ..writes.revision_outcome import RevisionOutcome
 from ..writes.revision_writes import change
@@ -197,7 +197,7 @@ class RolloutRun:
                 problem = move.patch_problem(self._settings["patch"], vms[0].cluster.release)
                 if problem:
                     raise TaskFailed(f"revision_refresh_patch: {problem}")
-            settings = WriteSettings(check_mode=True, server_dry_run=first, concurrency=self._concurrency)
+            settings = Task(check_mode=True, server_dry_run=first, concurrency=self._concurrency)
             results = list(map(revision_result, change(self._session, vms, self._decision, rollout.NEVER, settings)))
             self.warnings = [
                 (vm.label, text) for vm, result in zip(vms, results) for text in result.get("warnings", ())
@@ -309,7 +309,7 @@ class RolloutRun:
             next(iter(self._session.watch(_VM, namespace, version, seconds, True)), None)
 
     def _change(self, labels: Sequence[str], decide: Callable[[Drift], RevisionChange]) -> dict[str, Facts]:
-        settings = WriteSettings(
+        settings = Task(
             check_mode=self._check, wait_timeout=self._settings["wait_timeout"], concurrency=self._concurrency
         )
         outcomes = change(self._session, self._inspected(labels), decide, self._settings["restart"], settings)

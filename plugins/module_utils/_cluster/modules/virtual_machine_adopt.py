@@ -12,9 +12,9 @@ from ..._resolver.api.writers import without_marks, writer_of
 from ..._resolver.choose.adopt import Candidate
 from ..._resolver.guest.effect import RESTART
 from ..client.session import Session
+from ..task import Task
 from ..writes.adopt import AdoptOutcome, adopt
-from ..writes.engine import WriteSettings
-from .module import ON_FAILURE, Module, Params, Result, TaskContext
+from .module import ON_FAILURE, Module, Params, Result
 from .options import AUTH, CONCURRENCY, DRY_RUN, OWNERSHIP, REQUESTS, SELECTION, check_selection, select_vms
 from .results import (
     counted_noun,
@@ -40,18 +40,18 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: TaskContext) -> Result:
+def _run(params: Params, task: Task) -> Result:
     check_selection(params)
-    session, settings = Session(params), WriteSettings.of(params, task.check_mode)
+    session = Session(params)
     vms = select_vms(params, session, task.warnings)
-    adopted = adopt(session, vms, settings, params["instancetypes"], params["preferences"], params["accept"])
+    adopted = adopt(session, vms, task, params["instancetypes"], params["preferences"], params["accept"])
     return {"cluster": session.host, **_task_result(params, task, adopted)}
 
 
 MODULE = Module(_SPEC, _run)
 
 
-def _task_result(params: Params, task: TaskContext, vms: list[AdoptOutcome]) -> Result:
+def _task_result(params: Params, task: Task, vms: list[AdoptOutcome]) -> Result:
     refusals = [_is_refused(vm, task.check_mode) for vm in vms]
     refused = [vm for vm, is_refused in zip(vms, refusals) if is_refused]
     result: Result = {
@@ -83,7 +83,7 @@ def _task_result(params: Params, task: TaskContext, vms: list[AdoptOutcome]) -> 
     return {**result, "msg": _message(task, vms)}
 
 
-def _message(task: TaskContext, vms: list[AdoptOutcome]) -> str:
+def _message(task: Task, vms: list[AdoptOutcome]) -> str:
     count, failed = sum(vm.changed for vm in vms), sum(bool(vm.failed) for vm in vms)
     others = len(vms) - count - failed
     parts = [f"{count} {'would be' if task.check_mode else 'was' if count == 1 else 'were'} adopted"]

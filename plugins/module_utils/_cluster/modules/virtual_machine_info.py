@@ -27,7 +27,8 @@ from ..client.session import Session
 from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
 from ..reads.revisions import inspect
-from .module import Module, Params, Result, TaskContext
+from ..task import Task
+from .module import Module, Params, Result
 from .options import AUTH, CONCURRENCY, REQUESTS, SELECTION, check_selection, label_selector, selection_problem
 from .results import counted_noun, summarize_failures
 from .vm_results import VMFacts, add_captured, refresh_result, vm_result
@@ -79,7 +80,7 @@ def module(resources: VMFacts | None = None, diagnosis: Diagnosis | None = None)
     return Module(_SPEC, partial(_run, resources=resources, diagnosis=diagnosis))
 
 
-def _run(params: Params, task: TaskContext, resources: VMFacts | None, diagnosis: Diagnosis | None) -> Result:
+def _run(params: Params, task: Task, resources: VMFacts | None, diagnosis: Diagnosis | None) -> Result:
     check_selection(params)
     session = Session(params)
     inspected = inspect(session, params["namespace"], params["names"], label_selector(params))

@@ -10,9 +10,9 @@ from ..._resolver.declare.power import PAUSED, RESTARTED, STARTED, STATES, STOPP
 from ..._resolver.kubevirt.vm.readiness import run_strategy
 from ..client.errors import TaskFailed
 from ..client.session import Session
-from ..writes.engine import WriteSettings
+from ..task import Task
 from ..writes.power import PowerOutcome, power
-from .module import ON_FAILURE, Module, Params, Result, TaskContext
+from .module import ON_FAILURE, Module, Params, Result
 from .options import AUTH, CONCURRENCY, FAIL_FAST, REQUESTS, SELECTION, WAIT, check_selector, label_selector, select_vms
 from .results import changed_result, diff_of, group_warnings
 from .vm_results import printable_status, vmi_result
@@ -46,10 +46,10 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: TaskContext) -> Result:
-    session, settings = Session(params), WriteSettings.of(params, task.check_mode)
+def _run(params: Params, task: Task) -> Result:
+    session = Session(params)
     requested = _listed(params) if params["virtual_machines"] is not None else _selected(params, session)
-    outcomes = power(session, requested, settings)
+    outcomes = power(session, requested, task)
     result: Result = {"cluster": session.host, "results": [_result(outcome) for outcome in outcomes]}
     task.warnings += group_warnings((outcome.label, warning) for outcome in outcomes for warning in outcome.warnings)
     if task.diff:

@@ -20,7 +20,8 @@ from ..client.errors import ApiError, TaskFailed, is_outdated, value_or_default
 from ..client.session import FIELD_MANAGER, Session
 from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
-from .engine import WriteOutcome, WriteSettings, run_dry, run_writes, send
+from ..task import Task
+from .engine import WriteOutcome, run_dry, run_writes, send
 
 _VM = KINDS["VirtualMachine"]
 _VMI = KINDS["VirtualMachineInstance"]
@@ -53,7 +54,7 @@ class AdoptOutcome(WriteOutcome):
 def adopt(
     session: Session,
     vms: list[Manifest],
-    settings: WriteSettings,
+    task: Task,
     instancetypes: list[str] | None = None,
     preferences: list[str] | None = None,
     accept: Sequence[str] = (),
@@ -91,16 +92,16 @@ def adopt(
         if chosen is None:
             outcome.failed = outcome.adoption.problem or "no instancetype has the CPU, memory and devices of the VM"
             continue
-        outcome.failed, warning = rules.conflict(outcome.vm, chosen, FIELD_MANAGER, settings.force_conflicts)
+        outcome.failed, warning = rules.conflict(outcome.vm, chosen, FIELD_MANAGER, task.force_conflicts)
         outcome.declared_elsewhere = warning
         if outcome.failed is None:
             outcome.changed = True
             due[outcome] = chosen
         future = admit(chosen.vm, outcome.vm, cluster)
         outcome.effect = admitted_effect(outcome.vm, future, vmis.get(outcome.key), cluster)
-    if settings.server_dry_run or not settings.check_mode:
-        send_patch = _dry_run if settings.check_mode else _write
-        run_writes(due, lambda outcome: send_patch(session, outcome, due[outcome]), settings)
+    if task.server_dry_run or not task.check_mode:
+        send_patch = _dry_run if task.check_mode else _write
+        run_writes(due, lambda outcome: send_patch(session, outcome, due[outcome]), task)
     return outcomes
 
 

@@ -26,9 +26,9 @@ from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
 from ..reads.revisions import vmis
 from ..reads.snapshot import ListedObjects
+from ..task import Task
 from .catalog_compatibility import check_fields, foreign_architectures
 from .declare import declare
-from .engine import WriteSettings
 from .handlers.catalog import CatalogObjectHandler, skip_reason
 from .kind_handler import WITHOUT_CAPABILITY, DeclaredObject, DeclareOutcome, KindHandler
 
@@ -75,7 +75,7 @@ def deploy(
     session: Session,
     options: Options,
     manifests: list[Manifest],
-    settings: WriteSettings,
+    task: Task,
     plan_limits: PlanLimits | None = None,
 ) -> CatalogOutcome:
     """Deploys or removes a catalog. Check mode returns the same result but writes nothing.
@@ -101,7 +101,7 @@ def deploy(
             live_objects, options, controller, lambda: _objects_afterwards(live_objects, manifests, deployed)
         )
     deployed.versions_before = _versions(_deployed(live_objects, options))
-    deployed.results = declare(session, handler, declared_objects, settings, live_objects.read)
+    deployed.results = declare(session, handler, declared_objects, task, live_objects.read)
     failed = sum(1 for outcome in deployed.results if outcome.failed)
     due = [gone for gone in deployed.gone if gone.keep_reason is None]
     if failed:
@@ -109,10 +109,10 @@ def deploy(
             gone.keep_reason = f"not pruned because {failed} of the catalog's objects failed"
     else:
         pruned = [declared_object(gone.live, "absent") for gone in due]
-        deployed.pruned = declare(session, handler, pruned, settings, live_objects.read)
+        deployed.pruned = declare(session, handler, pruned, task, live_objects.read)
     if limits is not None:
         # Limits come last, because a limit names objects that exist.
-        deployed.limits = declare(session, KindHandler(), limits, settings, live_objects.read)
+        deployed.limits = declare(session, KindHandler(), limits, task, live_objects.read)
     after = [manifest for manifest in map(_object_after_run, deployed.results) if manifest is not None]
     removed = {outcome.declared.key for outcome in deployed.pruned if outcome.changed}
     stay = [gone.live for gone in deployed.gone if ObjectKey.of(gone.live) not in removed]

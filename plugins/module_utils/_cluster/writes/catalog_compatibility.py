@@ -19,7 +19,8 @@ from ..client.concurrency import Backoff
 from ..client.errors import ApiError, RequestFailed, TaskFailed, value_or_default
 from ..client.session import Session
 from ..reads.kubevirt import KUBEVIRT, kubevirt, kubevirt_object
-from .engine import NO_DRY_RUN, WriteSettings, send
+from ..task import Task
+from .engine import NO_DRY_RUN, send
 
 _DEFINITION = Kind("CustomResourceDefinition", "apiextensions.k8s.io", "v1", "customresourcedefinitions", False)
 
@@ -132,9 +133,7 @@ def _openapi_schema(session: Session, kind: Kind) -> Manifest | None:
     return None
 
 
-def apply_deployment_option(
-    session: Session, choice: str, settings: WriteSettings, warnings: list[str]
-) -> dict[str, bool | None]:
+def apply_deployment_option(session: Session, choice: str, task: Task) -> dict[str, bool | None]:
     """Does what the option `common_instancetypes_deployment` says. Raises TaskFailed.
 
     {enabled: whether virt-operator deploys the common instancetypes, None if unknown; changed: whether the task changes
@@ -153,9 +152,9 @@ def apply_deployment_option(
         )
     enable = choice == ENABLE
     if enabled != enable:
-        _set(session, enable, settings, warnings)
+        _set(session, enable, task)
     if choice == DISABLE:
-        _await_deletion(session, settings, warnings)
+        _await_deletion(session, task)
     return {"enabled": enable, "changed": enabled != enable}
 
 
@@ -163,7 +162,7 @@ def _refusal(reason: object) -> TaskFailed:
     return TaskFailed(f"common_instancetypes_deployment: {reason}")
 
 
-def _set(session: Session, enabled: bool, settings: WriteSettings, warnings: list[str]) -> None:
+def _set(session: Session, enabled: bool, task: Task) -> None:
     """Sets the field of the KubeVirt object; in check mode by a dry run."""
     live = kubevirt_object(session)
     if live is None:
@@ -176,26 +175,28 @@ def _set(session: Session, enabled: bool, settings: WriteSettings, warnings: lis
         )
     found = writer_claim(live, [("spec", "configuration", DEPLOYMENT, "enabled")], session.field_manager)
     if found is not None:
-        warnings.append(f"KubeVirt {metadata['name']}: {found.text(REVERTED)}")
-    if settings.check_mode and not settings.server_dry_run:
+        task.warnings.append(f"KubeVirt {metadata['name']}: {found.text(REVERTED)}")
+    if task.check_mode and not task.server_dry_run:
         return
     path = KUBEVIRT.path(metadata["namespace"], metadata["name"])
     patch = {"spec": {"configuration": {DEPLOYMENT: {"enabled": enabled}}}}
-    client = session.dry_run_session() if settings.check_mode else session
+    client = session.dry_run_session() if task.check_mode else session
     try:
         send(client, merge_patch(path, patch, fieldManager=session.field_manager))
     except ApiError as error:
-        if not (settings.check_mode and NO_DRY_RUN in error.message):
+        if not (task.check_mode and NO_DRY_RUN in error.message):
             raise _refusal(error) from None
-        warnings.append(f"the dry run could not check the KubeVirt object: {error}")
+        task.warnings.append(f"the dry run could not check the KubeVirt object: {error}")
 
 
-def _await_deletion(session: Session, settings: WriteSettings, warnings: list[str]) -> None:
+def _await_deletion(session: Session, task: Task) -> None:
     """Waits until virt-operator has deleted its objects, which it would not let others change."""
     pauses = Backoff()
     while remaining := _deployed(session):
-        if settings.check_mode:
-            warnings.append(f"virt-operator deletes its {remaining} objects first; check mode shows them as left alone")
+        if task.check_mode:
+            task.warnings.append(
+                f"virt-operator deletes its {remaining} objects first; check mode shows them as left alone"
+            )
             return
         if not pauses.pause(_TIMEOUT):
             raise _refusal(

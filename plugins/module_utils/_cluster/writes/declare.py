@@ -21,7 +21,8 @@ from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.snapshot import Read, namespace_problem, read
 from ..reads.watch import WATCHES, wait_for
-from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, WriteSettings, run_dry, run_writes
+from ..task import Task
+from .engine import NOT_SENT, UNKNOWN_IN_CHECK_MODE, run_dry, run_writes
 from .kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome, KindHandler
 
 
@@ -29,7 +30,7 @@ def declare(
     session: Session,
     handler: KindHandler,
     declared_objects: list[DeclaredObject],
-    settings: WriteSettings,
+    task: Task,
     read: Read = read,
 ) -> list[DeclareOutcome]:
     """Declares objects. Returns their outcomes in the same order. read: reads the live objects.
@@ -39,39 +40,39 @@ def declare(
     """
     outcomes = [DeclareOutcome(declared) for declared in declared_objects]
     if not _any_invalid(outcomes):
-        _read(session, handler, outcomes, settings, read)
+        _read(session, handler, outcomes, task, read)
     if _any_invalid(outcomes):
         for outcome in outcomes:
             # Nothing was compared with what is there.
             outcome.live = None
             outcome.skip_reason = None if outcome.failed else "not sent because other entries are invalid"
         return outcomes
-    planned = [outcome for outcome in outcomes if _is_readable(outcome) and _plan_entry(handler, outcome, settings)]
-    _preflight(handler, planned, settings)
-    _check_namespaces(session, outcomes, settings)
-    handler.predict_effects([outcome for outcome in planned if not outcome.failed], settings.check_mode)
-    if settings.check_mode:
-        if settings.server_dry_run:
+    planned = [outcome for outcome in outcomes if _is_readable(outcome) and _plan_entry(handler, outcome, task)]
+    _preflight(handler, planned, task)
+    _check_namespaces(session, outcomes, task)
+    handler.predict_effects([outcome for outcome in planned if not outcome.failed], task.check_mode)
+    if task.check_mode:
+        if task.server_dry_run:
             # A dry run would change what is being deleted, instead of creating anything.
             due = [outcome for outcome in outcomes if _is_due(outcome) and outcome.terminating is None]
-            _dry_run(session, handler, due, settings)
+            _dry_run(session, handler, due, task)
         for outcome in outcomes:
             outcome.restart = outcome.restart and outcome.failed is None
         return outcomes
-    _await_names(session, handler, outcomes, settings)
-    if settings.fail_fast and _any_failed(outcomes):
+    _await_names(session, handler, outcomes, task)
+    if task.fail_fast and _any_failed(outcomes):
         for outcome in outcomes:
             outcome.failed = NOT_SENT.format("object") if outcome.changed else outcome.failed
         return outcomes
-    _write(session, handler, [outcome for outcome in outcomes if _is_due(outcome)], settings)
-    deadline = time.monotonic() + settings.wait_timeout
+    _write(session, handler, [outcome for outcome in outcomes if _is_due(outcome)], task)
+    deadline = time.monotonic() + task.wait_timeout
     for outcome in outcomes:
         # Until here `restart` was a forecast; from here on it records what was done.
         outcome.restart = False
-    if settings.fail_fast and _any_failed(outcomes):
+    if task.fail_fast and _any_failed(outcomes):
         return outcomes
     handler.restart([outcome for outcome in planned if not outcome.failed], deadline)
-    if settings.wait:
+    if task.wait:
         _wait(
             session, handler, [outcome for outcome in outcomes if not (outcome.failed or outcome.skip_reason)], deadline
         )
@@ -103,14 +104,12 @@ def _is_readable(outcome: DeclareOutcome) -> bool:
     return not (outcome.failed or outcome.skip_reason)
 
 
-def _read(
-    session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], settings: WriteSettings, read: Read
-) -> None:
+def _read(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], task: Task, read: Read) -> None:
     """Reads the live objects, and completes what is declared. If a namespace cannot be read, only its objects fail."""
     groups = [list(group.values()) for group in _grouped(outcomes).values()]
-    map_concurrently(lambda group: _read_group(session, read, group), groups, settings.concurrency)
+    map_concurrently(lambda group: _read_group(session, read, group), groups, task.concurrency)
     present = [outcome for outcome in outcomes if _is_readable(outcome) and outcome.declared.state != "absent"]
-    handler.complete(present, settings.check_mode)
+    handler.complete(present, task.check_mode)
 
 
 def _read_group(session: Session, read: Read, group: list[DeclareOutcome]) -> None:
@@ -129,11 +128,11 @@ def _read_group(session: Session, read: Read, group: list[DeclareOutcome]) -> No
         outcome.live = outcome.live_before = live
 
 
-def _plan_entry(handler: KindHandler, outcome: DeclareOutcome, settings: WriteSettings) -> bool:
+def _plan_entry(handler: KindHandler, outcome: DeclareOutcome, task: Task) -> bool:
     """Plans an object, and says whether it has a plan. If the live object cannot be parsed, it has none."""
     live = outcome.live
     try:
-        step = handler.plan(outcome, settings)
+        step = handler.plan(outcome, task)
     except FieldError as error:
         outcome.failed = (
             f"cannot read the object in the cluster: {error}; if the cluster's KubeVirt is"
@@ -146,19 +145,19 @@ def _plan_entry(handler: KindHandler, outcome: DeclareOutcome, settings: WriteSe
     outcome.planned = step
     outcome.failed = step.refusal
     outcome.warnings += [_retained_warning(field, managers) for field, managers in step.retained]
-    if live is not None and (warning := _writer_warning(live, step, handler.manager, settings)):
+    if live is not None and (warning := _writer_warning(live, step, handler.manager, task)):
         outcome.warn(warning)
     return True
 
 
-def _writer_warning(live: Manifest, step: Plan, own: str, settings: WriteSettings) -> str:
+def _writer_warning(live: Manifest, step: Plan, own: str, task: Task) -> str:
     """The warning of another writer that declares the object, and will revert the change or create the object again; ""
     without such a writer.
     """
     if step.action == plan.DELETE:
         writer = writer_of(live)
         return WriterClaim(writer).text(CREATED) if writer is not None else ""
-    if step.refusal or (step.conflict and not settings.force_conflicts):
+    if step.refusal or (step.conflict and not task.force_conflicts):
         # The error says the same.
         return ""
     found = writer_claim(live, plan.changed_fields(step), own)
@@ -174,19 +173,19 @@ def _retained_warning(field: Field, managers: tuple[str, ...]) -> str:
     )
 
 
-def _preflight(handler: KindHandler, planned: list[DeclareOutcome], settings: WriteSettings) -> None:
-    if settings.preflight == "off":
+def _preflight(handler: KindHandler, planned: list[DeclareOutcome], task: Task) -> None:
+    if task.preflight == "off":
         return
     checked = [outcome for outcome in planned if outcome.action in plan.WRITES]
     findings = handler.check(checked) if checked else {}
     for outcome in checked:
         conflict = [] if outcome.planned.conflict is None else [Finding(outcome.planned.conflict)]
-        apply_findings(outcome, [*conflict, *findings.get(outcome, [])], settings)
+        apply_findings(outcome, [*conflict, *findings.get(outcome, [])], task)
 
 
-def _check_namespaces(session: Session, outcomes: list[DeclareOutcome], settings: WriteSettings) -> None:
+def _check_namespaces(session: Session, outcomes: list[DeclareOutcome], task: Task) -> None:
     """Judges deletions from namespaces that do not exist: a misspelt namespace must not pass for an empty one."""
-    if settings.preflight == "off":
+    if task.preflight == "off":
         return
     namespaces = {outcome.declared.key.namespace for outcome in outcomes}
     # This asks only where nothing was found, and costs no request where there is something to delete.
@@ -199,31 +198,29 @@ def _check_namespaces(session: Session, outcomes: list[DeclareOutcome], settings
         ]
         if due and (problem := namespace_problem(session, str(namespace))):
             for outcome in due:
-                apply_findings(outcome, [Finding(problem, missing=True)], settings)
+                apply_findings(outcome, [Finding(problem, missing=True)], task)
 
 
-def apply_findings(outcome: DeclareOutcome, findings: list[Finding], settings: WriteSettings) -> None:
+def apply_findings(outcome: DeclareOutcome, findings: list[Finding], task: Task) -> None:
     """Fails an outcome because of its findings, or turns them into warnings, as the option `preflight` says."""
-    if settings.check_mode:
+    if task.check_mode:
         # An earlier task of the play might create a missing object.
         outcome.incomplete = outcome.incomplete or any(finding.missing for finding in findings)
         findings = [
             Finding(f"{finding.line}; {UNKNOWN_IN_CHECK_MODE}", WARNING) if finding.missing else finding
             for finding in findings
         ]
-    refused = [found.line for found in findings if found.severity == ERROR and settings.preflight == "strict"]
+    refused = [found.line for found in findings if found.severity == ERROR and task.preflight == "strict"]
     if refused:
         outcome.failed = "; ".join(refused)
     else:
         outcome.warnings += [finding.line for finding in findings]
 
 
-def _await_names(
-    session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], settings: WriteSettings
-) -> None:
+def _await_names(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], task: Task) -> None:
     """Waits for the objects whose names the objects to create have, and for the dependents of such objects."""
     created = _grouped(outcome for outcome in outcomes if outcome.action == plan.CREATE and _is_due(outcome))
-    deadline = time.monotonic() + settings.wait_timeout
+    deadline = time.monotonic() + task.wait_timeout
 
     def wait(group: tuple[str, str | None]) -> None:
         kind, namespace = group
@@ -234,7 +231,7 @@ def _await_names(
         for name, failure in handler.await_dependents(namespace, manifests, seconds, created=True).items():
             members[name].failed = failure
 
-    map_concurrently(wait, created, settings.concurrency)
+    map_concurrently(wait, created, task.concurrency)
 
 
 def _wait_for_ends(
@@ -254,25 +251,25 @@ def _wait_for_ends(
             members[name].failed = failure
 
 
-def _write(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], settings: WriteSettings) -> None:
+def _write(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], task: Task) -> None:
     def write(outcome: DeclareOutcome) -> None:
-        handler.write(session, outcome, settings)
+        handler.write(session, outcome, task)
         # Only the write needs these: half of the memory of each of thousands of objects.
         outcome.planned = outcome.planned._replace(manifest={}, merge_patch={}, fields={})
         for manifest in (outcome.live_before or {}, outcome.live or {}):
             manifest.get("metadata", {}).pop("managedFields", None)
 
-    run_writes(outcomes, write, settings)
+    run_writes(outcomes, write, task)
 
 
-def _dry_run(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], settings: WriteSettings) -> None:
+def _dry_run(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], task: Task) -> None:
     """Sends the planned writes as dry runs and records what the API server rejects."""
     dry_run_only = session.dry_run_session()
 
     def dry_run(outcome: DeclareOutcome) -> None:
-        run_dry(outcome, lambda _outcome: handler.write(dry_run_only, outcome, settings))
+        run_dry(outcome, lambda _outcome: handler.write(dry_run_only, outcome, task))
 
-    map_concurrently(dry_run, outcomes, settings.concurrency)
+    map_concurrently(dry_run, outcomes, task.concurrency)
 
 
 def _wait(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], deadline: float) -> None:

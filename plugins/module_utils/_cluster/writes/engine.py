@@ -7,25 +7,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from threading import Event
 from typing import Any, Final, TypeVar
 
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.write import JSON_PATCH, RetrySafety, Write, create
-from ..._resolver.declare.take_over import TakeOver, keep_managers, parse_take_over
 from ..client.concurrency import Backoff, map_concurrently
 from ..client.errors import (
     ApiError,
     ConnectionFailed,
     RequestFailed,
-    TaskFailed,
     is_other_object,
     is_outdated,
     lacks_permission,
 )
 from ..client.session import Session
+from ..task import Task
 
 # Proxies and the API server return these codes if they lose the connection to what serves the request.
 _UNKNOWN_OUTCOME: Final = (500, 502, 503, 504)
@@ -37,33 +36,6 @@ UNKNOWN_IN_CHECK_MODE: Final = "check mode cannot tell whether an earlier task o
 _NOT_FOUND: Final = re.compile(r'"([^"]+)" not found')
 NO_DRY_RUN: Final = "does not support dry run"
 """What the API server says if a webhook takes no dry runs."""
-
-
-@dataclass(frozen=True)
-class WriteSettings:
-    """The options of a task for its writes; see the doc fragments `declare` and `writes`. wait_timeout: seconds.
-
-    take_over: see `declare.take_over`.
-    """
-
-    check_mode: bool = False
-    server_dry_run: bool = True
-    wait: bool = False
-    wait_timeout: float = 120
-    concurrency: int = 16
-    preflight: str = "strict"
-    fail_fast: bool = False
-    force_conflicts: bool = False
-    take_over: TakeOver = keep_managers
-
-    @classmethod
-    def of(cls, options: dict[str, Any], check_mode: bool) -> WriteSettings:
-        """The settings of a task. Raises TaskFailed for an invalid `take_over`."""
-        given = {setting.name: options[setting.name] for setting in fields(cls) if setting.name in options}
-        try:
-            return cls(**{**given, "check_mode": check_mode, "take_over": parse_take_over(options.get("take_over"))})
-        except ValueError as error:
-            raise TaskFailed(str(error)) from error
 
 
 @dataclass(eq=False)
@@ -90,7 +62,7 @@ _Outcome = TypeVar("_Outcome", bound=WriteOutcome)
 
 
 def run_writes(
-    outcomes: Iterable[_Outcome], write: Callable[[_Outcome], Any], settings: WriteSettings, noun: str = "object"
+    outcomes: Iterable[_Outcome], write: Callable[[_Outcome], Any], task: Task, noun: str = "object"
 ) -> None:
     """Calls `write` for outcomes, `concurrency` at a time. With fail_fast, none begins after one has failed."""
     stopped = Event()
@@ -103,10 +75,10 @@ def run_writes(
             write(outcome)
         except RequestFailed as error:
             outcome.failed = outcome.failed or str(error)
-        if settings.fail_fast and outcome.failed:
+        if task.fail_fast and outcome.failed:
             stopped.set()
 
-    map_concurrently(run, outcomes, settings.concurrency)
+    map_concurrently(run, outcomes, task.concurrency)
 
 
 def run_dry(outcome: _Outcome, write: Callable[[_Outcome], Any]) -> None:

@@ -15,7 +15,8 @@ from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from ..._resolver.guest.effect import GuestEffect
 from ..client.session import FIELD_MANAGER, Session
-from .engine import WriteOutcome, WriteSettings
+from ..task import Task
+from .engine import WriteOutcome
 from .plan_writes import send_plan
 
 
@@ -107,7 +108,7 @@ class KindHandler:
     def complete(self, outcomes: list[DeclareOutcome], check_mode: bool) -> None:
         """Completes the objects that are to be present by what the cluster has. May raise TaskFailed."""
 
-    def plan(self, outcome: DeclareOutcome, settings: WriteSettings) -> Plan:
+    def plan(self, outcome: DeclareOutcome, task: Task) -> Plan:
         """Plans the write for a declared object. If it sets a `skip_reason`, the object stays unchanged.
 
         Raises FieldError if the live object cannot be parsed.
@@ -116,7 +117,7 @@ class KindHandler:
         if declared.state == "absent":
             return plan.absent(declared.manifest, live)
         owned = managed_fields.applied_fields(live, self.manager) if live is not None else None
-        return plan.present(declared.manifest, live, owned, self.manager, settings.force_conflicts, settings.take_over)
+        return plan.present(declared.manifest, live, owned, self.manager, task.force_conflicts, task.take_over)
 
     def check(self, planned: list[DeclareOutcome]) -> Findings:
         """Findings about objects to be written or deleted."""
@@ -126,12 +127,12 @@ class KindHandler:
         """Sets the effects of planned changes, whether the task will restart the objects, and what outlives deleted
         ones; and adds warnings."""
 
-    def write(self, session: Session, outcome: DeclareOutcome, settings: WriteSettings) -> None:
+    def write(self, session: Session, outcome: DeclareOutcome, task: Task) -> None:
         """Carries out the plan of an outcome; as dry runs, if the session sends such. May raise RequestFailed."""
         if outcome.action not in plan.WRITES:
             return
         key, step, before = outcome.declared.key, outcome.planned, outcome.live_before
-        for live in send_plan(session, key, step, before, settings.force_conflicts):
+        for live in send_plan(session, key, step, before, task.force_conflicts):
             if not session.is_dry_run:
                 outcome.live, outcome.written = live, True
         if step.taken_from and outcome.written and outcome.live is not None:

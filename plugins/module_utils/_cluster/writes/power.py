@@ -29,7 +29,8 @@ from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
 from ..reads.snapshot import read
 from ..reads.watch import wait_in_namespaces, with_grace
-from .engine import WriteOutcome, WriteSettings, run_writes, send
+from ..task import Task
+from .engine import WriteOutcome, run_writes, send
 
 _VM = KINDS["VirtualMachine"]
 _VMI = KINDS["VirtualMachineInstance"]
@@ -76,7 +77,7 @@ class PowerOutcome(WriteOutcome):
         return self.failed is None and uid_of(self.vmi) not in ("", self.guest)
 
 
-def power(session: Session, outcomes: list[PowerOutcome], settings: WriteSettings) -> list[PowerOutcome]:
+def power(session: Session, outcomes: list[PowerOutcome], task: Task) -> list[PowerOutcome]:
     """Takes VMs to their desired states, and returns them.
 
     One that fails does not stop the others, unless fail_fast is set.
@@ -87,8 +88,8 @@ def power(session: Session, outcomes: list[PowerOutcome], settings: WriteSetting
             outcome.vm_before, outcome.vmi_before = outcome.vm, outcome.vmi
             if outcome.vm is None:
                 outcome.failed = "the virtual machine does not exist"
-    _PowerRun(session, settings).run([outcome for outcome in outcomes if outcome.failed is None])
-    if not settings.check_mode:
+    _PowerRun(session, task).run([outcome for outcome in outcomes if outcome.failed is None])
+    if not task.check_mode:
         # Some VMs have moved during the wait.
         _read(session, [item for item in outcomes if item.changed or _version(item.vm) != _version(item.vm_before)])
     return outcomes
@@ -127,11 +128,11 @@ def _took_effect(session: Session, outcome: PowerOutcome) -> bool:
 class _PowerRun:
     """The requests and waits of one task."""
 
-    def __init__(self, session: Session, settings: WriteSettings) -> None:
+    def __init__(self, session: Session, task: Task) -> None:
         self._session = session
-        self._settings = settings
+        self._task = task
         # Seconds that are left for waits. The time of the requests does not count: thousands of them take minutes.
-        self._seconds = settings.wait_timeout
+        self._seconds = task.wait_timeout
 
     def run(self, outcomes: list[PowerOutcome]) -> None:
         early = self._decide(outcomes)
@@ -140,7 +141,7 @@ class _PowerRun:
             _read(self._session, list(early))
             for outcome in self._decide([outcome for outcome in early if outcome.failed is None]):
                 outcome.failed = "another client changed the VM at the same time; run the task again"
-        if self._settings.wait and not self._settings.check_mode:
+        if self._task.wait and not self._task.check_mode:
             self._await_reached([outcome for outcome in outcomes if outcome.failed is None])
 
     def _refuse_lost(self, decisions: dict[PowerOutcome, Decision]) -> None:
@@ -180,21 +181,21 @@ class _PowerRun:
             outcome.failed = None if self._retried(outcome, decision) else decision.refusal
             if decision.needed and not decision.wait_for:
                 due.append(outcome)
-            elif decision.needed and self._settings.check_mode:
+            elif decision.needed and self._task.check_mode:
                 # KubeVirt would reject the dry run because it is too early.
                 outcome.verb = _request(outcome).subresource
-            elif decision.needed and self._settings.wait:
+            elif decision.needed and self._task.wait:
                 early[outcome] = decision.wait_for
             elif decision.needed:
                 doing = "starting" if decision.wait_for == rules.STARTED else "stopping"
                 outcome.failed = f"the VM is still {doing}; set wait, or run the task again later"
-        run_writes(due, self._send, self._settings, "virtual machine")
+        run_writes(due, self._send, self._task, "virtual machine")
         return early
 
     def _retried(self, outcome: PowerOutcome, decision: Decision) -> bool:
         """Makes KubeVirt try again to start a VM that it refuses because of an earlier failure, if the task waits."""
         patch = failures.retry_patch(outcome.vm or {}) if decision.refusal else None
-        if patch is None or self._settings.check_mode or not self._settings.wait:
+        if patch is None or self._task.check_mode or not self._task.wait:
             return False
         path = _VM.path(outcome.namespace, outcome.name)
         with contextlib.suppress(RequestFailed):
@@ -203,7 +204,7 @@ class _PowerRun:
         return outcome.retried
 
     def _send(self, outcome: PowerOutcome) -> None:
-        check_mode = self._settings.check_mode
+        check_mode = self._task.check_mode
         request = _request(outcome)
         response: Manifest | None = {}
         if request.supports_dry_run or not check_mode:

@@ -22,7 +22,8 @@ from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.lookup import ClusterLookup
 from ..reads.optional_kinds import list_if_served, pools_as_vms
-from .engine import WriteOutcome, WriteSettings, run_writes, send, send_create
+from ..task import Task
+from .engine import WriteOutcome, run_writes, send, send_create
 
 _REVISION = KINDS["ControllerRevision"]
 _VM = KINDS["VirtualMachine"]
@@ -82,14 +83,14 @@ def prunable(session: Session, namespace: str, keep: int) -> list[PruneOutcome]:
     ]
 
 
-def prune(session: Session, revisions: list[PruneOutcome], settings: WriteSettings) -> None:
+def prune(session: Session, revisions: list[PruneOutcome], task: Task) -> None:
     """Deletes revisions. Failures go into them."""
 
     def delete_revision(pruned: PruneOutcome) -> None:
         # A VM that was deleted and created anew gets revisions of the same names.
         send(session, delete(_REVISION.path(pruned.namespace, pruned.name), pruned.uid))
 
-    run_writes(revisions, delete_revision, settings)
+    run_writes(revisions, delete_revision, task)
 
 
 def _names(objects: list[Manifest]) -> set[str]:
@@ -105,13 +106,13 @@ def _is_being_restored(owners: list[Manifest], restores: list[Manifest]) -> bool
     return bool(under_way) and (not vms or bool(vms & targets))
 
 
-def upgrade_revisions(session: Session, vms: list[Drift], settings: WriteSettings) -> list[UpgradeOutcome]:
+def upgrade_revisions(session: Session, vms: list[Drift], task: Task) -> list[UpgradeOutcome]:
     """Converts revisions of older API versions."""
     outcomes = [UpgradeOutcome(vm) for vm in vms]
     due = {vm.namespace for vm in vms if value_or_none(convert, vm.vm, vm.cluster.objects)}
     # This reads all VMs of the namespace, because others than the selected may refer to the same revisions.
     shared = {namespace: _shared_revisions(session.list(_VM, namespace)) for namespace in sorted(due)}
-    run_writes(outcomes, lambda outcome: _upgrade(session, outcome, shared, settings.check_mode), settings)
+    run_writes(outcomes, lambda outcome: _upgrade(session, outcome, shared, task.check_mode), task)
     return outcomes
 
 

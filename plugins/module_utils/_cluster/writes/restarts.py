@@ -34,7 +34,8 @@ from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
 from ..reads.snapshot import read
 from ..reads.watch import state_until, wait_in_namespaces
-from .engine import WriteOutcome, WriteSettings, run_writes, send
+from ..task import Task
+from .engine import WriteOutcome, run_writes, send
 from .power import PowerOutcome, power, uid_of
 
 _VM = KINDS["VirtualMachine"]
@@ -173,11 +174,11 @@ def restart(
         if refusal is not None:
             update.failed = _NOT_AGAIN.format(refusal)
     due = [update for update in updates if update.failed is None]
-    settings = WriteSettings(wait=True, wait_timeout=seconds, concurrency=concurrency)
+    task = Task(wait=True, wait_timeout=seconds, concurrency=concurrency)
     size = at_once or len(due) or 1
     for group in (due[first : first + size] for first in range(0, len(due), size)):
-        run_writes(group, lambda update: bump_if_unclean(lookup, update.live, update), settings)
-        power(lookup.session, [update for update in group if update.failed is None], settings)
+        run_writes(group, lambda update: bump_if_unclean(lookup, update.live, update), task)
+        power(lookup.session, [update for update in group if update.failed is None], task)
 
 
 def _refusal(lookup: ClusterLookup, update: GuestUpdate) -> str | None:

@@ -14,7 +14,7 @@ from ..client.concurrency import map_concurrently
 from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.lookup import ClusterLookup
-from .engine import WriteSettings
+from ..task import Task
 from .restarts import (
     GuestUpdate,
     await_controller,
@@ -34,7 +34,7 @@ _QUIET: Final = 2.0
 _READS: Final = 5
 
 
-def update_guests(session: Session, outcomes: Collection[RevisionOutcome], settings: WriteSettings) -> None:
+def update_guests(session: Session, outcomes: Collection[RevisionOutcome], task: Task) -> None:
     """Brings the guests of VMs that got other revisions up to date. Failures go into the outcomes.
 
     `concurrency` guests restart at the same time. The timeout applies to the wait for KubeVirt, and to each such group.
@@ -50,7 +50,7 @@ def update_guests(session: Session, outcomes: Collection[RevisionOutcome], setti
         outcome.restart = False
     try:
         lookup.gather_lists((_REVISION.kind, outcome.before.namespace) for outcome in due)
-        deadline = time.monotonic() + settings.wait_timeout
+        deadline = time.monotonic() + task.wait_timeout
         await_controller(session, updates.values(), deadline)
         compare_guests(lookup, _not_failed(updates.values()))
         await_live_updates(lookup, _not_failed(updates.values()), deadline)
@@ -65,7 +65,7 @@ def update_guests(session: Session, outcomes: Collection[RevisionOutcome], setti
             restarted.append(update)
         else:
             _leave_running(lookup, outcome, update)
-    restart(lookup, restarted, settings.concurrency, settings.wait_timeout, settings.concurrency)
+    restart(lookup, restarted, task.concurrency, task.wait_timeout, task.concurrency)
     for outcome, update in updates.items():
         outcome.vm, outcome.restart = update.vm, update.changed
         outcome.failed, outcome.written = outcome.failed or update.failed, outcome.written or update.written
@@ -74,7 +74,7 @@ def update_guests(session: Session, outcomes: Collection[RevisionOutcome], setti
         if update in restarted and update.warnings:
             outcome.bumps_generation = False
     renewed = [outcome for outcome, update in updates.items() if update in restarted and update.renewed]
-    await_conditions(session, renewed, settings.concurrency)
+    await_conditions(session, renewed, task.concurrency)
 
 
 def _update(outcome: RevisionOutcome) -> GuestUpdate:

@@ -20,7 +20,8 @@ from ..._resolver.refresh.revision_change import RevisionChange
 from ..client.errors import ApiError, ConnectionFailed, RequestFailed
 from ..client.session import FIELD_MANAGER, Session
 from ..reads.watch import state_until, wait_in_namespaces
-from .engine import WriteSettings, run_dry, run_writes, send
+from ..task import Task
+from .engine import run_dry, run_writes, send
 from .restarts import bump_generation
 from .revision_outcome import RevisionOutcome, is_terminating
 from .revision_restarts import update_guests
@@ -39,7 +40,7 @@ def change(
     inspected: list[Drift],
     decide: Callable[[Drift], RevisionChange],
     restart: str,
-    settings: WriteSettings,
+    task: Task,
 ) -> list[RevisionOutcome]:
     """Gives VMs the revisions that `decide` chooses.
 
@@ -51,14 +52,14 @@ def change(
     """
     outcomes = [_planned(vm, RevisionChange() if is_terminating(vm) else decide(vm), restart) for vm in inspected]
     due = [outcome for outcome in outcomes if outcome.change.due and outcome.due]
-    if settings.check_mode:
-        if settings.server_dry_run:
-            _dry_run(session, due, settings)
+    if task.check_mode:
+        if task.server_dry_run:
+            _dry_run(session, due, task)
         return outcomes
-    _give_revisions(session, due, settings)
+    _give_revisions(session, due, task)
     for outcome in outcomes:
         outcome.restart = outcome.restart and outcome.failed is None
-    update_guests(session, outcomes, settings)
+    update_guests(session, outcomes, task)
     return outcomes
 
 
@@ -80,28 +81,28 @@ def _patch(session: Session, before: Drift, body: Manifest, part: str | None = N
     send(session, merge_patch(path, body, fieldManager=session.field_manager))
 
 
-def _give_revisions(session: Session, outcomes: list[RevisionOutcome], settings: WriteSettings) -> None:
+def _give_revisions(session: Session, outcomes: list[RevisionOutcome], task: Task) -> None:
     """Gives the VMs the decided revisions. Failures go into the outcomes.
 
     If KubeVirt could not start a VM with them, the VM gets its previous revisions back and fails.
     """
-    deadline = time.monotonic() + settings.wait_timeout
+    deadline = time.monotonic() + task.wait_timeout
     methods = _methods(session, outcomes)
-    run_writes(outcomes, lambda outcome: _write(session, outcome, methods), settings)
-    _await_captures(session, _not_failed(outcomes), settings, deadline)
-    _repeat_stale(session, _not_failed(outcomes), settings, deadline)
+    run_writes(outcomes, lambda outcome: _write(session, outcome, methods), task)
+    _await_captures(session, _not_failed(outcomes), task, deadline)
+    _repeat_stale(session, _not_failed(outcomes), task, deadline)
     run_writes(
         [outcome for outcome in _not_failed(outcomes) if outcome.change.afterwards],
         lambda outcome: _patch(session, outcome.before, outcome.change.afterwards or {}),
-        settings,
+        task,
     )
     unchecked = [outcome for outcome in _not_failed(outcomes) if not outcome.change.expected]
-    run_writes(unchecked, lambda outcome: _check_start(session, outcome), settings)
+    run_writes(unchecked, lambda outcome: _check_start(session, outcome), task)
     _await(session, [outcome for outcome in outcomes if outcome.rolled_back], _is_rolled_back, deadline)
     run_writes(
         [outcome for outcome in outcomes if outcome.rolled_back and outcome.pins_to_remove],
         lambda outcome: _patch(session, outcome.before, recapture.unpin_patch(outcome.pins_to_remove)),
-        settings,
+        task,
     )
     for outcome in outcomes:
         if (vm := outcome.vm) is not None and not outcome.rolled_back:
@@ -112,7 +113,7 @@ def _give_revisions(session: Session, outcomes: list[RevisionOutcome], settings:
             }
 
 
-def _dry_run(session: Session, outcomes: list[RevisionOutcome], settings: WriteSettings) -> None:
+def _dry_run(session: Session, outcomes: list[RevisionOutcome], task: Task) -> None:
     """Sends the first writes as dry runs. A refusal is a failure; an unknown outcome is a warning."""
     client, methods = session.dry_run_session(), _methods(session, outcomes)
 
@@ -120,7 +121,7 @@ def _dry_run(session: Session, outcomes: list[RevisionOutcome], settings: WriteS
         run_dry(outcome, lambda _outcome: _write(client, outcome, methods))
         outcome.written = False
 
-    run_writes(outcomes, dry_run, settings)
+    run_writes(outcomes, dry_run, task)
 
 
 def _methods(session: Session, outcomes: list[RevisionOutcome]) -> dict[str, str]:
@@ -191,9 +192,7 @@ def _recapture(session: Session, outcome: RevisionOutcome, vm: Manifest) -> None
     outcome.written = True
 
 
-def _await_captures(
-    session: Session, outcomes: list[RevisionOutcome], settings: WriteSettings, deadline: float
-) -> None:
+def _await_captures(session: Session, outcomes: list[RevisionOutcome], task: Task, deadline: float) -> None:
     """Waits for the captures, and gives matchers of another kind their previous one, captured in time or not."""
     _await(session, [outcome for outcome in outcomes if outcome.method != _KIND], _has_captured, deadline)
     respelt = [outcome for outcome in outcomes if outcome.method == _KIND and outcome.failed is None]
@@ -211,11 +210,11 @@ def _await_captures(
                 raise
             _roll_back(session, outcome, error)
 
-    run_writes(respelt, restore, settings)
+    run_writes(respelt, restore, task)
     _await(session, _not_failed(respelt), _has_captured, deadline)
 
 
-def _repeat_stale(session: Session, outcomes: list[RevisionOutcome], settings: WriteSettings, deadline: float) -> None:
+def _repeat_stale(session: Session, outcomes: list[RevisionOutcome], task: Task, deadline: float) -> None:
     """Captures again if virt-controller captured an older generation than the current one."""
     for attempt in range(_TRIES):
         stale = [outcome for outcome in _not_failed(outcomes) if outcome.change.recapture and _is_stale(outcome)]
@@ -224,8 +223,8 @@ def _repeat_stale(session: Session, outcomes: list[RevisionOutcome], settings: W
         if attempt == _TRIES - 1:
             break
         time.sleep(_LAG)
-        run_writes(stale, lambda outcome: _recapture(session, outcome, outcome.vm or outcome.before.vm), settings)
-        _await_captures(session, _not_failed(stale), settings, deadline)
+        run_writes(stale, lambda outcome: _recapture(session, outcome, outcome.vm or outcome.before.vm), task)
+        _await_captures(session, _not_failed(stale), task, deadline)
     for outcome in stale:
         outcome.failed = "KubeVirt keeps capturing an older generation than the current one; run the task again later"
 

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..._cluster.client.errors import TaskFailed
-from ..._cluster.modules.module import Module, Params, Result, TaskContext
+from ..._cluster.modules.module import Module, Params, Result
 from ..._cluster.modules.options import AUTH, REQUESTS
+from ..._cluster.task import Task
 from ..machine import without_templates
 from . import files, live
 
@@ -28,7 +29,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: TaskContext) -> Result:
+def _run(params: Params, task: Task) -> Result:
     source, kind = params["source"], params["kind"]
     path, platform = Path(source).expanduser(), live.kind_of(source)
     if not platform and not path.exists():

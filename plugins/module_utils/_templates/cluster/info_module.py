@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..._cluster.client.session import Session
-from ..._cluster.modules.module import Module, Params, Result, TaskContext
+from ..._cluster.modules.module import Module, Params, Result
 from ..._cluster.modules.options import AUTH, REQUESTS
 from ..._cluster.modules.results import counted_noun
 from ..._cluster.reads.snapshot import unmatched
+from ..._cluster.task import Task
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.redaction import redact
 from ..declared import findings
@@ -19,7 +20,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: TaskContext) -> Result:
+def _run(params: Params, task: Task) -> Result:
     names, session = params["names"], Session(params)
     live = session.list(KINDS["VirtualMachineTemplate"], params["namespace"])
     templates = sorted(map(_template_result, live), key=lambda template: (template["namespace"], template["name"]))

@@ -9,12 +9,13 @@ from typing import Any
 from ..._capacity.cluster.reads import read_limits
 from ..._cluster.client.errors import TaskFailed
 from ..._cluster.client.session import Session
-from ..._cluster.modules.module import Module, Params, Result, TaskContext
+from ..._cluster.modules.module import Module, Params, Result
 from ..._cluster.modules.options import AUTH, REQUESTS, SELECTION, check_selection, select_vms
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.revisions import vmis
 from ..._cluster.reads.snapshot import list_if_permitted
+from ..._cluster.task import Task
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import Manifest, namespaced_name
@@ -36,7 +37,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 
 
-def _run(params: Params, task: TaskContext) -> Result:
+def _run(params: Params, task: Task) -> Result:
     check_selection(params)
     catalog = [_checked(index, manifest) for index, manifest in enumerate(params["catalog"])]
     session = Session(params)

@@ -17,7 +17,7 @@ from ...client.errors import RequestFailed
 from ...client.session import FIELD_MANAGER, Session
 from ...reads.catalog import CatalogUsers, labels
 from ...reads.kubevirt import kubevirt
-from ..engine import WriteSettings
+from ...task import Task
 from ..kind_handler import NOT_PLANNED, DeclareOutcome, Findings, KindHandler
 
 
@@ -46,9 +46,9 @@ class CatalogObjectHandler(KindHandler):
             return f"the object belongs to the catalog {owner}"
         return skip_reason(live, self._existing)
 
-    def plan(self, outcome: DeclareOutcome, settings: WriteSettings) -> Plan:
+    def plan(self, outcome: DeclareOutcome, task: Task) -> Plan:
         outcome.skip_reason = self.skip_reason(outcome.live) if outcome.live is not None else None
-        return super().plan(outcome, settings) if outcome.skip_reason is None else NOT_PLANNED
+        return super().plan(outcome, task) if outcome.skip_reason is None else NOT_PLANNED
 
     def check(self, planned: list[DeclareOutcome]) -> Findings:
         return {outcome: self._findings(outcome) for outcome in planned}

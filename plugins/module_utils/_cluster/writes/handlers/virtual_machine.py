@@ -30,8 +30,9 @@ from ...client.session import Session
 from ...reads.kubevirt import kubevirt
 from ...reads.snapshot import read
 from ...reads.watch import with_grace
+from ...task import Task
 from ..deletion import await_dependents, await_old_dependents, retained_claims
-from ..engine import WriteSettings, send
+from ..engine import send
 from ..kind_handler import DeclareOutcome, Findings, KindHandler
 from ..plugging import plug
 from ..restarts import pending_effects
@@ -68,13 +69,11 @@ class VirtualMachineHandler(KindHandler):
         for extension in self._extensions:
             extension.complete(outcomes, check_mode)
 
-    def plan(self, outcome: DeclareOutcome, settings: WriteSettings) -> Plan:
+    def plan(self, outcome: DeclareOutcome, task: Task) -> Plan:
         manifest, live = outcome.declared.manifest, outcome.live
         if outcome.declared.state == "absent":
-            return super().plan(outcome, settings)
-        step, plugged = virtual_machine.plan_vm(
-            manifest, live, self.manager, settings.force_conflicts, settings.take_over
-        )
+            return super().plan(outcome, task)
+        step, plugged = virtual_machine.plan_vm(manifest, live, self.manager, task.force_conflicts, task.take_over)
         outcome.warnings += plugged_warnings(plugged, live)
         return step
 
@@ -192,10 +191,10 @@ class VirtualMachineHandler(KindHandler):
             self._plugs[key] = plug_requests(future.admitted, live, cluster.kubevirt)
         return future
 
-    def write(self, session: Session, outcome: DeclareOutcome, settings: WriteSettings) -> None:
-        plug(session, outcome, self._plugs.get(outcome.declared.key, {}), settings.wait_timeout)
+    def write(self, session: Session, outcome: DeclareOutcome, task: Task) -> None:
+        plug(session, outcome, self._plugs.get(outcome.declared.key, {}), task.wait_timeout)
         if outcome.failed is None:
-            super().write(session, outcome, settings)
+            super().write(session, outcome, task)
             for extension in self._extensions:
                 extension.write_related(outcome, session)
 

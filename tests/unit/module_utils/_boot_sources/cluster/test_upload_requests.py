@@ -13,7 +13,7 @@ from plugins.module_utils._boot_sources.cluster import upload as act
 from plugins.module_utils._boot_sources.cluster.state import BootSourceState
 from plugins.module_utils._boot_sources.cluster.upload import UploadFailed, upload
 from plugins.module_utils._cluster.client.errors import ApiError
-from plugins.module_utils._cluster.writes.engine import WriteSettings
+from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from scripted_server import Store, session_with, status
@@ -67,7 +67,7 @@ def boot_source(folder: Path, **file_options: Any) -> BootSourceState:
 def test_upload_waits_for_a_missing_volume(tmp_path: Path, time: Time, claim: bool) -> None:
     store = Store({CLAIM: [], VOLUMES: [], EVENTS: []}, {("POST", ""): (201, {"metadata": {"name": "golden"}})})
     with session_with(store) as session, pytest.raises(UploadFailed, match=r"not ready .* within 5 seconds"):
-        upload(session, boot_source(tmp_path, claim=claim), WriteSettings())
+        upload(session, boot_source(tmp_path, claim=claim), Task())
     assert time.seconds == 6
 
 
@@ -83,7 +83,7 @@ def test_conflict_reads_the_claim_again(tmp_path: Path, conflicts: int, puts: in
 
     outcome = pytest.raises(ApiError) if conflicts >= puts else contextlib.nullcontext()
     with outcome, session_with(answer) as session:
-        upload(session, boot_source(tmp_path, create=False), WriteSettings())
+        upload(session, boot_source(tmp_path, create=False), Task())
     assert store.writes.count(("PUT", f"{CLAIM}/golden")) == puts
 
 
@@ -91,8 +91,8 @@ def test_unprocessed_claim_times_out(tmp_path: Path, time: Time) -> None:
     ready = {"cdi.kubevirt.io/storage.upload.target": "", "cdi.kubevirt.io/storage.pod.ready": "true"}
     store = Store({CLAIM: [{"metadata": {"name": "golden", "annotations": ready}}]}, {("POST", "requests"): (201, {})})
     with session_with(store) as session:
-        upload(session, boot_source(tmp_path), WriteSettings())
+        upload(session, boot_source(tmp_path), Task())
         assert time.seconds == 0
         with pytest.raises(UploadFailed, match="has not processed the upload to shop/golden within 3 seconds"):
-            upload(session, boot_source(tmp_path), WriteSettings(wait=True, wait_timeout=3))
+            upload(session, boot_source(tmp_path), Task(wait=True, wait_timeout=3))
     assert time.seconds == 4

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._cluster.modules import virtual_machine_adopt
-from plugins.module_utils._cluster.modules.module import TaskContext
+from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes.adopt import AdoptOutcome
 from plugins.module_utils._resolver.choose.adopt import Adoption, Candidate
 from plugins.module_utils._resolver.guest.effect import LIVE, RESTART, GuestEffect
@@ -21,7 +21,7 @@ class Alone(AdoptOutcome):
 def test_refused_vms_are_counted_without_comparing_results() -> None:
     a, b, c = (Alone({"metadata": {"name": name, "namespace": "shop"}, "spec": {}}) for name in "abc")
     a.failed, b.changed = "no", True
-    returned = virtual_machine_adopt._task_result({"results_on_failure": "all"}, TaskContext(), [a, b, c])
+    returned = virtual_machine_adopt._task_result({"results_on_failure": "all"}, Task(), [a, b, c])
     assert returned["failed"]
     assert [result["failed"] for result in returned["results"]] == [True, False, False]
     assert returned["msg"] == "1 of 3 virtual machines failed: shop/a: no; 1 adopted, 1 unchanged"
@@ -35,7 +35,7 @@ def vm(name: str, manager: str = "kubectl") -> dict[str, Any]:
 CHOSEN = Candidate({"name": "small"}, None, vm("chosen"), {}, ())
 
 
-def warnings(results: list[AdoptOutcome], task: TaskContext) -> list[str]:
+def warnings(results: list[AdoptOutcome], task: Task) -> list[str]:
     virtual_machine_adopt._task_result({}, task, results)
     return task.warnings
 
@@ -50,17 +50,17 @@ def test_adoption_warns_once_about_needed_restarts(check: bool) -> None:
     for result in results[:3]:
         result.changed = True
     need, remedy = "would need" if check else "needs", "use virtual_machine_power with state: restarted"
-    assert warnings(results, TaskContext(check_mode=check)) == [f"shop/a {need} a restart for this; {remedy}"]
+    assert warnings(results, Task(check_mode=check)) == [f"shop/a {need} a restart for this; {remedy}"]
     results[1].effect = GuestEffect(RESTART)
     need = "would need" if check else "need"
-    assert warnings(results, TaskContext(check_mode=check)) == [f"2 VMs {need} a restart for this; {remedy}"]
+    assert warnings(results, Task(check_mode=check)) == [f"2 VMs {need} a restart for this; {remedy}"]
 
 
 def test_check_mode_explains_refused_adoptions() -> None:
     nearest = Candidate({"name": "small"}, None, {}, {}, ({"field": "domain.cpu.cores", "before": 2, "after": 1},))
     result = AdoptOutcome(vm("a"), Adoption(nearest=(nearest,), remedy="set accept: [domain.cpu]"))
     result.failed = "no instancetype"
-    task = TaskContext(check_mode=True)
+    task = Task(check_mode=True)
     returned = virtual_machine_adopt._task_result({}, task, [result])
     why = "no instancetype; the nearest match is small: differs in domain.cpu.cores; set accept: [domain.cpu]"
     assert (returned.get("failed", False), task.warnings) == (
@@ -74,4 +74,4 @@ def test_vms_declared_elsewhere_are_named_once() -> None:
     results = [AdoptOutcome(vm(name), Adoption(CHOSEN), changed=name != "c") for name in "abc"]
     for result in results:
         result.declared_elsewhere = "Argo CD declares it too"
-    assert warnings(results, TaskContext()) == ["shop/a, shop/b: Argo CD declares it too"]
+    assert warnings(results, Task()) == ["shop/a, shop/b: Argo CD declares it too"]

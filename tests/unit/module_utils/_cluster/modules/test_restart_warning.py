@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._cluster.modules.module import TaskContext
 from plugins.module_utils._cluster.modules.objects import ObjectModule
 from plugins.module_utils._cluster.modules.virtual_machine import described
+from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.declare import plan
@@ -34,7 +34,7 @@ def result(name: str, effect: GuestEffect | None, action: str = plan.APPLY, stat
 def warnings(*results: DeclareOutcome, check: bool = False, restart: str = "never") -> list[str]:
     module = ObjectModule("virtual_machines", {"name": {}, "state": {}}, dict, describe=described)
     params = {"name": None, "restart": restart, "results_on_failure": "failed"}
-    task = TaskContext(check_mode=check)
+    task = Task(check_mode=check)
     module._result(params, task, list(results))
     return task.warnings
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._cluster.client.errors import TaskFailed
+from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes.adopt import AdoptOutcome, adopt
-from plugins.module_utils._cluster.writes.engine import WriteSettings
 from scripted_server import KUBEVIRT, KUBEVIRTS, listed, session_with, status
 
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1"
@@ -58,7 +58,7 @@ class Server:
             return adopt(
                 session,
                 [copy.deepcopy(VM)],
-                WriteSettings(check_mode=not write, server_dry_run=False),
+                Task(check_mode=not write, server_dry_run=False),
                 instancetypes,
             )[0]
 
@@ -77,7 +77,7 @@ def test_a_vm_with_an_instancetype_costs_no_request() -> None:
 
     vm = {**VM, "spec": {**VM["spec"], "instancetype": {"name": "small"}}}
     with session_with(answer) as session:
-        (result,) = adopt(session, [vm], WriteSettings())
+        (result,) = adopt(session, [vm], Task())
     assert (result.adoption, result.changed, result.failed) == (None, False, None)
 
 

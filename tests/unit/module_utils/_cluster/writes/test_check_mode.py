@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes.declare import declare
-from plugins.module_utils._cluster.writes.engine import WriteSettings
 from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
 from plugins.module_utils._resolver.api.finding import Finding
 from plugins.module_utils._resolver.api.matcher import ObjectKey
@@ -41,7 +41,7 @@ def check(
 ) -> list[DeclareOutcome]:
     entries = [DeclaredObject(f"shop/{name}", ObjectKey(KIND, "shop", name), state, manifest(name)) for name in names]
     with session_with(store) as session:
-        return declare(session, handler, entries, WriteSettings(check_mode=True, concurrency=1, **how))
+        return declare(session, handler, entries, Task(check_mode=True, concurrency=1, **how))
 
 
 def empty(**answers: Any) -> Store:
@@ -168,7 +168,7 @@ def test_missing_objects_are_warnings_in_check_mode_only() -> None:
         assert (gone.failed, len(gone.warnings)) == (None, count)
     with session_with(empty()) as session:
         entry = DeclaredObject("shop/gone", ObjectKey(KIND, "shop", "gone"), "present", manifest("gone"))
-        (run,) = declare(session, finds, [entry], WriteSettings())
+        (run,) = declare(session, finds, [entry], Task())
     assert (run.failed, run.warnings) == ("gone is not there", [])
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._cluster.reads.watch import with_grace
+from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes import declare as declaring
 from plugins.module_utils._cluster.writes.declare import declare
-from plugins.module_utils._cluster.writes.engine import WriteSettings
 from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
 from plugins.module_utils._resolver.api.finding import Finding
 from plugins.module_utils._resolver.api.manifest import Progress
@@ -47,7 +47,7 @@ def run(
     store: Any, *entries: DeclaredObject, handler: KindHandler = SIZES, concurrency: int = 1, **settings: Any
 ) -> list[DeclareOutcome]:
     with session_with(store) as session:
-        return declare(session, handler, list(entries), WriteSettings(concurrency=concurrency, **settings))
+        return declare(session, handler, list(entries), Task(concurrency=concurrency, **settings))
 
 
 def empty(*namespaces: str) -> Store:

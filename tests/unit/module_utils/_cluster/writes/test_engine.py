@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._cluster.client.errors import ApiError, ConnectionFailed
-from plugins.module_utils._cluster.writes.engine import WriteOutcome, WriteSettings, run_writes, send, send_create
+from plugins.module_utils._cluster.task import Task
+from plugins.module_utils._cluster.writes.engine import WriteOutcome, run_writes, send, send_create
 from plugins.module_utils._resolver.api.kinds import KINDS
 from plugins.module_utils._resolver.api.write import (
     RetrySafety,
@@ -175,7 +176,7 @@ class Numbered(WriteOutcome):
 @pytest.mark.parametrize("fail_fast", [False, True])
 def test_fail_fast_stops_after_the_first_failure(fail_fast: bool) -> None:
     outcomes = [Numbered(number) for number in range(3)]
-    run_writes(outcomes, Numbered.do, WriteSettings(fail_fast=fail_fast, concurrency=1), "virtual machine")
+    run_writes(outcomes, Numbered.do, Task(fail_fast=fail_fast, concurrency=1), "virtual machine")
     assert [outcome.done for outcome in outcomes] == [True, False, not fail_fast]
     assert str(outcomes[1].failed).startswith("no. To permit the request, grant")
     last = "not sent because another virtual machine of the task failed and fail_fast is set" if fail_fast else None

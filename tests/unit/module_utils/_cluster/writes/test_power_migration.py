@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._cluster.writes.engine import WriteSettings
+from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes.power import PowerOutcome, power
 from scripted_server import listed, session_with, status
 
@@ -50,7 +50,7 @@ def run(cluster: Cluster, state: str, names: str = "a", **options: Any) -> list[
         return power(
             session,
             [PowerOutcome("shop", name, state) for name in names],
-            WriteSettings(**{"wait": True, **options}),
+            Task(**{"wait": True, **options}),
         )
 
 

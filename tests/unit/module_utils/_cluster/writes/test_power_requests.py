@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._cluster.writes.engine import WriteSettings
+from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes.power import PowerOutcome, power
 from scripted_server import session_with, status
 
@@ -42,7 +42,7 @@ class Cluster:
 def test_a_lost_answer(answer: Any, state: str, verb: str, lost: bool) -> None:
     cluster = Cluster(answer, lost)
     with session_with(cluster) as session:
-        result = power(session, [PowerOutcome("shop", "a", state)], WriteSettings(wait=False))[0]
+        result = power(session, [PowerOutcome("shop", "a", state)], Task(wait=False))[0]
     assert cluster.verbs == [f"virtualmachines/a/{verb}"]
     assert (result.changed, bool(result.failed)) == (not lost, lost)
     if lost:
@@ -59,7 +59,7 @@ def test_verb_without_effect_is_sent_again() -> None:
         return cluster(method, path, query)
 
     with session_with(answer, retry_timeout=20) as session:
-        result = power(session, [PowerOutcome("shop", "a", "restarted")], WriteSettings(wait=False))[0]
+        result = power(session, [PowerOutcome("shop", "a", "restarted")], Task(wait=False))[0]
     assert (result.verb, result.failed, len(verbs)) == ("restart", None, 2)
 
 
@@ -67,7 +67,7 @@ def test_fail_fast_stops_after_the_first_failure() -> None:
     cluster = Cluster(status(409, "VM is busy", "Conflict"), lost=True)
     entries = [PowerOutcome("shop", "a", "stopped"), PowerOutcome("shop", "a", "paused")]
     with session_with(cluster) as session:
-        results = power(session, entries, WriteSettings(wait=False, fail_fast=True, concurrency=1))
+        results = power(session, entries, Task(wait=False, fail_fast=True, concurrency=1))
     assert [result.failed for result in results] == [
         "VM is busy",
         "not sent because another virtual machine of the task failed and fail_fast is set",
@@ -79,5 +79,5 @@ def test_stopping_vm_is_not_started_without_wait() -> None:
     cluster = Cluster((202, {}), lost=True)
     cluster.strategy = "Halted"
     with session_with(cluster) as session:
-        result = power(session, [PowerOutcome("shop", "a", "started")], WriteSettings(wait=False))[0]
+        result = power(session, [PowerOutcome("shop", "a", "started")], Task(wait=False))[0]
     assert (result.failed, cluster.verbs) == ("the VM is still stopping; set wait, or run the task again later", [])

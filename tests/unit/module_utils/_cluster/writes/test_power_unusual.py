@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._cluster.writes.engine import WriteSettings
+from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes.power import PowerOutcome, power
 from scripted_server import Store, forbidden, listed, session_with, status
 
@@ -33,7 +33,7 @@ def store(vms: list[Manifest], instances: list[Manifest]) -> Store:
 def run(cluster: Any, state: str, *names: str, **settings: Any) -> list[PowerOutcome]:
     entries = [PowerOutcome("shop", name, state) for name in names]
     with session_with(cluster) as session:
-        return power(session, entries, WriteSettings(**{"wait": True, **settings}))
+        return power(session, entries, Task(**{"wait": True, **settings}))
 
 
 def test_missing_vm_does_not_fail_others() -> None:
@@ -50,7 +50,7 @@ def test_unreadable_namespace_fails_only_its_vms() -> None:
     cluster.answers[("GET", "/lab/virtualmachines")] = forbidden("virtualmachines")
     cluster.answers[("GET", "/lab/virtualmachineinstances")] = (200, listed())
     with session_with(cluster) as session:
-        results = power(session, entries, WriteSettings(wait=False))
+        results = power(session, entries, Task(wait=False))
     for result in results[:2]:
         assert 'grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["list"]}' in str(
             result.failed
@@ -160,6 +160,6 @@ def test_soft_reboot_is_never_sent_again() -> None:
     cluster = store([vm("a")], [guest("a")])
     cluster.answers[("PUT", "/softreboot")] = None
     with session_with(cluster, retry_timeout=20) as session:
-        (result,) = power(session, [PowerOutcome("shop", "a", "soft_rebooted")], WriteSettings(wait=False))
+        (result,) = power(session, [PowerOutcome("shop", "a", "soft_rebooted")], Task(wait=False))
     assert "cannot reach the API server" in str(result.failed)
     assert [method for method, _path in cluster.writes] == ["PUT"]

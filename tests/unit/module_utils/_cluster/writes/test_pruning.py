@@ -9,8 +9,8 @@ import pytest
 from plugins.module_utils._cluster.client.errors import RequestFailed
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._cluster.reads.revisions import inspect
+from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes import pruning
-from plugins.module_utils._cluster.writes.engine import WriteSettings
 from plugins.module_utils._cluster.writes.pruning import PruneOutcome, prunable, prune, upgrade_revisions
 from plugins.module_utils._resolver.api.write import delete
 from plugins.module_utils._resolver.kubevirt.find import revision_names, revision_store
@@ -189,7 +189,7 @@ def test_only_the_revisions_that_were_seen_are_deleted() -> None:
         [inspected] = inspect(session, "shop")
         outcome(session, inspected)
         server.lists[f"{KUBEVIRT}/virtualmachines"] = []
-        prune(session, prunable(session, "shop", keep=0), WriteSettings(concurrency=1))
+        prune(session, prunable(session, "shop", keep=0), Task(concurrency=1))
     assert [call.args for call in deletion.call_args_list] == [(f"{REVISIONS}/old", "first")] * 2
 
 
@@ -203,7 +203,7 @@ def test_failed_deletion_does_not_stop_the_others() -> None:
         return refusals[name] if name in refusals else server(method, path, query)
 
     with session_with(answer) as session:
-        prune(session, revisions, WriteSettings(concurrency=1))
+        prune(session, revisions, Task(concurrency=1))
     denied, cut, gone = (item.failed for item in revisions)
     assert str(denied).endswith('["controllerrevisions"], verbs: ["delete"]} in a Role of the namespace shop')
     assert str(cut).startswith("cannot reach the API server")
@@ -212,7 +212,7 @@ def test_failed_deletion_does_not_stop_the_others() -> None:
 
 def outcome(session: Session, seen: Drift, check_mode: bool = False) -> tuple[bool, str | None]:
     """Whether an upgrade changes anything, and why it fails."""
-    (result,) = upgrade_revisions(session, [seen], WriteSettings(check_mode=check_mode))
+    (result,) = upgrade_revisions(session, [seen], Task(check_mode=check_mode))
     return result.changed, result.failed
 
 

@@ -9,8 +9,8 @@ from unittest import mock
 import pytest
 
 from plugins.module_utils._cluster.reads.revisions import inspect
+from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes import restarts, revision_restarts
-from plugins.module_utils._cluster.writes.engine import WriteSettings
 from plugins.module_utils._cluster.writes.handlers.vm_restarts import restart_declared
 from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
 from plugins.module_utils._cluster.writes.revision_outcome import RevisionOutcome
@@ -163,7 +163,7 @@ def run(
 ) -> RevisionOutcome:
     with session_with(cluster) as session:
         inspected = inspect(session, "shop")
-        settings = WriteSettings(check_mode=check, wait_timeout=seconds, concurrency=2)
+        settings = Task(check_mode=check, wait_timeout=seconds, concurrency=2)
         results = change(session, inspected, lambda item: refresh(item, MATCHER_FIELDS), restart, settings)
     return results[0]
 

@@ -7,8 +7,8 @@ from typing import Any, cast
 import pytest
 
 from growth import growth
+from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes import revision_writes
-from plugins.module_utils._cluster.writes.engine import WriteSettings
 from plugins.module_utils._cluster.writes.revision_outcome import RevisionOutcome
 from plugins.module_utils._cluster.writes.revision_writes import change
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE
@@ -81,7 +81,7 @@ def refreshed(
 ) -> list[RevisionOutcome]:
     with session_with(cluster) as session:
         inspected = [UNKNOWN._replace(vm=cluster.vm(label)) for label in cluster.labels]
-        settings = WriteSettings(check, dry_run, wait_timeout=seconds, concurrency=4)
+        settings = Task(check, server_dry_run=dry_run, wait_timeout=seconds, concurrency=4)
         return change(session, inspected, lambda _one: decided, "never", settings)
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes.declare import declare
-from plugins.module_utils._cluster.writes.engine import WriteSettings
 from plugins.module_utils._cluster.writes.handlers.virtual_machine import VirtualMachineHandler
 from plugins.module_utils._cluster.writes.handlers.vm_restarts import waits_for_restart
 from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome
@@ -98,7 +98,7 @@ def change(store: Store, *wanted: Manifest, restart: str = "never") -> list[Decl
             session,
             VirtualMachineHandler(VMTask(options, session, [], set(), (Governance,))),
             entries,
-            WriteSettings(check_mode=True, server_dry_run=False),
+            Task(check_mode=True, server_dry_run=False),
         )
 
 

@@ -1,0 +1,45 @@
+"""A task of a playbook, as all that a module does for it knows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from .._resolver.declare.take_over import TakeOver, keep_managers, parse_take_over
+from .client.errors import TaskFailed
+
+
+@dataclass(eq=False)
+class Task:
+    """How a task is run, its options for writes, and what a module collects beside its result.
+
+    check_mode: whether it only foretells what it would do. diff: whether its result has diffs. provided: the options
+    that the user set; the others have their defaults. secrets: texts to keep out of the result, including secrets in
+    options that Ansible does not know. warnings: texts that the task shows. Modules add to both.
+
+    For the options for writes, see the doc fragments `declare` and `writes`. wait_timeout: seconds. take_over: see
+    `declare.take_over`.
+    """
+
+    check_mode: bool = False
+    diff: bool = False
+    provided: frozenset[str] = frozenset()
+    secrets: set[str] = field(default_factory=set)
+    warnings: list[str] = field(default_factory=list)
+    server_dry_run: bool = True
+    wait: bool = False
+    wait_timeout: float = 120
+    concurrency: int = 16
+    preflight: str = "strict"
+    fail_fast: bool = False
+    force_conflicts: bool = False
+    take_over: TakeOver = keep_managers
+
+    @classmethod
+    def of(cls, options: dict[str, Any], **more: Any) -> Task:
+        """The task with valid options of a module. more: the other fields. Raises TaskFailed for `take_over`."""
+        given = {setting.name: options[setting.name] for setting in fields(cls) if setting.name in options}
+        try:
+            return cls(**{**given, **more, "take_over": parse_take_over(options.get("take_over"))})
+        except ValueError as error:
+            raise TaskFailed(str(error)) from error
