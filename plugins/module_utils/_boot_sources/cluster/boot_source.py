@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..._cluster.modules.objects import ObjectModule
+from ..._cluster.modules.objects import Declaration
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.release import Release
@@ -70,7 +70,7 @@ def _rendered(options: Options, _manifest: Manifest, _release: Release) -> list[
     return manifests
 
 
-MODULE = ObjectModule(
+MODULE = Declaration(
     plural="boot_sources",
     spec=_SPEC,
     manifest=represented_object,
@@ -78,4 +78,4 @@ MODULE = ObjectModule(
     object_rules={"mutually_exclusive": [ORIGINS]},
     declare=declare_sources,
     render=_rendered,
-)
+).module()

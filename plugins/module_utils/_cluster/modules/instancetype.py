@@ -11,7 +11,7 @@ from ..._resolver.api.matcher import INSTANCETYPE, MatcherField
 from ..._resolver.declare import instancetypes as manifests
 from ..writes.handlers.catalog import CatalogObjectHandler
 from .module import Module
-from .objects import ObjectModule, generation
+from .objects import Declaration, generation
 
 _SETTINGS: Final[dict[str, dict[str, Any]]] = {
     "existing": {"type": "str", "choices": ["apply", "keep"], "default": "apply"},
@@ -22,7 +22,7 @@ _RULES: Final[dict[str, Any]] = {"mutually_exclusive": [tuple(state.SPEC)]}
 
 def declaring(matcher_field: MatcherField, manifest: Callable[[Options], Manifest]) -> Module:
     """The module that declares instancetypes or preferences. manifest: makes a manifest of options."""
-    return ObjectModule(
+    return Declaration(
         plural=f"{matcher_field.matcher}s",
         spec=manifests.argument_spec(matcher_field),
         manifest=manifest,
@@ -31,7 +31,7 @@ def declaring(matcher_field: MatcherField, manifest: Callable[[Options], Manifes
         describe=generation,
         settings=_SETTINGS,
         object_rules=_RULES,
-    )
+    ).module()
 
 
 MODULE = declaring(INSTANCETYPE, manifests.instancetype)

@@ -7,6 +7,7 @@ is, through `plugin_utils/_action.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ..._resolver.api.errors import CatalogError, FieldError
@@ -22,36 +23,26 @@ ON_FAILURE: Final[dict[str, dict[str, Any]]] = {
 """Which objects a failed task returns; see the doc fragment `writes`."""
 
 
+@dataclass(frozen=True)
 class Module:
     """A module without its documentation.
 
+    argument_spec, rules: the argument spec of AnsibleModule, and its arguments mutually_exclusive and the like.
+    execute: does the task with valid options and returns its result, a failed one with `failed` and the reason as
+    `msg`. May raise TaskFailed, RequestFailed, FieldError and CatalogError.
     unchecked: specs that only tools see instead of argument_spec; the module validates these options itself.
+    prepare: the options that Ansible validates, of those that a user writes.
     """
 
-    def __init__(
-        self,
-        argument_spec: dict[str, Any],
-        execute: Callable[[Params, Task], Result],
-        rules: dict[str, Any] | None = None,
-    ) -> None:
-        """argument_spec: the argument spec of AnsibleModule.
-
-        rules: its arguments mutually_exclusive, required_if and the like.
-
-        execute: does the task and returns its result, a failed one with `failed` and the reason as `msg`. May raise
-        TaskFailed, RequestFailed, FieldError and CatalogError.
-        """
-        self.argument_spec, self.rules = argument_spec, rules or {}
-        self.unchecked: dict[str, Any] = {}
-        self._execute = execute
-
-    def prepare(self, params: Params) -> Params:
-        """The options that Ansible validates, of those that a user writes."""
-        return params
+    argument_spec: dict[str, Any]
+    execute: Callable[[Params, Task], Result]
+    rules: dict[str, Any] = field(default_factory=dict)
+    unchecked: dict[str, Any] = field(default_factory=dict)
+    prepare: Callable[[Params], Params] = lambda params: params
 
     def run(self, params: Params, task: Task) -> Result:
         """The result of a task. params: valid options."""
         try:
-            return self._execute(params, task)
+            return self.execute(params, task)
         except (TaskFailed, RequestFailed, FieldError, CatalogError) as error:
             return {**getattr(error, "result", {}), "msg": str(error), "failed": True}

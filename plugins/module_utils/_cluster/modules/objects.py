@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
@@ -43,9 +44,9 @@ Describe = Callable[[DeclareOutcome], Result]
 _LONGEST = 500
 
 
-@dataclass(eq=False)
-class ObjectModule(Module):
-    """A module that declares objects of one kind: one at the top level, or a list.
+@dataclass(frozen=True)
+class Declaration:
+    """The objects of one kind that a module declares: one at the top level, or a list.
 
     plural: the option with the list, and the objects' name in messages.
     spec: the argument spec of an object, with `name`, `namespace` and `state`.
@@ -76,38 +77,37 @@ class ObjectModule(Module):
     select: Callable[[Params, list[str]], Params] = lambda params, _warnings: params
     render: Render = lambda _options, manifest, _release: [manifest]
 
-    def __post_init__(self) -> None:
+    def module(self) -> Module:
+        """The module that declares the objects."""
         one_of = ("name", self.plural, *self.selectors)
         exclusive = [("name", self.plural), ("name", "defaults"), *self.object_rules.get("mutually_exclusive", [])]
         exclusive += [(option, selector) for option in ("name", self.plural) for selector in self.selectors]
-        super().__init__(
-            {
-                **AUTH,
-                **REQUESTS,
-                **WAIT,
-                **CONCURRENCY,
-                **PREFLIGHT,
-                **FAIL_FAST,
-                **OWNERSHIP,
-                **DRY_RUN,
-                **ON_FAILURE,
-                **RENDERING,
-                **self.settings,
-                **self.selectors,
-                **self.spec,
-                self.plural: {"type": "list", "elements": "dict"},
-                "defaults": {"type": "dict"},
-            },
-            self._run,
-            {**self.object_rules, "required_one_of": [one_of], "mutually_exclusive": exclusive},
-        )
+        rules = {**self.object_rules, "required_one_of": [one_of], "mutually_exclusive": exclusive}
         # An object of the list inherits the task's state.
         state = {key: value for key, value in self.spec["state"].items() if key != "default"}
-        options = {**self._listed_spec, "state": state}
-        self.unchecked = {self.plural: {"type": "list", "elements": "dict", "options": options}}
+        listed = {"type": "list", "elements": "dict", "options": {**self._listed_spec, "state": state}}
+        prepare = partial(expand_shorthand, spec=self.spec)
+        return Module(self._argument_spec, self._run, rules, {self.plural: listed}, prepare)
 
-    def prepare(self, params: Params) -> Params:
-        return expand_shorthand(params, self.spec)
+    @property
+    def _argument_spec(self) -> dict[str, Any]:
+        return {
+            **AUTH,
+            **REQUESTS,
+            **WAIT,
+            **CONCURRENCY,
+            **PREFLIGHT,
+            **FAIL_FAST,
+            **OWNERSHIP,
+            **DRY_RUN,
+            **ON_FAILURE,
+            **RENDERING,
+            **self.settings,
+            **self.selectors,
+            **self.spec,
+            self.plural: {"type": "list", "elements": "dict"},
+            "defaults": {"type": "dict"},
+        }
 
     @property
     def _nouns(self) -> str:
@@ -169,7 +169,7 @@ class ObjectModule(Module):
         Fails the task with all invalid options of all objects, before anything is sent.
         """
         shared = self._inherited_options(params, task)
-        spec = self._listed_spec
+        spec, of_task = self._listed_spec, self._argument_spec
         validator = ArgumentSpecValidator(spec, **self.object_rules)
         exclusive = self.object_rules.get("mutually_exclusive", [])
         validated: list[Options] = []
@@ -187,7 +187,7 @@ class ObjectModule(Module):
             own = merge_options(shared, expand_shorthand(options, self.spec), self.spec, exclusive)
             name = label(own)
             where = f"{self.plural}[{index}]{name and f' ({name})'}"
-            misplaced = [key for key in own if key not in spec and key in self.argument_spec]
+            misplaced = [key for key in own if key not in spec and key in of_task]
             if misplaced:
                 problems.append(f"{where}: {misplaced[0]}: an option of the whole task; move it out of {self.plural}")
                 continue

@@ -24,7 +24,7 @@ from ..writes.handlers.vm_restarts import waits_for_restart
 from ..writes.kind_handler import DeclareOutcome
 from ..writes.vm_extension import VMExtension, VMTask
 from .module import Module, Result
-from .objects import ObjectModule
+from .objects import Declaration
 from .options import with_vms_to_delete
 
 # These options are the task's, not a VM's.
@@ -66,7 +66,7 @@ def vm_from_options(options: Options) -> Manifest:
 
 def module(extensions: Sequence[type[VMExtension]] = ()) -> Module:
     """The module. extensions: what capabilities add, in the order in which they complete VMs."""
-    return ObjectModule(
+    return Declaration(
         plural="virtual_machines",
         spec=SPEC,
         manifest=vm_from_options,
@@ -82,7 +82,7 @@ def module(extensions: Sequence[type[VMExtension]] = ()) -> Module:
         render=partial(
             rendered, {name: why for extension in extensions for name, why in extension.needs_connection.items()}
         ),
-    )
+    ).module()
 
 
 def described(outcome: DeclareOutcome) -> Result:

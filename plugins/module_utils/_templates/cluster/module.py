@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..._cluster.modules.module import Module
-from ..._cluster.modules.objects import ObjectModule
+from ..._cluster.modules.objects import Declaration
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.release import Release
@@ -16,14 +16,14 @@ from .handler import TemplateHandler
 
 def module(checks: Sequence[Check] = ()) -> Module:
     """The module. checks: add to the findings about the VM of a template."""
-    return ObjectModule(
+    return Declaration(
         plural="virtual_machine_templates",
         spec=declared.argument_spec(),
         manifest=declared.manifest,
         handler=lambda _options, session, _task: TemplateHandler(session, checks),
         warnings=declared.warnings,
         render=_rendered,
-    )
+    ).module()
 
 
 def _rendered(_options: Options, manifest: Manifest, release: Release) -> list[Manifest]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._cluster.modules.objects import ObjectModule
+from plugins.module_utils._cluster.modules.objects import Declaration
 from plugins.module_utils._cluster.modules.virtual_machine import described
 from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, DeclareOutcome
@@ -32,10 +32,10 @@ def result(name: str, effect: GuestEffect | None, action: str = plan.APPLY, stat
 
 
 def warnings(*results: DeclareOutcome, check: bool = False, restart: str = "never") -> list[str]:
-    module = ObjectModule("virtual_machines", {"name": {}, "state": {}}, dict, describe=described)
+    declaration = Declaration("virtual_machines", {"name": {}, "state": {}}, dict, describe=described)
     params = {"name": None, "restart": restart, "results_on_failure": "failed"}
     task = Task(check_mode=check)
-    module._result(params, task, list(results))
+    declaration._result(params, task, list(results))
     return task.warnings
 
 
