@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.finding import ERROR, WARNING, Finding
-from ..._resolver.api.kinds import KINDS, Kind
+from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.writers import CREATED, REVERTED, WriterClaim, remedies, writer_claim, writer_of
@@ -59,7 +59,8 @@ def declare(
         for outcome in outcomes:
             outcome.restart = outcome.restart and outcome.failed is None
         return outcomes
-    _await_names(session, handler, outcomes, task)
+    created = [outcome for outcome in outcomes if outcome.action == plan.CREATE and _is_due(outcome)]
+    _wait(session, handler, created, task, time.monotonic() + task.wait_timeout, created=True)
     if task.fail_fast and _any_failed(outcomes):
         for outcome in outcomes:
             outcome.failed = NOT_SENT.format("object") if outcome.changed else outcome.failed
@@ -73,9 +74,7 @@ def declare(
         return outcomes
     handler.restart([outcome for outcome in planned if not outcome.failed], deadline)
     if task.wait:
-        _wait(
-            session, handler, [outcome for outcome in outcomes if not (outcome.failed or outcome.skip_reason)], deadline
-        )
+        _wait(session, handler, filter(_is_readable, outcomes), task, deadline)
     return outcomes
 
 
@@ -217,40 +216,6 @@ def apply_findings(outcome: DeclareOutcome, findings: list[Finding], task: Task)
         outcome.warnings += [finding.line for finding in findings]
 
 
-def _await_names(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], task: Task) -> None:
-    """Waits for the objects whose names the objects to create have, and for the dependents of such objects."""
-    created = _grouped(outcome for outcome in outcomes if outcome.action == plan.CREATE and _is_due(outcome))
-    deadline = time.monotonic() + task.wait_timeout
-
-    def wait(group: tuple[str, str | None]) -> None:
-        kind, namespace = group
-        members = created[group]
-        _wait_for_ends(session, KINDS[kind], namespace, members, deadline)
-        manifests = [outcome.declared.manifest for outcome in members.values() if not outcome.failed]
-        seconds = max(0.0, deadline - time.monotonic())
-        for name, failure in handler.await_dependents(namespace, manifests, seconds, created=True).items():
-            members[name].failed = failure
-
-    map_concurrently(wait, created, task.concurrency)
-
-
-def _wait_for_ends(
-    session: Session, kind: Kind, namespace: str | None, members: dict[str, DeclareOutcome], deadline: float
-) -> None:
-    """Waits until the objects that are being deleted are gone: a VM stays until its guest has shut down."""
-    ending = {name: outcome for name, outcome in members.items() if outcome.terminating is not None}
-
-    def probe(name: str, live: Manifest | None) -> Progress:
-        return Progress(done=_is_gone(ending[name], live), pending="the deletion of the existing object")
-
-    if ending:
-        seconds = max(0.0, deadline - time.monotonic())
-        for name, (_live, failure) in wait_for(
-            session, kind, namespace, ending, probe, seconds, metadata_only=True
-        ).items():
-            members[name].failed = failure
-
-
 def _write(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], task: Task) -> None:
     def write(outcome: DeclareOutcome) -> None:
         handler.write(session, outcome, task)
@@ -272,38 +237,65 @@ def _dry_run(session: Session, handler: KindHandler, outcomes: list[DeclareOutco
     map_concurrently(dry_run, outcomes, task.concurrency)
 
 
-def _wait(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], deadline: float) -> None:
+def _wait(
+    session: Session,
+    handler: KindHandler,
+    outcomes: Iterable[DeclareOutcome],
+    task: Task,
+    deadline: float,
+    *,
+    created: bool = False,
+) -> None:
+    """Waits for objects, one watch for each kind and namespace, then for the dependents of deleted objects.
+
+    created: the objects are to be created. Then the wait is for objects of their names that are being deleted: a VM
+    stays until its guest has shut down.
+    """
     groups = _grouped(outcomes)
-    seconds = max(0.0, deadline - time.monotonic())
+    seconds = _seconds_left(deadline)
 
     def wait(group: tuple[str, str | None]) -> None:
         members = groups[group]
 
         def probe(name: str, live: Manifest | None) -> Progress:
             outcome = members[name]
-            if outcome.declared.state == "absent":
-                return Progress(done=_is_gone(outcome, live), pending="the object to disappear")
+            if created or outcome.declared.state == "absent":
+                pending = "the deletion of the existing object" if created else "the object to disappear"
+                return Progress(done=_is_gone(outcome, live), pending=pending)
             return handler.probe(live, outcome.live_before if outcome.written or outcome.retried else None)
 
         kind, namespace = KINDS[group[0]], group[1]
-        for name, (live, failure) in wait_for(session, kind, namespace, members, probe, seconds, deadline).items():
-            members[name].live, members[name].failed = live, failure
-            warning = handler.probe(live, None).warning if live and not failure else ""
-            if warning:
-                members[name].warn(warning)
-        gone = {
-            name: outcome for name, outcome in members.items() if outcome.action == plan.DELETE and not outcome.failed
-        }
-        deleted = [outcome.live_before for outcome in gone.values() if outcome.live_before is not None]
-        left = max(0.0, deadline - time.monotonic())
-        failures = handler.await_dependents(namespace, deleted, left, created=False) if deleted else {}
-        for name, failure in failures.items():
-            members[name].failed = failure
+        watched = [name for name, outcome in members.items() if outcome.terminating is not None or not created]
+        waited = (
+            wait_for(session, kind, namespace, watched, probe, seconds, deadline, metadata_only=created)
+            if watched
+            else {}
+        )
+        for name, (live, failure) in waited.items():
+            outcome = members[name]
+            outcome.failed = failure
+            if not created:
+                outcome.live = live
+                if live and not failure and (warning := handler.probe(live, None).warning):
+                    outcome.warn(warning)
+        ended = [
+            outcome.declared.manifest if created else outcome.live_before or {}
+            for outcome in members.values()
+            if not outcome.failed and (created or outcome.action == plan.DELETE)
+        ]
+        if ended:
+            left = _seconds_left(deadline)
+            for name, failure in handler.await_dependents(namespace, ended, left, created=created).items():
+                members[name].failed = failure
 
-    map_concurrently(wait, groups, WATCHES)
+    map_concurrently(wait, groups, task.concurrency if created else WATCHES)
 
 
 def _is_gone(outcome: DeclareOutcome, live: Manifest | None) -> bool:
     """Whether the deleted object no longer exists. Another object may have its name."""
     before = outcome.live_before or outcome.terminating
     return live is None or before is None or live["metadata"].get("uid") != before["metadata"].get("uid")
+
+
+def _seconds_left(deadline: float) -> float:
+    return max(0.0, deadline - time.monotonic())
