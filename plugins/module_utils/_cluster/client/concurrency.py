@@ -81,11 +81,16 @@ def map_concurrently(action: Callable[[_T], _R], items: Iterable[_T], concurrenc
         until = time.monotonic() + _LAST_ANSWERS
         for thread in threads:
             if thread.is_alive():
-                thread.join(max(0.0, until - time.monotonic()))
+                thread.join(seconds_left(until))
         raise
     if errors:
         raise errors[0]
     return results
+
+
+def seconds_left(deadline: float) -> float:
+    """The seconds until a time of `time.monotonic`; 0 once it is over."""
+    return max(0.0, deadline - time.monotonic())
 
 
 class Backoff:

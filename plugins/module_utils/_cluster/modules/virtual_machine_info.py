@@ -156,7 +156,7 @@ def expansions(session: Session, vms: list[Manifest], concurrency: int) -> list[
     if not vms:
         return []
     lookup = ClusterLookup(session)
-    cluster = Cluster(lookup, kubevirt(session))
+    cluster = lookup.cluster
     lookup.gather(key for vm in vms for key in keys_for_expansion(vm, cluster.release))
     expanded = map_concurrently(lambda vm: _server_expansion(session, vm), vms, concurrency)
     return [_compared(vm, by_server, cluster) for vm, by_server in zip(vms, expanded)]

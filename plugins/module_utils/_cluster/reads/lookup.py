@@ -11,10 +11,12 @@ from ..._resolver.api.errors import KubeVirtError
 from ..._resolver.api.kinds import EXISTENCE_ONLY, KINDS, Kind
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import ObjectKey
+from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.preflight.object_keys import ObjectToRead, further_keys
 from ..client.concurrency import map_concurrently
 from ..client.errors import RequestFailed
 from ..client.session import Session
+from .kubevirt import kubevirt
 
 
 def _unreadable(error: RequestFailed) -> KubeVirtError:
@@ -60,6 +62,11 @@ class ClusterLookup:
         self._locks: dict[tuple[str, str | None], threading.Lock] = {}
         self.problems: dict[str, KubeVirtError] = {}
         """Kind → why it could not be listed, in the first such namespace."""
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster with these objects."""
+        return Cluster(self, kubevirt(self.session))
 
     def get(self, kind: str, namespace: str, name: str) -> Manifest | None:
         """See find.Lookup. The error for an object that cannot be read has the remedy."""

@@ -8,13 +8,11 @@ from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, namespaced_name
 from ..._resolver.api.matcher import MATCHER_FIELDS, MatcherField
 from ..._resolver.guest.effect import ASSUMED, MaybeVMI
-from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.kubevirt.vm.readiness import has_guest
 from ..._resolver.refresh.controller_revisions import by_owner
 from ..._resolver.refresh.drift import Drift, drift
 from ..client.errors import ApiError, ConnectionFailed
 from ..client.session import Session
-from .kubevirt import kubevirt
 from .lookup import ClusterLookup
 
 _VM = KINDS["VirtualMachine"]
@@ -64,11 +62,10 @@ def inspect_each(
         raise failure
     if not vms:
         return
-    cluster = Cluster(lookup, kubevirt(session))
     running = vmis(session, namespace, vms)
     for vm in vms:
         place, uid = vm["metadata"]["namespace"], vm["metadata"].get("uid", "")
-        vm_drift = drift(vm, running(vm), cluster)
+        vm_drift = drift(vm, running(vm), lookup.cluster)
         yield vm_drift._replace(own_revisions=owned[place].get(uid, ()), revisions=revisions[place])
 
 

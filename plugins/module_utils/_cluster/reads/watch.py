@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 
 from ..._resolver.api.kinds import Kind
 from ..._resolver.api.manifest import Manifest, Progress
-from ..client.concurrency import Backoff, map_concurrently
+from ..client.concurrency import Backoff, map_concurrently, seconds_left
 from ..client.errors import ApiError, ConnectionFailed, RequestFailed
 from ..client.session import PASSING, Session
 from .delays import absent_objects, blockers, newest_events, timeout_text
@@ -185,7 +185,7 @@ class _Wait:
 
     def pause(self, until: float) -> None:
         """Pauses before the next watch, so that watches that end at once do not flood the server."""
-        time.sleep(max(0.0, min(self.pauses.next(), until - time.monotonic())))
+        time.sleep(min(self.pauses.next(), seconds_left(until)))
 
     @property
     def next_probe(self) -> float:
@@ -219,9 +219,8 @@ def _list_and_watch(session: Session, kind: Kind, namespace: str | None, wait: _
         if wait.over:
             return
         until = wait.next_probe
-        remaining = max(0.0, until - time.monotonic())
         try:
-            for event in session.watch(kind, namespace, version, remaining, metadata_only, **query):
+            for event in session.watch(kind, namespace, version, seconds_left(until), metadata_only, **query):
                 wait.pauses = Backoff()
                 item = event["object"]
                 # A bookmark carries only a resourceVersion.

@@ -13,12 +13,10 @@ from ..._resolver.api.write import Write, json_patch
 from ..._resolver.choose import adopt as rules
 from ..._resolver.choose.adopt import Adoption, Candidate
 from ..._resolver.guest.effect import GuestEffect, admitted_effect
-from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.kubevirt.webhooks.mutate import admit
 from ..._resolver.preflight.object_keys import keys_for_guest
 from ..client.errors import ApiError, TaskFailed, is_outdated, value_or_default
 from ..client.session import FIELD_MANAGER, Session
-from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
 from ..task import Task
 from .engine import WriteOutcome, run_dry, run_writes, send
@@ -70,7 +68,7 @@ def adopt(
     if not todo:
         return outcomes
     lookup = ClusterLookup(session)
-    cluster = Cluster(lookup, kubevirt(session))
+    cluster = lookup.cluster
     assumption = [cluster.kubevirt.assumption] if cluster.kubevirt.assumption else []
     namespaces = sorted({outcome.vm["metadata"]["namespace"] for outcome in todo})
     live = [item for namespace in namespaces for item in session.list(_VMI, namespace)]

@@ -16,7 +16,6 @@ from ..._resolver.catalog.deployment_effects import predicted
 from ..._resolver.catalog.labels import CATALOG_LABEL, MANAGED_BY_LABEL, OPERATOR, VERSION_LABEL
 from ..._resolver.catalog.lost_fields import LostFields
 from ..._resolver.declare import plan
-from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.preflight.object_keys import keys_for_guest
 from ..._resolver.refresh.drift import Drift
 from ..client.errors import RequestFailed
@@ -216,12 +215,12 @@ def _find_users(
     vms = {namespaced_name(vm): vm for used in (deployed.used_by or {}).values() for vm in used}
     in_order = [vms[key] for key in sorted(vms)]
     if in_order:
-        lookup, configured = ClusterLookup(session), kubevirt(session)
+        lookup = ClusterLookup(session)
+        cluster = lookup.cluster
         namespaces = {vm["metadata"]["namespace"] for vm in in_order}
         vmi_of = vmis(session, namespaces.pop() if len(namespaces) == 1 else None, in_order)
         guests = [(vm, vmi_of(vm)) for vm in in_order]
-        lookup.gather(key for vm, vmi in guests for key in keys_for_guest(vm, vmi, configured.release))
-        cluster = Cluster(lookup, configured)
+        lookup.gather(key for vm, vmi in guests for key in keys_for_guest(vm, vmi, cluster.release))
         deployed.warnings += [cluster.kubevirt.assumption] if cluster.kubevirt.assumption else []
         deployed.affected = catalog_upgrade.affected(guests, after, cluster)
 

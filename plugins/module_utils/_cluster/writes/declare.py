@@ -16,7 +16,7 @@ from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.writers import CREATED, REVERTED, WriterClaim, remedies, writer_claim, writer_of
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
-from ..client.concurrency import map_concurrently
+from ..client.concurrency import map_concurrently, seconds_left
 from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.snapshot import Read, namespace_problem, read
@@ -252,7 +252,7 @@ def _wait(
     stays until its guest has shut down.
     """
     groups = _grouped(outcomes)
-    seconds = _seconds_left(deadline)
+    seconds = seconds_left(deadline)
 
     def wait(group: tuple[str, str | None]) -> None:
         members = groups[group]
@@ -284,7 +284,7 @@ def _wait(
             if not outcome.failed and (created or outcome.action == plan.DELETE)
         ]
         if ended:
-            left = _seconds_left(deadline)
+            left = seconds_left(deadline)
             for name, failure in handler.await_dependents(namespace, ended, left, created=created).items():
                 members[name].failed = failure
 
@@ -295,7 +295,3 @@ def _is_gone(outcome: DeclareOutcome, live: Manifest | None) -> bool:
     """Whether the deleted object no longer exists. Another object may have its name."""
     before = outcome.live_before or outcome.terminating
     return live is None or before is None or live["metadata"].get("uid") != before["metadata"].get("uid")
-
-
-def _seconds_left(deadline: float) -> float:
-    return max(0.0, deadline - time.monotonic())

@@ -10,6 +10,7 @@ from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.matcher import MATCHER_FIELDS, ObjectKey
 from ..._resolver.kubevirt.find import revision_names
 from ..._resolver.preflight.references import claim_names, created_volumes, sole_owner
+from ..client.concurrency import seconds_left
 from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.lookup import ClusterLookup
@@ -137,6 +138,5 @@ def _await_gone(
 
     if not owners:
         return {}
-    timeout = max(0.0, deadline - time.monotonic())
-    waited = wait_for(session, kind, namespace, owners, probe, timeout, metadata_only=True)
+    waited = wait_for(session, kind, namespace, owners, probe, seconds_left(deadline), metadata_only=True)
     return {name: failure for name, (_live, failure) in waited.items() if failure is not None}

@@ -8,7 +8,6 @@ that it asks for. If a restart would not clear the condition, the task bumps the
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,15 +21,13 @@ from ..._resolver.api.write import merge_patch
 from ..._resolver.declare.power import RESTARTED
 from ..._resolver.guest.effect import LIVE, NOTHING, RESTART, GuestEffect, guest_effect
 from ..._resolver.guest.outstanding import incomplete_update
-from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.kubevirt.vm.readiness import may_lack_changes, observed, restart_required, stale_restart_warning
 from ..._resolver.kubevirt.vm.start import start_revision_name
 from ..._resolver.preflight.object_keys import keys_for_guest
 from ..._resolver.refresh import recapture
-from ..client.concurrency import Backoff
+from ..client.concurrency import Backoff, seconds_left
 from ..client.errors import ApiError, RequestFailed
 from ..client.session import Session
-from ..reads.kubevirt import kubevirt
 from ..reads.lookup import ClusterLookup
 from ..reads.snapshot import read
 from ..reads.watch import state_until, wait_in_namespaces
@@ -101,7 +98,7 @@ def await_controller(session: Session, updates: Collection[GuestUpdate], deadlin
         return Progress(stuck=_NOT_ASKED, grace=_COMPARED) if undecided else state
 
     probes = {key: partial(probe, update) for key, update in members.items()}
-    for key, (live, failure) in wait_in_namespaces(session, _VM, probes, _seconds_left(deadline)).items():
+    for key, (live, failure) in wait_in_namespaces(session, _VM, probes, seconds_left(deadline)).items():
         update = members[key]
         update.vm = live or update.vm
         # The wait for live updates goes on where this one ends.
@@ -111,8 +108,7 @@ def await_controller(session: Session, updates: Collection[GuestUpdate], deadlin
 
 def compare_guests(lookup: ClusterLookup, updates: Collection[GuestUpdate]) -> None:
     """Reads the guests, and compares them with their VMs. Raises RequestFailed."""
-    vmis = read(lookup.session, [_key(_VMI, update) for update in updates])
-    cluster = Cluster(lookup, kubevirt(lookup.session))
+    vmis, cluster = read(lookup.session, [_key(_VMI, update) for update in updates]), lookup.cluster
     for update in updates:
         update.vmi = vmis.get(_key(_VMI, update))
     lookup.gather(
@@ -140,7 +136,7 @@ def await_live_updates(lookup: ClusterLookup, updates: Collection[GuestUpdate], 
         }
         # Without a permission to restart, KubeVirt decides when a guest gets what an earlier update keeps back.
         over = [update for update in waiting if earlier[update] is not None and not update.may_restart]
-        if len(over) < len(waiting) and not pauses.pause(_seconds_left(deadline) + pauses.seconds):
+        if len(over) < len(waiting) and not pauses.pause(seconds_left(deadline) + pauses.seconds):
             over = waiting
         for update in over:
             reason = earlier[update]
@@ -186,7 +182,7 @@ def _refusal(lookup: ClusterLookup, update: GuestUpdate) -> str | None:
     if update.effect is None or update.effect.refusal is None:
         return None
     try:
-        for needed in keys_for_guest(update.live, update.vmi, kubevirt(lookup.session).release):
+        for needed in keys_for_guest(update.live, update.vmi, lookup.cluster.release):
             lookup.get(*needed.key)
     except KubeVirtError as error:
         if error.code == 403:
@@ -250,7 +246,3 @@ def pending_effects(session: Session, vms: list[Manifest], *, unrequested: bool 
 
 def _key(kind: Kind, update: GuestUpdate) -> ObjectKey:
     return ObjectKey(kind.kind, update.namespace, update.name)
-
-
-def _seconds_left(deadline: float) -> float:
-    return max(0.0, deadline - time.monotonic())

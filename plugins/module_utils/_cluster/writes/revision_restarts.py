@@ -8,7 +8,6 @@ from typing import Final
 
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.guest.effect import LIVE, NOTHING, guest_effect
-from ..._resolver.kubevirt.config.cluster import Cluster
 from ..._resolver.kubevirt.vm.readiness import observed, restart_required
 from ..client.concurrency import map_concurrently
 from ..client.errors import RequestFailed
@@ -96,8 +95,7 @@ def _is_due(outcome: RevisionOutcome, update: GuestUpdate, required: bool, looku
     if not required or outcome.always:
         return required
     # A VM that just got other revisions may differ from a guest of the same start revision.
-    cluster = Cluster(lookup, outcome.before.cluster.kubevirt)
-    whole = guest_effect(update.live, update.live, vmi, cluster, compare_all=True)
+    whole = guest_effect(update.live, update.live, vmi, lookup.cluster, compare_all=True)
     return outcome.change.due and not whole.guest_current
 
 

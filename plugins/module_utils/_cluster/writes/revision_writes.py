@@ -17,6 +17,7 @@ from ..._resolver.refresh import recapture
 from ..._resolver.refresh.controller_revisions import is_captured
 from ..._resolver.refresh.drift import Drift
 from ..._resolver.refresh.revision_change import RevisionChange
+from ..client.concurrency import seconds_left
 from ..client.errors import ApiError, ConnectionFailed, RequestFailed
 from ..client.session import FIELD_MANAGER, Session
 from ..reads.watch import state_until, wait_in_namespaces
@@ -269,8 +270,7 @@ def _await(
 
     members = {(outcome.before.namespace, outcome.before.name): outcome for outcome in outcomes}
     probes = {key: partial(probe, outcome) for key, outcome in members.items()}
-    seconds = max(0.0, deadline - time.monotonic())
-    for key, (live, failure) in wait_in_namespaces(session, _VM, probes, seconds).items():
+    for key, (live, failure) in wait_in_namespaces(session, _VM, probes, seconds_left(deadline)).items():
         outcome = members[key]
         outcome.vm = live or outcome.vm
         if failure is not None or live is None:

@@ -27,7 +27,6 @@ from ...._resolver.preflight.references import keys_for_start
 from ...client.concurrency import map_concurrently
 from ...client.errors import RequestFailed
 from ...client.session import Session
-from ...reads.kubevirt import kubevirt
 from ...reads.snapshot import read
 from ...reads.watch import with_grace
 from ...task import Task
@@ -61,10 +60,6 @@ class VirtualMachineHandler(KindHandler):
         self._admissions: dict[ObjectKey, AdmissionResult] = {}
         self._plugs: dict[ObjectKey, PlugRequests] = {}
 
-    @property
-    def _cluster(self) -> Cluster:
-        return Cluster(self._lookup, kubevirt(self._session))
-
     def complete(self, outcomes: list[DeclareOutcome], check_mode: bool) -> None:
         for extension in self._extensions:
             extension.complete(outcomes, check_mode)
@@ -81,7 +76,7 @@ class VirtualMachineHandler(KindHandler):
         planned = [outcome for outcome in planned if outcome.action != plan.DELETE]
         if not planned:
             return {}
-        cluster = self._cluster
+        cluster = self._lookup.cluster
         vms = [plan.merged(outcome.planned, outcome.live) for outcome in planned]
         keys = dict.fromkeys(
             key
@@ -133,7 +128,7 @@ class VirtualMachineHandler(KindHandler):
             if check_mode and self._may_restart:
                 warn_in_check_mode(outcome)
             # KubeVirt reports a lost revision only after it has looked at the VM again.
-            if outcome.restart and power_problem(outcome.live or {}, self._lookup, self._cluster.release):
+            if outcome.restart and power_problem(outcome.live or {}, self._lookup, self._lookup.cluster.release):
                 outcome.restart = False
 
     def _warn_of_sizes(self, planned: list[DeclareOutcome]) -> None:
@@ -141,7 +136,7 @@ class VirtualMachineHandler(KindHandler):
         expanded = [outcome for outcome in planned if _is_expanded(outcome)]
         if not expanded:
             return
-        cluster = self._cluster
+        cluster = self._lookup.cluster
         vms = (vm for outcome in expanded for vm in (outcome.declared.manifest, outcome.live or {}))
         self._lookup.gather(key for vm in vms for key in keys_for_admission(vm, cluster.release))
         for outcome in expanded:
@@ -163,7 +158,7 @@ class VirtualMachineHandler(KindHandler):
             outcome.effect = effect if waits else others
         if not changed:
             return
-        cluster = self._cluster
+        cluster = self._lookup.cluster
         futures = {outcome: self._future(outcome, cluster) for outcome in changed}
         try:
             vmis = read(self._session, map(_vmi_key, changed))

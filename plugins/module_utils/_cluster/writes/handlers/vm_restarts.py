@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 from ...._resolver.declare import plan
@@ -14,6 +13,7 @@ from ...._resolver.kubevirt.vm.readiness import (
     restart_required,
     stale_restart_warning,
 )
+from ...client.concurrency import seconds_left
 from ...client.errors import RequestFailed
 from ...client.session import Session
 from ...reads.lookup import ClusterLookup
@@ -55,7 +55,7 @@ def restart_declared(
     needs a restart because of an earlier change is restarted too, even if virt-controller has not looked at that change
     yet. permitted: restart guests; else only wait for KubeVirt's decision.
     """
-    seconds = max(0.0, deadline - time.monotonic())
+    seconds = seconds_left(deadline)
     updates = {outcome: _update(outcome, permitted) for outcome in outcomes if outcome.live is not None}
     await_controller(session, [updates[outcome] for outcome in updates if _awaits_controller(outcome)], deadline)
     for outcome, update in updates.items():
