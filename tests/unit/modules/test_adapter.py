@@ -1,16 +1,13 @@
 """All modules are made in one place, which hides what is secret in a kubeconfig and keeps options out of logs."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from plugins.module_utils._cluster.modules import adapter
-from scripted_server import Store
-
-Run = Callable[..., dict[str, Any]]
+from scripted_server import Run, Store
 
 PLUGINS = Path(__file__).parents[3] / "plugins"
 

@@ -1,13 +1,10 @@
 """Entries that are alike but for their names are validated once, and become what each becomes alone."""
 
-from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
 from plugins.module_utils._cluster.modules import objects
-from scripted_server import Store
-
-Run = Callable[..., dict[str, Any]]
+from scripted_server import Run, Store
 
 SHARED = {
     "namespace": "shop",

@@ -1,15 +1,11 @@
 """catalog and catalog_info: who deploys the common instancetypes, virt-operator or the task."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from plugins.module_utils._cluster.writes import catalog_compatibility
-from scripted_server import KUBEVIRTS, Store, forbidden, listed
-
-Run = Callable[..., dict[str, Any]]
-Manifest = dict[str, Any]
+from scripted_server import KUBEVIRTS, Manifest, Run, Store, forbidden, listed
 
 GROUP = "/apis/instancetype.kubevirt.io/v1beta1"
 SIZES, PREFERENCES = f"{GROUP}/virtualmachineclusterinstancetypes", f"{GROUP}/virtualmachineclusterpreferences"

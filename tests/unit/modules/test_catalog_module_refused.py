@@ -1,20 +1,15 @@
 """catalog where the source, the catalog or the cluster is not what it should be."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from scripted_server import Store, forbidden, status
-
-Run = Callable[..., dict[str, Any]]
-Manifest = dict[str, Any]
+from scripted_server import VMS, Manifest, Run, Store, forbidden, status
 
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/shop"
 SIZES = f"{TYPES}/virtualmachineinstancetypes"
 PREFERENCES = f"{TYPES}/virtualmachinepreferences"
-VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
 DEFINITION: Manifest = {"series": {"web": {"sizes": {"small": {"cpu": 1, "memory": "2Gi"}}}}}
 OURS = [{"manager": "virtshape", "operation": "Apply", "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:cpu": {}}}}]
 

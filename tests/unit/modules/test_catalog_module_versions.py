@@ -1,13 +1,10 @@
 """catalog: the version of a catalog that fits the cluster, and preferences that do not."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from scripted_server import Store
-
-Run = Callable[..., dict[str, Any]]
+from scripted_server import Run, Store
 
 PREFERENCES = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/shop/virtualmachinepreferences"
 VIDEO: dict[str, Any] = {"spec": {"devices": {"preferredVideoType": "virtio"}}}

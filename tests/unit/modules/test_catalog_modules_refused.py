@@ -1,19 +1,14 @@
 """catalog_info on clusters that do not let it read, or hold what it cannot understand."""
 
-from collections.abc import Callable
 from typing import Any
 
-from scripted_server import Store, forbidden
-
-Run = Callable[..., dict[str, Any]]
-Manifest = dict[str, Any]
+from scripted_server import VMS, Manifest, Run, Store, forbidden
 
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1"
 NAMESPACED = f"{TYPES}/namespaces/shop/virtualmachineinstancetypes"
 SHARED = f"{TYPES}/virtualmachineclusterinstancetypes"
 PREFERENCES = f"{TYPES}/namespaces/shop/virtualmachinepreferences"
 SHARED_PREFERENCES = f"{TYPES}/virtualmachineclusterpreferences"
-VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
 
 
 def size(name: str, memory: Any = "2Gi", **metadata: Any) -> Manifest:

@@ -1,18 +1,9 @@
 """Modules that declare many objects: how many mistakes a message spells out, and what is said where VMs are unknown."""
 
-from collections.abc import Callable
-from typing import Any
-
-from scripted_server import Store, forbidden, status
-
-Run = Callable[..., dict[str, Any]]
-Manifest = dict[str, Any]
+from scripted_server import VMIS, VMS, Manifest, Run, Store, forbidden, status
 
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/shop"
 SIZES = f"{TYPES}/virtualmachineinstancetypes"
-KUBEVIRT = "/apis/kubevirt.io/v1/namespaces/shop"
-VMS = f"{KUBEVIRT}/virtualmachines"
-VMIS = f"{KUBEVIRT}/virtualmachineinstances"
 RULE = '{apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["list"]}'
 RIGHT = f"grant {RULE} in a Role of the namespace shop"
 ENTRY = {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}}

@@ -1,16 +1,11 @@
 """virtual_machine with state absent takes names, label selectors and what virtual_machine_info returns."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from scripted_server import NAMESPACES, Store, status
+from scripted_server import NAMESPACES, VMS, Manifest, Run, Store, status
 
-Run = Callable[..., dict[str, Any]]
-Manifest = dict[str, Any]
-
-VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
 CLAIMS = "/api/v1/namespaces/shop/persistentvolumeclaims"
 NAMES = ("a", "b", "c")
 EMPTY = "label_selectors: an empty list would select all virtual machines; set names or a label selector"

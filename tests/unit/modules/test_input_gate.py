@@ -1,18 +1,14 @@
 """Bad input: one line with entry, field, value and remedy, and no request."""
 
-from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
 import pytest
 
 from plugins.module_utils._cluster.modules import adapter, revision_rollout
-from scripted_server import Store
-
-Run = Callable[..., dict[str, Any]]
+from scripted_server import VMS, Run, Store
 
 SIZE = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
-VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
 KIND = "VirtualMachineClusterInstancetype"
 
 

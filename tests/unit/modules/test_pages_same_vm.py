@@ -7,12 +7,11 @@ from typing import Any
 import yaml
 
 from modules_support import execute
+from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.plugin_utils._check.findings import Location
 from plugins.plugin_utils._check.tasks import task_manifests
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
-
-Manifest = dict[str, Any]
 
 
 def blocks(page: str, language: str) -> list[str]:

@@ -1,15 +1,11 @@
 """A misspelt namespace, name or label selector is not taken for "nothing to do"."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from scripted_server import NAMESPACES, Store, forbidden
-
-Run = Callable[..., dict[str, Any]]
-Manifest = dict[str, Any]
+from scripted_server import NAMESPACES, Manifest, Run, Store, forbidden
 
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1"
 KUBEVIRT = "/apis/kubevirt.io/v1"

@@ -3,16 +3,13 @@
 import base64
 import json
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from listed_vms import KIND, sized, store, vm
 
-Run = Callable[..., dict[str, Any]]
-Manifest = dict[str, Any]
+from scripted_server import REVISIONS, Manifest, Run
 
-REVISIONS = "/apis/apps/v1/namespaces/shop/controllerrevisions"
 BETA, ALPHA = "instancetype.kubevirt.io/v1beta1", "instancetype.kubevirt.io/v1alpha2"
 SPEC = {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}}
 

@@ -1,14 +1,10 @@
 """virtual_machine_info: which VMs are returned, and why the resources of one are unknown."""
 
-from collections.abc import Callable
 from typing import Any
 
 from listed_vms import sized, store, vm
 
-from scripted_server import Store
-
-Run = Callable[..., dict[str, Any]]
-Manifest = dict[str, Any]
+from scripted_server import Manifest, Run, Store
 
 
 def message(run: Run, cluster: Store, **options: Any) -> list[str]:

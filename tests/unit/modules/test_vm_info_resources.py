@@ -1,14 +1,9 @@
 """Resources of VMs in results of virtual_machine_info."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 from listed_vms import sized, store, vm
 
-Run = Callable[..., dict[str, Any]]
-
-Manifest = dict[str, Any]
+from scripted_server import Manifest, Run
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,9 @@
 """Modules about existing VMs, without a change to any: wrong options, plans, and check mode."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from plugins.module_utils._resolver.kubevirt.find.revision_store import controller_revision
-from scripted_server import Store, status
-
-Run = Callable[..., dict[str, Any]]
-Manifest = dict[str, Any]
+from scripted_server import Manifest, Run, Store, status
 
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/shop/virtualmachineinstancetypes"
 KUBEVIRT = "/apis/kubevirt.io/v1/namespaces/shop"

@@ -1,22 +1,14 @@
 """Modules about existing VMs, where these cannot be read or not be changed."""
 
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from plugins.module_utils._resolver.kubevirt.find.revision_store import controller_revision
-from scripted_server import Store, forbidden, status
-
-Run = Callable[..., dict[str, Any]]
-Manifest = dict[str, Any]
+from scripted_server import REVISIONS, VMIS, VMS, Manifest, Run, Store, forbidden, status
 
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1"
-KUBEVIRT = "/apis/kubevirt.io/v1/namespaces/shop"
-VMS = f"{KUBEVIRT}/virtualmachines"
-VMIS = f"{KUBEVIRT}/virtualmachineinstances"
-REVISIONS = "/apis/apps/v1/namespaces/shop/controllerrevisions"
 ABOUT_VMS = (
     "virtual_machine_info",
     "controller_revision",

@@ -12,9 +12,15 @@ from plugins.module_utils._cluster.client.session import Session
 
 KUBEVIRTS = "/apis/kubevirt.io/v1/kubevirts"
 NAMESPACES = "/api/v1/namespaces"
+VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
+VMIS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachineinstances"
+REVISIONS = "/apis/apps/v1/namespaces/shop/controllerrevisions"
 KUBEVIRT = {"metadata": {"name": "kubevirt"}, "status": {"observedKubeVirtVersion": "v1.9.0"}}
 NO_SUCH_API = "the server could not find the requested resource"
 
+Manifest = dict[str, Any]
+# The fixture `run` of tests/unit/modules.
+Run = Callable[..., dict[str, Any]]
 # (method, path, query) → (code, JSON value or a list of watch events), or None to cut the connection.
 Answer = Callable[[str, str, "dict[str, str]"], "tuple[int, Any] | None"]
 

@@ -73,10 +73,7 @@ PAGE = b"<!DOCTYPE html><html><head><title>Log in</title></head><body>" + b"x" *
         (raw(PAGE), f"answered with the web page 'Log in'; {ASKS}"),
         (raw(b"{"), "answered with invalid JSON: "),
         (raw(b"[" * 100_000), "nested too deep"),
-        (
-            raw(b"", "302 Found", Location="https://sso/login?token=secret"),
-            "a redirect (302) to 'https://sso/login'; set",
-        ),
+        (raw(b"", "302 Found", Location="https://sso/login?token=x"), "a redirect (302) to 'https://sso/login'; set"),
         (raw(b"\x1f\x8b broken", Content_Encoding="gzip"), "cannot decompress the answer of "),
         (raw(b'{"metadata": {}, "items": {"a": 1}}'), f"did not answer with a list of objects; {ASKS}"),
         (raw(b'{"metadata": {}, "items": [[]]}'), f"did not answer with a list of objects; {ASKS}"),
@@ -88,7 +85,7 @@ def test_malformed_list_response_is_one_line_error(answer: bytes, message: str) 
     with server(answer) as (session, _asked), pytest.raises(ConnectionFailed) as error:
         session.list(VM, "shop")
     assert message in str(error.value), str(error.value)
-    assert "\n" not in str(error.value) and "secret" not in str(error.value) and len(str(error.value)) < 300
+    assert "\n" not in str(error.value) and "token=" not in str(error.value) and len(str(error.value)) < 300
 
 
 @pytest.mark.parametrize(
@@ -149,15 +146,6 @@ def test_web_page_is_reported_by_its_title() -> None:
         session.list(VM, "shop")
     assert str(error.value).startswith(
         f"{session.host} answered 503 Service Unavailable with the web page 'Log in': {PROXY} (tried "
-    )
-
-
-def test_page_without_title_names_the_server() -> None:
-    page = raw(b"<html><body>upstream</body></html>", "502 Bad Gateway", Content_Type="text/html")
-    with server(page) as (session, _asked), pytest.raises(ApiError) as error:
-        session.list(VM, "shop")
-    assert str(error.value).startswith(
-        f"{session.host} answered 502 Bad Gateway with the web page 'upstream': {PROXY} (tried "
     )
 
 

@@ -193,6 +193,7 @@ def test_failure_reports_the_number_of_tries(server: Server) -> None:
     with pytest.raises(ApiError) as error:
         session(server, retry_timeout=0.5).request("GET", "/x")
     assert f"busy (tried {len(server.seen)} times" in error.value.message
+    assert 1 < len(server.seen) < 10
 
 
 def test_unreachable_server_is_given_up_only_once(server: Server) -> None:
@@ -362,13 +363,6 @@ def test_all_threads_share_the_limit_of_requests(server: Server, monkeypatch: py
     assert len(taken) == len(server.seen) == 3
 
 
-def test_the_retries_end(server: Server) -> None:
-    server.answers = [status(503, message="busy")] * 100
-    with pytest.raises(ApiError, match="busy"):
-        session(server, retry_timeout=0.5).request("GET", "/x")
-    assert 1 < len(server.seen) < 10
-
-
 def test_a_list_is_read_in_pages(server: Server) -> None:
     pages = [
         {"metadata": {"continue": "next", "resourceVersion": "5"}, "items": [{"metadata": {"name": "a"}}]},
@@ -376,15 +370,10 @@ def test_a_list_is_read_in_pages(server: Server) -> None:
     ]
     server.answers = [(200, {}, json.dumps(page).encode()) for page in pages]
     items, version = session(server).list_to_watch(VM, "shop")
-    assert [(item["kind"], item["metadata"]["name"]) for item in items] == [
-        ("VirtualMachine", "a"),
-        ("VirtualMachine", "b"),
-    ]
-    assert version == "5"
-    assert server.seen == [
-        "GET /apis/kubevirt.io/v1/namespaces/shop/virtualmachines?limit=500",
-        "GET /apis/kubevirt.io/v1/namespaces/shop/virtualmachines?limit=500&continue=next",
-    ]
+    assert ([item["metadata"]["name"] for item in items], version) == (["a", "b"], "5")
+    assert {item["kind"] for item in items} == {"VirtualMachine"}
+    first = "GET /apis/kubevirt.io/v1/namespaces/shop/virtualmachines?limit=500"
+    assert server.seen == [first, f"{first}&continue=next"]
 
 
 def test_objects_of_a_list_share_equal_managed_fields(server: Server) -> None:

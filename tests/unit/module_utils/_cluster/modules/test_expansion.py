@@ -6,9 +6,8 @@ import pytest
 
 from plugins.module_utils._cluster.client.errors import ApiError
 from plugins.module_utils._cluster.modules.virtual_machine_info import expansions
-from scripted_server import listed, session_with, status
+from scripted_server import KUBEVIRTS, listed, session_with, status
 
-KUBEVIRTS = "/apis/kubevirt.io/v1/kubevirts"
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1/virtualmachineclusterinstancetypes"
 SMALL = {"metadata": {"name": "small"}, "spec": {"cpu": {"guest": 2}, "memory": {"guest": "2Gi"}}}
 SECRET = {"name": "init", "cloudInitNoCloud": {"userData": "password: hunter2"}}

@@ -7,11 +7,10 @@ import pytest
 
 from growth import growth
 from plugins.module_utils._cluster.reads.delays import absent_objects, blockers, newest_events
-from scripted_server import Store, forbidden, session_with
+from scripted_server import VMIS, Store, forbidden, session_with
 
 CORE = "/api/v1/namespaces/shop"
 VOLUMES = "/apis/cdi.kubevirt.io/v1beta1/namespaces/shop/datavolumes"
-VMIS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachineinstances"
 
 
 def named(name: str, status: dict[str, Any], **labels: str) -> dict[str, Any]:

@@ -12,13 +12,10 @@ from plugins.module_utils._cluster.reads import watch
 from plugins.module_utils._cluster.reads.watch import STALE, WATCHES, _Wait, wait_for, wait_in_namespaces, with_grace
 from plugins.module_utils._resolver.api.kinds import KINDS
 from plugins.module_utils._resolver.api.manifest import Progress
-from scripted_server import Answer, Lister, listed, session_with, status
+from scripted_server import VMS, Answer, Lister, Manifest, listed, session_with, status
 
 VM = KINDS["VirtualMachine"]
-VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
 EVENTS = "/api/v1/namespaces/shop/events"
-
-Manifest = dict[str, Any]
 
 
 def vm(name: str, phase: str, *conditions: Manifest) -> Manifest:

@@ -5,9 +5,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._cluster.writes.catalog_compatibility import check_fields, foreign_architectures
-from scripted_server import Store, forbidden, session_with
-
-Manifest = dict[str, Any]
+from scripted_server import Manifest, Store, forbidden, session_with
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 OPENAPI = "/openapi/v3/apis/instancetype.kubevirt.io/v1beta1"

@@ -7,9 +7,8 @@ import pytest
 
 from crd_schemas import definitions
 from plugins.module_utils._cluster.writes.catalog_compatibility import choose_version
-from scripted_server import Store, forbidden, session_with
+from scripted_server import KUBEVIRTS, Store, forbidden, session_with
 
-KUBEVIRTS = "/apis/kubevirt.io/v1/kubevirts"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 CATALOG: list[Any] = [{"versions": {"v3": {"kubevirt": "1.9"}, "v2": {"kubevirt": "1.6"}, "v1": {"kubevirt": "1.4"}}}]
 

@@ -11,9 +11,8 @@ from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, De
 from plugins.module_utils._resolver.api.finding import Finding
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.declare import plan
-from scripted_server import Store, session_with, status
+from scripted_server import Manifest, Store, session_with, status
 
-Manifest = dict[str, Any]
 Answer = Callable[[str, str, "dict[str, str]"], Any]
 
 KIND = "VirtualMachineInstancetype"

@@ -16,9 +16,8 @@ from plugins.module_utils._resolver.api.finding import Finding
 from plugins.module_utils._resolver.api.manifest import Progress
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.declare import plan
-from scripted_server import Store, forbidden, session_with, status
+from scripted_server import Manifest, Store, forbidden, session_with, status
 
-Manifest = dict[str, Any]
 KIND = "VirtualMachineInstancetype"
 PATH = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/{}/virtualmachineinstancetypes"
 SIZES = KindHandler()

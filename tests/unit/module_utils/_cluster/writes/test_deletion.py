@@ -7,11 +7,10 @@ import pytest
 
 from growth import growth
 from plugins.module_utils._cluster.writes.deletion import await_dependents, await_old_dependents, retained_claims
-from scripted_server import Lister, listed, session_with, status
+from scripted_server import REVISIONS, Lister, listed, session_with, status
 
 CLAIMS = "/api/v1/namespaces/shop/persistentvolumeclaims"
 VOLUMES = "/apis/cdi.kubevirt.io/v1beta1/namespaces/shop/datavolumes"
-REVISIONS = "/apis/apps/v1/namespaces/shop/controllerrevisions"
 
 
 def vm(*volumes: dict[str, Any]) -> dict[str, Any]:

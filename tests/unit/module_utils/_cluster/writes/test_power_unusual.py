@@ -6,9 +6,8 @@ import pytest
 
 from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes.power import PowerOutcome, power
-from scripted_server import Store, forbidden, listed, session_with, status
+from scripted_server import Manifest, Store, forbidden, listed, session_with, status
 
-Manifest = dict[str, Any]
 VMS = "/apis/kubevirt.io/v1/namespaces/{}/virtualmachines"
 VMIS = "/apis/kubevirt.io/v1/namespaces/{}/virtualmachineinstances"
 

@@ -15,12 +15,9 @@ from plugins.module_utils._cluster.writes.pruning import PruneOutcome, prunable,
 from plugins.module_utils._resolver.api.write import delete
 from plugins.module_utils._resolver.kubevirt.find import revision_names, revision_store
 from plugins.module_utils._resolver.refresh.drift import Drift
-from scripted_server import listed, session_with, status
-
-Manifest = dict[str, Any]
+from scripted_server import REVISIONS, Manifest, listed, session_with, status
 
 KUBEVIRT = "/apis/kubevirt.io/v1/namespaces/shop"
-REVISIONS = "/apis/apps/v1/namespaces/shop/controllerrevisions"
 SNAPSHOTS = "/apis/snapshot.kubevirt.io/{}/namespaces/shop/{}"
 CONTENTS, RESTORES = (
     SNAPSHOTS.format("v1beta1", name) for name in ("virtualmachinesnapshotcontents", "virtualmachinerestores")

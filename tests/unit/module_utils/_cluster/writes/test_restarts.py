@@ -13,9 +13,8 @@ from plugins.module_utils._cluster.writes.kind_handler import NOT_PLANNED, Decla
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.declare import plan
 from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, GuestEffect
-from scripted_server import listed, session_with
+from scripted_server import Manifest, listed, session_with
 
-Manifest = dict[str, Any]
 REQUIRED = {"type": "RestartRequired", "status": "True"}
 # The guests that run have fewer cores.
 TEMPLATE: Manifest = {"spec": {"domain": {"devices": {}, "cpu": {"cores": 4}}}}
@@ -68,16 +67,15 @@ class Cluster:
         return (200, make(f"{namespace}/{name}")) if name else (200, listed(*(make(label) for label in mine)))
 
 
+def unchanged(cluster: Cluster, label: str = "shop/a-r") -> DeclareOutcome:
+    key = ObjectKey("VirtualMachine", *label.split("/"))
+    return DeclareOutcome(DeclaredObject(label, key, "present", {}), live=cluster.vm(label))
+
+
 def changed(cluster: Cluster, label: str, needs: str) -> DeclareOutcome:
-    namespace, name = label.split("/")
-    entry = DeclaredObject(label, ObjectKey("VirtualMachine", namespace, name), "present", {})
-    result = DeclareOutcome(
-        entry,
-        NOT_PLANNED._replace(action=plan.APPLY),
-        effect=GuestEffect(needs, requested=needs == RESTART),
-        live=cluster.vm(label),
-    )
-    result.written = True
+    result = unchanged(cluster, label)
+    result.planned = NOT_PLANNED._replace(action=plan.APPLY)
+    result.effect, result.written = GuestEffect(needs, requested=needs == RESTART), True
     return result
 
 
@@ -92,12 +90,8 @@ def test_one_watch_per_namespace_shows_which_vms_restart() -> None:
     # The forecast does not count any more.
     results = [changed(cluster, label, needs) for label, needs in zip(labels, (RESTART, LIVE, LIVE, RESTART))]
     settle(cluster, results)
-    assert [(result.restart, result.failed) for result in results] == [
-        (True, None),
-        (True, None),
-        (False, None),
-        (True, None),
-    ]
+    assert [result.restart for result in results] == [True, True, False, True]
+    assert [result.failed for result in results] == [None] * 4
     assert sorted(cluster.restarted) == ["lab/d-r", "shop/a-r", "shop/b-r"]
     # One watch waits until KubeVirt has looked, another until the VMs run again; the first list may show both.
     watches = [cluster.asked[f"{namespace} watch"] for namespace in ("shop", "lab")]
@@ -130,8 +124,7 @@ class Capturing(Cluster):
 def test_expected_condition_is_awaited_after_a_capture(wanted: bool) -> None:
     cluster = Capturing("shop/a-r")
     result = changed(cluster, "shop/a-r", RESTART)
-    with session_with(cluster) as session:
-        restart_declared(session, [result], wanted, 16, time.monotonic() + 60)
+    settle(cluster, [result], wanted)
     assert (result.restart, result.failed, waits_for_restart(result)) == (wanted, None, not wanted)
 
 
@@ -162,9 +155,7 @@ def test_planned_restart_leaves_none_pending() -> None:
 def test_unchanged_vm_with_recent_change_is_awaited() -> None:
     labels = ("shop/a-r", "shop/b-l")
     cluster = Cluster(*labels)
-    results = [changed(cluster, label, NOTHING) for label in labels]
-    for result in results:
-        result.planned, result.written, result.effect = NOT_PLANNED, False, None
+    results = [unchanged(cluster, label) for label in labels]
     settle(cluster, results)
     assert [(result.restart, result.failed) for result in results] == [(True, None), (False, None)]
 
@@ -172,10 +163,7 @@ def test_unchanged_vm_with_recent_change_is_awaited() -> None:
 def test_guest_that_could_not_restart_keeps_running() -> None:
     cluster = Cluster("shop/a-r")
     cluster.looked = True
-    result = DeclareOutcome(
-        DeclaredObject("shop/a-r", ObjectKey("VirtualMachine", "shop", "a-r"), "present", {}),
-        live=cluster.vm("shop/a-r"),
-    )
+    result = unchanged(cluster)
     lost = {"type": "Failure", "status": "True", "reason": "FailedFindInstancetype"}
     (result.live or {})["status"]["conditions"].append(lost)
     assert waits_for_restart(result) and not may_restart(result)
@@ -250,8 +238,7 @@ def test_change_unseen_by_guest_needs_no_request() -> None:
 def test_restart_pending_from_earlier_run_is_done() -> None:
     cluster = Cluster("shop/a-r")
     cluster.looked = True
-    entry = DeclaredObject("shop/a-r", ObjectKey("VirtualMachine", "shop", "a-r"), "present", {})
-    result = DeclareOutcome(entry, live=cluster.vm("shop/a-r"))
+    result = unchanged(cluster)
     assert waits_for_restart(result) and may_restart(result)
     settle(cluster, [result])
     assert (result.restart, result.changed, cluster.restarted) == (True, True, ["shop/a-r"])
@@ -290,10 +277,7 @@ class Replacing(Cluster):
 @pytest.mark.parametrize(("gone", "requests"), [(True, 0), (False, 1)])
 def test_guest_restarted_meanwhile_is_not_restarted_again(gone: bool, requests: int) -> None:
     cluster = Replacing(gone)
-    result = DeclareOutcome(
-        DeclaredObject("shop/a-r", ObjectKey("VirtualMachine", "shop", "a-r"), "present", {}),
-        live=cluster.vm("shop/a-r"),
-    )
+    result = unchanged(cluster)
     settle(cluster, [result])
     assert (result.failed, result.restart, cluster.asked["shop restart"]) == (None, False, requests)
 
@@ -318,9 +302,6 @@ class Stopped(Cluster):
 
 def test_stopped_guest_is_neither_restarted_nor_awaited() -> None:
     cluster = Stopped()
-    result = DeclareOutcome(
-        DeclaredObject("shop/a-r", ObjectKey("VirtualMachine", "shop", "a-r"), "present", {}),
-        live=cluster.vm("shop/a-r"),
-    )
+    result = unchanged(cluster)
     settle(cluster, [result])
     assert (result.failed, result.restart, cluster.restarted) == (None, False, [])

@@ -17,9 +17,8 @@ from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.refresh import drift
 from plugins.module_utils._resolver.refresh.revision_change import RevisionChange
-from scripted_server import listed, session_with, status
+from scripted_server import Manifest, listed, session_with, status
 
-Manifest = dict[str, Any]
 UNKNOWN = drift.Drift({}, None, Cluster(Objects([])), {}, {}, {}, GuestEffect(NOTHING), GuestEffect(NOTHING))
 _FORBIDDEN = (
     'virtualmachines.kubevirt.io "vm" is forbidden: User "u" cannot patch resource "virtualmachines"'

@@ -17,17 +17,11 @@ from plugins.module_utils._governance.policy import policies
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.guest.effect import LIVE, NOTHING, RESTART, GuestEffect
 from plugins.module_utils._resolver.kubevirt.webhooks import mutate
-from scripted_server import Store, session_with
-
-Manifest = dict[str, Any]
+from scripted_server import KUBEVIRTS, REVISIONS, VMIS, VMS, Manifest, Store, session_with
 
 NUMBERS = range(6)
-SHOP = "/apis/kubevirt.io/v1/namespaces/shop"
-VMS, VMIS = f"{SHOP}/virtualmachines", f"{SHOP}/virtualmachineinstances"
-REVISIONS = "/apis/apps/v1/namespaces/shop/controllerrevisions"
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1/virtualmachineclusterinstancetypes"
 POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
-KUBEVIRTS = "/apis/kubevirt.io/v1/kubevirts"
 KUBEVIRT = {"metadata": {"name": "kubevirt", "namespace": "kubevirt"}, "status": {"observedKubeVirtVersion": "v1.9.0"}}
 SMALL = {
     "apiVersion": "instancetype.kubevirt.io/v1beta1",

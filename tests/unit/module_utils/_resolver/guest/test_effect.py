@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from plugins.module_utils._resolver.declare.virtual_machine import size_mismatch
 from plugins.module_utils._resolver.guest.effect import (
@@ -25,7 +26,6 @@ from plugins.module_utils._resolver.kubevirt.webhooks.mutate import admit
 START = "start-of-live"
 STAGE = {"vmRolloutStrategy": "Stage"}
 BY_REQUEST = {"developerConfiguration": {"featureGates": ["HotplugVolumes"]}}
-Manifest = dict[str, Any]
 
 
 def instancetype(name: str, cpu: int, memory: str) -> Manifest:

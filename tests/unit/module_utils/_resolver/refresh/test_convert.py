@@ -8,14 +8,13 @@ import pytest
 from kubevirt_failures import failure, status
 
 from plugins.module_utils._resolver.api.errors import KubeVirtError
+from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
 from plugins.module_utils._resolver.kubevirt.find import find
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.kubevirt.vm.migrate_revisions import Create, Delete, PatchSpec, PatchStatus
 from plugins.module_utils._resolver.refresh.convert import convert, has_unreadable_revision
-
-Manifest = dict[str, Any]
 
 GROUP = "instancetype.kubevirt.io"
 SIZE = {"cpu": {"guest": 2}, "memory": {"guest": "1Gi"}}

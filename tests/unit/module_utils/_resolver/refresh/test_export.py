@@ -8,6 +8,7 @@ import pytest
 
 from plugins.module_utils._resolver.api import release
 from plugins.module_utils._resolver.api.errors import KubeVirtError
+from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
@@ -16,8 +17,6 @@ from plugins.module_utils._resolver.kubevirt.vmi.vmi import build
 from plugins.module_utils._resolver.refresh import export
 from plugins.module_utils._resolver.refresh.controller_revisions import copies_without_revisions
 from plugins.module_utils._resolver.refresh.export import export_vm, export_vms, manifests
-
-Manifest = dict[str, Any]
 
 LABEL = "instancetype.kubevirt.io/object-"
 SERVER = {

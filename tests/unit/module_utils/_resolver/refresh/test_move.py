@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._resolver.api.errors import KubeVirtError
+from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.api.tree import apply_merge_patch
@@ -16,7 +17,6 @@ from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.refresh import drift, move, recapture
 from plugins.module_utils._resolver.refresh.revision_change import RevisionChange
 
-Manifest = dict[str, Any]
 CLUSTER = KubeVirt(NEWEST)
 MACHINE = {"spec": {"domain": {"machine": {"type": "pc-q35-rhel9.4.0"}}}}
 

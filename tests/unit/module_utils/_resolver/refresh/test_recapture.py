@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE
 from plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
@@ -11,7 +12,6 @@ from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.refresh import drift, recapture
 from plugins.module_utils._resolver.refresh.controller_revisions import is_captured
 
-Manifest = dict[str, Any]
 SIZE = {"name": "big", "kind": "VirtualMachineInstancetype"}
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.guest.effect import ASSUMED, LIVE, RESTART
@@ -13,8 +14,6 @@ from plugins.module_utils._resolver.kubevirt.find import revision_names, revisio
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.refresh import controller_revisions, drift, revision_change
 from plugins.module_utils._resolver.refresh.revision_change import RevisionChange
-
-Manifest = dict[str, Any]
 
 
 def instancetype(generation: int, memory: str = "2Gi", uid: str = "size", **cpu: Any) -> Manifest:
