@@ -24,7 +24,6 @@ from ..reads.revisions import inspect, matcher_fields_of
 from ..reads.watch import wait_in_namespaces
 from ..task import Task
 from ..writes.lease import acquire, release
-from ..writes.revision_outcome import RevisionOutcome
 from ..writes.revision_writes import change
 from .controller_revision import revision_result
 from .module import Params
@@ -313,7 +312,7 @@ class RolloutRun:
             check_mode=self._check, wait_timeout=self._settings["wait_timeout"], concurrency=self._concurrency
         )
         outcomes = change(self._session, self._inspected(labels), decide, self._settings["restart"], settings)
-        by_label = {outcome.before.label: _result(outcome) for outcome in outcomes}
+        by_label = {outcome.before.label: revision_result(outcome) for outcome in outcomes}
         gone = {"failed": True, "changed": True, "msg": "it is gone"}
         return {label: by_label.get(label, gone) for label in labels}
 
@@ -354,15 +353,4 @@ def _power_facts(vm: Manifest) -> Facts:
         "status": printable_status(vm),
         "run_strategy": run_strategy(vm),
         "conditions": status.get("conditions") or [],
-    }
-
-
-def _result(outcome: RevisionOutcome) -> Facts:
-    return {
-        "changed": outcome.changed,
-        "restarted": outcome.restart,
-        "needs": outcome.needs,
-        "method": outcome.method,
-        "failed": bool(outcome.failed),
-        "msg": outcome.failed or "",
     }

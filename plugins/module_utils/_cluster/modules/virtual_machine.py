@@ -70,9 +70,7 @@ def module(extensions: Sequence[type[VMExtension]] = ()) -> Module:
         plural="virtual_machines",
         spec=SPEC,
         manifest=vm_from_options,
-        handler=lambda options, session, task: VirtualMachineHandler(
-            VMTask(options, session, task.warnings, task.secrets, extensions)
-        ),
+        handler=lambda options, session, task: VirtualMachineHandler(VMTask(options, session, task, extensions)),
         describe=described,
         settings=_SETTINGS,
         object_rules={"mutually_exclusive": EXCLUSIVE},

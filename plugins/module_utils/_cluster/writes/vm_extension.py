@@ -16,6 +16,7 @@ from ..._resolver.preflight.findings import Check
 from ..client.errors import RequestFailed
 from ..client.session import Session
 from ..reads.lookup import ClusterLookup
+from ..task import Task
 from .engine import UNKNOWN_IN_CHECK_MODE
 from .kind_handler import DeclareOutcome
 
@@ -27,16 +28,9 @@ class VMTask:
     shows. secrets: texts that no result may show. Extensions add to both.
     """
 
-    def __init__(
-        self,
-        options: Options,
-        session: Session,
-        warnings: list[str],
-        secrets: set[str],
-        extensions: Sequence[type[VMExtension]] = (),
-    ) -> None:
+    def __init__(self, options: Options, session: Session, task: Task, extensions: Sequence[type[VMExtension]]) -> None:
         self.options, self.session = options, session
-        self.warnings, self.secrets = warnings, secrets
+        self.warnings, self.secrets = task.warnings, task.secrets
         self.lookup = ClusterLookup(session)
         self.extensions = [extension(self) for extension in extensions]
 

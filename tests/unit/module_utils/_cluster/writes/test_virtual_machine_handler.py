@@ -90,7 +90,7 @@ def change(store: Store, *wanted: Manifest, restart: str = "never") -> list[Decl
     with session_with(store) as session:
         return declare(
             session,
-            VirtualMachineHandler(VMTask(options, session, [], set(), (Governance,))),
+            VirtualMachineHandler(VMTask(options, session, Task(), (Governance,))),
             entries,
             Task(check_mode=True, server_dry_run=False),
         )
