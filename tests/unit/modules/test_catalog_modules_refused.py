@@ -59,11 +59,6 @@ def test_a_forbidden_list_names_the_missing_right(run: Run) -> None:
     assert 'resources: ["virtualmachineclusterpreferences"], verbs: ["list"]' in refused["msg"]
 
 
-def test_a_kubeconfig_that_is_not_there(run: Run) -> None:
-    refused = run("catalog_info", catalog(), kubeconfig="/nowhere")
-    assert refused["msg"] == "kubeconfig /nowhere: no such file; set kubeconfig or K8S_AUTH_KUBECONFIG"
-
-
 def test_a_cluster_without_kubevirt(run: Run) -> None:
     refused = run("catalog_info", Store({}))
     assert refused["msg"] == (

@@ -9,11 +9,8 @@ from plugins.module_utils._resolver.kubevirt.find.revision_store import controll
 from scripted_server import REVISIONS, VMIS, VMS, Manifest, Run, Store, forbidden, status
 
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1"
-ABOUT_VMS = (
-    "virtual_machine_info",
-    "controller_revision",
-    "virtual_machine_adopt",
-)
+ABOUT_VMS = ("virtual_machine_info", "controller_revision", "virtual_machine_adopt")
+EXPECTED = "expected a dictionary with the keys instancetype and preference, or one of them"
 
 
 def vm(name: str, strategy: str = "Halted", memory: str = "2Gi", **spec: Any) -> Manifest:
@@ -68,29 +65,16 @@ def test_unlistable_revisions_fail_the_task(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("revisions", "names", "message"),
     [
-        (
-            {"revisions": {"a": "x"}},
-            "revisions: a: expected a dictionary with the keys instancetype and preference, or one of them",
-        ),
-        (
-            {"revisions": {"a": {}}},
-            "revisions: a: expected a dictionary with the keys instancetype and preference, or one of them",
-        ),
-        (
-            {"revisions": {"a": {"disk": "x"}}},
-            "revisions: a: expected a dictionary with the keys instancetype and preference, or one of them",
-        ),
-        (
-            {"revisions": {"a": {"instancetype": "x"}}, "names": ["a", "b", "c"]},
-            "revisions: no entry for b, c; give every VM of names an entry",
-        ),
+        *((given, None, f"revisions: a: {EXPECTED}") for given in ("x", {}, {"disk": "x"})),
+        ({"instancetype": "x"}, ["a", "b", "c"], "revisions: no entry for b, c; give every VM of names an entry"),
     ],
 )
-def test_revisions_that_say_too_little(run: Run, options: dict[str, Any], message: str) -> None:
+def test_revisions_that_say_too_little(run: Run, revisions: Any, names: Any, message: str) -> None:
     nothing = store(vm("a"))
-    refused = run("controller_revision", nothing, state="pinned", namespace="shop", **options)
+    options = {"state": "pinned", "namespace": "shop", "revisions": {"a": revisions}, "names": names}
+    refused = run("controller_revision", nothing, **options)
     assert (refused["msg"], nothing.asked) == (message, [])
 
 
@@ -101,8 +85,6 @@ def test_pruning_needs_a_whole_readable_namespace(run: Run) -> None:
     denied.answers["GET", "/virtualmachines"] = forbidden("virtualmachines")
     refused = run("controller_revision", denied, state="pruned", namespace="shop")
     assert refused["msg"].endswith("; nothing was pruned, because a VM that the task cannot see may use a revision")
-    nowhere = run("controller_revision", store(), state="pruned", namespace="shop", kubeconfig="/nowhere")
-    assert nowhere["msg"].startswith("kubeconfig /nowhere: no such file")
 
 
 def test_upgrade_fails_without_the_revision(run: Run) -> None:

@@ -46,17 +46,6 @@ DEFAULTS: dict[str, Any] = {
         ({"replace": ["u1.small"]}, "replace: is "),
         ({"quota": True, "replace": "deprecated"}, "quota: foresees a refresh only"),
         ({"placement": True, "patch": {"spec": {}}}, "placement: foresees a refresh only"),
-    ],
-)
-def test_settings_are_named(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(TaskFailed) as error:
-        revision_rollout._checked({**DEFAULTS, **settings})
-    assert str(error.value).startswith(f"revision_refresh_{message}")
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
         ({"windows": "[{"}, "windows: is not YAML; write a list of windows"),
         ({"windows": [{"from": "22:00"}]}, "windows[0]: "),
         ({"time_zone": "Europe/Nowhere"}, "time_zone: 'Europe/Nowhere' is unknown"),
@@ -64,9 +53,9 @@ def test_settings_are_named(settings: dict[str, Any], message: str) -> None:
         ({"deadline": "late"}, "deadline: "),
     ],
 )
-def test_windows_are_named(settings: dict[str, Any], message: str) -> None:
+def test_settings_are_named(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(TaskFailed) as error:
-        revision_rollout._schedule({**DEFAULTS, **settings})
+        revision_rollout._schedule(revision_rollout._checked({**DEFAULTS, **settings}))
     assert str(error.value).startswith(f"revision_refresh_{message}")
 
 

@@ -38,6 +38,7 @@ def instancetype(name: str, cpu: int, memory: str) -> Manifest:
 
 
 TYPES = [instancetype("small", 1, "1Gi"), instancetype("two", 2, "1Gi"), instancetype("large", 1, "4Gi")]
+PLAIN = Cluster(Objects(TYPES), KubeVirt(NEWEST))
 
 
 def vm(name: str | None = "small", **spec: Any) -> Manifest:
@@ -60,7 +61,7 @@ def connected(name: str) -> Manifest:
 
 def running(vm_started: Manifest | None = None, **status: Any) -> Manifest:
     """The VMI of a VM, by default of `vm()`; its guest cannot migrate."""
-    instance = assumed_vmi(vm_started or vm(), Cluster(Objects(TYPES), KubeVirt(NEWEST)))
+    instance = assumed_vmi(vm_started or vm(), PLAIN)
     assert instance is not None
     memory = {"guestAtBoot": "1Gi", "guestCurrent": "1Gi"}
     return {**instance, "status": {"phase": "Running", "memory": memory, **status}}
@@ -177,17 +178,15 @@ LOADED, EMPTY = vm_with_volumes([ROOT, ISO], [ROOT_DISK, DRIVE]), vm_with_volume
 )
 def test_changes_of_devices_as_recorded(before: Manifest, after: Manifest, needs: str, live: bool) -> None:
     """KubeVirt 1.9 did this with either rollout strategy."""
-    instance = running(before)
     cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST, {} if live else STAGE))
-    assert foreseen(before, after, instance, cluster).needs == needs
+    assert foreseen(before, after, running(before), cluster).needs == needs
 
 
 @pytest.mark.parametrize(("live", "needs"), [(True, LIVE), (False, NOTHING)])
 def test_a_volume_that_migrates(live: bool, needs: str) -> None:
     moved = vm_with_volumes([claimed("root", "other", hot=False)], [ROOT_DISK], updateVolumesStrategy="Migration")
-    instance = running(ROOTED)
     cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST, {} if live else STAGE))
-    assert foreseen(ROOTED, moved, instance, cluster).needs == needs
+    assert foreseen(ROOTED, moved, running(ROOTED), cluster).needs == needs
 
 
 @pytest.mark.parametrize(
@@ -203,8 +202,7 @@ def test_a_volume_that_migrates(live: bool, needs: str) -> None:
     ],
 )
 def test_volumes_need_a_restart_without_declarative_hotplug(before: Manifest, after: Manifest, field: str) -> None:
-    instance = running(before)
-    result = foreseen(before, after, instance, Cluster(Objects(TYPES), KubeVirt(NEWEST, BY_REQUEST)))
+    result = foreseen(before, after, running(before), Cluster(Objects(TYPES), KubeVirt(NEWEST, BY_REQUEST)))
     assert (result.needs, result.unrequested) == (RESTART, True)
     assert str(result.reason).startswith("KubeVirt does not ask for a restart, but the guest gets ")
     assert field in str(result.reason)
@@ -288,11 +286,10 @@ def test_captured_revision_counts_until_matcher_changes() -> None:
 
 def test_an_expanded_vm_whose_instancetype_changed_size() -> None:
     expanded = vm(None, domain=running()["spec"]["domain"])
-    cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST))
-    assert size_mismatch(vm("small"), expanded, cluster) is None
-    result = str(size_mismatch(vm("large"), expanded, cluster))
+    assert size_mismatch(vm("small"), expanded, PLAIN) is None
+    result = str(size_mismatch(vm("large"), expanded, PLAIN))
     assert "its values (1 vCPU, 1Gi); the instancetype now gives 1 vCPU, 4Gi" in result
-    assert size_mismatch(vm("nowhere"), expanded, cluster) is None
+    assert size_mismatch(vm("nowhere"), expanded, PLAIN) is None
 
 
 def test_a_rejected_change_has_an_unknown_impact() -> None:
@@ -338,10 +335,7 @@ def test_a_size_mismatch_considers_the_clusters_configuration() -> None:
         result = size_mismatch(vm("large"), expanded, Cluster(Objects(TYPES), kubevirt))
         # Where the cluster's interface is refused no VMI can be made, of neither.
         assert bool(result) is kubevirt.bridge_permitted
-    bare = vm(None)
-    assert "by its values (1 vCPU, no memory)" in str(
-        size_mismatch(vm("small"), bare, Cluster(Objects(TYPES), KubeVirt(NEWEST)))
-    )
+    assert "by its values (1 vCPU, no memory)" in str(size_mismatch(vm("small"), vm(None), PLAIN))
 
 
 def sized(guest: str = "1Gi", sockets: int = 1, migratable: bool = True, **fields: Any) -> Manifest:
@@ -433,11 +427,10 @@ def test_preferred_model_of_a_plugged_interface_needs_restart() -> None:
 def test_unstartable_vm_has_an_unknown_effect() -> None:
     lost = vm()
     lost["status"] = {"instancetypeRef": {"name": "small", "controllerRevisionRef": {"name": "lost"}}}
-    cluster = Cluster(Objects(TYPES), KubeVirt(NEWEST))
-    stopped, started = (guest_effect(lost, lost, instance, cluster) for instance in (None, running()))
+    stopped, started = (guest_effect(lost, lost, instance, PLAIN) for instance in (None, running()))
     for result in (stopped, started):
         assert (result.needs, result.guest_after, result.guest_current) == (UNKNOWN, {}, False)
         assert '"lost" not found' in str(result.refusal)
     assert (stopped.guest_before, started.guest_before["memory"]) == ({}, "1Gi")
-    repaired = guest_effect(lost, vm(), None, cluster)
+    repaired = guest_effect(lost, vm(), None, PLAIN)
     assert (repaired.needs, repaired.guest_before, repaired.guest_after["memory"]) == (NOTHING, {}, "1Gi")

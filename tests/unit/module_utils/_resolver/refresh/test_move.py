@@ -4,17 +4,17 @@ import copy
 from typing import Any
 
 import pytest
+from captured_vms import CapturingWorld
 
 from plugins.module_utils._resolver.api.errors import KubeVirtError
 from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE
 from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.api.tree import apply_merge_patch
-from plugins.module_utils._resolver.guest.effect import ASSUMED, RESTART
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from plugins.module_utils._resolver.kubevirt.find import revision_store
+from plugins.module_utils._resolver.guest.effect import RESTART
+from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from plugins.module_utils._resolver.refresh import drift, move, recapture
+from plugins.module_utils._resolver.refresh import move, recapture
 from plugins.module_utils._resolver.refresh.revision_change import RevisionChange
 
 CLUSTER = KubeVirt(NEWEST)
@@ -43,47 +43,14 @@ def preference(name: str, vcpus: int = 1) -> Manifest:
     }
 
 
-class World:
-    """A VM with the instancetype `small` and the preference `linux`, which it has captured.
-
-    style: "status" as from KubeVirt 1.5 on, "spec" as up to 1.4.
-    """
+class World(CapturingWorld):
+    """A VM with the instancetype `small` and the preference `linux`, which it has captured. style: see `capture`."""
 
     def __init__(self, *others: Manifest, small: Manifest | None = None, style: str = "status", **domain: Any) -> None:
-        self.live = [small or instancetype("small"), preference("linux"), *others]
-        self.vm: Manifest = {
-            "kind": "VirtualMachine",
-            "metadata": {"name": "db", "namespace": "shop", "uid": "vm"},
-            "spec": {"runStrategy": "Always", "template": {"spec": {"domain": {"devices": {}, **domain}}}},
-            "status": {"created": True},
-        }
-        self.revisions: list[Manifest] = []
+        super().__init__([small or instancetype("small"), preference("linux"), *others], **domain)
         for matcher_field, manifest in zip(MATCHER_FIELDS, self.live):
             self.vm["spec"][matcher_field.matcher] = {"name": manifest["metadata"]["name"], "kind": manifest["kind"]}
             self.capture(matcher_field, manifest, style)
-
-    def capture(self, matcher_field: Any, manifest: Manifest, style: str = "status") -> None:
-        """Captures revisions like virt-controller."""
-        created = revision_store.controller_revision(self.vm, manifest)
-        self.revisions.append({"apiVersion": "apps/v1", "kind": "ControllerRevision", **created})
-        captured = created["metadata"]["name"]
-        if style == "spec":
-            self.vm["spec"][matcher_field.matcher]["revisionName"] = captured
-        else:
-            self.refer(matcher_field, captured)
-
-    def refer(self, matcher_field: Any, revision_name: str) -> None:
-        matcher = self.vm["spec"][matcher_field.matcher]
-        reference = {"name": matcher["name"], "kind": matcher["kind"]}
-        self.vm["status"][matcher_field.reference] = {**reference, "controllerRevisionRef": {"name": revision_name}}
-
-    @property
-    def drift(self) -> drift.Drift:
-        return drift.drift(self.vm, ASSUMED, Cluster(self.objects, CLUSTER))
-
-    @property
-    def objects(self) -> Objects:
-        return Objects([*self.revisions, *self.live])
 
     def move(self, replace: Any = None, patch: Any = None, matcher_fields: Any = MATCHER_FIELDS) -> RevisionChange:
         return move.move(self.drift, matcher_fields, replace, patch)

@@ -4,15 +4,13 @@ import copy
 from typing import Any
 
 import pytest
+from captured_vms import CapturingWorld
 
 from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE
-from plugins.module_utils._resolver.api.release import NEWEST
-from plugins.module_utils._resolver.guest.effect import ASSUMED, LIVE, RESTART
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster, KubeVirt
-from plugins.module_utils._resolver.kubevirt.find import revision_names, revision_store
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from plugins.module_utils._resolver.refresh import controller_revisions, drift, revision_change
+from plugins.module_utils._resolver.guest.effect import LIVE, RESTART
+from plugins.module_utils._resolver.kubevirt.find import revision_names
+from plugins.module_utils._resolver.refresh import controller_revisions, revision_change
 from plugins.module_utils._resolver.refresh.revision_change import RevisionChange
 
 
@@ -34,40 +32,20 @@ def preference(generation: int, bus: str = "virtio", **spec: Any) -> Manifest:
     }
 
 
-class World:
+class World(CapturingWorld):
     """A VM, the revisions that were captured of its objects, in that order, and the objects as they are now.
 
-    style: "status" as from KubeVirt 1.5 on, "spec" as up to 1.4. The VM refers to the newest.
+    The VM refers to the newest. style: see `capture`.
     """
 
     def __init__(self, captured: list[Manifest], live: list[Manifest], style: str = "status", **domain: Any) -> None:
-        self.vm: Manifest = {
-            "kind": "VirtualMachine",
-            "metadata": {"name": "db", "namespace": "shop", "uid": "vm"},
-            "spec": {
-                "runStrategy": "Always",
-                "instancetype": {"name": "big", "kind": "VirtualMachineInstancetype"},
-                "preference": {"name": "linux", "kind": "VirtualMachinePreference"},
-                "template": {"spec": {"domain": {"devices": {}, **domain}}},
-            },
-            "status": {"created": True},
-        }
-        self.live = live
-        self.revisions: list[Manifest] = []
+        super().__init__(live, **domain)
+        self.vm["spec"].update(
+            instancetype={"name": "big", "kind": "VirtualMachineInstancetype"},
+            preference={"name": "linux", "kind": "VirtualMachinePreference"},
+        )
         for manifest in captured:
-            created = revision_store.controller_revision(self.vm, manifest)
-            self.revisions.append({"apiVersion": "apps/v1", "kind": "ControllerRevision", **created})
-            matcher_field = INSTANCETYPE if "Instancetype" in manifest["kind"] else PREFERENCE
-            name = created["metadata"]["name"]
-            if style == "spec":
-                self.vm["spec"][matcher_field.matcher]["revisionName"] = name
-            else:
-                reference = {
-                    "name": manifest["metadata"]["name"],
-                    "kind": manifest["kind"],
-                    "controllerRevisionRef": {"name": name},
-                }
-                self.vm["status"][matcher_field.reference] = reference
+            self.capture(INSTANCETYPE if "Instancetype" in manifest["kind"] else PREFERENCE, manifest, style)
 
     def name(self, generation: int, kind: str = "VirtualMachineInstancetype") -> str:
         for item in self.revisions:
@@ -79,11 +57,6 @@ class World:
         """Pins the VM like a user, and captures like virt-controller."""
         self.vm["spec"]["instancetype"]["revisionName"] = name
         self.vm["status"]["instancetypeRef"]["controllerRevisionRef"]["name"] = name
-
-    @property
-    def drift(self) -> drift.Drift:
-        cluster = Cluster(Objects([*self.revisions, *self.live]), KubeVirt(NEWEST))
-        return drift.drift(self.vm, ASSUMED, cluster)._replace(own_revisions=self.revisions)
 
     def refresh(self, *matcher_fields: Any) -> RevisionChange:
         return revision_change.refresh(self.drift, matcher_fields or MATCHER_FIELDS)
