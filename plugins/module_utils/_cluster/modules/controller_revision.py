@@ -71,9 +71,7 @@ def _run(params: Params, task: Task) -> Result:
     if vms and params["patch"] and (problem := move.patch_problem(params["patch"], vms[0].cluster.release)):
         raise TaskFailed(f"patch: {problem}")
     outcomes = change(session, vms, _decision(params), params["restart"], task)
-    task.warnings += group_warnings(
-        (outcome.before.label, warning) for outcome in outcomes for warning in outcome.warnings
-    )
+    task.warnings += group_warnings((outcome.label, warning) for outcome in outcomes for warning in outcome.warnings)
     result: Result = {"cluster": session.host, "results": [revision_result(outcome) for outcome in outcomes]}
     if task.diff:
         result["diff"] = [_diff(outcome) for outcome in outcomes if outcome.changed]
@@ -207,4 +205,4 @@ def _diff(outcome: RevisionOutcome) -> Result:
     changes = outcome.change.effect.changes if outcome.change.effect is not None else ()
     before, after = ({change["field"]: change[side] for change in changes} for side in ("before", "after"))
     states = ("current", ", ".join(outcome.revisions.values()) or "changed")
-    return diff_of(f"VirtualMachine {outcome.before.label}", before, after, states)
+    return diff_of(f"VirtualMachine {outcome.label}", before, after, states)

@@ -312,7 +312,7 @@ class RolloutRun:
             check_mode=self._check, wait_timeout=self._settings["wait_timeout"], concurrency=self._concurrency
         )
         outcomes = change(self._session, self._inspected(labels), decide, self._settings["restart"], settings)
-        by_label = {outcome.before.label: revision_result(outcome) for outcome in outcomes}
+        by_label = {outcome.label: revision_result(outcome) for outcome in outcomes}
         gone = {"failed": True, "changed": True, "msg": "it is gone"}
         return {label: by_label.get(label, gone) for label in labels}
 

@@ -91,7 +91,7 @@ def power(session: Session, outcomes: list[PowerOutcome], task: Task) -> list[Po
     _PowerRun(session, task).run([outcome for outcome in outcomes if outcome.failed is None])
     if not task.check_mode:
         # Some VMs have moved during the wait.
-        _read(session, [item for item in outcomes if item.changed or _version(item.vm) != _version(item.vm_before)])
+        _read(session, [item for item in outcomes if item.verb or _version(item.vm) != _version(item.vm_before)])
     return outcomes
 
 
@@ -217,7 +217,7 @@ class _PowerRun:
                 if outcome.state == rules.MIGRATED and _IN_FLIGHT in str(error):
                     return
                 raise
-            outcome.written = response is not None and not check_mode
+            outcome.written = outcome.written or (response is not None and not check_mode)
         outcome.verb = request.subresource if response is not None else ""
         fields = rules.changed_fields(outcome.state, outcome.vm or {}) if outcome.verb else ()
         if fields and (found := writer_claim(outcome.vm or {}, fields, self._session.field_manager)):
@@ -227,7 +227,7 @@ class _PowerRun:
         migrated = [outcome for outcome in outcomes if outcome.state == rules.MIGRATED]
         self._wait(_VMI, migrated, lambda outcome, vmi: rules.migrated(outcome.vmi_before, vmi))
         others = [outcome for outcome in outcomes if outcome not in migrated]
-        unreached = [outcome for outcome in others if outcome.changed or not _is_reached(outcome)]
+        unreached = [outcome for outcome in others if outcome.verb or not _is_reached(outcome)]
         self._wait(_VM, unreached, _state_progress)
         # The status of a VM may be that of its old guest.
         ended = [outcome for outcome in unreached if outcome.failed is None and outcome.vm is not None]
@@ -264,7 +264,7 @@ def _decision(outcome: PowerOutcome, vm: Manifest, vmi: Manifest | None) -> Deci
 
 def _state_progress(outcome: PowerOutcome, vm: Manifest | None) -> Progress:
     state = rules.reached(outcome.state, vm)
-    acted = outcome.changed or outcome.retried
+    acted = outcome.verb or outcome.retried
     return with_grace(state) if acted and vm is not None and same_status(vm, outcome.vm_before or {}) else state
 
 

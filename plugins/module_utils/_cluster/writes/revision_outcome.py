@@ -2,48 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import MatcherField
+from ..._resolver.declare.power import RESTARTED
 from ..._resolver.guest.effect import LIVE, RESTART, GuestEffect
 from ..._resolver.kubevirt.vm.readiness import has_guest, restart_required, stale_restart_warning
 from ..._resolver.kubevirt.vm.start import start_revision_name
 from ..._resolver.refresh.drift import Drift
 from ..._resolver.refresh.recapture import keeps_restart_required
 from ..._resolver.refresh.revision_change import RevisionChange
-from .engine import WriteOutcome
+from .restarts import GuestUpdate
 
 
-@dataclass(eq=False)
-class RevisionOutcome(WriteOutcome):
-    """The outcome for one VM.
+class RevisionOutcome(GuestUpdate):
+    """The outcome for one VM, and the update of its guest once it has other revisions.
 
     change: the decision.
-    restart: the VM needs a restart, or was restarted. may_restart: the task may restart the VM.
-    always: restart the VM even if the guest does not need it.
+    restart: the VM needs a restart, or was restarted. always: restart the VM even if the guest does not need it.
     bumps_generation: the task bumps the VM's generation, so that the next restart clears the condition RestartRequired.
     guest_current: the guest has everything that the VM declares, even if KubeVirt asks for a restart.
     method: how the references were cleared, `status` or `kind`. restore_kinds: for `kind`, the patch to previous kinds.
     status_denied: why the task could not patch the status.
     rolled_back: the VM got its previous revisions back. pins_to_remove: the fields to unpin once it has them.
-    revisions: the revisions of the VM afterwards, by matcher. vm: the VM as last seen.
+    revisions: the revisions of the VM afterwards, by matcher.
     """
 
-    before: Drift
-    change: RevisionChange
-    restart: bool = False
-    may_restart: bool = False
-    always: bool = False
-    bumps_generation: bool = False
-    guest_current: bool = False
-    method: str = ""
-    restore_kinds: Manifest | None = None
-    status_denied: str = ""
-    rolled_back: bool = False
-    pins_to_remove: list[MatcherField] = field(default_factory=list)
-    revisions: dict[str, str] = field(default_factory=dict)
-    vm: Manifest | None = None
+    def __init__(self, before: Drift, change: RevisionChange) -> None:
+        super().__init__(before.namespace, before.name, RESTARTED, vm=before.vm)
+        self.before, self.change = before, change
+        self.restart = self.always = self.bumps_generation = self.guest_current = self.rolled_back = False
+        self.method = self.status_denied = ""
+        self.restore_kinds: Manifest | None = None
+        self.pins_to_remove: list[MatcherField] = []
+        self.revisions: dict[str, str] = {}
 
     @property
     def due(self) -> bool:
@@ -56,7 +47,7 @@ class RevisionOutcome(WriteOutcome):
         return (self.written and not self.rolled_back) or self.due
 
     @property
-    def effect(self) -> GuestEffect:
+    def foreseen(self) -> GuestEffect:
         """The effect of the change, or without one, what the guest lacks of earlier changes."""
         return self.change.effect if self.change.due and self.change.effect is not None else self.before.pending
 
@@ -66,8 +57,8 @@ class RevisionOutcome(WriteOutcome):
         if self.restart:
             return RESTART
         # KubeVirt has the last word, once it has compared the VM with its guest.
-        asks = self.written and restart_required(self.vm or {}) is not None and not self.guest_current
-        return RESTART if asks and self.effect.needs == LIVE else self.effect.needs
+        asks = self.written and restart_required(self.live) is not None and not self.guest_current
+        return RESTART if asks and self.foreseen.needs == LIVE else self.foreseen.needs
 
     @property
     def restart_required(self) -> bool:
@@ -76,18 +67,18 @@ class RevisionOutcome(WriteOutcome):
             return False
         if not self.written:
             return self.before.restart_required
-        return has_guest(self.vm or {}) and (self.needs == RESTART or restart_required(self.vm or {}) is not None)
+        return has_guest(self.live) and (self.needs == RESTART or restart_required(self.live) is not None)
 
     @property
     def restart_reason(self) -> str:
         """The message of the condition RestartRequired, or ""."""
-        condition = restart_required(self.vm or {}) or {}
+        condition = restart_required(self.live) or {}
         return str(condition.get("message") or "")
 
     @property
     def may_be_live(self) -> bool:
         """Whether the VM has a guest that is expected to take the change without a restart. KubeVirt decides."""
-        return self.change.due and self.effect.needs == LIVE
+        return self.change.due and self.foreseen.needs == LIVE
 
     @property
     def may_need_update(self) -> bool:
@@ -105,7 +96,7 @@ class RevisionOutcome(WriteOutcome):
             return
         self.may_restart, self.always = option != "never", option == "always"
         if change.due:
-            self.restart = self.may_restart and (self.always or self.effect.needs == RESTART)
+            self.restart = self.may_restart and (self.always or self.foreseen.needs == RESTART)
         elif before.pending.requested_in_vain:
             self.guest_current = True
             start = before.revision(start_revision_name(before.vm))

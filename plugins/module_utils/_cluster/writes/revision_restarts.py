@@ -15,7 +15,6 @@ from ..client.session import Session
 from ..reads.lookup import ClusterLookup
 from ..task import Task
 from .restarts import (
-    GuestUpdate,
     await_controller,
     await_live_updates,
     bump_if_unclean,
@@ -43,51 +42,42 @@ def update_guests(session: Session, outcomes: Collection[RevisionOutcome], task:
         return
     lookup = ClusterLookup(session, strict=True)
     required = {outcome: outcome.restart for outcome in due}
-    updates = {outcome: _update(outcome) for outcome in due}
     for outcome in due:
+        outcome.expects = LIVE if outcome.may_be_live else NOTHING
         # Until here `restart` was a forecast; from here on it records what was done.
         outcome.restart = False
     try:
-        lookup.gather_lists((_REVISION.kind, outcome.before.namespace) for outcome in due)
+        lookup.gather_lists((_REVISION.kind, outcome.namespace) for outcome in due)
         deadline = time.monotonic() + task.wait_timeout
-        await_controller(session, updates.values(), deadline)
-        compare_guests(lookup, _not_failed(updates.values()))
-        await_live_updates(lookup, _not_failed(updates.values()), deadline)
+        await_controller(session, due, deadline)
+        compare_guests(lookup, _not_failed(due))
+        await_live_updates(lookup, _not_failed(due), deadline)
     except RequestFailed as error:
-        for update in updates.values():
-            update.failed = update.failed or str(error)
+        for outcome in due:
+            outcome.failed = outcome.failed or str(error)
     restarted = []
-    for outcome, update in updates.items():
-        if update.failed is not None or update.vmi is None or not update.may_restart:
-            continue
-        if _is_due(outcome, update, required[outcome], lookup):
-            restarted.append(update)
-        else:
-            _leave_running(lookup, outcome, update)
+    for outcome in _not_failed(due):
+        if outcome.vmi is not None and outcome.may_restart:
+            if _is_due(outcome, required[outcome], lookup):
+                restarted.append(outcome)
+            else:
+                _leave_running(lookup, outcome)
+    warned = {outcome: len(outcome.warnings) for outcome in restarted}
     restart(lookup, restarted, task.concurrency, task.wait_timeout, task.concurrency)
-    for outcome, update in updates.items():
-        outcome.vm, outcome.restart = update.vm, update.changed
-        outcome.failed, outcome.written = outcome.failed or update.failed, outcome.written or update.written
-        for warning in update.warnings:
-            outcome.warn(warning)
-        if update in restarted and update.warnings:
+    for outcome in restarted:
+        outcome.restart = bool(outcome.verb)
+        if len(outcome.warnings) > warned[outcome]:
             outcome.bumps_generation = False
-    renewed = [outcome for outcome, update in updates.items() if update in restarted and update.renewed]
-    await_conditions(session, renewed, task.concurrency)
+    await_conditions(session, [outcome for outcome in restarted if outcome.renewed], task.concurrency)
 
 
-def _update(outcome: RevisionOutcome) -> GuestUpdate:
-    expects = LIVE if outcome.may_be_live else NOTHING
-    return GuestUpdate.of(outcome.vm or outcome.before.vm, outcome.may_restart, expects)
+def _not_failed(outcomes: Collection[RevisionOutcome]) -> list[RevisionOutcome]:
+    return [outcome for outcome in outcomes if outcome.failed is None]
 
 
-def _not_failed(updates: Collection[GuestUpdate]) -> list[GuestUpdate]:
-    return [update for update in updates if update.failed is None]
-
-
-def _is_due(outcome: RevisionOutcome, update: GuestUpdate, required: bool, lookup: ClusterLookup) -> bool:
+def _is_due(outcome: RevisionOutcome, required: bool, lookup: ClusterLookup) -> bool:
     """Whether to restart the guest of a VM. required: the VM needs a restart, as far as known before its change."""
-    effect, vmi = update.effect, update.vmi
+    effect, vmi = outcome.effect, outcome.vmi
     if effect is None or vmi is None:
         return False
     if effect.outstanding or effect.refusal is not None:
@@ -95,21 +85,21 @@ def _is_due(outcome: RevisionOutcome, update: GuestUpdate, required: bool, looku
     if not required or outcome.always:
         return required
     # A VM that just got other revisions may differ from a guest of the same start revision.
-    whole = guest_effect(update.live, update.live, vmi, lookup.cluster, compare_all=True)
+    whole = guest_effect(outcome.live, outcome.live, vmi, lookup.cluster, compare_all=True)
     return outcome.change.due and not whole.guest_current
 
 
-def _leave_running(lookup: ClusterLookup, outcome: RevisionOutcome, update: GuestUpdate) -> None:
+def _leave_running(lookup: ClusterLookup, outcome: RevisionOutcome) -> None:
     """Leaves a guest running that has everything the VM declares. The next restart clears RestartRequired."""
     outcome.guest_current = True
-    if restart_required(update.live) is None:
+    if restart_required(outcome.live) is None:
         return
     try:
-        outcome.bumps_generation = bump_if_unclean(lookup, update.live, outcome) and outcome.bumps_generation
+        outcome.bumps_generation = bump_if_unclean(lookup, outcome.live, outcome) and outcome.bumps_generation
     except RequestFailed as error:
         outcome.failed = str(error)
         return
-    warn_of_condition(outcome, update.live)
+    warn_of_condition(outcome, outcome.live)
 
 
 def await_conditions(session: Session, outcomes: list[RevisionOutcome], concurrency: int) -> None:
@@ -120,14 +110,14 @@ def await_conditions(session: Session, outcomes: list[RevisionOutcome], concurre
 
     def moved(outcome: RevisionOutcome) -> bool:
         """Whether the VM was written since it was last read, or virt-controller has not observed it."""
-        before, last = outcome.before, outcome.vm
+        last = outcome.vm
         try:
-            outcome.vm = session.get(_VM, before.namespace, before.name) or last
+            outcome.vm = session.get(_VM, outcome.namespace, outcome.name) or last
         except RequestFailed:
             # The restart succeeded; a failed extra read does not matter.
             return False
         versions = {str((vm or {}).get("metadata", {}).get("resourceVersion")) for vm in (outcome.vm, last)}
-        return len(versions) > 1 or not observed(outcome.vm or {})
+        return len(versions) > 1 or not observed(outcome.live)
 
     moving = outcomes
     for _read in range(_READS):
@@ -139,4 +129,4 @@ def await_conditions(session: Session, outcomes: list[RevisionOutcome], concurre
     for outcome in outcomes:
         # The guest was started from the current VM.
         outcome.guest_current = True
-        warn_of_condition(outcome, outcome.vm or {})
+        warn_of_condition(outcome, outcome.live)

@@ -65,7 +65,7 @@ def change(
 
 
 def _planned(before: Drift, decided: RevisionChange, restart: str) -> RevisionOutcome:
-    outcome = RevisionOutcome(before, decided, vm=before.vm)
+    outcome = RevisionOutcome(before, decided)
     if decided.refusal is not None:
         outcome.failed = f"{decided.refusal}; nothing was changed"
         return outcome
@@ -129,8 +129,8 @@ def _methods(session: Session, outcomes: list[RevisionOutcome]) -> dict[str, str
     """The method to capture again, by namespace: one request for each."""
     methods: dict[str, str] = {}
     for outcome in outcomes:
-        if outcome.change.recapture and outcome.before.namespace not in methods:
-            methods[outcome.before.namespace] = _method(session, outcome)
+        if outcome.change.recapture and outcome.namespace not in methods:
+            methods[outcome.namespace] = _method(session, outcome)
     return methods
 
 
@@ -268,7 +268,7 @@ def _await(
     def probe(outcome: RevisionOutcome, live: Manifest | None) -> Progress:
         return state_until(lambda vm: done(vm, outcome), live, _CAPTURE)
 
-    members = {(outcome.before.namespace, outcome.before.name): outcome for outcome in outcomes}
+    members = {(outcome.namespace, outcome.name): outcome for outcome in outcomes}
     probes = {key: partial(probe, outcome) for key, outcome in members.items()}
     for key, (live, failure) in wait_in_namespaces(session, _VM, probes, seconds_left(deadline)).items():
         outcome = members[key]

@@ -276,7 +276,7 @@ def test_foreign_restart_is_awaited_not_reported(early: bool) -> None:
 def test_new_guests_are_judged_side_by_side() -> None:
     met = threading.Barrier(2, timeout=20)
     session = mock.Mock(get=mock.Mock(side_effect=lambda *_place: met.wait() and None))
-    results = [RevisionOutcome(mock.Mock(namespace="shop"), mock.Mock(), vm={"metadata": {}}) for _vm in range(2)]
+    results = [RevisionOutcome(mock.Mock(namespace="shop", vm={"metadata": {}}), mock.Mock()) for _vm in range(2)]
     revision_restarts.await_conditions(session, results, concurrency=2)
     assert [result.guest_current for result in results] == [True, True]
 
