@@ -89,9 +89,7 @@ def _run(params: Params, task: Task, extension: RolloutExtension) -> Result:
     windows = _schedule(settings)
     now = params["now"] or shown_time(datetime.now(timezone.utc))
     session = Session(params)
-    run = RolloutRun(
-        session, settings, _selection(settings), windows, params["concurrency"], task.check_mode, now, extension
-    )
+    run = RolloutRun(session, task, settings, _selection(settings), windows, now, extension)
     if params["state"] == PLANNED:
         planned = _planned(run, settings, now)
         task.warnings += group_warnings(run.warnings)

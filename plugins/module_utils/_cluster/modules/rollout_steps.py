@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Final, NamedTuple
 
@@ -66,11 +67,10 @@ class RolloutRun:
     def __init__(
         self,
         session: Session,
+        task: Task,
         settings: Params,
         selection: Selection,
         windows: MaintenanceSchedule,
-        concurrency: int,
-        check: bool,
         now: str,
         extension: RolloutExtension,
     ) -> None:
@@ -79,7 +79,7 @@ class RolloutRun:
         self.last_read: list[Facts] = []
         self.warnings: list[tuple[str, str]] = []
         self._session, self._settings, self._windows = session, settings, windows
-        self._concurrency, self._check = concurrency, check
+        self._task, self._check = task, task.check_mode
         self._now, self._began = _time(now), time.monotonic()
         chosen = settings["namespaces"]
         all_namespaces = "*" in chosen or not chosen
@@ -196,8 +196,8 @@ class RolloutRun:
                 problem = move.patch_problem(self._settings["patch"], vms[0].cluster.release)
                 if problem:
                     raise TaskFailed(f"revision_refresh_patch: {problem}")
-            settings = Task(check_mode=True, server_dry_run=first, concurrency=self._concurrency)
-            results = list(map(revision_result, change(self._session, vms, self._decision, rollout.NEVER, settings)))
+            planned = replace(self._task, check_mode=True, server_dry_run=first)
+            results = list(map(revision_result, change(self._session, vms, self._decision, rollout.NEVER, planned)))
             self.warnings = [
                 (vm.label, text) for vm, result in zip(vms, results) for text in result.get("warnings", ())
             ]
@@ -308,10 +308,8 @@ class RolloutRun:
             next(iter(self._session.watch(_VM, namespace, version, seconds, True)), None)
 
     def _change(self, labels: Sequence[str], decide: Callable[[Drift], RevisionChange]) -> dict[str, Facts]:
-        settings = Task(
-            check_mode=self._check, wait_timeout=self._settings["wait_timeout"], concurrency=self._concurrency
-        )
-        outcomes = change(self._session, self._inspected(labels), decide, self._settings["restart"], settings)
+        task = replace(self._task, wait_timeout=self._settings["wait_timeout"])
+        outcomes = change(self._session, self._inspected(labels), decide, self._settings["restart"], task)
         by_label = {outcome.label: revision_result(outcome) for outcome in outcomes}
         gone = {"failed": True, "changed": True, "msg": "it is gone"}
         return {label: by_label.get(label, gone) for label in labels}
