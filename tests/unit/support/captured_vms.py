@@ -4,11 +4,17 @@ from typing import Any
 
 from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.matcher import MatcherField
-from plugins.module_utils._resolver.guest.effect import ASSUMED
+from plugins.module_utils._resolver.guest.effect import ASSUMED, NOTHING, GuestEffect
 from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.find import revision_store
 from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.refresh.drift import Drift, drift
+
+
+def unknown_drift(vm: Manifest, *objects: Manifest) -> Drift:
+    """A VM of which nothing is known. objects: all that the cluster has."""
+    nothing = GuestEffect(NOTHING)
+    return Drift(vm, None, Cluster(Objects(objects)), {}, {}, {}, nothing, nothing)
 
 
 class CapturingWorld:

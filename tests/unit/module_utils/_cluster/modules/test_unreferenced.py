@@ -1,23 +1,21 @@
 """Unreferenced revisions in many namespaces."""
 
+from captured_vms import unknown_drift
+
 from growth import growth
 from plugins.module_utils._cluster.modules import virtual_machine_info
-from plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
 from plugins.module_utils._resolver.kubevirt.find import revision_names
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from plugins.module_utils._resolver.refresh import drift
+from plugins.module_utils._resolver.refresh.drift import Drift
 
-UNKNOWN = drift.Drift({}, None, Cluster(Objects([])), {}, {}, {}, GuestEffect(NOTHING), GuestEffect(NOTHING))
 EVERYTHING = {"names": None, "label_selectors": []}
 
 
-def inspected_vms(namespaces: int) -> list[drift.Drift]:
+def inspected_vms(namespaces: int) -> list[Drift]:
     """A VM and an unreferenced revision in each namespace."""
     names = sorted(f"ns-{number}" for number in range(namespaces))
     idle = [{"metadata": {"name": f"idle-{name}", "labels": {revision_names.NAME_LABEL: "big"}}} for name in names]
     vms = [{"metadata": {"name": "web", "namespace": name}, "spec": {}} for name in names]
-    return [UNKNOWN._replace(vm=vm, revisions=[item]) for vm, item in zip(vms, idle)]
+    return [unknown_drift(vm)._replace(revisions=[item]) for vm, item in zip(vms, idle)]
 
 
 def test_unreferenced_revisions_are_found_per_namespace() -> None:

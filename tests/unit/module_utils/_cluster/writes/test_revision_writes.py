@@ -5,6 +5,7 @@ from collections import Counter
 from typing import Any, cast
 
 import pytest
+from captured_vms import unknown_drift
 
 from growth import growth
 from plugins.module_utils._cluster.task import Task
@@ -13,13 +14,9 @@ from plugins.module_utils._cluster.writes.revision_outcome import RevisionOutcom
 from plugins.module_utils._cluster.writes.revision_writes import change
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE
 from plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
-from plugins.module_utils._resolver.refresh import drift
 from plugins.module_utils._resolver.refresh.revision_change import RevisionChange
 from scripted_server import Manifest, listed, session_with, status
 
-UNKNOWN = drift.Drift({}, None, Cluster(Objects([])), {}, {}, {}, GuestEffect(NOTHING), GuestEffect(NOTHING))
 _FORBIDDEN = (
     'virtualmachines.kubevirt.io "vm" is forbidden: User "u" cannot patch resource "virtualmachines"'
     ' in API group "kubevirt.io"'
@@ -79,7 +76,7 @@ def refreshed(
     cluster: Cluster, seconds: float = 30, decided: RevisionChange = REFRESH, check: bool = False, dry_run: bool = True
 ) -> list[RevisionOutcome]:
     with session_with(cluster) as session:
-        inspected = [UNKNOWN._replace(vm=cluster.vm(label)) for label in cluster.labels]
+        inspected = [unknown_drift(cluster.vm(label)) for label in cluster.labels]
         settings = Task(check, server_dry_run=dry_run, wait_timeout=seconds, concurrency=4)
         return change(session, inspected, lambda _one: decided, "never", settings)
 
@@ -146,7 +143,7 @@ def test_recapture_method_is_probed_once_per_namespace(monkeypatch: pytest.Monke
 
     def work(count: int) -> Any:
         vms = [Cluster().vm(f"ns-{number}/{name}") for number in range(count) for name in ("one", "two")]
-        results = [RevisionOutcome(UNKNOWN._replace(vm=vm), REFRESH) for vm in vms]
+        results = [RevisionOutcome(unknown_drift(vm), REFRESH) for vm in vms]
 
         def choose() -> None:
             assert len(revision_writes._methods(cast(Any, None), results)) == count

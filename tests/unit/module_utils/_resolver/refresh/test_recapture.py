@@ -3,12 +3,10 @@
 from typing import Any
 
 import pytest
+from captured_vms import unknown_drift
 
 from plugins.module_utils._resolver.api.manifest import Manifest
 from plugins.module_utils._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE
-from plugins.module_utils._resolver.guest.effect import NOTHING, GuestEffect
-from plugins.module_utils._resolver.kubevirt.config.cluster import Cluster
-from plugins.module_utils._resolver.kubevirt.find.lookup import Objects
 from plugins.module_utils._resolver.refresh import drift, recapture
 from plugins.module_utils._resolver.refresh.controller_revisions import is_captured
 
@@ -29,12 +27,7 @@ def captured(name: str, kind: str = "VirtualMachineInstancetype") -> Manifest:
 
 def part(state: str, revision: str, now: int, vm: Manifest | None = None, **more: Any) -> drift.Drift:
     role_drift = drift.MatcherDrift(state, "k", "big", revision, False, 1, now, False, (), "", "")._replace(**more)
-    return before(vm or {})._replace(parts={INSTANCETYPE: role_drift})
-
-
-def before(vm: Manifest, *revisions: Manifest) -> drift.Drift:
-    nothing = GuestEffect(NOTHING)
-    return drift.Drift(vm, None, Cluster(Objects(revisions)), {}, {}, {}, nothing, nothing)
+    return unknown_drift(vm or {})._replace(parts={INSTANCETYPE: role_drift})
 
 
 def test_bump_patches_remove_their_annotation() -> None:
@@ -47,7 +40,8 @@ def test_annotation_of_an_interrupted_bump_is_removed() -> None:
     interrupted = vm()
     interrupted["spec"]["template"] = {"metadata": {"annotations": {recapture.REFRESH_ANNOTATION: "begun"}}}
     assert recapture.bump_patches(interrupted) == recapture.BUMP_PATCHES[1:]
-    assert recapture.must_bump_generation(before(interrupted)) and recapture.keeps_restart_required(interrupted, None)
+    assert recapture.must_bump_generation(unknown_drift(interrupted))
+    assert recapture.keeps_restart_required(interrupted, None)
 
 
 def test_recapture_patch_clears_the_status() -> None:
@@ -89,8 +83,8 @@ def start(generation: int, revision: str | None) -> Manifest:
 
 
 def test_start_revision_of_a_generation_demands_a_bump() -> None:
-    assert recapture.must_bump_generation(before(vm(), start(3, "r")))
-    assert not recapture.must_bump_generation(before(vm(), start(2, "r")))
+    assert recapture.must_bump_generation(unknown_drift(vm(), start(3, "r")))
+    assert not recapture.must_bump_generation(unknown_drift(vm(), start(2, "r")))
     assert recapture.keeps_restart_required(vm(reference=captured("new")), start(3, "old"))
     assert not recapture.keeps_restart_required(vm(reference=captured("new")), start(3, "new"))
     assert not recapture.keeps_restart_required(vm(reference=captured("new")), None)
