@@ -74,7 +74,8 @@ def delete(root: Path, patterns: Iterable[str]) -> None:
     for pattern in (pattern for pattern, paths in found.items() if not paths):
         raise SystemExit(f"tools/capabilities.yml: no file matches {pattern}; correct the table")
     for path in {path for paths in found.values() for path in paths}:
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
+        # A folder of one capability may hold a file of another.
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
 def deleted_imports(root: Path, path: Path) -> Iterator[tuple[ast.ImportFrom | ast.Import, list[str]]]:
@@ -133,7 +134,8 @@ def drop_lines(root: Path, path: Path) -> None:
 
 def cut(root: Path, names: set[str]) -> None:
     """Deletes capabilities, what is handed in of them, and their tests."""
-    delete(root, [f"plugins/module_utils/_{name}" for name in names])
+    folders = [f"plugins/module_utils/_{name}" for name in names]
+    delete(root, [folder for folder in folders if (root / folder).is_dir()])
     delete(root, [pattern for name in names for pattern in CAPABILITIES[name]["files"]])
     delete(root, TABLE["beside_the_core"])
     for pattern in ASSEMBLED:

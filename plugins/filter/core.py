@@ -15,11 +15,9 @@ from ansible_collections.virtshape.instancetypes.plugins.plugin_utils._deferred_
 class FilterModule:
     def filters(self) -> dict[str, Callable[..., Any]]:
         return {
-            **filters("catalog", "catalog"),
             **filters("catalog_objects", "catalog_objects"),
             **filters("choose", "fitting"),
             **filters("files", "_catalog_files"),
-            **filters("fleet", "_fleet", "_fleet_clusters", "_page"),
             **filters("git", "ignore_differences"),
             **filters("quantity", "quantity"),
             **filters("variables", "_survey", "_unknown"),

@@ -1,10 +1,8 @@
-"""The matrix of a catalog: what fits, why not, and how it looks as data, Markdown and picture."""
+"""The matrix of a catalog: what fits, why not, and how it looks as data."""
 
-import re
 from functools import cache
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -13,7 +11,6 @@ from plugins.module_utils._resolver.api import schema
 from plugins.module_utils._resolver.api.errors import KubeVirtError
 from plugins.module_utils._resolver.catalog.matrix import (
     INSTANCETYPE_FEATURES,
-    LEGEND,
     PREFERENCE_FEATURES,
     as_data,
     compatibility_matrix,
@@ -23,8 +20,6 @@ from plugins.module_utils._resolver.catalog.matrix import (
 )
 from plugins.module_utils._resolver.catalog.objects import expand_catalog
 from plugins.module_utils._resolver.kubevirt.apply import requirements, topology
-from plugins.plugin_utils._catalog_matrix import html, markdown, svg
-from plugins.plugin_utils._filter_functions.catalog import catalog
 
 CATALOG = Path(__file__).resolve().parents[5] / "roles/common_instancetypes/files/catalog"
 
@@ -58,7 +53,7 @@ def builtin() -> list[dict[str, Any]]:
 
 
 def test_cells_have_signs_and_reasons() -> None:
-    result = catalog([OWN])["matrix"]
+    result = as_data(compatibility_matrix(expand_catalog(OWN)))["matrix"]
     assert result["fits"] == {
         # KubeVirt refuses to spread a single vCPU.
         "a.one": ["any"],
@@ -134,10 +129,6 @@ def test_wrong_labels_are_found() -> None:
         ("large", "required-memory", "4Gi"),
     ]
     assert data["matrix"]["unsatisfied"] == ["large", "spread"]
-    for page in (html(from_data(data), "Own"), markdown(from_data(data), "Own")):
-        assert "No instancetype satisfies: large, spread." in page
-        assert "a.one: instancetype.kubevirt.io/cpu is 2, spec.cpu.guest is 1" in page
-        assert "a.one: instancetype.kubevirt.io/hugepages is 2Mi, spec.memory.hugepages.pageSize is not set" in page
 
 
 def test_facts_of_builtin_objects() -> None:
@@ -237,98 +228,7 @@ def test_every_feature_is_a_field_of_the_api(type_name: str, features: dict[str,
             current = schema.field_type(schema.TYPES[current][key]).strip("*!")
 
 
-def test_markdown_has_instancetype_rows_and_preference_columns() -> None:
-    result = compatibility_matrix(expand_catalog(OWN))
-    lines = [line for line in markdown(result, "Own").splitlines() if line.startswith("|")]
-    assert lines[0] == "| instancetype | vCPUs | memory | any | large | spread |"
-    assert lines[3] == "| a.one | 1 | 1Gi | ✓ | b | s |"
-    assert lines[4] == "| a.three | 3 | 8Gi | ✓ | ✓ | s |"
-    assert len(lines) == 6
-
-
-def test_well_formed_picture_titles_every_pair() -> None:
-    actual = compatibility_matrix(builtin())
-    root = ElementTree.fromstring(svg(actual, 'A "title" & more'))
-    assert root.get("aria-label") == 'A "title" & more'
-    space = "{http://www.w3.org/2000/svg}"
-    result = {title.text for title in root.iter(f"{space}title")}
-    pairs = {text for text in result if text and " and " in text and "needs" not in text.split(":")[0]}
-    incompatible = as_data(actual)["matrix"]["incompatible"]
-    for pair in incompatible:
-        text = f"{pair['instancetype']} and {pair['preference']}: {'; '.join(pair['reasons'])}"
-        assert text in pairs
-    signs = [node.text for node in root.iter(f"{space}text") if node.text in LEGEND]
-    assert len(signs) == len(incompatible)
-    width, height = float(root.get("width", "0")), float(root.get("height", "0"))
-    for node in root.iter(f"{space}rect"):
-        assert float(node.get("x", "0")) + float(node.get("width", "0")) <= width
-        assert float(node.get("y", "0")) + float(node.get("height", "0")) <= height
-
-
-def test_page_is_self_contained() -> None:
-    page = html(compatibility_matrix(builtin()), "<Catalog>")
-    assert "&lt;Catalog&gt;" in page and "<Catalog>" not in page
-    for word in ("<script", "<link", "src=", "url(", "@import"):
-        assert word not in page
-    # Nothing is loaded by a link until somebody follows it.
-    assert page.count("href=") == page.count('<a href="https://github.com/kubevirt/common-instancetypes')
-    assert 'name="viewport"' in page and "prefers-color-scheme: dark" in page
-
-
-def test_every_picture_class_and_colour_is_defined() -> None:
-    picture = svg(compatibility_matrix(builtin()), "Catalog")
-    rules = picture[: picture.index("</style>")]
-    classes = {name for names in re.findall(r'class="([^"]*)"', picture) for name in names.split()}
-    assert {"few", "few-ink", "little", "both", "f", "p", "l"} <= classes
-    assert [name for name in sorted(classes) if f".{name}{{" not in rules and f".{name}," not in rules] in ([], ["o"])
-    variables = set(re.findall(r"var\((--[a-z-]+)\)", picture))
-    assert variables <= set(re.findall(r"(--[a-z-]+):", rules))
-
-
 def test_the_data_contains_the_complete_matrix() -> None:
     result = compatibility_matrix(builtin())
     again = from_data(as_data(result))
     assert as_data(again) == as_data(result)
-    assert svg(again, "Catalog") == svg(result, "Catalog")
-
-
-def test_the_page_and_the_table_show_states() -> None:
-    definition = {
-        "series": {
-            "m": {
-                "sizes": {
-                    "a": {"cpu": 1, "memory": "1Gi"},
-                    "b": {
-                        "cpu": 1,
-                        "memory": "1Gi",
-                        "deprecated": {"replacement": "m.a", "obsolete_from": "2027-03-31"},
-                    },
-                    "c": {"cpu": 2, "memory": "1Gi", "obsolete": {"replacement": "m.d"}},
-                }
-            }
-        },
-        "families": {"f": {"preferences": {"p": {"obsolete": {}}}}},
-    }
-    matrix = compatibility_matrix(expand_catalog(definition))
-    picture = svg(matrix, "Catalog")
-    assert re.findall(r'<text class="([a-z ]*)"[^>]*>(m\.[abc]|p)<', picture) == [
-        ("obsolete", "p"),
-        ("n", "m.a"),
-        ("n deprecated", "m.b"),
-        ("n obsolete", "m.c"),
-    ]
-    assert markdown(matrix, "Catalog").splitlines()[-5:] == [
-        "| deprecated or obsolete | kind | state | replacement | obsolete from |",
-        "| --- | --- | --- | --- | --- |",
-        "| m.b | VirtualMachineClusterInstancetype | deprecated | m.a | 2027-03-31 |",
-        "| m.c | VirtualMachineClusterInstancetype | obsolete | m.d |  |",
-        "| p | VirtualMachineClusterPreference | obsolete |  |  |",
-    ]
-    page = html(matrix, "Catalog")
-    assert "deprecated<br>obsolete from 2027-03-31" in page
-    assert "the replacement m.d does not exist" in page
-    assert "Deprecated and obsolete" not in html(compatibility_matrix(builtin()), "Catalog")
-
-
-def test_an_empty_catalog_has_a_picture_too() -> None:
-    ElementTree.fromstring(svg(compatibility_matrix([]), "Nothing"))
