@@ -178,8 +178,8 @@ def _read(report: _Report, paths: Sequence[str], stdin: bytes, output: str | Non
         report.starts.update(repository.starts)
         for finding in repository.findings:
             if finding.severity == "error":
-                raise UsageError(f"{finding.location.file}:{finding.line}: {finding.message}")
-            report.notes.append(f"note: {finding.location.file}:{finding.line}: not read: {finding.message}")
+                raise UsageError(f"{finding.location.file}:{finding.location.line}: {finding.message}")
+            report.notes.append(f"note: {finding.location.file}:{finding.location.line}: not read: {finding.message}")
         for source in repository.sources:
             location, file = source.location, Path(source.location.file)
             if earlier is not None and earlier in file.resolve().parents:

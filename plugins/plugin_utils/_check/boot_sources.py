@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from ...module_utils._boot_sources.from_image import image_inferences
@@ -93,7 +94,7 @@ def _vm_of_workload(
         yield from _vm_of_image(task_object._replace(options=options))
     except MissingObject as error:
         message = f"{error}; pass what the cluster has with --objects"
-        yield task_object.finding("not-found", WARNING, "", message)._replace(unjudged=VM)
+        yield replace(task_object.finding("not-found", WARNING, "", message), unjudged=VM)
         return
     except (Rejected, FieldError) as error:
         yield task_object.finding("not-found", ERROR, "", str(error))

@@ -143,7 +143,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     is_image = any(sources.is_containerfile(source.location.file) for source in head.sources)
     if not head.labels and not is_image and not any(finding.severity == ERROR for finding in findings):
         nothing = "nothing checked: found no VM, instancetype or preference that the check can judge; check the paths"
-        findings.append(LocatedFinding("unchecked", WARNING, Location(options.path[0]), "", "", nothing))
+        findings.append(LocatedFinding(nothing, WARNING, rule="unchecked", location=Location(options.path[0])))
     reported = [finding for finding in findings if finding.rule not in options.ignore]
     changed = (
         tuple(bases.guests(earlier or {}, base.lookup, head.objects, head.lookup, kubevirt))

@@ -39,11 +39,12 @@ def findings(source: Source, lookup: KnownObjects, release: Release) -> Iterator
             chosen += same[:1]
             if not same:
                 text = _unknown(label.value, kind_text, kind, matcher_field, known)
-                yield LocatedFinding("not-found", ERROR, place, "", label.variable, text)
+                yield LocatedFinding(text, ERROR, label.variable, rule="not-found", location=place)
     refusal = rejection_of_pair(chosen[0], chosen[1], "", release) if len(chosen) == len(MATCHER_FIELDS) else ""
     if refusal:
         message = f"KubeVirt rejects VMs with both defaults: {refusal}"
-        yield LocatedFinding("refused", ERROR, source.location._replace(line=found[-1].line), "", "", message)
+        place = source.location._replace(line=found[-1].line)
+        yield LocatedFinding(message, ERROR, rule="refused", location=place)
 
 
 def _problem(label: ImageLabel, place: Location) -> LocatedFinding | None:
@@ -52,17 +53,17 @@ def _problem(label: ImageLabel, place: Location) -> LocatedFinding | None:
         if label.label not in VOLUME_LABELS:
             return None
         message = f"CDI reads no labels of images, so this has no effect; write ENV {_variable(label.label)}"
-        return LocatedFinding("lost-field", WARNING, place, "", label.label, message)
+        return LocatedFinding(message, WARNING, label.label, rule="lost-field", location=place)
     if label.value is None:
         message = "the build decides on the value, so it is not checked"
-        return LocatedFinding("unchecked", NOTE, place, "", label.variable, message)
+        return LocatedFinding(message, NOTE, label.variable, rule="unchecked", location=place)
     if problem := label_value(label.value):
         message = f"{quoted(label.value)} {problem}, so no import of the image would end"
-        return LocatedFinding("invalid", ERROR, place, "", label.variable, message)
+        return LocatedFinding(message, ERROR, label.variable, rule="invalid", location=place)
     if label.label.startswith(LABEL_PREFIX) and label.label not in VOLUME_LABELS:
         hint = did_you_mean(label.variable, map(_variable, VOLUME_LABELS))
         message = f"KubeVirt does not read the label {label.label}{hint}"
-        return LocatedFinding("lost-field", WARNING, place, "", label.variable, message)
+        return LocatedFinding(message, WARNING, label.variable, rule="lost-field", location=place)
     return None
 
 

@@ -78,12 +78,13 @@ def _is_preset(manifest: Manifest) -> bool:
 
 
 def _preset_findings(item: SourceManifest, release: Release) -> Iterator[LocatedFinding]:
-    name = label(item.manifest)
-    yield LocatedFinding("deprecated", WARNING, item.location, name, "kind", _REMOVAL)
+    name, place = label(item.manifest), item.location
+    yield LocatedFinding(_REMOVAL, WARNING, "kind", rule="deprecated", location=place, label=name)
     try:
         preset_rules.read(item.manifest, release)
     except FieldError as error:
-        yield LocatedFinding("invalid", ERROR, item.location, name, error.path.rpartition(": ")[2], error.reason)
+        field = error.path.rpartition(": ")[2]
+        yield LocatedFinding(error.reason, ERROR, field, rule="invalid", location=place, label=name)
 
 
 def _windows_findings(
@@ -156,14 +157,13 @@ def _template_findings(
     first = templates[groups[0].members[0].place]
     counted = f"{_count(len(groups), 'template')} and {_count(len(sizes), 'instancetype')}"
     message = f"these {members} templates are {counted} ({'; '.join(sizes)}); {_MODERNIZE}"
-    yield LocatedFinding(_RULE, NOTE, first.location, "", "", message)
+    yield LocatedFinding(message, NOTE, rule=_RULE, location=first.location)
     for group in groups:
         if len(group.members) > 1:
             item = templates[group.members[0].place]
             others = _shortened_list([member.name for member in group.members[1:]])
-            yield LocatedFinding(
-                _RULE, NOTE, item.location, label(item.manifest), "", f"is one with {others}: {_alike(group, names)}"
-            )
+            message = f"is one with {others}: {_alike(group, names)}"
+            yield LocatedFinding(message, NOTE, rule=_RULE, location=item.location, label=label(item.manifest))
 
 
 def _alike(group: template_groups.Group, names: Mapping[str, str]) -> str:

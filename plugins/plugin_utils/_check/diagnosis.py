@@ -26,4 +26,6 @@ class Diagnosis(CheckExtension):
                 item = live[result["namespace"], result["name"]]
                 shown = "; ".join(f"{evidence['source']} {evidence['reason']}" for evidence in found["evidence"][:1])
                 message = f"{found['link']}: {found['problem']} ({shown}); {found['remedy']}"
-                yield LocatedFinding("does-not-run", ERROR, item.location, label(item.manifest), "", message)
+                yield LocatedFinding(
+                    message, ERROR, rule="does-not-run", location=item.location, label=label(item.manifest)
+                )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -123,7 +124,7 @@ class _Evaluation:
         for finding in findings:
             follows = finding.rule == "never-starts" and (wrong or problems)
             if not (follows or finding.field in fields or _is_within(finding.field, wrong)):
-                yield finding._replace(label=declared.label)
+                yield replace(finding, label=declared.label)
 
     def _webhook_findings(self, declared: DeclaredObject) -> Iterator[LocatedFinding]:
         """Findings of the API server's and KubeVirt's webhooks."""
@@ -220,8 +221,7 @@ class _Evaluation:
             rest = self._vm_findings(declared._replace(manifest=without_fields(declared.manifest, wrong)))
             certain = (finding for finding in rest if finding.severity == ERROR and finding.rule != "never-starts")
             for finding in certain:
-                known = any(finding[:-1] == other[:-1] for other in findings)
-                if finding.field and not known and not _is_within(finding.field, _GUEST):
+                if finding.field and finding not in findings and not _is_within(finding.field, _GUEST):
                     yield finding
 
     def _admission_findings(self, declared: DeclaredObject) -> Iterator[LocatedFinding]:

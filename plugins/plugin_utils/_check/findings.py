@@ -6,12 +6,13 @@ import codecs
 import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import yaml
 
 from ...module_utils._resolver.api.errors import FieldError
-from ...module_utils._resolver.api.finding import ERROR
+from ...module_utils._resolver.api.finding import ERROR, Finding
 from ...module_utils._resolver.api.redaction import mask_secrets
 from ...module_utils._resolver.api.secret_texts import secret_texts
 
@@ -45,7 +46,7 @@ class Location(NamedTuple):
     file: the path as named or found.
 
     document: its index in the file, from 0. path: the keys and indexes of the object in the document, empty for the
-    document itself. line: the number from 1 in a file that is not YAML, else 0.
+    document itself. line: the number from 1, or 0 if it is not known; `with_lines` finds those in YAML.
     """
 
     file: str
@@ -58,21 +59,19 @@ class Location(NamedTuple):
         return self._replace(path=(*self.path, *steps))
 
 
-class LocatedFinding(NamedTuple):
-    """A finding about an object or a file.
+_UNKNOWN: Final = Location("")
 
-    severity: error, warning or note. label: the object (``VirtualMachine shop/web``), "" for a file.
-    field: its path in the object, "" for the whole object. line: the number in the file, from 1; 0 if unknown.
-    unjudged: the kind of an object that the check does not judge, else "".
+
+@dataclass(frozen=True)
+class LocatedFinding(Finding):
+    """A finding about an object in a file, or about the file. rule: a key of RULES.
+
+    label: the object (``VirtualMachine shop/web``), "" for a file. unjudged: the kind of an object that the check does
+    not judge, else "".
     """
 
-    rule: str
-    severity: str
-    location: Location
-    label: str
-    field: str
-    message: str
-    line: int = 0
+    location: Location = _UNKNOWN
+    label: str = ""
     unjudged: str = ""
 
 
@@ -91,8 +90,7 @@ def without_secrets(
     places = {finding.location[:2] for finding in findings}
     secrets = {place[:2]: secret_texts(content) for place, content in documents if place[:2] in places}
     return [
-        finding._replace(message=mask_secrets(finding.message, secrets.get(finding.location[:2], ())))
-        for finding in findings
+        replace(finding, text=mask_secrets(finding.text, secrets.get(finding.location[:2], ()))) for finding in findings
     ]
 
 
@@ -109,13 +107,12 @@ def with_lines(
     lines = LineFinder(texts, starts)
     result = []
     for finding in findings:
-        if finding.location.line:
-            finding = finding._replace(line=finding.location.line)
-        elif not finding.line and finding.rule != "unreadable":
-            finding = finding._replace(line=lines.find(finding.location, finding.field))
+        location = finding.location
+        if not location.line and finding.rule != "unreadable":
+            finding = replace(finding, location=location._replace(line=lines.find(location, finding.field)))
         result.append(finding)
     order = {file: index for index, file in enumerate(texts)}
-    return sorted(result, key=lambda finding: (order.get(finding.location.file, len(order)), finding.line))
+    return sorted(result, key=lambda finding: (order.get(finding.location.file, len(order)), finding.location.line))
 
 
 class LineFinder:

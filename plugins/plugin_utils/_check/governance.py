@@ -53,7 +53,9 @@ class _Limits:
             try:
                 self._limits += parse(limits, catalog) if isinstance(limits, list) else []
             except CatalogError as error:
-                self.findings.append(LocatedFinding("invalid", ERROR, location, "limits", "", str(error)))
+                self.findings.append(
+                    LocatedFinding(str(error), ERROR, rule="invalid", location=location, label="limits")
+                )
         for item in manifests(sources):
             kind, metadata = item.manifest["kind"], item.manifest.get("metadata")
             if kind == POLICY and (limit := limit_of(item.manifest)) is not None:

@@ -58,7 +58,7 @@ def hosts(repository: Repository) -> Iterator[Host | LocatedFinding]:
             inventory_hosts = list(inventory.hosts(loader, written))
         except AnsibleError as error:
             message = f"Ansible cannot read the inventory: {' '.join(str(error).split())}"
-            yield LocatedFinding("unchecked", NOTE, inventory.location, "", "", message, 1)
+            yield LocatedFinding(message, NOTE, rule="unchecked", location=inventory.location._replace(line=1))
             continue
         reported |= {host.location for host in inventory_hosts}
         yield from inventory_hosts
@@ -137,7 +137,7 @@ class _Inventory:
                 yield Host(location, {"name": name, **own}, defaults if isinstance(defaults, dict) else {})
             elif self._lines and isinstance(own, str) and own.lstrip().startswith("{") and "{{" not in own:
                 location = self._line(name, {group.name for group in host.get_groups()})
-                yield LocatedFinding("invalid", ERROR, location, f"virtual machine {name}", "", _TEXT)
+                yield LocatedFinding(_TEXT, ERROR, rule="invalid", location=location, label=f"virtual machine {name}")
 
     def _variables(self, loader: DataLoader, groups: Iterable[Any], host: Any = None) -> Variables:
         ordered, plugin = sort_groups(groups), vars_loader.get("host_group_vars")

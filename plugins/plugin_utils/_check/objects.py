@@ -60,7 +60,7 @@ class DeclaredObject(NamedTuple):
 
     def finding(self, rule: str, severity: str, field: str, message: str) -> LocatedFinding:
         """A finding about the object."""
-        return LocatedFinding(rule, severity, self.location, self.label, field, message)
+        return LocatedFinding(message, severity, field, rule=rule, location=self.location, label=self.label)
 
 
 def has_name(manifest: Manifest) -> bool:
@@ -124,7 +124,8 @@ def catalog(sources: Sequence[Source], release: Release) -> Iterator[DeclaredObj
     locations = {str(index): source.location for index, source in enumerate(sources)}
     for source in sources:
         if yaml_problem := unquoted.problem(source.content):
-            yield LocatedFinding("invalid", ERROR, source.location, "", *yaml_problem)
+            field, reason = yaml_problem
+            yield LocatedFinding(reason, ERROR, field, rule="invalid", location=source.location)
             return
     try:
         version = fitting_version(documents, release) if version_names(documents) else ""
@@ -132,7 +133,8 @@ def catalog(sources: Sequence[Source], release: Release) -> Iterator[DeclaredObj
         for manifest in found.objects:
             yield DeclaredObject(locations[found.place_of(manifest)], manifest)
     except CatalogError as error:
-        yield LocatedFinding("invalid", ERROR, locations.get(error.place, sources[0].location), "", "", error.reason)
+        location = locations.get(error.place, sources[0].location)
+        yield LocatedFinding(error.reason, ERROR, rule="invalid", location=location)
 
 
 def objects_of_manifest(
@@ -150,7 +152,7 @@ def objects_of_manifest(
     if kind in _UNCHECKED_KINDS:
         problem = problem or "is not checked; the check judges VMs, instancetypes and preferences"
     if problem and kind in (*_CHECKED_KINDS, *_UNCHECKED_KINDS):
-        yield LocatedFinding("unchecked", NOTE, location, label(manifest), "", problem, unjudged=kind)
+        yield LocatedFinding(problem, NOTE, rule="unchecked", location=location, label=label(manifest), unjudged=kind)
     if problem or kind not in (*STORAGE, *_CHECKED_KINDS):
         return
     manifest = _with_namespace(manifest, namespace)

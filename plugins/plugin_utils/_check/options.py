@@ -100,13 +100,13 @@ def misspelt(source: Source) -> Iterator[LocatedFinding]:
         name = key.removeprefix(COLLECTION)
         if name not in _module_names():
             message = f"this collection has no module {name}{did_you_mean(name, _module_names())}"
-            yield LocatedFinding("invalid", ERROR, location, "", "", message)
+            yield LocatedFinding(message, ERROR, rule="invalid", location=location)
             continue
         spec = import_module(f"{_MODULES}.{name}").MODULE.argument_spec
         for option in options:
             if own_name(option, spec) not in spec:
                 message = f"unknown option of {name}{did_you_mean(option, spec, less_likely=AUTH)}"
-                yield LocatedFinding("invalid", ERROR, location, "", str(option), message)
+                yield LocatedFinding(message, ERROR, str(option), rule="invalid", location=location)
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from ...module_utils._resolver.api import release_schema
@@ -88,7 +89,7 @@ def merge_notes(findings: Iterable[LocatedFinding]) -> list[LocatedFinding]:
         first = max(same, key=lambda finding: len(finding.message))
         others = len({finding.label for finding in same}) - 1
         more = f"; {others} other VM{'s need' if others > 1 else ' needs'} it, too" if others else ""
-        result.append(first._replace(message=f"{first.message}{more}"))
+        result.append(replace(first, text=f"{first.text}{more}"))
     return result
 
 

@@ -65,7 +65,7 @@ def as_json(report: Report) -> str:
             "rule": finding.rule,
             "level": finding.severity,
             "file": finding.location.file,
-            "line": finding.line,
+            "line": finding.location.line,
             "object": finding.label,
             "field": finding.field,
             "message": finding.message,
@@ -115,8 +115,8 @@ def sarif(report: Report) -> str:
     results = []
     for finding in report.findings:
         location: dict[str, Any] = {"artifactLocation": {"uri": _uri(finding.location.file)}}
-        if finding.line:
-            location["region"] = {"startLine": finding.line}
+        if finding.location.line:
+            location["region"] = {"startLine": finding.location.line}
         position: dict[str, Any] = {"physicalLocation": location}
         if finding.label:
             name = ".".join(part for part in (finding.label, finding.field) if part)
@@ -146,7 +146,7 @@ def github(report: Report) -> str:
     """Workflow commands of GitHub Actions, which annotate the lines of a pull request."""
     lines = []
     for finding in report.findings:
-        line = f",line={finding.line}" if finding.line else ""
+        line = f",line={finding.location.line}" if finding.location.line else ""
         location = f"file={_escaped(finding.location.file, True)}{line},title={_escaped(finding.rule, True)}"
         lines.append(f"::{_GITHUB_LEVELS[finding.severity]} {location}::{_escaped(_message(finding))}")
     return "\n".join([*lines, report.summary]) + "\n"
@@ -192,7 +192,7 @@ FORMATS: Final[dict[str, Callable[[Report], str]]] = {
 
 
 def _location(finding: LocatedFinding) -> str:
-    return f"{finding.location.file}:{finding.line}" if finding.line else finding.location.file
+    return f"{finding.location.file}:{finding.location.line}" if finding.location.line else finding.location.file
 
 
 def _message(finding: LocatedFinding) -> str:

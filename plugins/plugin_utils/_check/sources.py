@@ -167,7 +167,7 @@ def _add(repository: Repository, file: str, content: bytes, severity: str) -> No
     repository.texts[file] = content = unpacked or b""
     if unpacked is None:
         message = "cannot be unpacked; check that the file is complete"
-        repository.findings.append(LocatedFinding("unreadable", severity, Location(file), "", "", message))
+        repository.findings.append(LocatedFinding(message, severity, rule="unreadable", location=Location(file)))
         return
     if is_encrypted(content):
         repository.findings.append(encrypted(file))
@@ -188,7 +188,9 @@ def _add(repository: Repository, file: str, content: bytes, severity: str) -> No
             return
         where = _PLACE.match(str(error).removeprefix(file))
         line, message = (int(where[1]), where[2]) if where else (0, str(error))
-        repository.findings.append(LocatedFinding("unreadable", severity, Location(file), "", "", message, line))
+        repository.findings.append(
+            LocatedFinding(message, severity, rule="unreadable", location=Location(file, line=line))
+        )
         return
     repository.sources.extend(Source(Location(file, document.number), document.content) for document in contents)
     repository.starts.update({(file, document.number): document.line for document in contents})
@@ -226,9 +228,8 @@ def is_encrypted(content: bytes) -> bool:
 
 def encrypted(file: str) -> LocatedFinding:
     """The note about an encrypted file."""
-    return LocatedFinding(
-        "unchecked", NOTE, Location(file), "", "", "encrypted with Ansible Vault; its contents are not checked", 1
-    )
+    message = "encrypted with Ansible Vault; its contents are not checked"
+    return LocatedFinding(message, NOTE, rule="unchecked", location=Location(file, line=1))
 
 
 def manifests(sources: Iterable[Source]) -> Iterator[SourceManifest]:

@@ -9,6 +9,7 @@ left out with a template or an encrypted value. For others, a note says that the
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from ansible.module_utils.parsing.convert_bool import boolean
@@ -84,11 +85,11 @@ class TaskObject(NamedTuple):
         return f"{noun} {self.options.get('name') or ''}".strip()
 
     def finding(self, rule: str, severity: str, field: str, message: str) -> LocatedFinding:
-        return LocatedFinding(rule, severity, self.location, self.label, field, message)
+        return LocatedFinding(message, severity, field, rule=rule, location=self.location, label=self.label)
 
     def unchecked(self, option: str, message: str) -> LocatedFinding:
         kind = VM if self.module is _VIRTUAL_MACHINE else self.module.plural.rstrip("s")
-        return self.finding("unchecked", NOTE, option, message)._replace(unjudged=kind)
+        return replace(self.finding("unchecked", NOTE, option, message), unjudged=kind)
 
 
 def objects_of_document(source: Source, namespace: str) -> Iterator[DeclaredObject | LocatedFinding | TaskObject]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 ERROR: Final = "error"
 WARNING: Final = "warning"
@@ -19,7 +20,8 @@ OBSOLETE: Final = "obsolete"
 CANNOT_BOOT: Final = "cannot-boot"
 
 
-class Finding(NamedTuple):
+@dataclass(frozen=True)
+class Finding:
     """A certain or possible problem of an object.
 
     severity: ERROR if the cluster rejects the object or cannot run it, WARNING for a doubt, NOTE for a remark.

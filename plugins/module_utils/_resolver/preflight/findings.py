@@ -6,6 +6,7 @@ It finds rejections by admission, missing disks, guests too small to boot, and a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from ..api.errors import KubeVirtError, Panic, value_or_none
@@ -95,7 +96,7 @@ def findings(
         )
         missing = any(suggestions.missing_source(matcher_field, vm, cluster) for matcher_field in matcher_fields[:1])
         suspects = [f"spec.{matcher_field.matcher}.inferFromVolume" for matcher_field in matcher_fields]
-        return [_of_response(response, remedy, suspects)._replace(missing=missing)]
+        return [replace(_of_response(response, remedy, suspects), missing=missing)]
     return [
         *_admitted_findings(admission, admitted, live, cluster, lister, checks),
         *_dropped_matchers(admission, admitted, cluster),
@@ -180,7 +181,7 @@ def _admitted_findings(
         response = validate.virtual_machine(copy(admitted), cluster)
         refusal = response.as_json()
         unmet = refusal.get("stage") == validate.REQUIREMENTS
-        return lost if refusal["allowed"] else [_of_response(refusal, lost[0].line)._replace(missing=unmet)]
+        return lost if refusal["allowed"] else [replace(_of_response(refusal, lost[0].line), missing=unmet)]
     names = list(too_long(admitted, live, cluster))
     missing = [
         found for matcher_field in MATCHER_FIELDS for found in _missing_object(admitted, matcher_field, cluster, lister)
@@ -216,7 +217,7 @@ def _barred_fields(spec: Manifest, cluster: Cluster) -> list[Finding]:
     barred = list(virtual_machine.live_updates(spec, _TEMPLATE)) if kubevirt.live_updates else []
     severity = WARNING if kubevirt.assumption else ERROR
     return [
-        _of_response(invalid(causes).as_json(), remedy)._replace(severity=severity)
+        replace(_of_response(invalid(causes).as_json(), remedy), severity=severity)
         for causes, remedy in ((closed, _OPEN_GATE), (barred, ""))
         if causes
     ]
@@ -235,7 +236,7 @@ def _start_findings(vm: Manifest, applied: Manifest, live: Manifest | None, clus
     certain = _is_due(vm, live) and not cluster.kubevirt.assumption and not is_newer(cluster.kubevirt.version)
     severity = ERROR if certain else WARNING
     return [
-        _of_response(invalid([cause]).as_json(), _CANNOT_START)._replace(severity=severity, rule=NEVER_STARTS)
+        replace(_of_response(invalid([cause]).as_json(), _CANNOT_START), severity=severity, rule=NEVER_STARTS)
         for cause in start_failures(vm, applied, live, cluster)
     ]
 
@@ -246,7 +247,7 @@ def _of_response(response: dict[str, Any], remedy: str, suspects: Iterable[str] 
     reported = [cause["field"] for cause in causes if cause.get("field")]
     fields = ", ".join(dict.fromkeys(reported or suspects))
     message = one_line(response.get("message", "is refused"))
-    return Finding.of_line(f"{fields}: {message}" if fields else message)._replace(remedy=remedy)
+    return replace(Finding.of_line(f"{fields}: {message}" if fields else message), remedy=remedy)
 
 
 def _lost_revision(vm: Manifest, matcher_field: MatcherField, live: Manifest | None, cluster: Cluster) -> list[Finding]:

@@ -71,13 +71,13 @@ def test_a_comment_without_base_has_findings_only(tmp_path: Path, capsys: pytest
 
 def test_text_of_the_repository_is_no_markup() -> None:
     hostile = "@all <img src=x> [click](http://x) | *a*\n# b `c`"
-    finding = LocatedFinding("invalid", "error", Location("a.yml"), "", "", hostile)
+    finding = LocatedFinding(hostile, rule="invalid", location=Location("a.yml"))
     row = reports.markdown(reports.Report([finding], [], "1.9")).splitlines()[-1]
     text = row.removeprefix("| error | a.yml | ").removesuffix(" |")
     assert not set("@<>[]|*`") & set(text) and "&#64;all" in text
 
 
 def test_long_comments_are_cut() -> None:
-    finding = LocatedFinding("invalid", "error", Location("a.yml"), "", "", "wrong")
+    finding = LocatedFinding("wrong", rule="invalid", location=Location("a.yml"))
     lines = reports.markdown(reports.Report([finding] * 120, [], "1.9")).splitlines()
     assert sum("wrong" in line for line in lines) == 100 and lines[-1] == "20 more findings are in the log."

@@ -13,13 +13,16 @@ from plugins.plugin_utils._check.findings import RULES, LocatedFinding, Location
 
 PAGE = (Path(__file__).parents[4] / "docs" / "check.md").read_text()
 
+
+def found(rule: str, severity: str, file: str, line: int, label: str, field: str, text: str) -> LocatedFinding:
+    return LocatedFinding(text, severity, field, rule=rule, location=Location(file, line=line), label=label)
+
+
 FINDINGS = (
-    LocatedFinding(
-        "refused", ERROR, Location("a b/vm.yaml"), "VirtualMachine shop/web", "spec.instancetype", "conflicts, 100%", 7
-    ),
-    LocatedFinding("deprecated", WARNING, Location("a b/vm.yaml"), "VirtualMachine shop/web", "spec.running", "old", 9),
-    LocatedFinding("unchecked", NOTE, Location("a b/vm.yaml"), "VirtualMachine shop/db", "", "has a \x1b template"),
-    LocatedFinding("unreadable", ERROR, Location("/x.yaml"), "", "", "line\nbreak", 3),
+    found("refused", ERROR, "a b/vm.yaml", 7, "VirtualMachine shop/web", "spec.instancetype", "conflicts, 100%"),
+    found("deprecated", WARNING, "a b/vm.yaml", 9, "VirtualMachine shop/web", "spec.running", "old"),
+    found("unchecked", NOTE, "a b/vm.yaml", 0, "VirtualMachine shop/db", "", "has a \x1b template"),
+    found("unreadable", ERROR, "/x.yaml", 3, "", "", "line\nbreak"),
 )
 OBJECTS = (
     ("VirtualMachine shop/web", "a b/vm.yaml"),
