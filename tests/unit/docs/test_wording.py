@@ -1,4 +1,4 @@
-"""Docstrings and comments refer to names that exist."""
+"""The words of code, documentation and changelog: names that exist, whole sentences, nothing that stumbles a reader."""
 
 import ast
 import re
@@ -94,3 +94,26 @@ def test_texts_are_whole_sentences() -> None:
             if own := [*fragments(comments(source)), *fragments(docstrings(source), first)]:
                 found[str(path)] = own
     assert found == {}
+
+
+# Files, and what none of them says.
+UNWANTED = (
+    # A reader stumbles over these words.
+    (
+        "docs/*.md README.md roles/*/README.md roles/*/meta/argument_specs.yml tools/descriptions/*.yml"
+        " plugins/filter/*.yml plugins/modules/*.py plugins/doc_fragments/*.py plugins/inventory/*.py",
+        r"\b(is|are|was|be) told\b|\b[Tt]hereby\b|\bshall\b|\bwhen it is not given\b",
+    ),
+    # The markup of module documentation.
+    ("changelogs/fragments/*.y*ml", r"\b[OCVMP]\("),
+    # Comments cite functions of KubeVirt, not the numbers of rules.
+    ("plugins/**/*.py roles/**/*.py tools/**/*.py", r"#.*\brules? [0-9]+\b"),
+)
+
+
+def test_no_text_has_unwanted_words() -> None:
+    found = []
+    for patterns, unwanted in UNWANTED:
+        for path in (path for pattern in patterns.split() for path in PLUGINS.parent.glob(pattern)):
+            found += [f"{path.name}: {match[0]}" for match in re.finditer(unwanted, path.read_text(encoding="utf-8"))]
+    assert found == []
