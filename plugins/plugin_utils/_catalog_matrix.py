@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from itertools import groupby
 from typing import Any, Final, NamedTuple, Protocol
 
 from markupsafe import Markup
@@ -185,16 +186,11 @@ def _axis(groups: Sequence[str]) -> _Axis:
     starts: list[float] = []
     spans: list[tuple[str, float, float]] = []
     offset = 0.0
-    for index, group in enumerate(groups):
-        if index and group != groups[index - 1]:
-            offset += _GAP
-        starts.append(offset)
-        if index and group == groups[index - 1]:
-            name, begin, _length = spans[-1]
-            spans[-1] = (name, begin, offset + _CELL - begin)
-        else:
-            spans.append((group, offset, _CELL))
-        offset += _CELL
+    for name, members in groupby(groups):
+        begin = offset + (_GAP if spans else 0)
+        starts += [begin + index * _CELL for index, _member in enumerate(members)]
+        offset = starts[-1] + _CELL
+        spans.append((name, begin, offset - begin))
     return _Axis(starts, spans, offset)
 
 

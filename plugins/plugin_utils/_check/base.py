@@ -41,98 +41,103 @@ def by_key(objects: Iterable[DeclaredObject]) -> dict[ObjectKey, Manifest]:
     return {ObjectKey.of(declared.manifest): declared.manifest for declared in objects if has_name(declared.manifest)}
 
 
-def compare(
-    base: Mapping[ObjectKey, Manifest],
-    base_lookup: KnownObjects,
-    head: Sequence[DeclaredObject],
-    head_lookup: KnownObjects,
-    kubevirt: KubeVirt,
-) -> Iterator[LocatedFinding]:
-    """Findings for each changed VM whose running guest needs a restart, and for each changed instancetype or preference
-    that VMs refer to.
+class Comparison:
+    """The changes of a revision against an earlier one.
 
     base: see `by_key`. base_lookup, head_lookup: the objects of a revision and those of the cluster. A VM that is not
     halted is assumed to run as the base declares it.
     """
-    base_cluster, head_cluster = _clusters(base_lookup, head_lookup, kubevirt)
-    vms = [declared.manifest for declared in head if declared.manifest["kind"] == VM]
-    for declared, before in _pairs(base, head):
-        try:
-            declared = _with_earlier_choice(declared, before)
-            if before.get("spec") == declared.manifest.get("spec"):
+
+    def __init__(
+        self,
+        base: Mapping[ObjectKey, Manifest],
+        base_lookup: KnownObjects,
+        head: Sequence[DeclaredObject],
+        head_lookup: KnownObjects,
+        kubevirt: KubeVirt,
+    ) -> None:
+        named = ((declared, ObjectKey.of(declared.manifest)) for declared in head if has_name(declared.manifest))
+        self._pairs = [(declared, base[key]) for declared, key in named if key in base]
+        self._vms = [declared.manifest for declared in head if declared.manifest["kind"] == VM]
+        self._before, self._refreshed = Cluster(base_lookup, kubevirt), Cluster(head_lookup, kubevirt)
+        # The base overrides the head, because VMs keep their captured revisions.
+        self._after = Cluster(KnownObjects([*head_lookup.all, *base_lookup.all]), kubevirt)
+
+    def findings(self) -> Iterator[LocatedFinding]:
+        """Findings for each changed VM whose running guest needs a restart, and for each changed instancetype or
+        preference that VMs refer to.
+        """
+        for declared, before in self._pairs:
+            try:
+                declared = _with_earlier_choice(declared, before)
+                if before.get("spec") == declared.manifest.get("spec"):
+                    continue
+                if declared.manifest["kind"] == VM:
+                    yield from self._restart(declared, before)
+                elif declared.manifest["kind"] in MATCHER_FIELD_OF_KIND:
+                    yield from self._changed(declared, before)
+            except (FieldError, Panic):
+                # evaluate reports the errors of the object itself.
                 continue
-            if declared.manifest["kind"] == VM:
-                yield from _restart(declared, before, base_cluster, head_cluster)
-            elif declared.manifest["kind"] in MATCHER_FIELD_OF_KIND:
-                yield from _changed(declared, before, vms, kubevirt)
-        except (FieldError, Panic):
-            # evaluate reports the errors of the object itself.
-            continue
 
+    def guests(self) -> Iterator[ChangedGuest]:
+        """The guests of the VMs that change and that KubeVirt accepts before and after.
 
-def guests(
-    base: Mapping[ObjectKey, Manifest],
-    base_lookup: KnownObjects,
-    head: Sequence[DeclaredObject],
-    head_lookup: KnownObjects,
-    kubevirt: KubeVirt,
-) -> Iterator[ChangedGuest]:
-    """The guests of the VMs that change and that KubeVirt accepts before and after.
-
-    An unchanged VM counts if its instancetype or preference changes. The arguments are those of `compare`.
-    """
-    base_cluster, head_cluster = _clusters(base_lookup, head_lookup, kubevirt)
-    refreshed_cluster = Cluster(head_lookup, kubevirt)
-    for declared, before in _pairs(base, head):
-        if declared.manifest["kind"] != VM:
-            continue
-        try:
-            declared = _with_earlier_choice(declared, before)
-            admitted = admit(before, None, base_cluster).admitted
-            if admitted is None:
+        An unchanged VM counts if its instancetype or preference changes.
+        """
+        for declared, before in self._pairs:
+            if declared.manifest["kind"] != VM:
                 continue
-            refresh = before.get("spec") == declared.manifest.get("spec")
-            effect = (
-                _refresh(admitted, base_cluster, refreshed_cluster)
-                if refresh
-                else admitted_effect(admitted, admit(declared.manifest, admitted, head_cluster), ASSUMED, head_cluster)
+            try:
+                declared = _with_earlier_choice(declared, before)
+                effect = self._effect(declared, before)
+            except (FieldError, Panic):
+                continue
+            if effect is not None and effect.guest_before and effect.guest_after:
+                figures = effect.guest_before, effect.guest_after
+                refresh = before.get("spec") == declared.manifest.get("spec")
+                yield ChangedGuest(declared.label, declared.location.file, *figures, effect.needs, refresh)
+
+    def _effect(self, declared: DeclaredObject, before: Manifest) -> GuestEffect | None:
+        """The effect of the change or, if the VM is the same, of a refresh; None without either."""
+        admitted = admit(before, None, self._before).admitted
+        if admitted is None:
+            return None
+        if before.get("spec") == declared.manifest.get("spec"):
+            return self._refresh(admitted)
+        return admitted_effect(admitted, admit(declared.manifest, admitted, self._after), ASSUMED, self._after)
+
+    def _refresh(self, vm: Manifest) -> GuestEffect | None:
+        """The effect of a refresh of a VM; None if it has nothing to take up, or something is missing."""
+        try:
+            captured, current = (
+                {field: effective_spec(vm, field, cluster.objects, cluster.release) for field in MATCHER_FIELDS}
+                for cluster in (self._before, self._refreshed)
             )
-        except (FieldError, Panic):
-            continue
-        if effect is not None and effect.guest_before and effect.guest_after:
-            figures = effect.guest_before, effect.guest_after
-            yield ChangedGuest(declared.label, declared.location.file, *figures, effect.needs, refresh)
+        except KubeVirtError:
+            return None
+        return None if captured == current else guest_effect(vm, copy(vm), ASSUMED, self._refreshed, captured, current)
 
+    def _restart(self, declared: DeclaredObject, before: Manifest) -> Iterator[LocatedFinding]:
+        effect = self._effect(declared, before)
+        if effect is not None and effect.needs == RESTART:
+            fields = ", ".join(str(change["field"]) for change in effect.changes[:3])
+            message = f"the change needs a restart of a running guest: {effect.reason or fields}"
+            yield declared.finding("needs-restart", WARNING, "spec", message)
+        elif effect is not None and effect.needs == UNKNOWN:
+            message = "the effect on a running guest is unknown until the errors of the VM are fixed"
+            yield declared.finding("unchecked", NOTE, "spec", message)
 
-def _refresh(vm: Manifest, before: Cluster, after: Cluster) -> GuestEffect | None:
-    """The effect of a refresh of a VM; None if it has nothing to take up, or something is missing."""
-    try:
-        captured, current = (
-            {field: effective_spec(vm, field, cluster.objects, cluster.release) for field in MATCHER_FIELDS}
-            for cluster in (before, after)
+    def _changed(self, declared: DeclaredObject, before: Manifest) -> Iterator[LocatedFinding]:
+        matcher_field = MATCHER_FIELD_OF_KIND[declared.manifest["kind"]]
+        spec_before, spec_after = (
+            canonical(matcher_field.spec_type, manifest.get("spec"), self._after.release)
+            for manifest in (before, declared.manifest)
         )
-    except KubeVirtError:
-        return None
-    if captured == current:
-        return None
-    return guest_effect(vm, copy(vm), ASSUMED, after, captured, current)
-
-
-def _clusters(base_lookup: KnownObjects, head_lookup: KnownObjects, kubevirt: KubeVirt) -> tuple[Cluster, Cluster]:
-    """The cluster before the change and after it."""
-    # The base overrides the head, because VMs keep their captured revisions.
-    after = KnownObjects([*head_lookup.all, *base_lookup.all])
-    return Cluster(base_lookup, kubevirt), Cluster(after, kubevirt)
-
-
-def _pairs(
-    base: Mapping[ObjectKey, Manifest], head: Sequence[DeclaredObject]
-) -> Iterator[tuple[DeclaredObject, Manifest]]:
-    """The objects of the head that the base has too, each with its manifest in the base."""
-    for declared in head:
-        before = base.get(ObjectKey.of(declared.manifest)) if has_name(declared.manifest) else None
-        if before is not None:
-            yield declared, before
+        users = sum(ObjectKey.of(declared.manifest) in references(vm) for vm in self._vms)
+        if users and not equal(matcher_field.spec_type, spec_before, spec_after):
+            message = f"{users} VM{'s' * (users != 1)} captured the object before the change; run refresh_revisions"
+            yield declared.finding("changed-size", NOTE, "spec", message)
 
 
 def _with_earlier_choice(declared: DeclaredObject, before: Manifest) -> DeclaredObject:
@@ -148,33 +153,3 @@ def _with_earlier_choice(declared: DeclaredObject, before: Manifest) -> Declared
         return declared
     matchers = {matcher_field.matcher: before["spec"].get(matcher_field.matcher) for matcher_field in MATCHER_FIELDS}
     return declared._replace(manifest={**declared.manifest, "spec": {**declared.manifest["spec"], **matchers}})
-
-
-def _restart(
-    declared: DeclaredObject, before: Manifest, base_cluster: Cluster, head_cluster: Cluster
-) -> Iterator[LocatedFinding]:
-    admitted = admit(before, None, base_cluster).admitted
-    if admitted is None:
-        return
-    effect = admitted_effect(admitted, admit(declared.manifest, admitted, head_cluster), ASSUMED, head_cluster)
-    if effect.needs == RESTART:
-        fields = ", ".join(str(change["field"]) for change in effect.changes[:3])
-        message = f"the change needs a restart of a running guest: {effect.reason or fields}"
-        yield declared.finding("needs-restart", WARNING, "spec", message)
-    elif effect.needs == UNKNOWN:
-        message = "the effect on a running guest is unknown until the errors of the VM are fixed"
-        yield declared.finding("unchecked", NOTE, "spec", message)
-
-
-def _changed(
-    declared: DeclaredObject, before: Manifest, vms: Sequence[Manifest], kubevirt: KubeVirt
-) -> Iterator[LocatedFinding]:
-    matcher_field = MATCHER_FIELD_OF_KIND[declared.manifest["kind"]]
-    spec_before, spec_after = (
-        canonical(matcher_field.spec_type, manifest.get("spec"), kubevirt.release)
-        for manifest in (before, declared.manifest)
-    )
-    users = sum(ObjectKey.of(declared.manifest) in references(vm) for vm in vms)
-    if users and not equal(matcher_field.spec_type, spec_before, spec_after):
-        message = f"{users} VM{'s' * (users != 1)} captured the object before the change; run refresh_revisions"
-        yield declared.finding("changed-size", NOTE, "spec", message)

@@ -54,23 +54,19 @@ class _Cluster(NamedTuple):
 
 
 class _Objects(NamedTuple):
-    """objects: the objects in the paths. labels: their labels and those of malformed objects → files.
+    """repository: the files. objects: the objects in them. labels: their labels and those of malformed objects → files.
 
     unchecked: the kinds of those that cannot be judged. lookup: the objects of the paths and of the cluster. keys: the
-    keys of all objects in the paths, whatever their kind. texts: the files. findings: about the form of files and
-    objects.
-    sources: the documents. starts: the first lines of documents.
+    keys of all objects in the paths, whatever their kind. findings: about the form of files and objects.
     """
 
+    repository: sources.Repository
     objects: list[DeclaredObject]
     labels: list[tuple[str, str]]
     unchecked: list[str]
     lookup: KnownObjects
     keys: set[ObjectKey]
-    texts: dict[str, bytes]
     findings: list[LocatedFinding]
-    sources: list[sources.Source]
-    starts: dict[tuple[str, int], int]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -125,8 +121,9 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     kubevirt = _kubevirt(options.kubevirt, options.kubevirt_version)
     others = _read(options.objects, b"", kubevirt, options.namespace, _Cluster())
     catalog = builtin_objects(kubevirt.release) if options.catalog == "builtin" else []
-    cluster = _Cluster([*catalog, *(declared.manifest for declared in others.objects)], others.sources)
+    cluster = _Cluster([*catalog, *(declared.manifest for declared in others.objects)], others.repository.sources)
     head = _read(options.path, stdin, kubevirt, options.namespace, cluster)
+    read = head.repository
     base = _read(options.base, b"", kubevirt, options.namespace, cluster) if options.base else None
     earlier = None if base is None else bases.by_key(base.objects)
     checks = [check for extension in EXTENSIONS for check in extension.checks]
@@ -135,22 +132,20 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
         *evaluate.evaluate(head.objects, head.lookup, kubevirt, options.validate, earlier, checks),
     ]
     for extension in EXTENSIONS:
-        findings += extension.findings([*others.sources, *head.sources], head.objects, head.lookup, kubevirt)
+        findings += extension.findings([*cluster.sources, *read.sources], head.objects, head.lookup, kubevirt)
+    guests: list[bases.ChangedGuest] = []
     if base is not None:
-        findings += bases.compare(earlier or {}, base.lookup, head.objects, head.lookup, kubevirt)
+        comparison = bases.Comparison(earlier or {}, base.lookup, head.objects, head.lookup, kubevirt)
+        findings += comparison.findings()
+        guests += comparison.guests() if options.format == "markdown" else ()
     findings += prerequisites.findings(head.objects, head.keys | others.keys, kubevirt.release)
-    findings = with_lines(without_secrets(prerequisites.merge_notes(findings), head.sources), head.texts, head.starts)
-    is_image = any(sources.is_containerfile(source.location.file) for source in head.sources)
+    findings = with_lines(without_secrets(prerequisites.merge_notes(findings), read.sources), read.texts, read.starts)
+    is_image = any(sources.is_containerfile(source.location.file) for source in read.sources)
     if not head.labels and not is_image and not any(finding.severity == ERROR for finding in findings):
         nothing = "nothing checked: found no VM, instancetype or preference that the check can judge; check the paths"
         findings.append(LocatedFinding(nothing, WARNING, rule="unchecked", location=Location(options.path[0])))
     reported = [finding for finding in findings if finding.rule not in options.ignore]
-    changed = (
-        tuple(bases.guests(earlier or {}, base.lookup, head.objects, head.lookup, kubevirt))
-        if base is not None and options.format == "markdown"
-        else ()
-    )
-    return reports.Report(reported, head.labels, kubevirt.release.minor_version, head.unchecked, changed)
+    return reports.Report(reported, head.labels, kubevirt.release.minor_version, head.unchecked, guests)
 
 
 def _read(paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str, cluster: _Cluster) -> _Objects:
@@ -195,14 +190,11 @@ def _read(paths: Sequence[str], stdin: bytes, kubevirt: KubeVirt, namespace: str
             judged.add(result.location)
             labels.append((result.label, result.location.file))
     made = [result for result in decided if isinstance(result, LocatedFinding)]
-    unjudged = [finding for finding in made if finding.unjudged]
-    findings = [*repository.findings, *(finding for finding in made if not finding.unjudged), *unjudged]
+    made.sort(key=lambda finding: bool(finding.unjudged))
     # A declared object overrides a known object of the same name.
     lookup = KnownObjects([*cluster.objects, *(declared.manifest for declared in found)])
-    kinds = [*(finding.unjudged for finding in unjudged), *objects.unreadable_kinds(repository)]
-    return _Objects(
-        found, labels, kinds, lookup, keys, repository.texts, findings, repository.sources, repository.starts
-    )
+    kinds = [*(finding.unjudged for finding in made if finding.unjudged), *objects.unreadable_kinds(repository)]
+    return _Objects(repository, found, labels, kinds, lookup, keys, [*repository.findings, *made])
 
 
 def _objects_in(source: sources.SourceManifest) -> Iterator[sources.SourceManifest]:

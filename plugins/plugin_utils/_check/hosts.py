@@ -20,7 +20,7 @@ from ansible.plugins.loader import inventory_loader, vars_loader
 
 from ...module_utils._resolver.api.finding import ERROR, NOTE
 from .findings import LocatedFinding, Location
-from .sources import Repository, encrypted, is_encrypted
+from .sources import Repository, encrypted, is_encrypted, mapping_items
 
 Variables = dict[str, Any]
 
@@ -45,9 +45,9 @@ class Host(NamedTuple):
 def hosts(repository: Repository) -> Iterator[Host | LocatedFinding]:
     """The VMs of all inventories, and of host_vars without an inventory."""
     written = [
-        inventory_hosts
+        (location, value)
         for source in repository.sources
-        for inventory_hosts in _written(source.location, source.content)
+        for location, _key, value, _mapping in mapping_items(source.location, source.content, _describes_vm)
     ]
     if not written and not repository.inventories:
         return
@@ -89,16 +89,9 @@ class _Loader(DataLoader):  # type: ignore[misc]
         return super().load_from_file(file_name, *args, **kwargs)
 
 
-def _written(location: Location, content: Any) -> Iterator[tuple[Location, Variables]]:
-    """Every variable `virtual_machine` of a document."""
-    if not isinstance(content, dict) or "apiVersion" in content:
-        return
-    for key, value in content.items():
-        child = location.below(str(key))
-        if key == _VM and isinstance(value, dict):
-            yield child, value
-        else:
-            yield from _written(child, value)
+def _describes_vm(_location: Location, key: str, value: Any) -> bool:
+    """Whether a key and its value are the variable of a host, or of a group."""
+    return key == _VM and isinstance(value, dict)
 
 
 def _inventories(repository: Repository) -> Iterator[_Inventory]:
