@@ -1,16 +1,14 @@
 """The check reports all errors of an object in one run, not in rounds."""
 
-import argparse
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import yaml
-
-from plugins.plugin_utils._check.command import _parser, check
+from checked_files import instancetype, preference, vm
 
 DISKS = [{"name": "root", "disk": {"bus": "virtoi"}}, {"name": "nowhere", "disk": {}}]
+Errors = Callable[..., list[tuple[str, str]]]
 VM: dict[str, Any] = {
     "apiVersion": "kubevirt.io/v1",
     "kind": "VirtualMachine",
@@ -54,23 +52,24 @@ FIELDS = [
 ]
 
 
-def findings(text: str, tmp_path: Path) -> Iterator[tuple[str, str]]:
-    """(field, message) of each error."""
-    file = tmp_path / "file.yml"
-    file.write_text(text)
-    options: argparse.Namespace = _parser().parse_args([str(file)])
-    for finding in check(options).findings:
-        if finding.severity == "error":
-            yield finding.field, finding.message
+@pytest.fixture
+def errors(findings: Any) -> Errors:
+    """(field, message) of each error in a document, several, or a text."""
+
+    def run(content: Any) -> list[tuple[str, str]]:
+        found = findings({"file.yml": content})
+        return [(item["field"], item["message"]) for item in found if item["level"] == "error"]
+
+    return run
 
 
-def test_all_errors_of_a_vm(tmp_path: Path) -> None:
-    found = dict(findings(yaml.safe_dump(VM), tmp_path))
+def test_all_errors_of_a_vm(errors: Errors) -> None:
+    found = dict(errors(VM))
     assert sorted(found) == sorted(FIELDS)
     assert "the key 'a b'" in found["metadata.labels"] and "the key 'c d'" in found["metadata.labels"]
 
 
-def test_each_error_is_found_alone(tmp_path: Path) -> None:
+def test_each_error_is_found_alone(errors: Errors) -> None:
     """Fields do not follow from one another: without the others, each error is still there."""
     manifest = yaml.safe_load(yaml.safe_dump(VM))
     manifest["metadata"] = {"name": "web"}
@@ -79,25 +78,16 @@ def test_each_error_is_found_alone(tmp_path: Path) -> None:
     del domain["cpu"], domain["memory"]
     del domain["devices"]["disks"][1]
     rest = [field for field in FIELDS if field.startswith("spec.template")]
-    assert sorted(field for field, _message in findings(yaml.safe_dump(manifest), tmp_path)) == sorted(
+    assert sorted(field for field, _message in errors(manifest)) == sorted(
         field for field in rest if "cpu" not in field and "memory" not in field and "disks[1]" not in field
     )
 
 
-def test_all_errors_of_other_objects(tmp_path: Path) -> None:
-    instancetype = {
-        "apiVersion": "instancetype.kubevirt.io/v1beta1",
-        "kind": "VirtualMachineInstancetype",
-        "metadata": {"name": "X_", "annotations": {"a b": "c"}},
-        "spec": {"cpu": {"guest": "two"}, "memory": {"guest": "4GB!"}, "nodeSelector": {"a": "b c"}},
-    }
-    preference = {
-        "apiVersion": "instancetype.kubevirt.io/v1beta1",
-        "kind": "VirtualMachinePreference",
-        "metadata": {"name": "x"},
-        "spec": {"cpu": {"preferredCPUTopology": "none", "spreadOptions": {"ratio": "x"}}},
-    }
-    assert sorted(field for field, _message in findings(yaml.safe_dump_all([instancetype, preference]), tmp_path)) == [
+def test_all_errors_of_other_objects(errors: Errors) -> None:
+    size = instancetype("X_", "two", "shop", memory={"guest": "4GB!"}, nodeSelector={"a": "b c"})
+    size["metadata"]["annotations"] = {"a b": "c"}
+    spread = preference("x", "shop", cpu={"preferredCPUTopology": "none", "spreadOptions": {"ratio": "x"}})
+    assert sorted(field for field, _message in errors([size, spread])) == [
         "metadata.annotations",
         "metadata.name",
         "spec.cpu.guest",
@@ -132,8 +122,8 @@ TASKS = """
 """
 
 
-def test_all_errors_of_tasks(tmp_path: Path) -> None:
-    assert list(findings(TASKS, tmp_path)) == [
+def test_all_errors_of_tasks(errors: Errors) -> None:
+    assert errors(TASKS) == [
         (
             "",
             "value of run_strategy must be one of: Always, RerunOnFailure, Manual, Halted, Once, got: Alwayz",
@@ -160,34 +150,28 @@ def test_all_errors_of_tasks(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("owners", [["pool"], [{"kind": "Pod"}], "pool"])
-def test_an_owner_does_not_hide_the_rest(tmp_path: Path, owners: Any) -> None:
+def test_an_owner_does_not_hide_the_rest(errors: Errors, owners: Any) -> None:
     manifest = yaml.safe_load(yaml.safe_dump(VM))
     manifest["metadata"]["ownerReferences"] = owners
-    found = [field for field, _message in findings(yaml.safe_dump(manifest), tmp_path)]
+    found = [field for field, _message in errors(manifest)]
     assert any(field.startswith("metadata.ownerReferences") for field in found)
     assert set(FIELDS) <= set(found)
 
 
-def vm(**spec: Any) -> dict[str, Any]:
-    template = {"spec": {"domain": {"devices": {}}, **spec.pop("template", {})}}
-    return {
-        "apiVersion": "kubevirt.io/v1",
-        "kind": "VirtualMachine",
-        "metadata": {"name": "web", "namespace": "shop"},
-        "spec": {"runStrategy": "Always", "instancetype": {"name": "u1.mediun"}, "template": template, **spec},
-    }
+def user(**spec: Any) -> dict[str, Any]:
+    return vm(instancetype={"name": "u1.mediun"}, **spec)
 
 
 @pytest.mark.parametrize(
     ("manifest", "field"),
     [
-        (vm(template={"volumes": ["data"]}), "spec.template.spec.volumes[0]"),
-        (vm(template={"networks": [[]]}), "spec.template.spec.networks[0]"),
-        (vm(dataVolumeTemplates=["data"]), "spec.dataVolumeTemplates[0]"),
+        (user(template={"volumes": ["data"]}), "spec.template.spec.volumes[0]"),
+        (user(template={"networks": [[]]}), "spec.template.spec.networks[0]"),
+        (user(dataVolumeTemplates=["data"]), "spec.dataVolumeTemplates[0]"),
     ],
 )
-def test_a_wrong_entry_hides_no_other_error(tmp_path: Path, manifest: Any, field: str) -> None:
-    found = sorted(field for field, _message in findings(yaml.safe_dump(manifest), tmp_path))
+def test_a_wrong_entry_hides_no_other_error(errors: Errors, manifest: Any, field: str) -> None:
+    found = sorted(field for field, _message in errors(manifest))
     assert found == sorted([field, "spec.instancetype.name"])
 
 
@@ -213,19 +197,13 @@ def test_a_wrong_entry_hides_no_other_error(tmp_path: Path, manifest: Any, field
         ),
     ],
 )
-def test_options_that_nothing_can_do_without(tmp_path: Path, module: str, options: Any, field: str) -> None:
+def test_options_that_nothing_can_do_without(errors: Errors, module: str, options: Any, field: str) -> None:
     task = [{f"virtshape.instancetypes.{module}": options}]
-    assert [found for found, _message in findings(yaml.safe_dump(task), tmp_path)] == [field]
+    assert [found for found, _message in errors([task])] == [field]
 
 
-def test_objects_of_misnamed_namespaces_are_found(tmp_path: Path) -> None:
-    instancetype = {
-        "apiVersion": "instancetype.kubevirt.io/v1beta1",
-        "kind": "VirtualMachineInstancetype",
-        "metadata": {"name": "small", "namespace": "Shop"},
-        "spec": {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}},
-    }
+def test_objects_of_misnamed_namespaces_are_found(errors: Errors) -> None:
     machine = vm(instancetype={"name": "small", "kind": "VirtualMachineInstancetype"})
     machine["metadata"]["namespace"] = "Shop"
-    found = [field for field, _message in findings(yaml.safe_dump_all([instancetype, machine]), tmp_path)]
+    found = [field for field, _message in errors([instancetype("small", 1, "Shop"), machine])]
     assert found == ["metadata.namespace", "metadata.namespace"]

@@ -7,15 +7,11 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from checked_files import instancetype
 
 from plugins.plugin_utils._check.command import main
 
-SIZE = {
-    "apiVersion": "instancetype.kubevirt.io/v1beta1",
-    "kind": "VirtualMachineInstancetype",
-    "metadata": {"name": "small", "namespace": "shop"},
-    "spec": {"cpu": {"guest": "two"}, "memory": {"guest": "1Gi"}},
-}
+SIZE = instancetype("small", "two", "shop")
 TEXT = json.dumps(SIZE, indent=4)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from checked_files import vm
+from checked_files import preference, vm
 
 Check = Callable[..., tuple[int, list[str]]]
 
@@ -158,14 +158,8 @@ def test_vms_with_errors_get_no_preference(check: Check) -> None:
 
 
 def test_a_preference_that_changes_nothing_says_so(check: Check) -> None:
-    spec = {"features": {"preferredHyperv": {"relaxed": {}}}, "firmware": {"preferredUseBios": True}}
-    metadata = {"name": "own", "namespace": "shop"}
-    own = {
-        "apiVersion": "instancetype.kubevirt.io/v1beta1",
-        "kind": "VirtualMachinePreference",
-        "metadata": metadata,
-        "spec": spec,
-    }
+    features = {"preferredHyperv": {"relaxed": {}}}
+    own = preference("own", "shop", features=features, firmware={"preferredUseBios": True})
     domain = {
         "devices": {},
         "features": {"hyperv": {"relaxed": {}}},

@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 import yaml
 
-from plugins.plugin_utils._check.command import main
-
 NOTHING = (
     ".: warning: nothing checked: found no VM, instancetype or preference that the check can judge; check the paths"
 )
@@ -16,17 +14,11 @@ BAD = {"namespace": "shop", "instancetype": "u1.medum"}
 
 
 @pytest.fixture
-def check(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """check(files, *arguments): exit code, findings, and the last line."""
-    monkeypatch.chdir(tmp_path)
+def check(check: Any) -> Any:
+    """check(files, *paths): exit code, findings, and the last line."""
 
-    def run(files: dict[str, Any], *arguments: str) -> tuple[int, list[str], str]:
-        for name, content in files.items():
-            path = Path(name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content if isinstance(content, str) else yaml.safe_dump(content))
-        code = main([*(arguments or ("."))])
-        *result, last = capsys.readouterr().out.splitlines()
+    def run(files: dict[str, Any], *paths: str) -> tuple[int, list[str], str]:
+        code, (*result, last) = check(files, paths=paths or ["."])
         return code, [line.partition("[")[0].strip() for line in result], last
 
     return run

@@ -1,72 +1,66 @@
 """The comment of a pull request: guests before and after, findings, and nothing that the repository's text could do."""
 
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
 import pytest
+from checked_files import instancetype
+from checked_files import vm as manifest
 
-from plugins.plugin_utils._check import command, reports
+from plugins.plugin_utils._check import reports
 from plugins.plugin_utils._check.findings import LocatedFinding, Location
 
-VM = """\
-apiVersion: kubevirt.io/v1
-kind: VirtualMachine
-metadata: {name: NAME, namespace: shop}
-spec: {runStrategy: Always, instancetype: {name: SIZE}, template: {spec: {domain: {devices: {}}}}}
----
-"""
+Comment = Callable[..., list[str]]
 
 
-def vm(size: str, name: str = "web") -> str:
-    return VM.replace("NAME", name).replace("SIZE", size)
+def vm(name: str, size: str, **more: str) -> dict[str, Any]:
+    return manifest(name, instancetype={"name": size, **more})
 
 
-def comment(tmp_path: Path, capsys: pytest.CaptureFixture[str], before: str, after: str) -> list[str]:
-    for name, text in (("base", before), ("head", after)):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "vm.yaml").write_text(text)
-    command.main(["--format", "markdown", "--base", str(tmp_path / "base"), str(tmp_path / "head")])
-    return capsys.readouterr().out.splitlines()
+@pytest.fixture
+def comment(check: Any) -> Comment:
+    """The lines of the comment about a change."""
+
+    def run(before: list[Any], after: list[Any]) -> list[str]:
+        check({"base/vm.yaml": before})
+        lines: list[str] = check({"head/vm.yaml": after}, "--format", "markdown", "--base", "base")[1]
+        return lines
+
+    return run
 
 
-def test_changed_guests_are_shown_before_and_after(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = vm("u1.small") + vm("u1.small", "same") + vm("u1.nosuch", "wrong")
-    lines = comment(tmp_path, capsys, before, vm("u1.medium") + vm("u1.small", "same") + vm("u1.small", "wrong"))
+def changed(lines: list[str]) -> list[str]:
+    return [line for line in lines if line.startswith("| VirtualMachine ")]
+
+
+def test_changed_guests_are_shown_before_and_after(comment: Comment) -> None:
+    before = [vm("web", "u1.small"), vm("same", "u1.small"), vm("wrong", "u1.nosuch")]
+    lines = comment(before, [vm("web", "u1.medium"), vm("same", "u1.small"), vm("wrong", "u1.small")])
     assert "| VM | guest before | guest after | a running guest needs |" in lines
-    rows = [line for line in lines if line.startswith("| VirtualMachine ")]
-    assert len(rows) == 1 and rows[0].startswith("| VirtualMachine shop/web | 1 vCPU, 2Gi | 1 vCPU, 4Gi | ")
+    (row,) = changed(lines)
+    assert row.startswith("| VirtualMachine shop/web | 1 vCPU, 2Gi | 1 vCPU, 4Gi | ")
 
 
-SIZE = """\
-apiVersion: instancetype.kubevirt.io/v1beta1
-kind: VirtualMachineInstancetype
-metadata: {name: own, namespace: shop}
-spec: {cpu: {guest: 1}, memory: {guest: MEMORY}}
----
-"""
+USER = vm("web", "own", kind="VirtualMachineInstancetype")
+SMALL, LARGE = (instancetype("own", 1, "shop", memory={"guest": memory}) for memory in ("2Gi", "4Gi"))
 
 
-def test_guests_change_with_their_instancetype_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    users = vm("own", "web").replace("{name: own}", "{name: own, kind: VirtualMachineInstancetype}")
-    others = vm("u1.small", "other") + vm("u1.nosuch", "wrong")
-    before, after = (SIZE.replace("MEMORY", memory) + users + others for memory in ("2Gi", "4Gi"))
-    rows = [line for line in comment(tmp_path, capsys, before, after) if line.startswith("| VirtualMachine ")]
-    assert rows == [
+def test_guests_change_with_their_instancetype_alone(comment: Comment) -> None:
+    others = [USER, vm("other", "u1.small"), vm("wrong", "u1.nosuch")]
+    assert changed(comment([SMALL, *others], [LARGE, *others])) == [
         "| VirtualMachine shop/web | 1 vCPU, 2Gi | 1 vCPU, 4Gi | a refresh, then a live update |",
     ]
 
 
-def test_guests_without_their_instancetype_are_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    users = vm("own").replace("{name: own}", "{name: own, kind: VirtualMachineInstancetype}")
-    lines = comment(tmp_path, capsys, SIZE.replace("MEMORY", "2Gi") + users, users)
-    assert not [line for line in lines if line.startswith("| VirtualMachine ")]
+def test_guests_without_their_instancetype_are_left_out(comment: Comment) -> None:
+    lines = comment([SMALL, USER], [USER])
+    assert not changed(lines)
     assert any(line.startswith("| error | ") and '"own" not found' in line for line in lines)
 
 
-def test_a_comment_without_base_has_findings_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "vm.yaml").write_text(vm("u1.medum"))
-    assert command.main(["--format", "markdown", str(tmp_path)]) == 1
-    printed = capsys.readouterr().out
-    assert "| VM |" not in printed and "u1.medum" in printed
+def test_a_comment_without_base_has_findings_only(check: Any) -> None:
+    code, lines = check({"vm.yaml": vm("web", "u1.medum")}, "--format", "markdown")
+    assert code == 1 and "| VM |" not in str(lines) and "u1.medum" in str(lines)
 
 
 def test_text_of_the_repository_is_no_markup() -> None:

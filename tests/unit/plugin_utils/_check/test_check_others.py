@@ -2,28 +2,19 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from plugins.plugin_utils._check.command import main
 from plugins.plugin_utils._check.templates import template_objects
 
-Check = Callable[..., list[str]]
+Lines = Callable[..., list[str]]
 
 
 @pytest.fixture
-def check(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Check:
+def lines(check: Callable[..., tuple[int, list[str]]]) -> Lines:
     """The lines about one file."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(text: str, *options: str) -> list[str]:
-        Path("x.yml").write_text(text)
-        main([*options, "x.yml"])
-        return capsys.readouterr().out.splitlines()
-
-    return run
+    return lambda text, *options: check({"x.yml": text}, *options)[1]
 
 
 TASKS = """\
@@ -74,10 +65,10 @@ TASKS = """\
 HINT = "so the object is not checked; run the playbook with --check against a cluster [unchecked]"
 
 
-def test_tasks_of_other_collections(check: Check) -> None:
-    *lines, summary = check(TASKS)
+def test_tasks_of_other_collections(lines: Lines) -> None:
+    *found, summary = lines(TASKS)
     none = ": spec.instancetype.name: virtualmachineclusterinstancetypes"
-    assert [line.partition(none)[0] for line in lines] == [
+    assert [line.partition(none)[0] for line in found] == [
         "x.yml:9: error: VirtualMachine shop/templated",
         "x.yml:16: error: VirtualMachine default/listed",
         "x.yml:19: error: VirtualMachine shop/text",
@@ -114,8 +105,8 @@ parameters:
 """
 
 
-def test_templates_with_the_default_values(check: Check) -> None:
-    first, second, summary = check(TEMPLATE)
+def test_templates_with_the_default_values(lines: Lines) -> None:
+    first, second, summary = lines(TEMPLATE)
     assert first.startswith("x.yml:10: error: VirtualMachine shop/web-4i3i: spec.instancetype.name: ")
     assert second == (
         "x.yml:12: note: VirtualMachine ${OTHER}: the parameter OTHER of the Template has no value, so the object is"
@@ -157,8 +148,8 @@ items:
 """
 
 
-def test_unchecked_objects_are_counted(check: Check) -> None:
-    *notes, nothing, summary = check(OTHERS)
+def test_unchecked_objects_are_counted(lines: Lines) -> None:
+    *notes, nothing, summary = lines(OTHERS)
     assert [note.partition(": is not")[0] for note in notes] == [
         "x.yml:4: note: VirtualMachineInstanceReplicaSet small",
         "x.yml:5: note: VirtualMachineInstanceReplicaSet large",
@@ -169,12 +160,12 @@ def test_unchecked_objects_are_counted(check: Check) -> None:
         "0 objects checked for KubeVirt 1.9: 1 warning, 3 notes;"
         " not checked: 2 VirtualMachineInstanceReplicaSet, 1 VirtualMachinePool"
     )
-    data = json.loads("\n".join(check(OTHERS, "--format", "json")))
+    data = json.loads("\n".join(lines(OTHERS, "--format", "json")))
     assert data["unchecked"] == {"VirtualMachineInstanceReplicaSet": 2, "VirtualMachinePool": 1}
 
 
-def test_nothing_checked_is_a_warning(check: Check) -> None:
-    assert check("a: b")[0].startswith("x.yml: warning: nothing checked: ")
-    assert check("a: b", "--ignore", "unchecked") == ["0 objects checked for KubeVirt 1.9: nothing found"]
+def test_nothing_checked_is_a_warning(lines: Lines) -> None:
+    assert lines("a: b")[0].startswith("x.yml: warning: nothing checked: ")
+    assert lines("a: b", "--ignore", "unchecked") == ["0 objects checked for KubeVirt 1.9: nothing found"]
     # An error says more.
-    assert "nothing checked" not in "".join(check("a: ["))
+    assert "nothing checked" not in "".join(lines("a: ["))
