@@ -126,20 +126,22 @@ def html(matrix: Matrix, title: str, limits: Sequence[Limit] = (), capacity: Seq
     limits: the limits of namespaces. capacity: `instancetypes` of capacity_info, to mark those that the nodes of a
     cluster can run; optional.
     """
-    fit_count = sum(not cell.sign for cells in matrix.cells for cell in cells)
     legend = [{"sign": sign, "colour": name, "means": LEGEND[sign]} for sign, name in _SIGNS.items()]
-    picture = Markup(svg(matrix, title, limits))
     return render(
         "catalog",
         title=title,
         matrix=matrix,
         unsatisfied=unsatisfied(matrix),
-        shown=[facts for facts in (*matrix.instancetypes, *matrix.preferences) if _is_shown(facts)],
-        fitting=fit_count,
+        shown=[
+            facts
+            for facts in (*matrix.instancetypes, *matrix.preferences)
+            if any(facts[name] for name in ("icon", "tags", "docs_url", "support_url"))
+        ],
+        fitting=sum(not cell.sign for cells in matrix.cells for cell in cells),
         legend=legend,
         actions=[{"action": action, "sign": sign, "colour": name} for action, (sign, name) in _ACTIONS.items()],
         limits=[_limit(limit, matrix) for limit in limits],
-        picture=picture,
+        picture=Markup(svg(matrix, title, limits)),
         capacity=capacity,
     )
 
@@ -166,10 +168,6 @@ def markdown(matrix: Matrix, title: str, limits: Sequence[Limit] = ()) -> str:
             lines.append(f"- {wrong['kind']} {wrong['name']}: {mismatch}")
         lines.append("")
     return "\n".join(lines)
-
-
-def _is_shown(facts: Facts) -> bool:
-    return any(facts[name] for name in ("icon", "tags", "docs_url", "support_url"))
 
 
 def _states(matrix: Matrix) -> list[str]:

@@ -34,7 +34,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
     )
     environment.filters.update(
-        number=_number,
+        number="{:,}".format,
         memory=_memory,
         share=_share,
         head_row=_head_row,
@@ -45,10 +45,6 @@ def _environment() -> Environment:
         css=_css,
     )
     return environment
-
-
-def _number(count: int) -> str:
-    return f"{count:,}"
 
 
 def _memory(count: int) -> str:

@@ -68,7 +68,7 @@ def hosts(
         endpoint = _endpoint(vm, lookup, options, services)
         connection = {"ansible_host": endpoint.host, "ansible_port": endpoint.port} if endpoint is not None else {}
         found[name] = {
-            **host_variables(result, options["hostvars_prefix"]),
+            **{f"{options['hostvars_prefix']}{fact}": value for fact, value in result.items()},
             **{variable: value for variable, value in connection.items() if value is not None},
             **_windows_variables(vm, result, options["windows_connection"]),
         }
@@ -151,7 +151,7 @@ def _endpoint(
 
 
 def check_options(pattern: str, prefix: str) -> None:
-    """Raises AnsibleParserError for an invalid pattern (see host_names) or prefix (see host_variables)."""
+    """Raises AnsibleParserError for an invalid pattern (see `host_names`), or a prefix that begins no variable."""
     field_list = " and ".join(f"{{{field}}}" for field in HOST_FIELDS)
     try:
         fields = [part for part in string.Formatter().parse(pattern) if part[1] is not None]
@@ -186,8 +186,3 @@ def host_names(vms: list[dict[str, Any]], pattern: str) -> list[str]:
                 " add {namespace}"
             )
     return list(owners)
-
-
-def host_variables(facts: dict[str, Any], prefix: str) -> dict[str, Any]:
-    """The variables of a VM, with a prefix: a letter, then letters, digits and underscores."""
-    return {f"{prefix}{name}": value for name, value in facts.items()}

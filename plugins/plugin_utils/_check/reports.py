@@ -51,9 +51,7 @@ class Report(NamedTuple):
 
 def text(report: Report) -> str:
     """One line for each finding, in the format of compilers, and the summary."""
-    lines = [
-        f"{_location(finding)}: {finding.severity}: {_message(finding)} [{finding.rule}]" for finding in report.findings
-    ]
+    lines = [f"{_line(finding)} [{finding.rule}]" for finding in report.findings]
     return "\n".join([*lines, report.summary]) + "\n"
 
 
@@ -101,9 +99,7 @@ def junit(report: Report) -> str:
         others = [finding for finding in findings if finding.severity != ERROR]
         if others:
             output = ElementTree.SubElement(case, "system-out")
-            output.text = _readable(
-                "\n".join(f"{_location(finding)}: {finding.severity}: {_message(finding)}" for finding in others)
-            )
+            output.text = _readable("\n".join(map(_line, others)))
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
@@ -189,6 +185,10 @@ FORMATS: Final[dict[str, Callable[[Report], str]]] = {
     "github": github,
     "markdown": markdown,
 }
+
+
+def _line(finding: LocatedFinding) -> str:
+    return f"{_location(finding)}: {finding.severity}: {_message(finding)}"
 
 
 def _location(finding: LocatedFinding) -> str:

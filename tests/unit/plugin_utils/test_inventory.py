@@ -164,8 +164,9 @@ def test_variables_of_a_host() -> None:
 
 
 def test_a_service_gives_address_and_port() -> None:
-    result = Server().hosts(address="service")[0]
+    result = Server().hosts(address="service", hostvars_prefix="kv_")[0]
     assert (result["vm-1.shop"]["ansible_host"], result["vm-1.shop"]["ansible_port"]) == ("10.1.0.1", 30022)
+    assert result["vm-1.shop"]["kv_name"] == "vm-1" and "vm_name" not in result["vm-1.shop"]
     assert "ansible_host" not in result["vm-0.shop"]
 
 

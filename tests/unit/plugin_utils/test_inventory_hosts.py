@@ -1,9 +1,9 @@
-"""VMs as hosts: names that are unique, and variables with a prefix."""
+"""VMs as hosts: names that are unique, and options that cannot be."""
 
 import pytest
 from ansible.errors import AnsibleParserError
 
-from plugins.plugin_utils._inventory import check_options, host_names, host_variables
+from plugins.plugin_utils._inventory import check_options, host_names
 
 VMS = [{"name": "web", "namespace": place, "uid": f"uid-{place}"} for place in ("shop", "office")]
 
@@ -49,7 +49,3 @@ def test_invalid_options_are_refused(pattern: str, prefix: str, result: str) -> 
     with pytest.raises(AnsibleParserError) as raised:
         check_options(pattern, prefix)
     assert result in str(raised.value)
-
-
-def test_variables_have_the_prefix() -> None:
-    assert host_variables({"name": "web", "labels": {}}, "kv_") == {"kv_name": "web", "kv_labels": {}}
