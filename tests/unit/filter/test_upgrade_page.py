@@ -1,11 +1,12 @@
 """The rehearsal of an upgrade, as a page."""
 
-import re
 from typing import Any
 
 import pytest
 from ansible.errors import AnsibleFilterError
 from loaded_filters import FILTERS
+
+import approved
 
 page = FILTERS["_page"]
 
@@ -74,49 +75,16 @@ def result(**more: Any) -> dict[str, Any]:
     }
 
 
-def test_page_shows_vms_quotas_and_steps() -> None:
-    page = upgrade_page(result(), title="To <1.9>", scope="namespace shop")
-    text = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page))
-    for words in (
-        "To &lt;1.9&gt;",
-        "KubeVirt 1.4.1 → 1.9.0",
-        "2 virtual machines 1 would change",
-        "before Look 1 shop/web",
-        "before Change 1 shop/plan",
-        "team ResourceQuota shop no requests.memory: 2Gi, lacks 1Gi",
-        "ResourceQuota team lacks 1Gi",
-        "required gates A, B none",
-        "1 vCPU, 4Gi → 2 vCPU, 4Gi",
-        "requests memory: 4Gi → 5Gi",
-        "no &lt;memory&gt;",
-        "would drop spec.devices",
-        "would become pinned",
-    ):
-        assert words in text, words
-    assert "quiet" not in text and "same" not in text
-
-
-def test_a_vm_that_does_not_start() -> None:
-    page = upgrade_page(result(guest_after={}, pod_after={}, problem="cannot be read"))
-    assert "would not start" in page and "cannot be read" in page
-
-
-def test_vms_differing_only_by_name_share_one_row() -> None:
-    report = result()
-    report["virtual_machines"].append({**report["virtual_machines"][0], "name": "twin"})
-    assert "2 shop/web, shop/twin 1 vCPU" in re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", upgrade_page(report)))
-
-
-def test_added_objects_are_folded() -> None:
+def test_the_page_shows_all_of_it() -> None:
     report = result()
     (named,) = report["objects"]
     nothing = {"changes": [], "lost": [], "effects": [], "used_by": []}
-    report["objects"] += [{**named, **nothing, "name": f"new.{number}", "status": "new"} for number in range(119)]
+    report["objects"] += [{**named, **nothing, "name": name, "status": "new"} for name in ("new.1", "new.2")]
     report["objects"] += [{**named, **nothing, "name": "old", "status": "gone"}]
-    shown = upgrade_page(report).partition("<h2>Instancetypes and preferences</h2>")[2]
-    assert shown.partition("<details>")[0].count("<tr>") == 2
-    assert "<summary>119 would be new; no VM names them</summary>" in shown
-    assert "<summary>1 would be gone; no VM names it</summary>" in shown
+    (vm, quiet) = report["virtual_machines"]
+    halted = {"guest_after": {}, "pod_after": {}, "problem": "cannot be read", "needs": "nothing", "pinned": False}
+    report["virtual_machines"] += [{**vm, "name": "twin"}, {**vm, **halted, "name": "halted"}, quiet]
+    approved.check_page("upgrade.html", upgrade_page(report, title="To <1.9>", scope="namespace shop"), True)
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,10 @@ user would, and commit them.
 """
 
 import os
+import re
 from pathlib import Path
 
-FOLDER = Path(__file__).with_name("approved")
+FOLDER = Path(__file__).parents[1] / "module_utils" / "_resolver" / "approved"
 
 _PAGE = "a page of ours: its words are nobody else's, its figures those of fleet.json or catalog.json"
 _EXPANSIONS = "tests/integration/properties/test_approved_filters.py"
@@ -25,6 +26,10 @@ ANSWERED = {
         ("catalog.html", "catalog.md", "catalog.svg", "fleet.html", "fleet_empty.html"),
         _PAGE,
     ),
+    **dict.fromkeys(
+        ("refresh.html", "refresh_plan.html", "upgrade.html"),
+        "a page of ours: its words are nobody else's, its figures those of the data",
+    ),
 }
 """Approved file → what answered the values in it, with the test that asks it."""
 
@@ -36,3 +41,9 @@ def check(name: str, result: str) -> None:
         path.write_text(result, encoding="utf-8")
     approved = path.read_text(encoding="utf-8")
     assert result.splitlines() == approved.splitlines(), f"not what was approved in {path.name}"
+
+
+def check_page(name: str, page: str, has_time: bool = False) -> None:
+    """The same for a page without its stylesheet. has_time: it has the time of the test, which counts for nothing."""
+    page = re.sub(r"(?s)<style>.*?</style>", "<style></style>", page)
+    check(name, re.sub(r"[\d-]+ [\d:]+ UTC", "TIME UTC", page) if has_time else page)
