@@ -72,6 +72,18 @@ def a_fleet() -> dict[str, Any]:
     for name, day in zip(drifted, [*DAYS, "", "long ago"]):
         drifted[name]["instancetype"]["changed_at"] = day
     cores = [{"field": "domain.cpu.sockets", "before": None, "after": 2}]
+    claim = {"state": "broken", "link": "claim", "problem": "the claim data does not exist"}
+    deprecated = {"object_state": "deprecated", "replacement": "u2.large"}
+    late, soon = ({**deprecated, "obsolete_from": day} for day in ("2027-09-30", "2027-03-31"))
+    retired = [
+        ("a", "shop", "u1.late", late),
+        ("b", "shop", "u1.soon", soon),
+        ("c", "office", "u1.soon", soon),
+        ("d", "shop", "u1.gone", {"object_state": "obsolete"}),
+        ("e", "shop", "u1.soon", soon),
+        ("f", "shop", "u1.some", deprecated),
+        ("g", "shop", "u2.large", {"object_state": "active"}),
+    ]
     return {
         "value": [
             stopped,
@@ -80,7 +92,18 @@ def a_fleet() -> dict[str, Any]:
             pinned,
             old,
             *drifted.values(),
-            vm("restarting", restart_required=True),
+            vm("restarting", "office", restart_required=True, labels={"team": "web", "owner": "x"}),
+            *(vm(f"waits-{number}", restart_required=True, restart_reason="other <CPU>") for number in range(6)),
+            vm("calm", restart_reason="none needed", labels={"team": "web"}),
+            vm("saved", revisions_lost_by=["backup"]),
+            vm("lost", revisions_lost_by=["backup", "snapshot"]),
+            vm("runs", diagnosis={"state": "runs"}),
+            vm("no-quota", diagnosis={**claim, "link": "quota"}),
+            *(vm(f"no-claim-{number}", diagnosis=claim) for number in range(2)),
+            *(
+                vm(name, namespace, instancetype=part(f"{LABEL}Instancetype", size, **state))
+                for name, namespace, size, state in retired
+            ),
             vm("broken", problem="ControllerRevision <gone> not found", status="ErrorUnschedulable"),
             vm("unread", instancetype=part(f"{LABEL}Instancetype", "u1.small", "unknown")),
         ],
@@ -94,13 +117,16 @@ def a_fleet() -> dict[str, Any]:
             captured("web-4", needs="<patience>"),
             captured("web-5", changes=[], needs="nothing"),
             captured("web-6", refusal="spec.template.spec.domain.cpu conflicts with <selected> instance type"),
-            captured("restarting", drifted=False),
+            captured("restarting", "office", drifted=False),
+            # It is not among the VMs: it does not match the selectors.
+            captured("hidden"),
         ],
         "unreferenced": [
             {"namespace": "shop", "name": "lost-1", "virtual_machine": "gone", "captured_at": DAYS[3]},
             {"namespace": "shop", "name": "lost-2", "virtual_machine": "", "captured_at": ""},
             {"namespace": "shop", "name": "old-1", "virtual_machine": "web-0", "captured_at": DAYS[3]},
-            {"namespace": "shop", "name": "old-2", "virtual_machine": "web-1", "captured_at": DAYS[3]},
+            {"namespace": "shop", "name": "old-2", "virtual_machine": "hidden", "captured_at": DAYS[3]},
+            {"namespace": "office", "name": "old-3", "virtual_machine": "web-1", "captured_at": DAYS[3]},
         ],
         "instancetypes": [
             entry("u1.small", used_by=["shop/web-0"]),
@@ -109,6 +135,17 @@ def a_fleet() -> dict[str, Any]:
             entry("unread", deprecated=True, used_by=None),
         ],
         "preferences": [entry("windows.<11>", kind=f"{LABEL}Preference")],
+        "capacity": [
+            {"name": "u1.small", "fits": True, "node_count": 3, "nodes_total": 4, "additional_vms": 1200},
+            {
+                "name": "gn1.<x>",
+                "fits": False,
+                "node_count": 0,
+                "nodes_total": 4,
+                "additional_vms": 0,
+                "problem": "0 of 4 nodes have <gpu>",
+            },
+        ],
         "now": NOW,
     }
 
@@ -132,7 +169,7 @@ def test_a_fleet_in_figures() -> None:
 
 
 def test_a_fleet_as_a_page() -> None:
-    shown = page(fleet(**a_fleet()), "fleet", "Fleet & <more>", "namespaces shop and office", rows=30)
+    shown = page(fleet(**a_fleet()), "fleet", "Fleet & <more>", "namespaces shop and <office>", rows=30)
     approved.check_page("fleet.html", shown)
 
 
