@@ -1,12 +1,15 @@
-"""The command that converts the files of a repository: which objects and files, and what the table says."""
+"""The command that converts the files of a repository: objects, tasks and files, and what the table says."""
 
 import resource
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 
 from plugins.plugin_utils import _modernize as modernize
+
+Run = Callable[..., tuple[int, list[str], str]]
 
 TEMPLATE = """\
 apiVersion: template.openshift.io/v1
@@ -33,15 +36,21 @@ def template(name: str, memory: str) -> str:
     return TEMPLATE.replace("NAMED", name).replace("MEMORY", memory)
 
 
-def run_command(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str], str]:
-    code = modernize.main(arguments)
-    printed = capsys.readouterr()
-    return code, printed.out.splitlines(), printed.err
+@pytest.fixture
+def run_command(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Exit code, lines and errors of the command."""
+
+    def run(*arguments: object) -> tuple[int, list[str], str]:
+        code = modernize.main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        return code, printed.out.splitlines(), printed.err
+
+    return run
 
 
-def test_command_prints_a_table_of_changes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_prints_a_table_of_changes(tmp_path: Path, run_command: Run) -> None:
     (tmp_path / "old.yml").write_text(f"{template('a', '2Gi')}---\n{template('b', '1536Mi')}")
-    code, lines, _error = run_command(capsys, str(tmp_path))
+    code, lines, _error = run_command(tmp_path)
     assert code == 0
     assert lines == [
         "OBJECT      INSTANCETYPE  PREFERENCE  BEFORE          AFTER        GUEST",
@@ -50,14 +59,14 @@ def test_command_prints_a_table_of_changes(tmp_path: Path, capsys: pytest.Captur
         "2 guests: 1 equal, 1 different",
     ]
     (tmp_path / "sizes.json").write_text(yaml.safe_dump(yaml.safe_load(SIZE), default_flow_style=True))
-    _code, lines, _error = run_command(capsys, str(tmp_path), "--output", str(tmp_path / "new"))
+    _code, lines, _error = run_command(tmp_path, "--output", tmp_path / "new")
     assert "  own " in lines[2] and lines[2].endswith("equal")
     # With an own catalog, which is converted, too.
     assert {file.name for file in (tmp_path / "new").iterdir()} == {"old.yml", "sizes.yml"}
     assert "v1beta1" in (tmp_path / "new" / "sizes.yml").read_text()
 
 
-def test_parameters_that_go_have_a_note(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_parameters_that_go_have_a_note(tmp_path: Path, run_command: Run) -> None:
     document = yaml.safe_load(template("a", "'${MEMORY}'"))
     document["parameters"] += [{"name": "MEMORY", "value": "2Gi"}, {"name": "RNG", "value": "/dev/urandom"}]
     document["objects"][0]["spec"]["template"]["spec"]["domain"]["devices"] = {"rng": {}}
@@ -67,7 +76,7 @@ def test_parameters_that_go_have_a_note(tmp_path: Path, capsys: pytest.CaptureFi
     own["spec"] = {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}, "annotations": {"acme/tier": "/dev/urandom"}}
     own["apiVersion"] = "instancetype.kubevirt.io/v1beta1"
     (tmp_path / "own.yml").write_text(yaml.safe_dump(own))
-    _code, lines, _error = run_command(capsys, str(tmp_path), "--catalog", "none")
+    _code, lines, _error = run_command(tmp_path, "--catalog", "none")
     place = f"{tmp_path}/old.yml:1"
     assert lines[2:-1] == [
         f"note: {place}: Template a: spec.parameters[RNG]: Removed. Only fields that the instancetype or the"
@@ -77,24 +86,22 @@ def test_parameters_that_go_have_a_note(tmp_path: Path, capsys: pytest.CaptureFi
     ]
 
 
-def test_without_a_catalog(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_catalog(tmp_path: Path, run_command: Run) -> None:
     (tmp_path / "old.yml").write_text(template("a", "2Gi"))
-    _code, lines, _error = run_command(capsys, str(tmp_path), "--catalog", "none", "--output", str(tmp_path / "new"))
+    _code, lines, _error = run_command(tmp_path, "--catalog", "none", "--output", tmp_path / "new")
     assert lines[1].endswith("no instancetype") and lines[-1].startswith("1 guest: 1 unchanged in size; 1 file in ")
     (new,) = yaml.safe_load_all((tmp_path / "new" / "old.yml").read_text())
     assert new["spec"]["virtualMachine"]["spec"]["template"]["spec"]["domain"]["memory"] == {"guest": "2Gi"}
     (tmp_path / "sizes.yml").write_text(SIZE)
-    _code, lines, _error = run_command(
-        capsys, str(tmp_path / "old.yml"), "--catalog", "none", "--objects", str(tmp_path / "sizes.yml")
-    )
+    _code, lines, _error = run_command(tmp_path / "old.yml", "--catalog", "none", "--objects", tmp_path / "sizes.yml")
     assert lines[1].split()[2] == "own"
 
 
-def test_invalid_object_stays_while_others_are_converted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_object_stays_while_others_are_converted(tmp_path: Path, run_command: Run) -> None:
     bad = template("b", "2Gi").replace("${NAME}", "${NAEM}")
     (tmp_path / "old.yml").write_text(f"{template('a', '2Gi')}---\n{bad}")
     (tmp_path / "rendered.yml").write_text("{{ no }} yaml: {{ at all }}")
-    code, lines, _error = run_command(capsys, str(tmp_path), "--output", str(tmp_path / "new"))
+    code, lines, _error = run_command(tmp_path, "--output", tmp_path / "new")
     place = f"{tmp_path}/old.yml:{template('a', '2Gi').count(chr(10)) + 2}"
     assert code == 1 and f"not converted: {place}: spec: spec.virtualMachine: references undefined" in lines[2]
     assert "rendered.yml:1: not read: " in lines[3]
@@ -102,16 +109,16 @@ def test_invalid_object_stays_while_others_are_converted(tmp_path: Path, capsys:
     assert [item["kind"] for item in documents] == ["VirtualMachineTemplate", "Template"]
 
 
-def test_invalid_arguments_exit_with_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_arguments_exit_with_code_2(tmp_path: Path, run_command: Run) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "vm.yml").write_text(template("a", "2Gi"))
-    code, _lines, error = run_command(capsys, str(tmp_path / "a" / "vm.yml"), str(tmp_path / "b" / "vm.yml"))
+    code, _lines, error = run_command(tmp_path / "a" / "vm.yml", tmp_path / "b" / "vm.yml")
     assert code == 2 and error.endswith("would be the same file; name their folder\n")
-    assert run_command(capsys, str(tmp_path), "--kubevirt-version", "9.9")[2].startswith("error: --kubevirt-version: ")
+    assert run_command(tmp_path, "--kubevirt-version", "9.9")[2].startswith("error: --kubevirt-version: ")
 
 
-def test_a_full_disk_leaves_the_old_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_full_disk_leaves_the_old_files(tmp_path: Path, run_command: Run) -> None:
     (tmp_path / "old.yml").write_text(template("a", "2Gi"))
     (tmp_path / "new").mkdir()
     file = tmp_path / "new" / "old.yml"
@@ -119,8 +126,91 @@ def test_a_full_disk_leaves_the_old_files(tmp_path: Path, capsys: pytest.Capture
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
     try:
-        code, _lines, error = run_command(capsys, str(tmp_path / "old.yml"), "--output", str(tmp_path / "new"))
+        code, _lines, error = run_command(tmp_path / "old.yml", "--output", tmp_path / "new")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert code != 0 and str(file) in error
     assert list(file.parent.iterdir()) == [file] and file.read_text() == "before"
+
+
+PLAY = """\
+---
+# Our shop.
+- hosts: localhost
+  tasks:
+    - name: Create a VM  # of the shop
+      kubevirt.core.kubevirt_vm:
+        name: "{{ name }}"
+        namespace: shop
+        spec:
+          domain:
+            # It is as large as the old one.
+            memory:
+              guest: 2Gi  # two
+            devices: {}
+    - kubevirt.core.kubevirt_vm:
+        name: other
+        spec:
+          domain: {memory: {guest: "{{ memory }}"}, devices: {}}
+"""
+NEW = """\
+        instancetype:
+          kind: VirtualMachineClusterInstancetype
+          name: u1.small
+        spec:
+          domain:
+            # It is as large as the old one.
+            devices: {}
+"""
+OLD = """\
+        spec:
+          domain:
+            # It is as large as the old one.
+            memory:
+              guest: 2Gi  # two
+            devices: {}
+"""
+
+
+def test_tasks_are_rewritten_in_place(tmp_path: Path, run_command: Run) -> None:
+    file = tmp_path / "play.yml"
+    file.write_text(PLAY)
+    code, lines, _error = run_command(file, "--diff")
+    assert code == 0 and file.read_text() == PLAY
+    assert "-              guest: 2Gi  # two" in lines and "+          name: u1.small" in lines
+    assert lines[2].startswith("VirtualMachine other") and "not converted: has a template" in lines[2]
+    _code, lines, _error = run_command(tmp_path, "--in-place")
+    assert lines[-1] == "2 guests: 1 equal, 1 unchanged in size; 1 file changed"
+    assert file.read_text() == PLAY.replace(OLD, NEW)
+    _code, lines, _error = run_command(tmp_path, "--in-place", "--diff")
+    assert lines[-1] == "2 guests: 2 unchanged in size; 0 files changed"
+    assert file.read_text() == PLAY.replace(OLD, NEW)
+
+
+def test_tasks_in_another_folder(tmp_path: Path, run_command: Run) -> None:
+    (tmp_path / "play.yml").write_text(PLAY)
+    run_command(tmp_path / "play.yml", "--output", tmp_path / "new")
+    assert (tmp_path / "new" / "play.yml").read_text() == PLAY.replace(OLD, NEW)
+    assert (tmp_path / "play.yml").read_text() == PLAY
+
+
+def test_manifests_keep_comments_in_place(tmp_path: Path, run_command: Run) -> None:
+    domain = "    domain:  # small\n      memory: {guest: 2Gi}\n      devices: {}\n"
+    manifest = (
+        "apiVersion: kubevirt.io/v1\nkind: VirtualMachine\n# ours\nmetadata: {name: web}\nspec:\n"
+        f"  runStrategy: Always\n  template:\n   spec:\n{domain}"
+    )
+    (tmp_path / "vm.yml").write_text(manifest)
+    run_command(tmp_path, "--in-place")
+    text = (tmp_path / "vm.yml").read_text()
+    assert "# ours" in text and "domain:  # small\n      devices: {}\n" in text and "name: u1.small" in text
+
+
+def test_what_stays_has_a_note(tmp_path: Path, run_command: Run) -> None:
+    anchored = PLAY.replace("spec:\n          domain:\n", "spec: &spec\n          domain:\n")
+    (tmp_path / "play.yml").write_text(anchored)
+    _code, lines, _error = run_command(tmp_path, "--in-place")
+    assert (tmp_path / "play.yml").read_text() == anchored
+    assert (
+        lines[-2].startswith(f"note: {tmp_path}/play.yml:") and "not changed in its place: has the anchor" in lines[-2]
+    )
