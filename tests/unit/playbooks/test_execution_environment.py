@@ -13,6 +13,13 @@ CHECKOUT = Path(__file__).resolve().parents[3]
 BUILDER = Path(sys.executable).with_name("ansible-builder")
 
 
+def builder(place: Path, *arguments: str) -> str:
+    """The output of ansible-builder in a folder."""
+    done = subprocess.run([str(BUILDER), *arguments], cwd=place, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 def definition() -> str:
     """The definition of docs/awx.md."""
     text = (CHECKOUT / "docs" / "awx.md").read_text()
@@ -22,14 +29,7 @@ def definition() -> str:
 def test_a_definition_with_the_collection(tmp_path: Path) -> None:
     result = yaml.safe_load(definition())
     (tmp_path / "execution-environment.yml").write_text(definition())
-    done = subprocess.run(
-        [str(BUILDER), "create", "--context", str(tmp_path / "context"), "--output-filename", "Containerfile"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    builder(tmp_path, "create", "--output-filename", "Containerfile")
     steps = (tmp_path / "context" / "Containerfile").read_text()
     assert result["images"]["base_image"]["name"] in steps
     galaxy = yaml.safe_load((tmp_path / "context" / "_build" / "requirements.yml").read_text())
@@ -49,9 +49,7 @@ def test_images_get_the_collection_of_the_checkout(tmp_path: Path, monkeypatch: 
         place.mkdir()
         definition = environments.with_tarball(released, tarball)
         (place / "execution-environment.yml").write_text(yaml.safe_dump(definition))
-        create = [str(BUILDER), "create", "--output-filename", "Containerfile"]
-        done = subprocess.run(create, cwd=place, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
+        builder(place, "create", "--output-filename", "Containerfile")
         build = place / "context" / "_build"
         asked = yaml.safe_load((build / "requirements.yml").read_text())["collections"]
         assert asked == [{"name": "/collections/c.tar.gz", "type": "file"}]
@@ -64,14 +62,7 @@ def test_the_collection_itself_as_a_definition(tmp_path: Path) -> None:
     """Its files are named from the root of the collection."""
     shutil.copytree(CHECKOUT / "meta", tmp_path / "meta")
     shutil.copy(tmp_path / "meta" / "execution-environment.yml", tmp_path)
-    done = subprocess.run(
-        [str(BUILDER), "create", "--context", str(tmp_path / "context")],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    builder(tmp_path, "create")
     assert (tmp_path / "context" / "_build" / "requirements.txt").read_text().endswith("kubernetes>=24.2.0\n")
 
 
@@ -79,7 +70,6 @@ def test_builder_finds_the_python_requirements(tmp_path: Path) -> None:
     place = tmp_path / "ansible_collections" / "virtshape" / "instancetypes"
     shutil.copytree(CHECKOUT / "meta", place / "meta")
     shutil.copy(CHECKOUT / "galaxy.yml", place)
-    done = subprocess.run([str(BUILDER), "introspect", str(tmp_path)], capture_output=True, text=True, check=True)
-    result = yaml.safe_load(done.stdout)
+    result = yaml.safe_load(builder(tmp_path, "introspect", str(tmp_path)))
     assert [item.partition(" ")[0] for item in result["python"]] == ["kubernetes>=24.2.0"]
     assert not result["system"]
