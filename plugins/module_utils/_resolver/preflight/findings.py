@@ -214,7 +214,7 @@ def _barred_fields(spec: Manifest, cluster: Cluster) -> list[Finding]:
     """If the configuration is unreadable, a gate may be open, and changes may wait for a restart."""
     kubevirt = cluster.kubevirt
     closed = [*firmware.architecture(spec, _TEMPLATE, kubevirt), *firmware.persistent_state(spec, _TEMPLATE, kubevirt)]
-    barred = list(virtual_machine.live_updates(spec, _TEMPLATE)) if kubevirt.live_updates else []
+    barred = list(virtual_machine.live_updates(spec, _TEMPLATE, kubevirt))
     severity = WARNING if kubevirt.assumption else ERROR
     return [
         replace(_of_response(invalid(causes).as_json(), remedy), severity=severity)

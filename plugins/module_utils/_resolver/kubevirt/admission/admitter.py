@@ -6,8 +6,21 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..config.cluster import KubeVirt
-from . import cpu, devices, disks, firmware, guest, interfaces, networks, scheduling, virtual_machine, vmi_only, volumes
-from .rule import NOT_SUPPORTED, Cause, Rule, Spec, rules
+from . import (
+    cpu,
+    devices,
+    disks,
+    firmware,
+    guest,
+    interfaces,
+    networks,
+    scheduling,
+    since,
+    virtual_machine,
+    vmi_only,
+    volumes,
+)
+from .rule import NOT_SUPPORTED, Cause, Rule, Spec
 
 _NETWORK_RULES: Final[tuple[Rule, ...]] = (
     networks.single_pod_network,
@@ -25,17 +38,13 @@ _NETWORK_RULES: Final[tuple[Rule, ...]] = (
 """Validator.Validate of pkg/network/admitter."""
 
 SPEC_RULES: Final[tuple[Rule, ...]] = (
-    guest.hostname,
-    guest.subdomain,
-    cpu.memory_request,
-    cpu.memory_limit,
+    guest.names,
+    cpu.memory_amounts,
     cpu.memory_in_huge_pages,
     cpu.memory_within_limit,
     firmware.machine_type,
     firmware.acpi_tables,
-    cpu.request_not_negative,
-    cpu.limit_not_negative,
-    cpu.request_within_limit,
+    cpu.amounts,
     cpu.dedicated,
     cpu.numa,
     cpu.isolated_emulator_thread,
@@ -98,7 +107,7 @@ def virtual_machine_causes(
     """
     causes = list(virtual_machine.data_source_groups(stored))
     if before is None and not causes:
-        if rules(kubevirt.release).refuses_old_gates:
+        if kubevirt.release.has(since.OLD_GATES_REFUSED):
             causes = list(_discontinued(stored["template"]["spec"], kubevirt))
         causes = causes or list(interfaces.discontinued(applied["template"]["spec"], "spec", kubevirt))
     causes = causes or list(_vm(applied, kubevirt))
@@ -124,8 +133,7 @@ def _vm(spec: Spec, kubevirt: KubeVirt) -> Iterator[Cause]:
     yield from _apply(SPEC_RULES, template["spec"], f"{path}.spec", kubevirt)
     yield from virtual_machine.data_volume_templates(spec, kubevirt)
     yield from virtual_machine.run_strategy(spec, kubevirt)
-    if kubevirt.live_updates:
-        yield from virtual_machine.live_updates(template["spec"], f"{path}.spec")
+    yield from virtual_machine.live_updates(template["spec"], f"{path}.spec", kubevirt)
 
 
 def vmi(metadata: Spec, spec: Spec, kubevirt: KubeVirt) -> Iterator[Cause]:

@@ -9,36 +9,26 @@ from ...api import quantity
 from ...api.errors import Panic, QuantityError
 from ..config.cluster import KubeVirt
 from ..vmi.vmi import vcpus
-from .rule import ARM64, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, amount, millis, rules
+from . import since
+from .rule import ARM64, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, amount, gated, items, millis, not_enabled
 
 _FEATURE_POLICIES: Final = ("", "force", "require", "optional", "disable", "forbid")
 
-
-def request_not_negative(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateCPURequestNotNegative."""
-    yield from _not_negative(spec, path, "requests")
-
-
-def limit_not_negative(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateCPULimitNotNegative."""
-    yield from _not_negative(spec, path, "limits")
+reserved_memory_overhead: Final = gated(  # validateReservedOverheadMemlock
+    "ReservedOverheadMemlock", "domain.memory.reservedOverhead", not_enabled("Reserved overhead memlock")
+)
 
 
-def _not_negative(spec: Spec, path: str, kind: str) -> Iterator[Cause]:
-    cpu = amount(spec["domain"]["resources"], kind, "cpu")
-    if millis(cpu) < 0:
-        field = f"{path}.domain.resources.{kind}.cpu"
-        yield Cause(INVALID, f"{field} '{cpu.text}': must be greater than or equal to 0.", field)
-
-
-def request_within_limit(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateCpuRequestDoesNotExceedLimit."""
-    resources = spec["domain"]["resources"]
-    requested, limit = amount(resources, "requests", "cpu"), amount(resources, "limits", "cpu")
+def amounts(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
+    """validateCPURequestNotNegative, validateCPULimitNotNegative, validateCpuRequestDoesNotExceedLimit."""
+    fields = [f"{path}.domain.resources.{kind}.cpu" for kind in ("requests", "limits")]
+    requested, limit = (amount(spec["domain"]["resources"], kind, "cpu") for kind in ("requests", "limits"))
+    for field, cpu in zip(fields, (requested, limit)):
+        if millis(cpu) < 0:
+            yield Cause(INVALID, f"{field} '{cpu.text}': must be greater than or equal to 0.", field)
     if 0 < millis(limit) < millis(requested):
-        field = f"{path}.domain.resources.requests.cpu"
-        limit_field = f"{path}.domain.resources.limits.cpu"
-        yield Cause(INVALID, f"{field} '{requested.text}' is greater than {limit_field} '{limit.text}'", field)
+        message = f"{fields[0]} '{requested.text}' is greater than {fields[1]} '{limit.text}'"
+        yield Cause(INVALID, message, fields[0])
 
 
 def numa(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
@@ -66,15 +56,15 @@ def isolated_emulator_thread(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iter
 
 def features(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateCPUFeaturePolicies."""
-    for index, feature in enumerate((spec["domain"].get("cpu") or {}).get("features", ())):
+    for feature, field in items(spec, path, "domain.cpu.features"):
         policy = feature.get("policy", "")
         if policy not in _FEATURE_POLICIES:
             message = f"CPU feature {feature['name']} uses policy {policy} that is not supported."
-            yield Cause(NOT_SUPPORTED, message, f"{path}.domain.cpu.features[{index}].policy")
+            yield Cause(NOT_SUPPORTED, message, f"{field}.policy")
 
 
 def sockets(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateCPUHotplug."""
+    """validateCPUHotplug; the same of validateLiveUpdateFeatures."""
     cpu = spec["domain"].get("cpu") or {}
     maximum = cpu.get("maxSockets", 0)
     if maximum and cpu.get("sockets", 0) > maximum:
@@ -104,7 +94,7 @@ def dedicated(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     domain = spec["domain"]
     if not (domain.get("cpu") or {}).get("dedicatedCpuPlacement"):
         return
-    yield from _memory_is_provided(domain, path, rules(kubevirt.release).names_guest_memory)
+    yield from _memory_is_provided(domain, path, kubevirt.release.has(since.GUEST_MEMORY_NAMED))
     yield from _integer_cpus(domain, path)
     yield from _memory_is_fixed(domain, path)
     yield from _number_of_cpus(domain, path)
@@ -174,28 +164,19 @@ _MIN_REQUEST: Final = 10**6  # bytes
 _NOT_A_QUANTITY: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
 
-def memory_request(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateMemoryRequestsNegativeOrNull."""
-    field = f"{path}.domain.resources.requests.memory"
-    requested = amount(spec["domain"]["resources"], "requests", "memory")
+def memory_amounts(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
+    """validateMemoryRequestsNegativeOrNull, validateMemoryLimitsNegativeOrNull."""
+    request_field, limit_field = (f"{path}.domain.resources.{kind}.memory" for kind in ("requests", "limits"))
+    requested, limit = (amount(spec["domain"]["resources"], kind, "memory") for kind in ("requests", "limits"))
     if requested.value < 0:
-        yield Cause(INVALID, f"{field} '{requested.text}': must be greater than or equal to 0.", field)
+        yield Cause(INVALID, f"{request_field} '{requested.text}': must be greater than or equal to 0.", request_field)
     elif 0 < requested.nanos < _MIN_REQUEST * 10**9:
-        yield Cause(INVALID, f"{field} '{requested.text}': must be greater than or equal to 1M.", field)
-
-
-def memory_limit(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateMemoryLimitsNegativeOrNull."""
-    field = f"{path}.domain.resources.limits.memory"
-    resources = spec["domain"]["resources"]
-    limit, requested = amount(resources, "limits", "memory"), amount(resources, "requests", "memory")
+        yield Cause(INVALID, f"{request_field} '{requested.text}': must be greater than or equal to 1M.", request_field)
     if limit.value < 0:
-        yield Cause(INVALID, f"{field} '{limit.text}': must be greater than or equal to 0.", field)
+        yield Cause(INVALID, f"{limit_field} '{limit.text}': must be greater than or equal to 0.", limit_field)
     if 0 < limit.value < requested.value:
-        request_field = f"{path}.domain.resources.requests.memory"
-        yield Cause(
-            INVALID, f"{request_field} '{requested.text}' is greater than {field} '{limit.text}'", request_field
-        )
+        message = f"{request_field} '{requested.text}' is greater than {limit_field} '{limit.text}'"
+        yield Cause(INVALID, message, request_field)
 
 
 def memory_in_huge_pages(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
@@ -205,7 +186,7 @@ def memory_in_huge_pages(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[
     if "hugepages" not in memory:
         return
     page = memory["hugepages"].get("pageSize", "")
-    field = f"{path}.domain.{rules(kubevirt.release).page_size_field}"
+    field = f"{path}.domain.{page_size_field(kubevirt)}"
     try:
         size = quantity.parse(page).value
     except QuantityError:
@@ -228,6 +209,11 @@ def memory_in_huge_pages(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[
         yield Cause(INVALID, message, requests_field)
 
 
+def page_size_field(kubevirt: KubeVirt) -> str:
+    """The field of the size of huge pages in a domain, in virt-api's words."""
+    return "memory.hugepages.pageSize" if kubevirt.release.has(since.PAGE_SIZE_FIELD) else "hugepages.size"
+
+
 def memory_within_limit(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateGuestMemoryLimit, which is skipped if changes reach running guests."""
     guest = (spec["domain"].get("memory") or {}).get("guest")
@@ -238,10 +224,3 @@ def memory_within_limit(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[C
         field, limit_field = f"{path}.domain.memory.guest", f"{path}.domain.resources.limits.memory"
         message = f"{field} '{guest}' must be equal to or less than the memory limit {limit_field} '{limit.text}'"
         yield Cause(INVALID, message, field)
-
-
-def reserved_memory_overhead(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateReservedOverheadMemlock."""
-    if "reservedOverhead" in (spec["domain"].get("memory") or {}) and not kubevirt.has_gate("ReservedOverheadMemlock"):
-        message = "Reserved overhead memlock feature gate is not enabled in kubevirt-config"
-        yield Cause(INVALID, message, f"{path}.domain.memory.reservedOverhead")

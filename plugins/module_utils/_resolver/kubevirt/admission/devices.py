@@ -10,20 +10,30 @@ from typing import Final, NamedTuple
 
 from ...api.fields.domain import ENUMS
 from ..config.cluster import KubeVirt
-from . import name_errors, networks
-from .rule import ARM64, DUPLICATE, INVALID, REQUIRED, S390X, Cause, Spec, rules
-
-_SOUND_MODELS: Final = ENUMS["SoundModel"]
-
+from . import name_errors, networks, since
+from .rule import ARM64, DUPLICATE, INVALID, REQUIRED, S390X, Cause, Spec, gated, items, not_enabled
 
 # Volumes with files of the cluster.
 _CONFIG_VOLUMES: Final = ("configMap", "secret", "downwardAPI", "serviceAccount")
 
+# validateHostDevicesWithPassthroughEnabled, validateVSOCK, validateDownwardMetrics, validateRebootPolicy
+host_devices: Final = gated("HostDevices", "domain.devices.hostDevices", not_enabled("Host Devices"), "HostDevices")
+vsock: Final = gated("VSOCK", "domain.devices.autoattachVSOCK", not_enabled("VSOCK"))
+downward_metrics: Final = gated(
+    "DownwardMetrics",
+    "domain.devices.downwardMetrics",
+    "downwardMetrics virtio serial is not allowed: DownwardMetrics feature gate is not enabled",
+)
+reboot_policy: Final = gated(
+    "RebootPolicy",
+    "domain.rebootPolicy",
+    "RebootPolicy is specified but the RebootPolicy feature gate is not enabled",
+)
+
 
 def inputs(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateInputDevices."""
-    for index, entry in enumerate(spec["domain"]["devices"].get("inputs", ())):
-        field = f"{path}.domain.devices.inputs[{index}]"
+    for entry, field in items(spec, path, "domain.devices.inputs"):
         if entry.get("bus", "") not in ("", *ENUMS["InputBus"]):
             yield Cause(INVALID, "Input device can have only virtio or usb bus.", f"{field}.bus")
         if entry.get("type") != "tablet":
@@ -44,42 +54,21 @@ def _shows_boot(gpu: Spec) -> bool:
     return "ramFB" not in display or bool(display["ramFB"].get("enabled"))
 
 
-def host_devices(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateHostDevicesWithPassthroughEnabled."""
-    if "hostDevices" in spec["domain"]["devices"] and not kubevirt.has_gate("HostDevices"):
-        message = "Host Devices feature gate is not enabled in kubevirt-config"
-        yield Cause(INVALID, message, f"{path}.HostDevices")
-
-
 def sound(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateSoundDevices."""
     device = spec["domain"]["devices"].get("sound")
     if device is None:
         return
-    if device.get("model", "") not in ("", *_SOUND_MODELS):
+    if device.get("model", "") not in ("", *ENUMS["SoundModel"]):
         yield Cause(INVALID, "Sound device type is not supported. Options: 'ich9' or 'ac97'", f"{path}.Sound")
     if not device.get("name"):
         yield Cause(INVALID, "Sound device requires a name field.", f"{path}.Sound")
 
 
-def vsock(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateVSOCK."""
-    if spec["domain"]["devices"].get("autoattachVSOCK") and not kubevirt.has_gate("VSOCK"):
-        message = "VSOCK feature gate is not enabled in kubevirt-config"
-        yield Cause(INVALID, message, f"{path}.domain.devices.autoattachVSOCK")
-
-
-def downward_metrics(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateDownwardMetrics."""
-    if "downwardMetrics" in spec["domain"]["devices"] and not kubevirt.has_gate("DownwardMetrics"):
-        message = "downwardMetrics virtio serial is not allowed: DownwardMetrics feature gate is not enabled"
-        yield Cause(INVALID, message, f"{path}.domain.devices.downwardMetrics")
-
-
 def filesystems(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateFilesystemsWithVirtIOFSEnabled."""
     volumes = {volume["name"]: volume for volume in spec.get("volumes", ())}
-    if not rules(kubevirt.release).checks_filesystems:
+    if not kubevirt.release.has(since.FILESYSTEM_GATES):
         return
     config_gate_closed = not kubevirt.has_gate("EnableVirtioFsConfigVolumes")
     storage_gate_closed = not kubevirt.has_gate("EnableVirtioFsStorageVolumes")
@@ -110,7 +99,7 @@ def panic_devices(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validatePanicDevices."""
     devices, field = spec["domain"]["devices"].get("panicDevices", ()), f"{path}.domain.devices.panicDevices"
     if devices and not kubevirt.has_gate("PanicDevices"):
-        yield Cause(INVALID, "Panic Devices feature gate is not enabled in kubevirt-config", field)
+        yield Cause(INVALID, not_enabled("Panic Devices"), field)
         return
     if devices and (spec.get("architecture") or kubevirt.architecture) == S390X:
         yield Cause(INVALID, f"custom panic devices are not supported on {S390X} architecture", field)
@@ -120,11 +109,8 @@ def panic_devices(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
             yield Cause(INVALID, f"invalid PanicDeviceModel({model})", f"{field}[{index}].model")
 
 
-def reboot_policy(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateRebootPolicy."""
-    if "rebootPolicy" in spec["domain"] and not kubevirt.has_gate("RebootPolicy"):
-        message = "RebootPolicy is specified but the RebootPolicy feature gate is not enabled"
-        yield Cause(INVALID, message, f"{path}.domain.rebootPolicy")
+_POOL: Final = "supplementalPool"
+_POLICIES: Final = ("shared", "auto", _POOL)
 
 
 def io_threads(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
@@ -133,9 +119,9 @@ def io_threads(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     policy = domain.get("ioThreadsPolicy")
     if policy is None:
         return
-    if policy not in rules(kubevirt.release).io_threads_policies:
+    if policy not in _POLICIES or (policy == _POOL and not kubevirt.release.has(since.SUPPLEMENTAL_POOL)):
         yield Cause(INVALID, f"Invalid IOThreadsPolicy ({policy})", f"{path}.domain.ioThreadsPolicy")
-    elif policy == "supplementalPool" and not (domain.get("ioThreads") or {}).get("supplementalPoolThreadCount"):
+    elif policy == _POOL and not (domain.get("ioThreads") or {}).get("supplementalPoolThreadCount"):
         message = "the number of iothreads needs to be set and positive for the dedicated policy"
         yield Cause(INVALID, message, f"{path}.domain.ioThreads.count")
 
@@ -162,12 +148,12 @@ _KINDS = (_Kind("gpus", "GPU", "GPUsWithDRA", False), _Kind("hostDevices", "Host
 
 def resource_claims(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateCreationDRA."""
-    if not rules(kubevirt.release).checks_devices:
+    if not kubevirt.release.has(since.DEVICE_NEEDED):
         return
-    if not rules(kubevirt.release).claims_host_devices:
+    if not kubevirt.release.has(since.HOST_DEVICE_CLAIMS):
         yield from _claims_of_gpus(spec, path, kubevirt)
         return
-    if rules(kubevirt.release).checks_claims:
+    if kubevirt.release.has(since.CLAIMS_CHECKED):
         yield from _claims(spec.get("resourceClaims", ()), f"{path}.resourceClaims")
     requested: list[tuple[str, str, dict[Request, int]]] = []
     for kind in _KINDS:
@@ -296,7 +282,7 @@ _NO_HOLE: Final = "kubevirt.io/disablePCIHole64"
 
 def nvidia_grace(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateGraceIOVirtualization."""
-    if not rules(kubevirt.release).checks_grace:
+    if not kubevirt.release.has(since.NVIDIA_GRACE):
         return
     nvidia_grace, ambiguous = _requested(spec, path, kubevirt)
     enabled = kubevirt.has_gate("GraceIOVirtualization")
@@ -315,7 +301,7 @@ def nvidia_grace(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
 def grace_annotations(spec: Spec, annotations: dict[str, str], path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateGraceIOVirtualizationAnnotations. annotations: the template's. path: the position of its metadata."""
     nvidia_grace, _ambiguous = _requested(spec, "spec", kubevirt)
-    if not nvidia_grace or not rules(kubevirt.release).checks_grace:
+    if not nvidia_grace or not kubevirt.release.has(since.NVIDIA_GRACE):
         return
     if annotations.get(_ROOT_COMPLEX) == "true":
         message = "GraceIOVirtualization is not compatible with placing PCI devices on the root complex"

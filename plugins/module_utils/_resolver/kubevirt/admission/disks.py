@@ -11,9 +11,9 @@ from typing import Final
 
 from ...api.fields.domain import ENUMS
 from ..config.cluster import KubeVirt
-from . import name_errors
+from . import name_errors, since
 from .interfaces import PCI_ADDRESS
-from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, rules
+from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, items
 
 TARGETS: Final = ("disk", "lun", "cdrom")
 _LONGEST_SERIAL: Final = 256
@@ -24,14 +24,13 @@ _LARGEST_BLOCK: Final = 2 * 2**20
 
 def check(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """ValidateDisks."""
+    disks = list(items(spec, path, "domain.devices.disks"))
     path += ".domain.devices.disks"
-    disks = spec["domain"]["devices"].get("disks", ())
-    for index, disk in enumerate(disks):
-        field, doubled_field = f"{path}[{index}]", f"{path}.domain.devices.disks[{index}]"
-        for other in range(index):
-            if disks[other]["name"] == disk["name"]:
-                message = f"{field} and {path}[{other}] must not have the same Name."
-                yield Cause(INVALID, message, f"{field}.name")
+    for index, (disk, field) in enumerate(disks):
+        doubled_field = f"{path}.domain.devices.disks[{index}]"
+        for other, other_field in disks[:index]:
+            if other["name"] == disk["name"]:
+                yield Cause(INVALID, f"{field} and {other_field} must not have the same Name.", f"{field}.name")
         if sum(target in disk for target in TARGETS) > 1:
             yield Cause(INVALID, f"{field} can only have a single target type defined", field)
         yield from _pci_address(disk, f"{path}.domain.devices.disks.disk[{index}]")
@@ -48,7 +47,7 @@ def check(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
 def persistent_reservation(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validatePersistentReservation."""
     reserved = any((disk.get("lun") or {}).get("reservation") for disk in spec["domain"]["devices"].get("disks", ()))
-    setting = rules(kubevirt.release).reservation_setting
+    setting = kubevirt.release.has(since.RESERVATION_SETTING)
     permitted = kubevirt.reserves_persistently if setting else None
     if permitted is None:
         permitted = kubevirt.has_gate("PersistentReservation")
@@ -138,7 +137,7 @@ def _block_size(disk: Spec, field: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     if logical > physical:
         message = f"Logical size {logical} must be the same or less than the physical size of {physical}"
         yield Cause(INVALID, message, f"{field}.custom.logical")
-    elif rules(kubevirt.release).checks_sata_blocks and _bus_of(disk) == "sata" and logical != _SMALLEST_BLOCK:
+    elif kubevirt.release.has(since.SATA_BLOCKS) and _bus_of(disk) == "sata" and logical != _SMALLEST_BLOCK:
         message = f"Logical size {logical} must be {_SMALLEST_BLOCK} for SATA devices"
         yield Cause(INVALID, message, f"{field}.custom.logical")
     elif granularity is not None and logical and granularity % logical:
@@ -162,28 +161,26 @@ def _block_size_error(size: int) -> str:
 
 def boot_order(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateBootOrder, validateInterfaceBootOrder."""
-    devices = spec["domain"]["devices"]
     volumes = {volume["name"]: volume for volume in spec.get("volumes", ())}
     orders: set[int] = set()
-    for index, disk in enumerate(devices.get("disks", ())):
-        field = f"{path}.domain.devices.disks[{index}]"
+    for disk, field in items(spec, path, "domain.devices.disks"):
         volume = volumes.get(disk["name"])
         if volume is None:
             yield from _missing_volume(disk, field, kubevirt)
         else:
             yield from _volume_mismatch(disk, volume, field)
         yield from _unique_order(disk, field, orders)
-    for index, interface in enumerate(devices.get("interfaces", ())):
+    for index, (interface, field) in enumerate(items(spec, path, "domain.devices.interfaces")):
         if interface.get("bootOrder") == 0:
             # KubeVirt's field names the spec instead of the interface.
             field = f"{path}[{index}]"
             yield Cause(INVALID, f"{field} must have a boot order > 0, if supplied", f"{field}.bootOrder")
         else:
-            yield from _unique_order(interface, f"{path}.domain.devices.interfaces[{index}]", orders)
+            yield from _unique_order(interface, field, orders)
 
 
 def _missing_volume(disk: Spec, field: str, kubevirt: KubeVirt) -> Iterator[Cause]:
-    if "cdrom" not in disk or not rules(kubevirt.release).empty_cdroms:
+    if "cdrom" not in disk or not kubevirt.release.has(since.EMPTY_CDROMS):
         yield Cause(INVALID, f"{field}.Name '{disk['name']}' not found.", f"{field}.name")
     elif not kubevirt.has_gate("DeclarativeHotplugVolumes"):
         message = "DeclarativeHotplugVolumes feature gate not enabled, cannot define an empty CD-ROM disk"

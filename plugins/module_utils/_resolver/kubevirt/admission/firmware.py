@@ -11,7 +11,8 @@ from typing import Final
 
 from ..config.cluster import KubeVirt
 from ..config.gates import MULTI_ARCHITECTURE, PERSISTENT_STATE
-from .rule import AMD64, FORBIDDEN, INVALID, REQUIRED, S390X, Cause, Spec, absolute_path, rules
+from . import since
+from .rule import AMD64, FORBIDDEN, INVALID, REQUIRED, S390X, Cause, Spec, absolute_path, not_enabled
 
 _LAUNCH_SECURITY_GATES: Final = {
     "SEV": "WorkloadEncryptionSEV",
@@ -26,7 +27,7 @@ def machine_type(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     allowed = kubevirt.emulated_machines(spec.get("architecture", ""))
     # A star of Go's filepath.Match stops at a slash, and no pattern contains a slash.
     if machine and (
-        ("/" in machine and not rules(kubevirt.release).slash_in_machine)
+        ("/" in machine and kubevirt.release.has(since.MACHINE_WITHOUT_SLASH))
         or not any(fnmatchcase(machine, pattern) for pattern in allowed)
     ):
         field = f"{path}.domain.machine.type"
@@ -36,23 +37,19 @@ def machine_type(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
 def acpi_tables(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateFirmwareACPI."""
     tables = (spec["domain"].get("firmware") or {}).get("acpi")
-    if tables is None or not rules(kubevirt.release).checks_acpi:
+    if tables is None or not kubevirt.release.has(since.ACPI):
         return
-    field = f"{path}.acpi"
-    names = ("slicNameRef", "msdmNameRef") if rules(kubevirt.release).has_msdm else ("slicNameRef",)
-    references = [(name, tables.get(name)) for name in names]
-    if not any(volume for _name, volume in references):
-        message = "ACPI was set but no SLIC nor MSDM volume reference was set"
-        if not rules(kubevirt.release).has_msdm:
-            message = f"{field} does not have a matching Volume."
-        yield Cause(INVALID, message, field)
-    for name, volume_name in references:
-        if not volume_name:
-            continue
+    field, has_msdm = f"{path}.acpi", kubevirt.release.has(since.MSDM)
+    no_volume = f"{field} does not have a matching Volume."
+    names = ("slicNameRef", "msdmNameRef") if has_msdm else ("slicNameRef",)
+    references = {name: tables[name] for name in names if tables.get(name)}
+    if not references:
+        nothing = "ACPI was set but no SLIC nor MSDM volume reference was set"
+        yield Cause(INVALID, nothing if has_msdm else no_volume, field)
+    for name, volume_name in references.items():
         volume = next((volume for volume in spec.get("volumes", ()) if volume["name"] == volume_name), None)
         if volume is None:
-            named = f"{field}.{name}" if rules(kubevirt.release).has_msdm else field
-            yield Cause(INVALID, f"{field} does not have a matching Volume.", named)
+            yield Cause(INVALID, no_volume, f"{field}.{name}" if has_msdm else field)
         elif "secret" not in volume:
             yield Cause(INVALID, f"{field} refers to Volume of unsupported type.", f"{field}.{name}")
 
@@ -68,7 +65,7 @@ def boot(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
         yield Cause(INVALID, message, field)
     yield from _kernel_boot(firmware.get("kernelBoot"), f"{path}.domain.firmware.kernelBoot")
     secure = "efi" in loader and loader["efi"].get("secureBoot", True)
-    exempt = rules(kubevirt.release).tdx_needs_no_smm and "tdx" in (domain.get("launchSecurity") or {})
+    exempt = kubevirt.release.has(since.TDX_WITHOUT_SMM) and "tdx" in (domain.get("launchSecurity") or {})
     if secure and not has_smm(domain) and not exempt:
         field = f"{path}.domain"
         message = "has EFI SecureBoot enabled. SecureBoot requires SMM, which is currently disabled."
@@ -108,44 +105,28 @@ def launch_security(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause
     field = f"{path}.launchSecurity"
     if security is None:
         return
-    secure = architecture == S390X and rules(kubevirt.release).checks_secure_execution
+    secure = architecture == S390X and kubevirt.release.has(since.SECURE_EXECUTION)
     if secure and not kubevirt.has_gate("SecureExecution"):
-        yield Cause(INVALID, _not_enabled("SecureExecution"), field)
-    if not rules(kubevirt.release).one_launch_security:
-        yield from _sev(spec, field, kubevirt)
+        yield Cause(INVALID, not_enabled("SecureExecution"), field)
+    chosen = [name for name in _LAUNCH_SECURITY_GATES if name.lower() in security]
+    if not kubevirt.release.has(since.ONE_LAUNCH_SECURITY):
+        # These releases know no other type than SEV.
+        if "sev" not in security and kubevirt.release.has(since.BARE_LAUNCH_SECURITY):
+            return
+        chosen = ["SEV"]
+    elif architecture == S390X:
         return
-    if architecture == S390X:
-        return
-    if architecture != AMD64:
+    elif architecture != AMD64:
         message = f"No launchSecurity support for architecture: {architecture}"
         yield Cause(INVALID, message, f"{path}.architecture")
         return
-    chosen = [name for name in _LAUNCH_SECURITY_GATES if name.lower() in security]
     if len(chosen) != 1:
         yield Cause(FORBIDDEN, "One and only one launchSecurity type can be set", field)
-        return
-    gate = _LAUNCH_SECURITY_GATES[chosen[0]]
-    if not kubevirt.has_gate(gate):
-        yield Cause(INVALID, _not_enabled(gate), field)
-        return
-    for message in _encrypted(chosen[0], spec):
-        yield Cause(INVALID, message, field)
-
-
-def _sev(spec: Spec, field: str, kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateLaunchSecurity of the releases that know no other type than SEV."""
-    gate, is_sev = _LAUNCH_SECURITY_GATES["SEV"], "sev" in spec["domain"]["launchSecurity"]
-    if not is_sev and rules(kubevirt.release).bare_launch_security:
-        return
-    if not kubevirt.has_gate(gate):
-        yield Cause(INVALID, _not_enabled(gate), field)
-    elif is_sev:
-        for message in _encrypted("SEV", spec):
+    elif not kubevirt.has_gate(_LAUNCH_SECURITY_GATES[chosen[0]]):
+        yield Cause(INVALID, not_enabled(_LAUNCH_SECURITY_GATES[chosen[0]]), field)
+    elif chosen[0].lower() in security:
+        for message in _encrypted(chosen[0], spec):
             yield Cause(INVALID, message, field)
-
-
-def _not_enabled(gate: str) -> str:
-    return f"{gate} feature gate is not enabled in kubevirt-config"
 
 
 def _encrypted(kind: str, spec: Spec) -> Iterator[str]:
@@ -173,7 +154,7 @@ def architecture(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     foreign = spec.get("architecture", kubevirt.architecture) != kubevirt.architecture
     if foreign and not kubevirt.has_gate(MULTI_ARCHITECTURE):
         field = f"{path}.architecture"
-        yield Cause(REQUIRED, f"{_not_enabled(MULTI_ARCHITECTURE)}, invalid entry {field}", field)
+        yield Cause(REQUIRED, f"{not_enabled(MULTI_ARCHITECTURE)}, invalid entry {field}", field)
 
 
 def persistent_state(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
@@ -183,7 +164,7 @@ def persistent_state(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Caus
     domain = spec["domain"]
     tpm = domain["devices"].get("tpm") or {}
     if tpm.get("persistent") and tpm.get("enabled") is not False:
-        yield Cause(INVALID, _not_enabled(PERSISTENT_STATE), f"{path}.domain.devices.tpm.persistent")
+        yield Cause(INVALID, not_enabled(PERSISTENT_STATE), f"{path}.domain.devices.tpm.persistent")
     bootloader = (domain.get("firmware") or {}).get("bootloader") or {}
     if (bootloader.get("efi") or {}).get("persistent"):
-        yield Cause(INVALID, _not_enabled(PERSISTENT_STATE), f"{path}.domain.firmware.bootloader.efi.persistent")
+        yield Cause(INVALID, not_enabled(PERSISTENT_STATE), f"{path}.domain.firmware.bootloader.efi.persistent")

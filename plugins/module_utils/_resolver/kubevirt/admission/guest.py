@@ -8,32 +8,33 @@ from typing import Final
 from ..config.cluster import KubeVirt
 from . import name_errors
 from .interfaces import is_ip
-from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
+from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, items
 
 PROBES: Final = ("readinessProbe", "livenessProbe")
 _HANDLERS: Final = ("httpGet", "tcpSocket", "exec", "guestAgentPing")
+# The kinds of credentials, each with its propagation methods.
+_CREDENTIALS: Final = {
+    "sshPublicKey": ("noCloud", "configDrive", "qemuGuestAgent"),
+    "userPassword": ("qemuGuestAgent",),
+}
 _DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None", "")
 _MAX_NAMESERVERS: Final = 3
 _MAX_SEARCHES: Final = 6
 _MAX_SEARCHES_LENGTH: Final = 256
 
 
-def hostname(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateHostNameNotConformingToDNSLabelRules."""
-    errors = name_errors.dns_label(spec["hostname"]) if "hostname" in spec else []
-    if errors:
-        field = f"{path}.hostname"
-        message = f"{field} does not conform to the kubernetes DNS_LABEL rules : {', '.join(errors)}"
-        yield Cause(INVALID, message, field)
-
-
-def subdomain(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
-    """validateSubdomainDNSSubdomainRules."""
-    errors = name_errors.dns_subdomain(spec["subdomain"]) if "subdomain" in spec else []
-    if errors:
-        field = f"{path}.subdomain"
-        message = f"{field} does not conform to the kubernetes DNS_SUBDOMAIN rules : {', '.join(errors)}"
-        yield Cause(INVALID, message, field)
+def names(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
+    """validateHostNameNotConformingToDNSLabelRules, validateSubdomainDNSSubdomainRules."""
+    for name, words, errors_of in (
+        ("hostname", "DNS_LABEL", name_errors.dns_label),
+        ("subdomain", "DNS_SUBDOMAIN", name_errors.dns_subdomain),
+    ):
+        errors = errors_of(spec[name]) if name in spec else []
+        if errors:
+            field = f"{path}.{name}"
+            yield Cause(
+                INVALID, f"{field} does not conform to the kubernetes {words} rules : {', '.join(errors)}", field
+            )
 
 
 def service_account(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
@@ -110,8 +111,7 @@ def _dns_config(dns_config: Spec) -> Iterator[Cause]:
 def access_credentials(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateAccessCredentials."""
     volumes = spec.get("volumes", ())
-    for index, credential in enumerate(spec.get("accessCredentials", ())):
-        field = f"{path}.accessCredentials[{index}]"
+    for credential, field in items(spec, path, "accessCredentials"):
         if "sshPublicKey" in credential:
             method = credential["sshPublicKey"].get("propagationMethod") or {}
             for name, source in (("noCloud", "cloudInitNoCloud"), ("configDrive", "cloudInitConfigDrive")):
@@ -122,22 +122,13 @@ def access_credentials(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[C
                 users = f"{field}.sshPublicKey.propagationMethod.qemuGuestAgent.users"
                 yield Cause(INVALID, f"{field} requires at least one user to be present in the users list", users)
         for kind, methods in _CREDENTIALS.items():
-            if kind in credential:
-                yield from _credential(credential[kind], methods, field, f"{field}.{kind}")
+            if kind not in credential:
+                continue
+            if "secret" not in (credential[kind].get("source") or {}):
+                yield Cause(INVALID, f"{field} must have exactly one source set", f"{field}.{kind}.source")
+            chosen = credential[kind].get("propagationMethod") or {}
+            if sum(method in chosen for method in methods) != 1:
+                message = f"{field} must have exactly one propagationMethod set"
+                yield Cause(INVALID, message, f"{field}.{kind}.propagationMethod")
         if sum(kind in credential for kind in _CREDENTIALS) != 1:
             yield Cause(INVALID, f"{field} must have exactly one access credential type set", field)
-
-
-_CREDENTIALS: Final = {
-    "sshPublicKey": ("noCloud", "configDrive", "qemuGuestAgent"),
-    "userPassword": ("qemuGuestAgent",),
-}
-
-
-def _credential(credential: Spec, methods: tuple[str, ...], entry: str, field: str) -> Iterator[Cause]:
-    if "secret" not in (credential.get("source") or {}):
-        yield Cause(INVALID, f"{entry} must have exactly one source set", f"{field}.source")
-    chosen = credential.get("propagationMethod") or {}
-    if sum(method in chosen for method in methods) != 1:
-        message = f"{entry} must have exactly one propagationMethod set"
-        yield Cause(INVALID, message, f"{field}.propagationMethod")

@@ -10,8 +10,8 @@ from typing import Final
 from ...api.fields.domain import ENUMS
 from ...api.name_rules import port_name
 from ..config.cluster import KubeVirt
-from . import networks
-from .rule import DUPLICATE, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, rules
+from . import networks, since
+from .rule import DUPLICATE, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, items
 
 BINDINGS: Final = ("bridge", "masquerade", "sriov", "passtBinding", "binding")
 PCI_ADDRESS: Final = re.compile(r"[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]")
@@ -33,7 +33,7 @@ _PRIVATE_OPTIONS: Final = range(224, 255)
 
 def discontinued(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateDiscontinuedBindings, when a VM or VMI is created."""
-    every = rules(kubevirt.release).discontinues_bindings
+    every = kubevirt.release.has(since.BINDINGS_DISCONTINUED)
     for interface, field in _interfaces(spec, path):
         for binding, message in _DISCONTINUED.items():
             if binding in interface and (every or binding not in BINDING_GATES.values()):
@@ -42,7 +42,7 @@ def discontinued(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
 
 def states(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateInterfaceStateValue."""
-    permitted = _STATES if rules(kubevirt.release).sets_links else _STATES[:1]
+    permitted = _STATES if kubevirt.release.has(since.LINK_STATES) else _STATES[:1]
     default = next((network["name"] for network in spec.get("networks", ()) if _is_default(network)), None)
     for interface, field in _interfaces(spec, path):
         name, state = interface["name"], interface.get("state", "")
@@ -69,10 +69,10 @@ def bindings(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     for interface, field in _interfaces(spec, path):
         on_pod = "pod" in network_by_name.get(interface["name"], {})
         count = sum(binding in interface for binding in BINDINGS)
-        if count != 1 and rules(kubevirt.release).needs_binding:
+        if count != 1 and kubevirt.release.has(since.BINDING_NEEDED):
             message = "interface must have exactly one binding method or binding plugin"
             yield Cause(INVALID, f"logical {interface['name']} {message}", field)
-        if not rules(kubevirt.release).discontinues_bindings:
+        if not kubevirt.release.has(since.BINDINGS_DISCONTINUED):
             yield from _gated_bindings(interface, network_by_name.get(interface["name"], {}), field, kubevirt)
         if "masquerade" in interface and not on_pod:
             yield Cause(INVALID, "Masquerade interface only implemented with pod network", f"{field}.name")
@@ -179,8 +179,7 @@ def is_ip(text: str, version: int = 0) -> bool:
 
 def _interfaces(spec: Spec, path: str) -> Iterator[tuple[Spec, str]]:
     """The interfaces, each with its path."""
-    for index, interface in enumerate(spec["domain"]["devices"].get("interfaces", ())):
-        yield interface, f"{path}.domain.devices.interfaces[{index}]"
+    return items(spec, path, "domain.devices.interfaces")
 
 
 _MAX_RANGES: Final = 10
@@ -227,8 +226,8 @@ def _port(port: Spec, field: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateForwardPortNonZero, ...InRange, ...Protocol."""
     number = port.get("port", 0)
     if number == 0:
-        own = rules(kubevirt.release).names_port_field
-        yield Cause(REQUIRED, "Port field is mandatory.", f"{field}.port" if own else field)
+        own = ".port" if kubevirt.release.has(since.PORT_FIELD) else ""
+        yield Cause(REQUIRED, "Port field is mandatory.", f"{field}{own}")
     elif number not in _PORTS:
         yield Cause(INVALID, "Port field must be in range 0 < x < 65536.", f"{field}.port")
     if port.get("protocol", "") not in ("", *_PROTOCOLS):

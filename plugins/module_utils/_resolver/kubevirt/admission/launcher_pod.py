@@ -10,9 +10,8 @@ from typing import Any, Final
 
 from ...api.quantity import parse
 from . import name_errors
-from .rule import INVALID, Cause, Spec, quoted
+from .rule import INVALID, Cause, Spec, items, quoted
 
-_DEVICES: Final = ("gpus", "hostDevices")
 _NANO: Final = 10**9
 _STANDARD: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 
@@ -25,13 +24,13 @@ def causes(spec: Spec, path: str) -> Iterator[Cause]:
     subdomain = spec.get("subdomain")
     if subdomain:
         yield from _invalid(f"{path}.subdomain", subdomain, *name_errors.dns_label(subdomain))
-    for index, volume in enumerate(spec.get("volumes", ())):
+    for volume, field in items(spec, path, "volumes"):
         if "containerDisk" in volume:
-            yield from _image(volume["containerDisk"].get("image", ""), f"{path}.volumes[{index}].containerDisk.image")
-    for kind in _DEVICES:
-        for index, device in enumerate(spec["domain"]["devices"].get(kind, ())):
+            yield from _image(volume["containerDisk"].get("image", ""), f"{field}.containerDisk.image")
+    for kind in ("gpus", "hostDevices"):
+        for device, field in items(spec, path, f"domain.devices.{kind}"):
             if device.get("deviceName"):
-                yield from _resource(device["deviceName"], f"{path}.domain.devices.{kind}[{index}].deviceName")
+                yield from _resource(device["deviceName"], f"{field}.deviceName")
     resources = spec["domain"]["resources"]
     for part in ("limits", "requests"):
         yield from _amounts(resources.get(part, {}), f"{path}.domain.resources.{part}")
@@ -40,7 +39,7 @@ def causes(spec: Spec, path: str) -> Iterator[Cause]:
 
 def _image(image: str, field: str) -> Iterator[Cause]:
     if not image:
-        yield _cause(field, "Required value")
+        yield Cause(INVALID, "Required value", field)
     elif image != image.strip():
         yield from _invalid(field, image, "must not have leading or trailing whitespace")
 
@@ -67,7 +66,8 @@ def _overcommitted(requests: Mapping[str, str], limits: Mapping[str, str], path:
         if "/" not in name:
             continue
         if name not in limits:
-            yield _cause(f"{path}.limits", "Required value: Limit must be set for non overcommitable resources")
+            message = "Required value: Limit must be set for non overcommitable resources"
+            yield Cause(INVALID, message, f"{path}.limits")
         elif parse(limits[name]) != parse(amount):
             detail = f"must be equal to {name} limit of {limits[name]}"
             yield from _invalid(f"{path}.requests", amount, detail)
@@ -79,8 +79,4 @@ def _is_standard(name: str) -> bool:
 
 def _invalid(field: str, value: Any, *details: str) -> Iterator[Cause]:
     for detail in details:
-        yield _cause(field, f"Invalid value: {quoted(value)}: {detail}")
-
-
-def _cause(field: str, message: str) -> Cause:
-    return Cause(INVALID, message, field)
+        yield Cause(INVALID, f"Invalid value: {quoted(value)}: {detail}", field)

@@ -12,17 +12,13 @@ _LABEL_VALUE: Final = f"({QUALIFIED})?"
 
 def dns_label(name: str) -> list[str]:
     """IsDNS1123Label."""
-    errors = _length(name, LONGEST_LABEL)
-    if not re.fullmatch(LABEL, name):
-        if re.fullmatch(SUBDOMAIN, name):
-            errors.append("must not contain dots")
-        else:
-            rule = (
-                "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start "
-                "and end with an alphanumeric character"
-            )
-            errors.append(_form(rule, LABEL, "my-name", "123-abc"))
-    return errors
+    if re.fullmatch(SUBDOMAIN, name) and "." in name:
+        return [*_length(name, LONGEST_LABEL), "must not contain dots"]
+    rule = (
+        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start "
+        "and end with an alphanumeric character"
+    )
+    return [*_length(name, LONGEST_LABEL), *_mismatch(name, rule, LABEL, "my-name", "123-abc")]
 
 
 def dns_subdomain(name: str) -> list[str]:

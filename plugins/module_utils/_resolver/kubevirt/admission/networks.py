@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..config.cluster import KubeVirt
-from .rule import DUPLICATE, INVALID, NOT_FOUND, REQUIRED, Cause, Spec
+from .rule import DUPLICATE, INVALID, NOT_FOUND, REQUIRED, Cause, Spec, items
 
 _SOURCES = ("pod", "multus", "resourceClaim")
 
@@ -32,48 +32,45 @@ def single_pod_network(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[C
 
 def single_source(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateSingleNetworkSource."""
-    for index, network in enumerate(spec.get("networks", ())):
+    for network, field in items(spec, path, "networks"):
         count = sum(source in network for source in _SOURCES)
         if count != 1:
-            message = "should have only one network type" if count else "should have a network type"
-            yield Cause(REQUIRED, message, f"{path}.networks[{index}]")
+            yield Cause(REQUIRED, f"should have {'only one' if count else 'a'} network type", field)
 
 
 def multus_name(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateMultusNetworkSource, which stops at the first error."""
-    for index, network in enumerate(spec.get("networks", ())):
+    for network, field in items(spec, path, "networks"):
         if "multus" in network and not network["multus"].get("networkName"):
-            yield Cause(REQUIRED, "CNI delegating plugin must have a networkName", f"{path}.networks[{index}]")
+            yield Cause(REQUIRED, "CNI delegating plugin must have a networkName", field)
             return
 
 
 def unique_names(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateNetworkNameUnique."""
     used = set()
-    for index, network in enumerate(spec.get("networks", ())):
+    for network, field in items(spec, path, "networks"):
         name = network["name"]
         if name in used:
             message = f'Network with name "{name}" already exists, every network must have a unique name'
-            yield Cause(DUPLICATE, message, f"{path}.networks[{index}].name")
+            yield Cause(DUPLICATE, message, f"{field}.name")
         used.add(name)
 
 
 def assigned_to_interfaces(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateNetworksAssignedToInterfaces."""
     interface_names = {interface["name"] for interface in spec["domain"]["devices"].get("interfaces", ())}
-    for index, network in enumerate(spec.get("networks", ())):
+    for network, field in items(spec, path, "networks"):
         if network["name"] not in interface_names:
-            field = f"{path}.networks[{index}].name"
-            yield Cause(REQUIRED, f"{field} '{network['name']}' not found.", field)
+            yield Cause(REQUIRED, f"{field}.name '{network['name']}' not found.", f"{field}.name")
 
 
 def interfaces_assigned(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateInterfacesAssignedToNetworks."""
     networks = by_name(spec)
-    for index, interface in enumerate(spec["domain"]["devices"].get("interfaces", ())):
+    for interface, field in items(spec, path, "domain.devices.interfaces"):
         if interface["name"] not in networks:
-            field = f"{path}.domain.devices.interfaces[{index}].name"
-            yield Cause(INVALID, f"{field} '{interface['name']}' not found.", field)
+            yield Cause(INVALID, f"{field}.name '{interface['name']}' not found.", f"{field}.name")
 
 
 def claimed(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:

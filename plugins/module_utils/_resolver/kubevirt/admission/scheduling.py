@@ -8,12 +8,10 @@ from typing import Any, Final
 from ..config.cluster import KubeVirt
 from ..vmi.vmi import PREFERRED, REQUIRED
 from . import name_errors
-from .rule import INVALID, Cause, Spec, quoted
+from .rule import INVALID, Cause, Spec, items, quoted
 
 _UNSATISFIABLE: Final = ("DoNotSchedule", "ScheduleAnyway")
 _WEIGHTS: Final = range(1, 101)
-_NEEDS_VALUES: Final = "must be specified when `operator` is 'In' or 'NotIn'"
-_NO_VALUES: Final = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
 _NOT_AN_OPERATOR: Final = "not a valid selector operator"
 
 
@@ -23,30 +21,26 @@ def affinity(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     node = affinities.get("nodeAffinity") or {}
     field = f"{path}.nodeAffinity"
     if REQUIRED in node:
-        terms, terms_field = node[REQUIRED].get("nodeSelectorTerms"), f"{field}.{REQUIRED}.nodeSelectorTerms"
-        if not terms:
-            yield _required(terms_field, "must have at least one node selector term")
-        for index, term in enumerate(terms or ()):
-            yield from _node_term(term, f"{terms_field}[{index}]")
-    for index, weighted in enumerate(node.get(PREFERRED, ())):
-        yield from _weight(weighted, f"{field}.{PREFERRED}[{index}]")
-        yield from _node_term(weighted.get("preference") or {}, f"{field}.{PREFERRED}[{index}].preference")
+        if not node[REQUIRED].get("nodeSelectorTerms"):
+            yield _required(f"{field}.{REQUIRED}.nodeSelectorTerms", "must have at least one node selector term")
+        for term, where in items(node[REQUIRED], f"{field}.{REQUIRED}", "nodeSelectorTerms"):
+            yield from _node_term(term, where)
+    for weighted, where in items(node, field, PREFERRED):
+        yield from _weight(weighted, where)
+        yield from _node_term(weighted.get("preference") or {}, f"{where}.preference")
     for kind in ("podAffinity", "podAntiAffinity"):
         pods, field = affinities.get(kind) or {}, f"{path}.{kind}"
-        for index, term in enumerate(pods.get(REQUIRED, ())):
-            yield from _pod_term(term, f"{field}.{REQUIRED}[{index}]")
-        for index, weighted in enumerate(pods.get(PREFERRED, ())):
-            yield from _weight(weighted, f"{field}.{PREFERRED}[{index}]")
-            term_field = f"{field}.{PREFERRED}[{index}].podAffinityTerm"
-            yield from _pod_term(weighted.get("podAffinityTerm") or {}, term_field)
+        for term, where in items(pods, field, REQUIRED):
+            yield from _pod_term(term, where)
+        for weighted, where in items(pods, field, PREFERRED):
+            yield from _weight(weighted, where)
+            yield from _pod_term(weighted.get("podAffinityTerm") or {}, f"{where}.podAffinityTerm")
 
 
 def topology_spread(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateSpecTopologySpreadConstraints."""
-    path += ".topologySpreadConstraints"
     constraints = spec.get("topologySpreadConstraints", ())
-    for index, constraint in enumerate(constraints):
-        field = f"{path}[{index}]"
+    for index, (constraint, field) in enumerate(items(spec, path, "topologySpreadConstraints")):
         skew, key = constraint.get("maxSkew", 0), constraint.get("topologyKey", "")
         action = constraint.get("whenUnsatisfiable", "")
         if skew <= 0:
@@ -60,7 +54,7 @@ def topology_spread(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Caus
             message = f"Unsupported value: {quoted(action)}: supported values: {supported}"
             yield _error(f"{field}.whenUnsatisfiable", message)
         # The field lacks the constraint's index.
-        yield from _label_selector(constraint.get("labelSelector"), f"{path}.labelSelector")
+        yield from _label_selector(constraint.get("labelSelector"), f"{path}.topologySpreadConstraints.labelSelector")
         for other in constraints[index + 1 :]:
             if (other.get("topologyKey", ""), other.get("whenUnsatisfiable", "")) == (key, action):
                 pair = f"{field}.{{topologyKey, whenUnsatisfiable}}"
@@ -76,19 +70,14 @@ def _weight(weighted: Spec, field: str) -> Iterator[Cause]:
 
 def _node_term(term: Spec, field: str) -> Iterator[Cause]:
     """ValidateNodeSelectorTerm."""
-    for index, requirement in enumerate(term.get("matchExpressions", ())):
-        where = f"{field}.matchExpressions[{index}]"
-        operator, values = requirement.get("operator", ""), requirement.get("values", ())
-        if operator in ("Gt", "Lt"):
-            if len(values) != 1:
-                yield _required(f"{where}.values", "must be specified single value when `operator` is 'Lt' or 'Gt'")
-        else:
-            yield from _operator(operator, values, where)
-        yield from _invalid(
-            f"{where}.key", requirement.get("key", ""), *name_errors.qualified(requirement.get("key", ""))
-        )
-    for index, requirement in enumerate(term.get("matchFields", ())):
-        yield from _node_field(requirement, f"{field}.matchFields[{index}]")
+    for requirement, where in items(term, field, "matchExpressions"):
+        if requirement.get("operator") not in ("Gt", "Lt"):
+            yield from _operator(requirement, where)
+        elif len(requirement.get("values", ())) != 1:
+            yield _required(f"{where}.values", "must be specified single value when `operator` is 'Lt' or 'Gt'")
+        yield from _key(requirement, where)
+    for requirement, where in items(term, field, "matchFields"):
+        yield from _node_field(requirement, where)
 
 
 def _node_field(requirement: Spec, field: str) -> Iterator[Cause]:
@@ -123,24 +112,27 @@ def _label_selector(selector: Spec | None, field: str) -> Iterator[Cause]:
     for key, value in ((selector or {}).get("matchLabels") or {}).items():
         yield from _invalid(f"{field}.matchLabels", key, *name_errors.qualified(key))
         yield from _invalid(f"{field}.matchLabels", value, *name_errors.label_value(value))
-    for index, requirement in enumerate((selector or {}).get("matchExpressions", ())):
-        where = f"{field}.matchExpressions[{index}]"
-        values = requirement.get("values", ())
-        yield from _operator(requirement.get("operator", ""), values, where)
-        yield from _invalid(
-            f"{where}.key", requirement.get("key", ""), *name_errors.qualified(requirement.get("key", ""))
-        )
-        for position, value in enumerate(values):
+    for requirement, where in items(selector or {}, field, "matchExpressions"):
+        yield from _operator(requirement, where)
+        yield from _key(requirement, where)
+        for position, value in enumerate(requirement.get("values", ())):
             yield from _invalid(f"{where}.values[{position}]", value, *name_errors.label_value(value))
 
 
-def _operator(operator: str, values: Any, field: str) -> Iterator[Cause]:
+def _key(requirement: Spec, field: str) -> Iterator[Cause]:
+    key = requirement.get("key", "")
+    yield from _invalid(f"{field}.key", key, *name_errors.qualified(key))
+
+
+def _operator(requirement: Spec, field: str) -> Iterator[Cause]:
+    operator, values = requirement.get("operator", ""), requirement.get("values")
     if operator in ("In", "NotIn"):
         if not values:
-            yield _required(f"{field}.values", _NEEDS_VALUES)
+            yield _required(f"{field}.values", "must be specified when `operator` is 'In' or 'NotIn'")
     elif operator in ("Exists", "DoesNotExist"):
         if values:
-            yield _error(f"{field}.values", f"Forbidden: {_NO_VALUES}")
+            message = "Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            yield _error(f"{field}.values", message)
     else:
         yield from _invalid(f"{field}.operator", operator, _NOT_AN_OPERATOR)
 

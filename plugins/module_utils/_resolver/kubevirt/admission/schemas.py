@@ -9,11 +9,14 @@ from typing import Any, Final
 
 from ...api import release_schema, schema
 from ...api.release import Release
-from .rule import DUPLICATE, FORBIDDEN, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec
+from ...api.tree import value_at
+from .rule import DUPLICATE, FORBIDDEN, INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, items
 
 _MAX_ENTRIES: Final = 256
-_LISTS: Final = ("accessCredentials", "networks", "volumes", "utilityVolumes")
-_DEVICE_LISTS: Final = ("disks", "interfaces")
+_LISTS: Final = (
+    *("accessCredentials", "networks", "volumes", "utilityVolumes"),
+    *("domain.devices.disks", "domain.devices.interfaces"),
+)
 _PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
 _ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _VOLUME_MODES: Final = ("Block", "Filesystem", "FromStorageProfile")
@@ -35,7 +38,6 @@ _CHOICES: Final = {
     ("TopologySpreadConstraint", "whenUnsatisfiable"): ("DoNotSchedule", "ScheduleAnyway"),
     ("VirtualMachineInstanceSpec", "dnsPolicy"): ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
 }
-_CONTENT_TYPES: Final = ("kubevirt", "archive")
 # Lists → the fields that distinguish their entries.
 _KEYS: Final = {
     "resourceClaims": ("name",),
@@ -43,10 +45,10 @@ _KEYS: Final = {
     "utilityVolumes": ("name",),
 }
 _LONGEST_PATH: Final = 4096
-_REBOOT_POLICIES: Final = ("Reboot", "Terminate")
 # The beginning of a type expression → JSON's name of the type; other types are texts.
 _JSON_TYPES: Final = {"map[": "object", "[]": "array", "int": "integer"}
-_MEM_LOCKS: Final = ("NotRequired", "Required")
+_TEMPLATES: Final = "dataVolumeTemplates"
+_CONTENT_TYPE: Final = ("spec", "contentType")
 _VM: Final = "VirtualMachineSpec"
 # kube-apiserver drops unknown fields, except in these objects (x-kubernetes-preserve-unknown-fields).
 _KEPT: Final = re.compile(
@@ -63,23 +65,16 @@ def causes(vm: Spec, release: Release) -> list[Cause]:
     problems = [
         *(Cause(FORBIDDEN, f"{_INDEX.sub('', path)} in body is a forbidden property", path) for path in forbidden),
         *_nulls(vm.get("template"), "spec.template"),
-        *(
-            cause
-            for index, template in enumerate(vm.get("dataVolumeTemplates") or [])
-            for cause in _nulls(template, f"spec.dataVolumeTemplates[{index}]")
-        ),
+        *(cause for template, field in items(vm, "spec", _TEMPLATES) for cause in _nulls(template, field)),
         *(Cause(REQUIRED, f"{_INDEX.sub('', path)} in body is required", path) for path in missing),
     ]
     return problems or [
         *_choices(spec),
         *(
             cause
-            for index, template in enumerate(spec.get("dataVolumeTemplates") or [])
-            for cause in _supported(
-                (template.get("spec") or {}).get("contentType") or None,
-                _CONTENT_TYPES,
-                f"spec.dataVolumeTemplates[{index}].spec.contentType",
-            )
+            for template, field in items(spec, "spec", _TEMPLATES)
+            if value_at(template, _CONTENT_TYPE)
+            for cause in _supported(template, _CONTENT_TYPE, ("kubevirt", "archive"), field)
         ),
         *_template_causes((spec.get("template") or {}).get("spec") or {}, "spec.template.spec"),
     ]
@@ -97,45 +92,35 @@ def object_causes(spec_type: str, spec: Spec, release: Release) -> list[Cause]:
 
 
 def _template_causes(spec: Spec, path: str) -> Iterator[Cause]:
-    yield from _volumes(spec.get("volumes") or [], f"{path}.volumes")
-    domain = spec.get("domain") or {}
-    yield from _supported(domain.get("rebootPolicy"), _REBOOT_POLICIES, f"{path}.domain.rebootPolicy")
-    overhead = (domain.get("memory") or {}).get("reservedOverhead") or {}
-    yield from _supported(overhead.get("memLock"), _MEM_LOCKS, f"{path}.domain.memory.reservedOverhead.memLock")
-    devices = domain.get("devices") or {}
-    for field, entries in (
-        *((f"{path}.{name}", spec.get(name)) for name in _LISTS),
-        *((f"{path}.domain.devices.{name}", devices.get(name)) for name in _DEVICE_LISTS),
-    ):
-        if len(entries or ()) > _MAX_ENTRIES:
-            message = f"Too many: {len(entries or ())}: must have at most {_MAX_ENTRIES} items"
-            yield Cause(INVALID, message, field)
+    for volume, field in items(spec, path, "volumes"):
+        yield from _container_path(volume.get("containerPath") or {}, f"{field}.containerPath")
+    yield from _supported(spec, ("domain", "rebootPolicy"), ("Reboot", "Terminate"), path)
+    yield from _supported(spec, ("domain", "memory", "reservedOverhead", "memLock"), ("NotRequired", "Required"), path)
+    for name in _LISTS:
+        count = len(value_at(spec, name.split(".")) or ())
+        if count > _MAX_ENTRIES:
+            yield Cause(INVALID, f"Too many: {count}: must have at most {_MAX_ENTRIES} items", f"{path}.{name}")
     for field, keys in _KEYS.items():
         for index, entry in _duplicates([{key: entry.get(key) for key in keys} for entry in spec.get(field) or []]):
             shown = json.dumps(entry, separators=(",", ":"))
             yield Cause(DUPLICATE, f"Duplicate value: {shown}", f"{path}.{field}[{index}]")
-    for number, credential in enumerate(spec.get("accessCredentials") or []):
-        method = ((credential.get("sshPublicKey") or {}).get("propagationMethod") or {}).get("qemuGuestAgent") or {}
-        field = f"{path}.accessCredentials[{number}].sshPublicKey.propagationMethod.qemuGuestAgent.users"
-        for index, name in _duplicates(method.get("users") or []):
-            yield Cause(DUPLICATE, f'Duplicate value: "{name}"', f"{field}[{index}]")
+    users = ("sshPublicKey", "propagationMethod", "qemuGuestAgent", "users")
+    for credential, field in items(spec, path, "accessCredentials"):
+        for index, name in _duplicates(value_at(credential, users) or []):
+            yield Cause(DUPLICATE, f'Duplicate value: "{name}"', f"{field}.{'.'.join(users)}[{index}]")
 
 
-def _volumes(volumes: list[Spec], path: str) -> Iterator[Cause]:
-    for index, volume in enumerate(volumes):
-        inside, field = volume.get("containerPath") or {}, f"{path}[{index}].containerPath"
-        directory = inside.get("path", "/")
-        if len(directory) > _LONGEST_PATH:
-            yield Cause(INVALID, f"Too long: may not be more than {_LONGEST_PATH} bytes", f"{field}.path")
-        for invalid, message in (
-            (not directory.startswith("/"), "path must be absolute (start with '/')"),
-            (".." in directory, "path must not contain '..'"),
-        ):
-            if invalid:
-                yield Cause(INVALID, f'Invalid value: "string": {message}', f"{field}.path")
-        if inside.get("readOnly") is False:
-            message = "readOnly must be true, write access is not supported"
-            yield Cause(INVALID, f'Invalid value: "boolean": {message}', f"{field}.readOnly")
+def _container_path(source: Spec, field: str) -> Iterator[Cause]:
+    directory = source.get("path", "/")
+    if len(directory) > _LONGEST_PATH:
+        yield Cause(INVALID, f"Too long: may not be more than {_LONGEST_PATH} bytes", f"{field}.path")
+    if not directory.startswith("/"):
+        yield Cause(INVALID, "Invalid value: \"string\": path must be absolute (start with '/')", f"{field}.path")
+    if ".." in directory:
+        yield Cause(INVALID, "Invalid value: \"string\": path must not contain '..'", f"{field}.path")
+    if source.get("readOnly") is False:
+        message = 'Invalid value: "boolean": readOnly must be true, write access is not supported'
+        yield Cause(INVALID, message, f"{field}.readOnly")
 
 
 def _choices(spec: Spec) -> Iterator[Cause]:
@@ -150,11 +135,13 @@ def _choices(spec: Spec) -> Iterator[Cause]:
                 yield Cause(NOT_SUPPORTED, f"{path} in body should be one of [{' '.join(choices)}]", path)
 
 
-def _supported(value: Any, choices: tuple[str, ...], field: str) -> Iterator[Cause]:
-    """A cause with the CRD's message."""
+def _supported(holder: Spec, keys: tuple[str, ...], choices: tuple[str, ...], path: str) -> Iterator[Cause]:
+    """A cause with the CRD's message for another value than the choices. path: the place of the holder."""
+    value = value_at(holder, keys)
     if value is not None and value not in choices:
         supported = ", ".join(f'"{choice}"' for choice in choices)
-        yield Cause(NOT_SUPPORTED, f'Unsupported value: "{value}": supported values: {supported}', field)
+        message = f'Unsupported value: "{value}": supported values: {supported}'
+        yield Cause(NOT_SUPPORTED, message, f"{path}.{'.'.join(keys)}")
 
 
 def _nulls(template: Any, path: str) -> Iterator[Cause]:

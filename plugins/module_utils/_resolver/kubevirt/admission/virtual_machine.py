@@ -9,7 +9,8 @@ from typing import Any, Final
 from ...api.errors import KubeVirtError
 from ..config.cluster import KubeVirt
 from ..vmi.hotplug import check_memory_hotplug
-from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, rules
+from . import cpu, since
+from .rule import INVALID, NOT_SUPPORTED, REQUIRED, Cause, Spec, items
 
 RUN_STRATEGIES: Final = ("Halted", "Manual", "Always", "RerunOnFailure", "Once")
 _AS_RECEIVER: Final = "WaitAsReceiver"
@@ -78,7 +79,7 @@ def run_strategy(vm: Spec, kubevirt: KubeVirt) -> Iterator[Cause]:
         yield Cause(INVALID, f"{message} {hint}", "spec.running")
     elif "running" not in vm and strategy is None:
         yield Cause(INVALID, "RunStrategy must be specified", "spec.running")
-    if strategy == _AS_RECEIVER and rules(kubevirt.release).wait_as_receiver:
+    if strategy == _AS_RECEIVER and kubevirt.release.has(since.WAIT_AS_RECEIVER):
         if not kubevirt.has_gate("DecentralizedLiveMigration"):
             reason = "DecentralizedLiveMigration feature gate is not enabled in kubevirt resource"
             yield Cause(INVALID, f"Invalid RunStrategy ({strategy}), {reason}", "spec.runStrategy")
@@ -88,12 +89,12 @@ def run_strategy(vm: Spec, kubevirt: KubeVirt) -> Iterator[Cause]:
 
 def data_source_groups(vm: Spec) -> Iterator[Cause]:
     """KubeVirt's defaults write `apiGroup: null` where it is missing, which the CRD refuses. vm: the VM's spec."""
-    for index, template in enumerate(vm.get("dataVolumeTemplates", ())):
+    for template, place in items(vm, "spec", "dataVolumeTemplates"):
         spec = template.get("spec") or {}
         for target, source in itertools.product(("pvc", "storage"), ("dataSource", "dataSourceRef")):
             reference = (spec.get(target) or {}).get(source)
             if reference is not None and reference.get("apiGroup") is None:
-                field = f"spec.dataVolumeTemplates[{index}].spec.{target}.{source}.apiGroup"
+                field = f"{place}.spec.{target}.{source}.apiGroup"
                 yield Cause(INVALID, f'Invalid value: "null": {field} in body must be of type string: "null"', field)
 
 
@@ -104,7 +105,7 @@ def data_volume_templates(vm: Spec, kubevirt: KubeVirt) -> Iterator[Cause]:
     used = {volume[source].get(key) for volume in volumes for source, key in sources if volume.get(source)}
     for index, template in enumerate(vm.get("dataVolumeTemplates", ())):
         field = f"spec.dataVolumeTemplate[{index}]"
-        cause = _data_volume(template, field, rules(kubevirt.release).populates_externally)
+        cause = _data_volume(template, field, kubevirt.release.has(since.EXTERNAL_POPULATION))
         if cause is not None:
             yield cause
         elif template["metadata"].get("name", "") not in used:
@@ -137,25 +138,23 @@ def _data_volume(template: Spec, field: str, populates_externally: bool) -> Caus
 
 def data_volume_namespaces(vm: Spec, before: Spec | None, namespace: str) -> Iterator[Cause]:
     """validateVirtualMachineDataVolumeTemplateNamespace, if the templates change. before: the stored VM's spec."""
-    templates = vm.get("dataVolumeTemplates", ())
-    if before is not None and before.get("dataVolumeTemplates", ()) == templates:
+    if before is not None and before.get("dataVolumeTemplates") == vm.get("dataVolumeTemplates"):
         return
-    for index, template in enumerate(templates):
+    for template, field in items(vm, "spec", "dataVolumeTemplates"):
         other = template["metadata"].get("namespace")
         if other and other != namespace:
             message = f"Embedded DataVolume namespace {other} differs from VM namespace {namespace}"
-            yield Cause(INVALID, message, f"spec.dataVolumeTemplates[{index}]")
+            yield Cause(INVALID, message, field)
 
 
-def live_updates(spec: Spec, path: str) -> Iterator[Cause]:
-    """validateLiveUpdateFeatures of a VMI spec at a path, for clusters with live updates."""
-    domain = spec["domain"]
-    cpu, memory = domain.get("cpu") or {}, domain.get("memory") or {}
-    if cpu.get("maxSockets") and cpu.get("sockets", 0) > cpu["maxSockets"]:
-        message = "Number of sockets in CPU topology is greater than the maximum sockets allowed"
-        yield Cause(INVALID, message, f"{path}.domain.cpu.sockets")
-    if memory.get("maxGuest") is not None:
+def live_updates(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
+    """validateLiveUpdateFeatures."""
+    if not kubevirt.live_updates:
+        return
+    yield from cpu.sockets(spec, path, kubevirt)
+    maximum = (spec["domain"].get("memory") or {}).get("maxGuest")
+    if maximum is not None:
         try:
-            check_memory_hotplug(spec, memory["maxGuest"])
+            check_memory_hotplug(spec, maximum)
         except KubeVirtError as error:
             yield Cause(INVALID, error.message, f"{path}.domain.memory.guest")

@@ -10,7 +10,7 @@ from typing import Final
 
 from ...api import quantity
 from ..config.cluster import KubeVirt
-from .rule import INVALID, NOT_FOUND, REQUIRED, Cause, Spec, absolute_path
+from .rule import INVALID, NOT_FOUND, REQUIRED, Cause, Spec, absolute_path, items
 
 # Sources of which a VM has at most one → their name in messages.
 _SINGLE: Final = {
@@ -25,14 +25,12 @@ _EXISTS, _MAY_EXIST = "Disk", "DiskOrCreate"
 
 def check(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateVolumes."""
-    path += ".volumes"
     volumes = spec.get("volumes", ())
-    first: dict[str, int] = {}
-    for index, volume in enumerate(volumes):
-        field, name = f"{path}[{index}]", volume["name"]
-        if name in first:
-            yield Cause(INVALID, f"{field} and {path}[{first[name]}] must not have the same Name.", f"{field}.name")
-        first.setdefault(name, index)
+    first: dict[str, str] = {}
+    for volume, field in items(spec, path, "volumes"):
+        same = first.setdefault(volume["name"], field)
+        if same != field:
+            yield Cause(INVALID, f"{field} and {same} must not have the same Name.", f"{field}.name")
         if "dataVolume" in volume and not volume["dataVolume"].get("name"):
             yield Cause(REQUIRED, "DataVolume 'name' must be set", f"{field}.name")
         if len(volume.keys() - {"name"}) != 1:
@@ -47,7 +45,7 @@ def check(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
                 yield Cause(INVALID, f"{field}.{source}.{key} is a required field", f"{field}.{source}.{key}")
     for source, words in _SINGLE.items():
         if sum(source in volume for volume in volumes) > 1:
-            yield Cause(INVALID, f"{path} must have max one {words} set", path)
+            yield Cause(INVALID, f"{path}.volumes must have max one {words} set", f"{path}.volumes")
 
 
 def _host_disk(disk: Spec | None, volume_field: str, kubevirt: KubeVirt) -> Iterator[Cause]:
@@ -68,10 +66,10 @@ def _host_disk(disk: Spec | None, volume_field: str, kubevirt: KubeVirt) -> Iter
 
 def container_disk_paths(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """ValidateContainerDisks."""
-    for index, volume in enumerate(spec.get("volumes", ())):
+    for volume, field in items(spec, path, "volumes"):
         file = (volume.get("containerDisk") or {}).get("path")
         if file:
-            yield from absolute_path(file, f"{path}.volumes[{index}].containerDisk")
+            yield from absolute_path(file, f"{field}.containerDisk")
 
 
 def no_utility_volumes(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
