@@ -85,9 +85,15 @@ class Case:
         return run_strategy(self.vm) not in _STOPPED or self.vmi is not None
 
     @property
-    def place(self) -> dict[str, str]:
-        """The options of a task that name the VM."""
-        return {"namespace": namespace_of(self.vm), "name": name_of(self.vm)}
+    def selection(self) -> dict[str, Any]:
+        """The options by which a module selects the VM."""
+        return {"namespace": namespace_of(self.vm), "names": [name_of(self.vm)]}
+
+    @property
+    def declared_spec(self) -> Manifest:
+        """The spec of the guest as the VM declares it."""
+        spec: Manifest = self.vm["spec"]["template"].get("spec") or {}
+        return spec
 
     @property
     def status(self) -> str:
@@ -130,8 +136,7 @@ class Fleet:
         self._pods = _grouped(objects.get(POD, ()), _guest_of)
         self._migrations = _grouped(objects.get(MIGRATION, ()), _moved)
         self._events = _grouped(sorted(objects.get(EVENT, ()), key=last_seen), _about)
-        leases = (item for item in objects.get(LEASE, ()) if name_of(item) == _CONTROLLER)
-        self._lease = next(leases, None)
+        self._lease = next((item for item in objects.get(LEASE, ()) if name_of(item) == _CONTROLLER), None)
         self._objects, self._make_reasons = objects, node_reasons
         self._reasons: Callable[[Manifest], list[dict[str, Any]]] | None = None
 

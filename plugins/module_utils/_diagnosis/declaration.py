@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Final
 
 from .._resolver.api.manifest import Manifest, condition_of, name_of, namespace_of
 from .._resolver.api.matcher import INSTANCETYPE, PREFERENCE, MatcherField
@@ -35,6 +36,7 @@ _SILENCE: Final = 60.0
 # An object that is being deleted takes its grace period, and this long.
 _DELETION: Final = 60.0
 _GRACE: Final = 180
+_WEBHOOKS: Final = "admissionregistration.k8s.io/v1"
 _REVISIONS: Final = "controllerrevisions.apps"
 _POD_WAITS: Final = "virt-controller keeps trying to create the pod, and the VM stays without a guest"
 _KEEPS_TRYING: Final = "KubeVirt tries again at growing intervals, up to 16 minutes, and the VM stays stopped"
@@ -46,27 +48,16 @@ def _controller(case: Case) -> Broken | None:
     silent = age(case.at, renewed)
     if lease is None or silent <= _SILENCE:
         return None
-    namespace = namespace_of(lease)
-    pods = {"namespace": namespace, "label_selectors": ["kubevirt.io=virt-controller"]}
+    holder = lease["spec"].get("holderIdentity") or "nobody"
+    pods = {"api_version": "v1", "kind": "Pod", "namespace": namespace_of(lease)}
+    controllers = {**pods, "label_selectors": ["kubevirt.io=virt-controller"]}
     return Broken(
         f"virt-controller has been silent for {int(silent)} s",
-        (of_status({**lease, "kind": LEASE}, "renewTime", f"last renewed by {_holder(lease)}", renewed),),
+        (of_status({**lease, "kind": LEASE}, "renewTime", f"last renewed by {holder}", renewed),),
         "start virt-controller again, and see its log for the reason",
-        task(
-            "Start virt-controller again",
-            f"{K8S}k8s",
-            api_version="v1",
-            kind="Pod",
-            state="absent",
-            delete_all=True,
-            **pods,
-        ),
+        task("Start virt-controller again", f"{K8S}k8s", **controllers, state="absent", delete_all=True),
         "no VM starts, stops or migrates, and the status of VMs stays as it was; running guests run on",
     )
-
-
-def _holder(lease: Manifest) -> str:
-    return str((lease.get("spec") or {}).get("holderIdentity") or "nobody")
 
 
 def _deletion(case: Case) -> Broken | None:
@@ -86,22 +77,14 @@ def _deletion(case: Case) -> Broken | None:
 
 def _held(item: Manifest, finalizer: str, finalizers: list[str], since: str) -> Broken:
     kind, name = item["kind"], name_of(item)
-    index = finalizers.index(finalizer)
-    path = f"/metadata/finalizers/{index}"
+    place = {"api_version": item["apiVersion"], "kind": kind, "namespace": namespace_of(item), "name": name}
+    path = f"/metadata/finalizers/{finalizers.index(finalizer)}"
     patch = [{"op": "test", "path": path, "value": finalizer}, {"op": "remove", "path": path}]
     return Broken(
         f"the {kind} is being deleted, and its finalizer {finalizer} keeps it",
         (of_field(item, "metadata.finalizers", ", ".join(finalizers))._replace(time=since),),
         "let the controller of the finalizer do its work; if the controller is gone, remove the finalizer",
-        task(
-            f"Remove the finalizer of {name}",
-            f"{K8S}k8s_json_patch",
-            api_version=item["apiVersion"],
-            kind=kind,
-            namespace=namespace_of(item),
-            name=name,
-            patch=patch,
-        ),
+        task(f"Remove the finalizer of {name}", f"{K8S}k8s_json_patch", **place, patch=patch),
         f"the {kind} stays, does not start again, and no other of its name can be created",
     )
 
@@ -115,21 +98,15 @@ def _not_found(case: Case, matcher_field: MatcherField) -> Manifest | None:
 
 def _revision(case: Case) -> Broken | None:
     for matcher_field in (INSTANCETYPE, PREFERENCE):
-        evidence = _lost(case, matcher_field)
+        evidence, noun = _lost(case, matcher_field), matcher_field.matcher
         if evidence is None:
             continue
+        refresh = {**case.selection, "state": "refreshed", "revisions_of": noun}
         return Broken(
-            f"the captured revision of the {matcher_field.matcher} was deleted",
+            f"the captured revision of the {noun} was deleted",
             (evidence,),
             "refresh the VM, which captures a new revision of the object as it is now",
-            task(
-                f"Capture the {matcher_field.matcher} again",
-                f"{OURS}controller_revision",
-                namespace=namespace_of(case.vm),
-                names=[name_of(case.vm)],
-                state="refreshed",
-                revisions_of=matcher_field.matcher,
-            ),
+            task(f"Capture the {noun} again", f"{OURS}controller_revision", **refresh),
             f"KubeVirt neither starts, stops nor restarts the VM; {_KEEPS_TRYING}",
         )
     return None
@@ -162,29 +139,18 @@ def _missing_object(case: Case, matcher_field: MatcherField) -> Broken | None:
     problem = one_line(condition.get("message"))
     if name in existing:
         problem += "; it exists now, and KubeVirt has not tried again"
+    other_matcher = {"name": close[0] if close else "NAME", **({"kind": kind} if kind else {})}
     return Broken(
         problem,
         (of_condition(case.vm, condition),),
         f"use the {kind} {close[0]}" if close else f"create the {kind or noun} {name}, or name another {noun}",
-        vm_task(
-            f"Give the VM another {noun}",
-            case,
-            {f"/{noun}": {"name": close[0] if close else "NAME", **({"kind": kind} if kind else {})}},
-        ),
+        vm_task(f"Give the VM another {noun}", case, {f"/{noun}": other_matcher}),
         _KEEPS_TRYING,
     )
 
 
 def _names(case: Case, kind: str | None) -> list[str]:
     return [name_of(item) for item in of_kind(kind, case.vm, case.lister)] if kind else []
-
-
-def _instancetype(case: Case) -> Broken | None:
-    return _missing_object(case, INSTANCETYPE)
-
-
-def _preference(case: Case) -> Broken | None:
-    return _missing_object(case, PREFERENCE)
 
 
 def _refusals(case: Case) -> Iterator[Evidence]:
@@ -238,120 +204,90 @@ def _kind_of(message: str) -> str:
     return "limits" if _LIMITS.search(message) else "admission"
 
 
-def _refusal(case: Case, link: str) -> Evidence | None:
-    return next((evidence for evidence in _refusals(case) if _kind_of(evidence.message) == link), None)
+def _refused(name: str, described: Callable[[Case, Evidence], Broken | None]) -> Link:
+    """A link that a refusal breaks. described: the refusal in words."""
+
+    def judge(case: Case) -> Broken | None:
+        found = (evidence for evidence in _refusals(case) if _kind_of(evidence.message) == name)
+        return next((described(case, evidence) for evidence in found), None)
+
+    return Link(name, judge)
 
 
-def _data_source(case: Case) -> Broken | None:
-    evidence = _refusal(case, "data_source")
-    found = _SOURCE.search(evidence.message) if evidence else None
-    if evidence is None or found is None:
+def _data_source(case: Case, evidence: Evidence) -> Broken | None:
+    found = _SOURCE.search(evidence.message)
+    if found is None:
         return None
     name, namespace = found["name"], namespace_of(case.vm)
     for template in case.vm["spec"].get("dataVolumeTemplates") or ():
         reference = (template.get("spec") or {}).get("sourceRef") or {}
         if reference.get("name") == name:
             namespace = reference.get("namespace") or namespace
+    place = {"name": name, "namespace": namespace}
     return Broken(
         f"the DataSource {namespace}/{name} does not exist",
         (evidence,),
         "create the boot source, or declare the VM with another",
-        task(
-            f"Create the boot source {name}",
-            f"{OURS}boot_source",
-            name=name,
-            namespace=namespace,
-            image="IMAGE",
-            size="SIZE",
-        ),
+        task(f"Create the boot source {name}", f"{OURS}boot_source", **place, image="IMAGE", size="SIZE"),
         _KEEPS_TRYING,
     )
 
 
-def _policy(case: Case) -> Broken | None:
-    evidence = _refusal(case, "policy")
-    if evidence is None:
-        return None
+def _policy(case: Case, evidence: Evidence) -> Broken:
     if standard := _STANDARD.search(evidence.message):
         return _pod_standard(case, evidence, standard["level"])
     found = _POLICY.search(evidence.message)
     name = (found["name"] or found["hook"]) if found else ""
     words = re.split(r"denied (?:the )?request: ", evidence.message)[-1]
-    kind = "ValidatingAdmissionPolicy" if found and found["name"] else "ValidatingWebhookConfiguration"
+    policy = {"kind": "ValidatingWebhookConfiguration"}
+    if found and found["name"]:
+        policy = {"kind": "ValidatingAdmissionPolicy", "name": name}
     return Broken(
         f"{name} denies the guest: {words}",
         (evidence,),
         "declare the VM as the policy permits, or have the policy changed",
-        task(
-            "Read the policy",
-            f"{K8S}k8s_info",
-            api_version="admissionregistration.k8s.io/v1",
-            kind=kind,
-            **({"name": name} if kind == "ValidatingAdmissionPolicy" else {}),
-        ),
+        task("Read the policy", f"{K8S}k8s_info", api_version=_WEBHOOKS, **policy),
         _KEEPS_TRYING,
     )
 
 
 def _pod_standard(case: Case, evidence: Evidence, level: str) -> Broken:
-    name, label = namespace_of(case.vm), "pod-security.kubernetes.io/enforce"
+    permitted = {"labels": {"pod-security.kubernetes.io/enforce": "privileged"}}
+    namespace = namespace_of(case.vm)
     return Broken(
         f"the Pod Security Standard {level} of the namespace denies the pod",
         (evidence,),
         "let the namespace have privileged pods, as the guests' are, or move the VM to one that does",
-        object_task(
-            "Permit the pods of guests",
-            "patched",
-            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": {label: "privileged"}}},
-        ),
+        object_task("Permit the pods of guests", "patched", "v1/Namespace", namespace, metadata=permitted),
         _POD_WAITS,
     )
 
 
-def _webhook(case: Case) -> Broken | None:
-    evidence = _refusal(case, "webhook")
-    if evidence is None:
-        return None
+def _webhook(_case: Case, evidence: Evidence) -> Broken:
     found = _HOOK.search(evidence.message)
     name = found["name"] if found else ""
     words = evidence.message.partition("failed to call webhook: ")[2] or evidence.message
+    configuration = {"api_version": _WEBHOOKS, "kind": "ValidatingWebhookConfiguration"}
     return Broken(
         f"the webhook {name} does not answer: {words}",
         (evidence,),
         "start the service of the webhook again; if nobody uses it, delete its validating or mutating configuration",
-        task(
-            "Find the configuration of the webhook",
-            f"{K8S}k8s_info",
-            api_version="admissionregistration.k8s.io/v1",
-            kind="ValidatingWebhookConfiguration",
-        ),
+        task("Find the configuration of the webhook", f"{K8S}k8s_info", **configuration),
         f"no other guest starts where the webhook is asked; {_KEEPS_TRYING}",
     )
 
 
-def _admission(case: Case) -> Broken | None:
-    evidence = _refusal(case, "admission")
-    if evidence is None:
-        return None
+def _admission(case: Case, evidence: Evidence) -> Broken:
     return Broken(
         evidence.message,
         (evidence,),
         "declare the VM as KubeVirt accepts it; a dry run shows what else it rejects",
-        task(
-            "See what KubeVirt rejects",
-            f"{OURS}virtual_machine_info",
-            namespace=namespace_of(case.vm),
-            names=[name_of(case.vm)],
-            include=["refresh"],
-        ),
+        task("See what KubeVirt rejects", f"{OURS}virtual_machine_info", **case.selection, include=["refresh"]),
         _KEEPS_TRYING,
     )
 
 
-def _limit_range(case: Case) -> Broken | None:
-    evidence = _refusal(case, "limits")
-    if evidence is None:
-        return None
+def _limit_range(case: Case, evidence: Evidence) -> Broken:
     words = evidence.message.rpartition("is forbidden: ")[2]
     remedy = "give the VM another size (capacity_info with checks=quota says which fit), or have the LimitRange changed"
     cure = resized("Give the VM another size", case)
@@ -362,48 +298,37 @@ def _limit_range(case: Case) -> Broken | None:
     return Broken(f"a LimitRange of the namespace forbids the pod: {words}", (evidence,), remedy, cure, _POD_WAITS)
 
 
-def _prerequisite(case: Case) -> Broken | None:
-    evidence = _refusal(case, "prerequisite")
-    found = _PREREQUISITE.search(evidence.message) if evidence else None
-    if evidence is None or found is None:
+def _prerequisite(case: Case, evidence: Evidence) -> Broken | None:
+    found = _PREREQUISITE.search(evidence.message)
+    if found is None:
         return None
-    account = found["account"]
-    kind, name = ("ServiceAccount", account) if account else ("PriorityClass", found["priority"])
-    head = {"apiVersion": "v1" if account else "scheduling.k8s.io/v1", "kind": kind}
-    place = {"namespace": namespace_of(case.vm)} if account else {}
-    manifest = {**head, "metadata": {"name": name, **place}, **({} if account else {"value": 0})}
+    if found["account"]:
+        kind, name = "ServiceAccount", found["account"]
+        cure = object_task(f"Create the {kind} {name}", "present", f"v1/{kind}", name, namespace_of(case.vm))
+    else:
+        kind, name = "PriorityClass", found["priority"]
+        cure = object_task(f"Create the {kind} {name}", "present", f"scheduling.k8s.io/v1/{kind}", name, value=0)
     return Broken(
         f"the {kind} {name} of the guest does not exist",
         (evidence,),
         f"create the {kind}, or name another one in the VM",
-        object_task(f"Create the {kind} {name}", "present", manifest),
+        cure,
         _POD_WAITS,
     )
 
 
-def _checked(case: Case) -> dict[str, Any]:
-    return {"namespace": namespace_of(case.vm), "names": [name_of(case.vm)]}
-
-
-def _quota(case: Case) -> Broken | None:
-    evidence = _refusal(case, "quota")
-    if evidence is None:
-        return None
+def _quota(case: Case, evidence: Evidence) -> Broken:
     found = _QUOTA.search(evidence.message)
     of_disk = any(
         f'persistentvolumeclaims "{volume.name}"' in evidence.message for volume in case.volumes if volume.data_volume
     )
     if found is None:
-        remedy = task("What do the quotas leave?", f"{OURS}capacity_info", **_checked(case), checks=["quota"])
+        remedy = task("What do the quotas leave?", f"{OURS}capacity_info", **case.selection, checks=["quota"])
     else:
         # CDI fills a disk in a second claim of its size.
         hard = dict(_needed(found["requested"].split(","), found["used"].split(","), 2 if of_disk else 1))
-        metadata = {"name": found["name"], "namespace": namespace_of(case.vm)}
-        remedy = object_task(
-            f"Raise the quota {found['name']}",
-            "patched",
-            {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": hard}},
-        )
+        title, place = f"Raise the quota {found['name']}", (found["name"], namespace_of(case.vm))
+        remedy = object_task(title, "patched", "v1/ResourceQuota", *place, spec={"hard": hard})
     return Broken(
         evidence.message.rpartition("is forbidden: ")[2],
         (evidence,),
@@ -427,15 +352,15 @@ LINKS: Final = (
     Link("controller", _controller, (LEASE,), always=True),
     Link("deletion", _deletion, always=True),
     Link("revision", _revision, always=True),
-    Link("instancetype", _instancetype, always=True),
-    Link("preference", _preference, always=True),
-    Link("data_source", _data_source),
+    Link("instancetype", partial(_missing_object, matcher_field=INSTANCETYPE), always=True),
+    Link("preference", partial(_missing_object, matcher_field=PREFERENCE), always=True),
+    _refused("data_source", _data_source),
 )
 REFUSALS: Final = (
-    Link("policy", _policy),
-    Link("webhook", _webhook),
-    Link("admission", _admission),
-    Link("prerequisite", _prerequisite),
-    Link("limits", _limit_range),
-    Link("quota", _quota),
+    _refused("policy", _policy),
+    _refused("webhook", _webhook),
+    _refused("admission", _admission),
+    _refused("prerequisite", _prerequisite),
+    _refused("limits", _limit_range),
+    _refused("quota", _quota),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from .._resolver.api.manifest import Manifest, condition_of, has_condition, name_of, namespace_of
 from .._resolver.api.matcher import PREFERENCE
@@ -22,6 +22,7 @@ from .link import (
     of_event,
     of_field,
     of_status,
+    power_task,
     resized,
     task,
     vm_task,
@@ -44,7 +45,7 @@ def _running(case: Case) -> Manifest | None:
 
 def _guest(case: Case) -> Manifest:
     """The spec of the guest: the VMI's spec, or else the VM's."""
-    spec: Manifest = (case.vmi or {}).get("spec") or case.vm["spec"]["template"].get("spec") or {}
+    spec: Manifest = (case.vmi or {}).get("spec") or case.declared_spec
     return spec
 
 
@@ -85,8 +86,7 @@ def _crash(case: Case) -> Broken | None:
 
 
 def _probe_of(case: Case) -> Manifest:
-    probe: Manifest = _guest(case).get("readinessProbe") or {}
-    return probe
+    return _guest(case).get("readinessProbe") or {}
 
 
 def _unready(case: Case) -> Manifest | None:
@@ -112,20 +112,18 @@ def _agent(case: Case) -> Broken | None:
         f"the guest agent does not answer, which {fields[0]} needs",
         (of_field(vmi, f"spec.{fields[0]}", "needs the guest agent"),),
         "install and start qemu-guest-agent in the guest, for example by cloud-init",
-        None if _has_cloud_init(case) else vm_task("Install the agent at the first boot", case, _with_agent(case)),
+        _agent_task(case),
         "the VM is never ready, and credentials do not reach the guest",
     )
 
 
-def _with_agent(case: Case) -> dict[str, Any]:
-    """The change that gives the VM a script for its first boot, by which it installs the agent."""
-    volumes = case.vm["spec"]["template"]["spec"].get("volumes") or ()
-    return {"/template/spec/volumes": [*volumes, {"name": "cloudinit", "cloudInitNoCloud": {"userData": _AGENT}}]}
-
-
-def _has_cloud_init(case: Case) -> bool:
-    """Whether the VM has a script for the first boot, which a task would replace."""
-    return any(key.startswith("cloudInit") for volume in _guest(case).get("volumes") or () for key in volume)
+def _agent_task(case: Case) -> Manifest | None:
+    """Adds a script for the first boot that installs the agent; None if the task would replace another script."""
+    if any(key.startswith("cloudInit") for volume in _guest(case).get("volumes") or () for key in volume):
+        return None
+    script = {"name": "cloudinit", "cloudInitNoCloud": {"userData": _AGENT}}
+    volumes = [*(case.declared_spec.get("volumes") or ()), script]
+    return vm_task("Install the agent at the first boot", case, {"/template/spec/volumes": volumes})
 
 
 def _booting(case: Case, vmi: Manifest) -> bool:
@@ -145,7 +143,7 @@ def _port(case: Case) -> Broken | None:
             continue
         field = f"spec.domain.devices.interfaces[{index}].ports"
         named = ", ".join(str(item.get("port")) for item in ports)
-        declared = case.vm["spec"]["template"]["spec"]["domain"].get("devices", {}).get("interfaces") or ()
+        declared = case.declared_spec["domain"].get("devices", {}).get("interfaces") or ()
         opened = [
             {**item, "ports": [*ports, {"port": port}]} if item["name"] == interface["name"] else item
             for item in declared
@@ -175,13 +173,9 @@ def _probe(case: Case) -> Broken | None:
         "the guest runs, and its readiness probe fails",
         (of_condition(vmi, condition_of(vmi, "Ready")), *([of_event(event)] if event else [])),
         "see on the console whether the guest has booted, and whether the service that the probe asks runs",
-        task("Restart the guest", f"{OURS}virtual_machine_power", **_power(case), state="restarted"),
+        power_task("Restart the guest", case, "restarted"),
         "Services send nothing to the guest; the VM is not ready",
     )
-
-
-def _power(case: Case) -> dict[str, Any]:
-    return {"namespace": namespace_of(case.vm), "names": [name_of(case.vm)]}
 
 
 def _paused(case: Case) -> Broken | None:
@@ -195,7 +189,7 @@ def _paused(case: Case) -> Broken | None:
         "the guest is paused" if by_user else f"the guest is paused: {words}",
         (of_condition(guest, condition),),
         "let it run on" if by_user else "mend the storage of the guest, then let it run on",
-        task("Let the guest run on", f"{OURS}virtual_machine_power", **_power(case), state="unpaused"),
+        power_task("Let the guest run on", case, "unpaused"),
         "the guest stays paused: KubeVirt does not let it run on by itself",
     )
 
@@ -215,13 +209,12 @@ def _migration(case: Case) -> Broken | None:
         condition = of_condition(target, condition_of(target, "PodScheduled"))
         evidence.append(condition)
         words = f"waits for a node: {'; '.join(_reasons(case, target)) or condition.message}"
-    head = {"apiVersion": "kubevirt.io/v1", "kind": MIGRATION}
-    metadata = {"name": name_of(migration), "namespace": namespace_of(migration)}
+    name, namespace = name_of(migration), namespace_of(migration)
     return Broken(
-        f"the migration {name_of(migration)} {words}",
+        f"the migration {name} {words}",
         tuple(evidence),
         "make room on another node, or cancel the migration",
-        object_task("Cancel the migration", "absent", {**head, "metadata": metadata}),
+        object_task("Cancel the migration", "absent", f"kubevirt.io/v1/{MIGRATION}", name, namespace),
         f"{_RUNS_ON}; KubeVirt gives up a migration whose target finds no node, and the drain of its node waits",
     )
 
@@ -243,7 +236,7 @@ def _restart(case: Case) -> Broken | None:
         f"the guest lacks changes of the VM: {fields or pending.reason or 'KubeVirt asks for a restart'}",
         tuple(evidence),
         "restart the guest in a maintenance window",
-        task("Restart the guest", f"{OURS}virtual_machine_power", **_power(case), state="restarted"),
+        power_task("Restart the guest", case, "restarted"),
         f"{_RUNS_ON}, without the changes, until its next restart",
     )
 
@@ -255,7 +248,7 @@ def _obsolete(case: Case) -> Broken | None:
         noun, namespaced = matcher_field.matcher, part.kind == matcher_field.kind
         place = namespace_of(case.vm) if namespaced else ""
         evidence = Evidence(part.kind, place, part.name, "field", "metadata.labels", OBSOLETE, part.changed_at)
-        options = {**_power(case), "state": "moved", "restart": "if_required"}
+        options = {**case.selection, "state": "moved", "restart": "if_required"}
         replaced = {part.name: part.replacement or "NAME"}
         return Broken(
             f"the {noun} {part.name} is obsolete",

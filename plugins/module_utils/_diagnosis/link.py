@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from .._resolver.api.manifest import Manifest, last_seen
+from .._resolver.api.manifest import Manifest, last_seen, name_of, namespace_of
 from .._resolver.api.name_rules import one_line
 from .case import Case
 
@@ -77,13 +77,16 @@ def vm_task(text: str, case: Case, changes: Mapping[str, Any], *, restart: bool 
     changes: JSON pointer below the VM's spec → value. Lists are complete: others have no names for their items.
     """
     patch = [{"op": "add", "path": f"/spec{path}", "value": value} for path, value in changes.items()]
-    head = {"api_version": "kubevirt.io/v1", "kind": "VirtualMachine"}
-    changed = task(text, f"{K8S}k8s_json_patch", **head, **case.place, patch=patch)
+    vm = {"api_version": "kubevirt.io/v1", "kind": "VirtualMachine", "namespace": namespace_of(case.vm)}
+    changed = task(text, f"{K8S}k8s_json_patch", **vm, name=name_of(case.vm), patch=patch)
     if case.vmi is None or not restart:
         return changed
-    place = {"namespace": case.place["namespace"], "names": [case.place["name"]]}
-    restarted = task("Restart the guest", f"{OURS}virtual_machine_power", **place, state="restarted")
-    return {"name": text, "block": [changed, restarted]}
+    return {"name": text, "block": [changed, power_task("Restart the guest", case, "restarted")]}
+
+
+def power_task(text: str, case: Case, state: str) -> Manifest:
+    """A task that changes the power state of the VM."""
+    return task(text, f"{OURS}virtual_machine_power", **case.selection, state=state)
 
 
 def resized(text: str, case: Case) -> Manifest:
@@ -92,13 +95,19 @@ def resized(text: str, case: Case) -> Manifest:
     if instancetype:
         kind = {"kind": instancetype["kind"]} if instancetype.get("kind") else {}
         return vm_task(text, case, {"/instancetype": {"name": "NAME", **kind}})
-    memory = case.vm["spec"]["template"]["spec"]["domain"].get("memory") or {}
+    memory = case.declared_spec["domain"].get("memory") or {}
     return vm_task(text, case, {"/template/spec/domain/memory": {**memory, "guest": "MEMORY"}})
 
 
-def object_task(text: str, state: str, manifest: Manifest) -> Manifest:
-    """A task that changes an object of Kubernetes. state: `present`, `patched` or `absent`."""
-    return task(text, f"{K8S}k8s", state=state, definition=manifest)
+def object_task(text: str, state: str, kind: str, name: str, namespace: str = "", **parts: Any) -> Manifest:
+    """A task that changes an object of Kubernetes. state: `present`, `patched` or `absent`.
+
+    kind: with its version, such as `v1/Secret`. parts: the other parts of the object, and metadata to add.
+    """
+    api_version, _slash, kind = kind.rpartition("/")
+    place = {"name": name, **({"namespace": namespace} if namespace else {})}
+    head = {"apiVersion": api_version, "kind": kind, "metadata": {**place, **parts.pop("metadata", {})}}
+    return task(text, f"{K8S}k8s", state=state, definition={**head, **parts})
 
 
 def of_condition(manifest: Manifest, condition: Mapping[str, Any]) -> Evidence:

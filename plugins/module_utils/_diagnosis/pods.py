@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from .._resolver.api.manifest import Manifest, condition_of, name_of, namespace_of
+from .._resolver.api.manifest import Manifest, condition_of, namespace_of
 from .._resolver.api.name_rules import one_line
 from .case import EVENT, NODE, POD, Case
 from .link import (
@@ -139,18 +139,17 @@ def _placed(case: Case, reasons: Sequence[Evidence]) -> tuple[str, Manifest]:
         if found is not None and not found["key"].startswith(_NODES_OWN):
             toleration = {key: value for key, value in found.groupdict().items() if value}
             toleration |= {} if found["value"] else {"operator": "Exists"}
-            tolerations = [*(_template(case).get("tolerations") or ()), toleration]
+            tolerations = [*(case.declared_spec.get("tolerations") or ()), toleration]
             tolerate = vm_task("Tolerate the taint", case, {"/template/spec/tolerations": tolerations})
             return "let the VM tolerate the taint, if the nodes are for it", tolerate
-    checked = {"namespace": namespace_of(case.vm), "names": [name_of(case.vm)], "checks": ["placement"]}
-    missing = task("What is missing?", f"{OURS}capacity_info", **checked)
+    missing = task("What is missing?", f"{OURS}capacity_info", **case.selection, checks=["placement"])
     for found in filter(None, (_LABEL.fullmatch(item.message) for item in reasons)):
         if "kubevirt.io/" in found["key"]:
             return "give the VM a CPU model, a machine type and features that a node has", missing
         if "kubernetes.io/" in found["key"]:
             return "correct the node selector or the architecture, or add such a node", missing
-        metadata = {"name": "NODE", "labels": {found["key"]: found["value"]}}
-        labelled = object_task("Label a node", "patched", {"apiVersion": "v1", "kind": NODE, "metadata": metadata})
+        labels = {"labels": {found["key"]: found["value"]}}
+        labelled = object_task("Label a node", "patched", "v1/Node", "NODE", metadata=labels)
         return "label a node, or correct the node selector", labelled
     return "free a node, add one, or make the VM smaller", missing
 
@@ -174,13 +173,7 @@ def _node(case: Case) -> Broken | None:
         f"the node {name} {'does not exist any more' if node is None else 'does not answer'}",
         (evidence,),
         "start the node again; if it is off for good, mark it as out of service, so that its VMs start elsewhere",
-        task(
-            f"Mark {name} as out of service",
-            f"{K8S}k8s_taint",
-            name=name,
-            state="present",
-            taints=[taint],
-        ),
+        task(f"Mark {name} as out of service", f"{K8S}k8s_taint", name=name, state="present", taints=[taint]),
         "Kubernetes deletes the pod after 5 minutes, but it stays until the node answers; until then the VM does not"
         " start elsewhere",
     )
@@ -220,13 +213,12 @@ def missing_file(case: Case, evidence: Evidence) -> Broken | None:
     if found is None:
         return None
     kind, field = ("Secret", "stringData") if found["kind"] == "secret" else ("ConfigMap", "data")
-    metadata = {"name": found["name"], "namespace": namespace_of(case.vm)}
-    manifest = {"apiVersion": "v1", "kind": kind, "metadata": metadata, field: {"KEY": "VALUE"}}
+    name, content = found["name"], {field: {"KEY": "VALUE"}}
     return Broken(
-        f"the {kind} {found['name']} of a volume does not exist",
+        f"the {kind} {name} of a volume does not exist",
         (evidence,),
         f"create the {kind}, or name another one in the VM",
-        object_task(f"Create the {kind} {found['name']}", "present", manifest),
+        object_task(f"Create the {kind} {name}", "present", f"v1/{kind}", name, namespace_of(case.vm), **content),
         _KUBELET_TRIES,
     )
 
@@ -255,13 +247,12 @@ def _network(case: Case) -> Broken | None:
         problem, remedy = f"the network cannot be set up: {evidence.message}", "see the CNI plugin on the node"
         return Broken(problem, (evidence,), remedy, None, _KUBELET_TRIES)
     config = '{"cniVersion": "0.3.1", "type": "bridge", "bridge": "BRIDGE"}'
-    metadata = {"name": found["name"], "namespace": found["place"]}
-    head = {"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition", "metadata": metadata}
+    kind, place = "k8s.cni.cncf.io/v1/NetworkAttachmentDefinition", (found["name"], found["place"])
     return Broken(
         f"the network {found['place']}/{found['name']} does not exist",
         (evidence,),
         "create the NetworkAttachmentDefinition, or name another one in the VM",
-        object_task("Create the network", "present", {**head, "spec": {"config": config}}),
+        object_task("Create the network", "present", kind, *place, spec={"config": config}),
         _KUBELET_TRIES,
     )
 
@@ -281,19 +272,9 @@ def _image(case: Case) -> Broken | None:
         f"an image cannot be pulled: {words}",
         (*evidence, *([of_event(event)] if event else [])),
         "correct the image, or give the VM a pull secret for its registry",
-        vm_task(
-            "Give the VM another image",
-            case,
-            {"/template/spec/volumes": _with_another_image(case, words)},
-        ),
+        vm_task("Give the VM another image", case, {"/template/spec/volumes": _with_another_image(case, words)}),
         "kubelet tries again at growing intervals, up to 5 minutes, and the VM does not start",
     )
-
-
-def _template(case: Case) -> Manifest:
-    """The spec of the guest as the VM declares it."""
-    spec: Manifest = case.vm["spec"]["template"].get("spec") or {}
-    return spec
 
 
 def _with_another_image(case: Case, words: str) -> list[Manifest]:
@@ -302,7 +283,7 @@ def _with_another_image(case: Case, words: str) -> list[Manifest]:
         {**volume, "containerDisk": {**disk, "image": "IMAGE"}}
         if (disk := volume.get("containerDisk")) and str(disk.get("image")) in words
         else volume
-        for volume in _template(case).get("volumes") or ()
+        for volume in case.declared_spec.get("volumes") or ()
     ]
 
 

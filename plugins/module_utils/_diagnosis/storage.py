@@ -24,6 +24,7 @@ from .link import (
 )
 from .pods import UNBOUND, missing_file, unschedulable
 
+_STORAGE_CLASS: Final = f"storage.k8s.io/v1/{STORAGE_CLASS}"
 _DEFAULTS: Final = (
     "storageclass.kubevirt.io/is-default-virt-class",
     "storageclass.kubernetes.io/is-default-class",
@@ -56,13 +57,15 @@ def _storage_class(case: Case) -> Broken | None:
         claim = volume.claim or {}
         if (claim.get("status") or {}).get("phase") == "Bound":
             continue
-        named = (claim.get("spec") or {}).get("storageClassName") or _declared_class(case, volume.name)
+        declared = (storage_class_of(item)[1] for item in templates_of(case.vm) if name_of(item) == volume.name)
+        named = (claim.get("spec") or {}).get("storageClassName") or next(declared, "")
         event = _unprovisioned(case, volume)
         words = one_line((event or {}).get("message"))
         unknown = named and STORAGE_CLASS in case.known and named not in case.classes
         said = f'storageclass.storage.k8s.io "{named}" not found' in words
         if named and (said or (unknown and volume != (volume.name, None, None))):
-            evidence = of_event(event) if event and said else _named(case, volume, named)
+            holder = volume.claim or volume.data_volume or case.vm
+            evidence = of_event(event) if event and said else of_field(holder, "spec.storageClassName", named)
             return _missing_class(case, volume.name, named, evidence)
         undecided = (claim.get("spec") or {}).get("storageClassName") is None
         if event and undecided and ("no storage class" in words or "no storageClass" in words):
@@ -70,29 +73,20 @@ def _storage_class(case: Case) -> Broken | None:
     return None
 
 
-def _declared_class(case: Case, name: str) -> str:
-    return next((storage_class_of(item)[1] for item in templates_of(case.vm) if name_of(item) == name), "")
-
-
 def _unprovisioned(case: Case, volume: Volume) -> Manifest | None:
     found = (case.event(item, *_UNPROVISIONED) for item in (volume.claim, volume.data_volume) if item is not None)
     return next(filter(None, found), None)
 
 
-def _named(case: Case, volume: Volume, named: str) -> Evidence:
-    return of_field(volume.claim or volume.data_volume or case.vm, "spec.storageClassName", named)
-
-
 def _missing_class(case: Case, volume: str, named: str, evidence: Evidence) -> Broken:
     model = _default(case) or next(iter(case.classes.values()), {})
     copied = {key: model[key] for key in ("parameters", "reclaimPolicy", "volumeBindingMode") if model.get(key)}
-    provisioner = model.get("provisioner") or "PROVISIONER"
-    head = {"apiVersion": "storage.k8s.io/v1", "kind": STORAGE_CLASS, "metadata": {"name": named}}
+    parts = {"provisioner": model.get("provisioner") or "PROVISIONER", **copied}
     return Broken(
         f"the StorageClass {named} of the disk {volume} does not exist",
         (evidence,),
         f"create the StorageClass {named}, or delete the disk and declare it with another",
-        object_task(f"Create the StorageClass {named}", "present", {**head, "provisioner": provisioner, **copied}),
+        object_task(f"Create the StorageClass {named}", "present", _STORAGE_CLASS, named, **parts),
         _WAITS,
     )
 
@@ -110,16 +104,12 @@ def _default(case: Case) -> Manifest | None:
 
 def _no_default(volume: str, evidence: Evidence, case: Case) -> Broken:
     name = next(iter(case.classes), "NAME")
-    metadata = {"name": name, "annotations": {_DEFAULTS[0]: "true"}}
+    marked = {"annotations": {_DEFAULTS[0]: "true"}}
     return Broken(
         f"the disk {volume} names no StorageClass, and none is the default",
         (evidence,),
         "make a StorageClass the default, or declare the disk with one",
-        object_task(
-            f"Make {name} the default",
-            "patched",
-            {"apiVersion": "storage.k8s.io/v1", "kind": STORAGE_CLASS, "metadata": metadata},
-        ),
+        object_task(f"Make {name} the default", "patched", _STORAGE_CLASS, name, metadata=marked),
         _WAITS,
     )
 
@@ -165,13 +155,12 @@ def _waiting_import(case: Case, volume: Volume, running: Manifest) -> Evidence |
 
 
 def _failed_import(name: str, item: Manifest, words: str, evidence: tuple[Evidence, ...]) -> Broken:
-    metadata = {"name": name, "namespace": namespace_of(item)}
-    head = {"apiVersion": "cdi.kubevirt.io/v1beta1", "kind": DATA_VOLUME, "metadata": metadata}
+    kind = f"cdi.kubevirt.io/v1beta1/{DATA_VOLUME}"
     return Broken(
         f"the import of the disk {name} fails: {words}",
         evidence,
         f"{_LARGER if _TOO_SMALL.search(words) else _REACHED}, then delete the DataVolume",
-        object_task(f"Delete the DataVolume {name}", "absent", head),
+        object_task(f"Delete the DataVolume {name}", "absent", kind, name, namespace_of(item)),
         "CDI tries again at growing intervals, up to 5 minutes, and the VM stays stopped",
     )
 
@@ -188,7 +177,7 @@ def _claim(case: Case) -> Broken | None:
             if absence is not None and f"/{volume.name} does not exist" in absence.message:
                 return _missing_claim(case, volume.name, absence)
             if CLAIM in case.known:
-                return _missing_claim(case, volume.name, _used(case, volume.name))
+                return _missing_claim(case, volume.name, of_field(case.vm, "spec.template.spec.volumes", volume.name))
         if volume.data_volume is not None and _is_late(case, volume.data_volume, volume.claim):
             return _late_claim(case, volume.data_volume, volume)
         event = _unprovisioned(case, volume)
@@ -235,12 +224,10 @@ def _late_claim(case: Case, data_volume: Manifest, volume: Volume) -> Broken:
 
 def awaited_upload(case: Case) -> str:
     """The disk that waits for its upload, for people; "" if there is none."""
-    waiting = (
-        volume.name
-        for volume in case.volumes
-        if ((volume.data_volume or {}).get("status") or {}).get("phase") == "UploadReady"
-    )
-    return next((f"the upload of the disk {name}" for name in waiting), "")
+    for volume in case.volumes:
+        if ((volume.data_volume or {}).get("status") or {}).get("phase") == "UploadReady":
+            return f"the upload of the disk {volume.name}"
+    return ""
 
 
 def _absence(case: Case) -> Evidence | None:
@@ -250,37 +237,25 @@ def _absence(case: Case) -> Evidence | None:
     return next(reasons, None)
 
 
-def _used(case: Case, name: str) -> Evidence:
-    return of_field(case.vm, "spec.template.spec.volumes", name)
-
-
 def _missing_claim(case: Case, name: str, evidence: Evidence) -> Broken:
-    size = {"requests": {"storage": "10Gi"}}
-    spec = {"accessModes": ["ReadWriteOnce"], "resources": size}
-    metadata = {"name": name, "namespace": namespace_of(case.vm)}
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "10Gi"}}}
     return Broken(
         f"the claim {name} does not exist",
         (evidence,),
         "restore the claim, or create it; a new one is empty",
-        object_task(
-            f"Create the claim {name}",
-            "present",
-            {"apiVersion": "v1", "kind": CLAIM, "metadata": metadata, "spec": spec},
-        ),
+        object_task(f"Create the claim {name}", "present", f"v1/{CLAIM}", name, namespace_of(case.vm), spec=spec),
         "KubeVirt waits for the claim, and gives the guest its disk as soon as it exists",
     )
 
 
 def _unbound_claim(claim: Manifest, phase: str, evidence: Evidence | None) -> Broken:
-    name = name_of(claim)
-    words = evidence.message if evidence else "its volume is gone"
-    metadata = {"name": name, "namespace": namespace_of(claim)}
-    head = {"apiVersion": "v1", "kind": CLAIM, "metadata": metadata}
+    name, words = name_of(claim), evidence.message if evidence else "its volume is gone"
+    title = f"Delete the claim {name}, to create it again"
     return Broken(
         f"the claim {name} is {phase}: {words}",
         (evidence or of_field(claim, "spec.volumeName", phase),),
         "give the claim a volume; see the storage's provisioner",
-        object_task(f"Delete the claim {name}, to create it again", "absent", head),
+        object_task(title, "absent", f"v1/{CLAIM}", name, namespace_of(claim)),
         "the pod waits for the claim, and the guest does not start",
     )
 
