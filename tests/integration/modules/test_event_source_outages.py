@@ -203,7 +203,7 @@ def test_sources_cannot_share_a_config_map(session: Session, core: client.CoreV1
     core.delete_namespaced_config_map("state", namespace)
     save(first, "c")
     second = source()
-    assert sorted(second.load() or {}) == [f"{namespace}/{name}" for name in "abc"]
+    assert second.load() and sorted(second.known) == [f"{namespace}/{name}" for name in "abc"]
     save(second, "d")
     with pytest.raises(TaskFailed, match="another source uses"):
         save(first, "e")

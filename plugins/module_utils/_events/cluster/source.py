@@ -17,9 +17,9 @@ from ..._cluster.client.errors import RequestFailed, TaskFailed
 from ..._cluster.client.session import Session
 from ..._cluster.client.transport import MISSING
 from ..options import ClusterOptions, SourceOptions
-from ..transitions import Change, KnownVM, Reporter
+from ..transitions import Change, Reporter
 from .look import Seen, Selection, all_vms, namespace_vms, some_vms
-from .stores import Nowhere, StateConfigMap, StateFile, Store
+from .stores import StateConfigMap, StateFile, Store
 from .triggers import Batch, Triggers
 
 log = logging.getLogger(__name__)
@@ -64,8 +64,7 @@ class _ClusterSource:
         self._session: Session | None = None
         self._reporter = Reporter(cluster.name, options.transitions, options.fields)
         self._selection = Selection(options.namespace, options.label_selector, options.field_selector)
-        self.store: Store = Nowhere()
-        self._known: dict[str, KnownVM] = {}
+        self.store = Store()
         # Others are not to end with this one.
         self._may_raise = len(options.clusters) == 1
         # When to look at all VMs without a reason.
@@ -105,16 +104,15 @@ class _ClusterSource:
         host = self._current().host
         self._reporter = self._reporter._replace(cluster=self._reporter.cluster or host)
         store = self._new_store(host)
-        loaded, self.store = store.load(), store
-        self._known = loaded or {}
-        self._reporter = self._reporter._replace(silent=loaded is None and not self._options.report_existing)
+        is_new, self.store = not store.load(), store
+        self._reporter = self._reporter._replace(silent=is_new and not self._options.report_existing)
 
     def _new_store(self, host: str) -> Store:
         if self._options.state_folder:
             return StateFile(self._options.state_folder, self._reporter.cluster, host)
         if self._options.state_config_map is not None:
             return StateConfigMap(self._current, *self._options.state_config_map)
-        return Nowhere()
+        return Store()
 
     def _until_done(self, step: Callable[[], None]) -> None:
         """Takes a step, again and again after failures, of which equal ones are logged once."""
@@ -139,25 +137,19 @@ class _ClusterSource:
                     return
                 if change.event is not None:
                     self._put(change.event)
-                # Not before: what is known is not told again. In this process it is known even if it cannot be saved.
-                if change.known is None:
-                    self._known.pop(change.vm, None)
-                else:
-                    self._known[change.vm] = change.known
+                # Not before: what is known is not told again.
                 self.store.save(change.vm, change.known)
         self.store.flush()
 
     def _seen(self, batch: Batch) -> Iterator[Seen]:
-        session = self._current()
+        session, known = self._current(), self.store.known
         if batch.everything:
-            return all_vms(session, self._selection, self._known)
-        parts = [
-            namespace_vms(session, self._selection, namespace, self._known) for namespace in sorted(batch.namespaces)
-        ]
-        return chain(*parts, some_vms(session, self._selection, batch.vms, self._known))
+            return all_vms(session, self._selection, known)
+        parts = [namespace_vms(session, self._selection, namespace, known) for namespace in sorted(batch.namespaces)]
+        return chain(*parts, some_vms(session, self._selection, batch.vms, known))
 
     def _changes(self, seen: Seen) -> Iterator[Change]:
-        known = self._known.get(seen.name)
+        known = self.store.known.get(seen.name)
         if seen.vm is not None and seen.facts is not None:
             yield from self._reporter.changes(seen.vm, seen.facts, known)
         elif known is not None:

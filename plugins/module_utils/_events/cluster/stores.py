@@ -8,7 +8,7 @@ import os
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 from urllib.parse import quote
 
 from ..._cluster.client.errors import ApiError, TaskFailed
@@ -28,14 +28,24 @@ _UNSAVED: Final = 100
 _MANAGER: Final = "virtshape-events"
 
 
-class Store(Protocol):
-    """Keeps what is known of VMs."""
+class Store:
+    """What is known of VMs; this one forgets it at the end of the source."""
 
-    def load(self) -> dict[str, KnownVM] | None:
-        """The saved VMs, None if none were ever saved. Raises TaskFailed if they are unreadable, and RequestFailed."""
+    def __init__(self) -> None:
+        self.known: dict[str, KnownVM] = {}
+
+    def load(self) -> bool:
+        """Whether VMs were ever saved; they are known now. Raises TaskFailed if they are unreadable, RequestFailed."""
+        return False
 
     def save(self, name: str, known: KnownVM | None) -> None:
-        """Saves what is known of a VM now, None if it is gone. Raises TaskFailed and RequestFailed."""
+        """Saves what is known of a VM now, None if it is gone. It is known even if saving raises TaskFailed or
+        RequestFailed.
+        """
+        if known is None:
+            self.known.pop(name, None)
+        else:
+            self.known[name] = known
 
     def flush(self) -> None:
         """Called at the end of each look; what was saved before outlives the machine."""
@@ -44,34 +54,18 @@ class Store(Protocol):
         """Lets another source have it."""
 
 
-class Nowhere:
-    """Keeps nothing: after a restart, all is new."""
-
-    def load(self) -> dict[str, KnownVM] | None:
-        return None
-
-    def save(self, _name: str, _known: KnownVM | None) -> None:
-        pass
-
-    def flush(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-
-class StateFile:
+class StateFile(Store):
     """A file with a line for each change. A kill at any moment harms nothing: a line that is cut off does not count."""
 
     def __init__(self, folder: str, cluster: str, host: str) -> None:
         """cluster: its name in events. host: its API server."""
+        super().__init__()
         self._path = Path(folder).expanduser() / f"{quote(cluster, safe='')}.jsonl"
         self._header = f"{_HEADER} {host}"
-        self._known: dict[str, KnownVM] = {}
         self._lines = 0
         self._dirty = False
 
-    def load(self) -> dict[str, KnownVM] | None:
+    def load(self) -> bool:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._lock()
@@ -85,17 +79,14 @@ class StateFile:
             problem = f"is the state of {of}; give this cluster another name" if of else "is no state of this source"
             raise TaskFailed(f"state_folder: {self._path} {problem}, or delete it")
         try:
-            self._known = known_of(lines)
+            self.known = known_of(lines)
         except ValueError as error:
             raise TaskFailed(f"state_folder: {self._path}: {error}; delete the file") from None
         self._rewrite()
-        return dict(self._known) if text else None
+        return bool(text)
 
     def save(self, name: str, known: KnownVM | None) -> None:
-        if known is None:
-            self._known.pop(name, None)
-        else:
-            self._known[name] = known
+        super().save(name, known)
         try:
             self._file.write(f"{line_of(name, known)}\n")
             self._file.flush()
@@ -106,7 +97,7 @@ class StateFile:
     def flush(self) -> None:
         if not self._dirty:
             return
-        if self._lines > len(self._known) + _SURPLUS:
+        if self._lines > len(self.known) + _SURPLUS:
             self._file.close()
             self._rewrite()
         try:
@@ -136,44 +127,41 @@ class StateFile:
         try:
             with new.open("w", encoding="utf-8") as file:
                 file.write(f"{self._header}\n")
-                file.writelines(f"{line_of(name, known)}\n" for name, known in self._known.items())
+                file.writelines(f"{line_of(name, known)}\n" for name, known in self.known.items())
                 file.flush()
                 os.fsync(file.fileno())
             new.replace(self._path)
             self._file = self._path.open("a", encoding="utf-8")
         except OSError as error:
             raise self._unwritable(error) from None
-        self._lines = len(self._known)
+        self._lines = len(self.known)
 
 
-class StateConfigMap:
+class StateConfigMap(Store):
     """A ConfigMap of the cluster that is watched, written after every hundred changes and at the end of a look."""
 
     def __init__(self, session: Callable[[], Session], namespace: str, name: str) -> None:
         """session: the current one."""
+        super().__init__()
         self._session, self._namespace, self._name = session, namespace, name
-        self._known: dict[str, KnownVM] = {}
         self._unsaved = 0
         # The data of the ConfigMap as far as they are known, None without one, and their resourceVersion.
         self._data: str | None = None
         self._version = ""
 
-    def load(self) -> dict[str, KnownVM] | None:
+    def load(self) -> bool:
         self._data, self._version = self._read()
         if self._data is None:
-            return None
+            return False
         try:
-            self._known = known_of(zlib.decompress(base64.b64decode(self._data)).decode().splitlines())
+            self.known = known_of(zlib.decompress(base64.b64decode(self._data)).decode().splitlines())
         except (ValueError, zlib.error):
             where = f"{self._namespace}/{self._name}"
             raise TaskFailed(f"state_config_map: {where} is no state of this event source; delete it") from None
-        return dict(self._known)
+        return True
 
     def save(self, name: str, known: KnownVM | None) -> None:
-        if known is None:
-            self._known.pop(name, None)
-        else:
-            self._known[name] = known
+        super().save(name, known)
         self._unsaved += 1
         if self._unsaved >= _UNSAVED:
             self.flush()
@@ -181,10 +169,10 @@ class StateConfigMap:
     def flush(self) -> None:
         if not self._unsaved:
             return
-        packed = packed_state(self._known)
+        packed = packed_state(self.known)
         if len(packed) > _LARGEST:
             raise TaskFailed(
-                f"state_config_map: the state of {len(self._known)} VMs is larger than a ConfigMap may be; use"
+                f"state_config_map: the state of {len(self.known)} VMs is larger than a ConfigMap may be; use"
                 " state_folder, or a source for each part of them"
             )
         try:
@@ -200,9 +188,6 @@ class StateConfigMap:
                 raise TaskFailed(problem) from None
             self._version = self._write(packed)
         self._data, self._unsaved = packed, 0
-
-    def close(self) -> None:
-        pass
 
     def _read(self) -> tuple[str | None, str]:
         live = self._session().get(_CONFIG_MAP, self._namespace, self._name)

@@ -32,7 +32,8 @@ def saved(folder: Path, cluster: str = "east") -> StateFile:
 
 
 def loaded(folder: Path, cluster: str = "east", host: str = HOST) -> dict[str, KnownVM] | None:
-    return StateFile(str(folder), cluster, host).load()
+    store = StateFile(str(folder), cluster, host)
+    return store.known if store.load() else None
 
 
 def test_file_holds_what_was_saved_last(tmp_path: Path) -> None:
@@ -140,8 +141,9 @@ def config_map(**data: Any) -> dict[str, Any]:
 
 def test_config_map_gives_what_it_holds() -> None:
     with session_with(Store({CONFIG_MAPS: [config_map(binaryData={"known": packed_state(KNOWN)})]})) as session:
-        assert StateConfigMap(lambda: session, "eda", "state").load() == KNOWN
-        assert StateConfigMap(lambda: session, "eda", "other").load() is None
+        state = StateConfigMap(lambda: session, "eda", "state")
+        assert state.load() and state.known == KNOWN
+        assert not StateConfigMap(lambda: session, "eda", "other").load()
 
 
 @pytest.mark.parametrize(
@@ -182,7 +184,7 @@ def test_too_large_config_map_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> No
         # Digests cannot be compressed.
         for number in range(12_000):
             told = {name: Told(True, os.urandom(4).hex(), os.urandom(16).hex()) for name in ("running", "drifted")}
-            state._known[f"shop/vm-{number}"] = KnownVM(os.urandom(16).hex(), told)
+            state.known[f"shop/vm-{number}"] = KnownVM(os.urandom(16).hex(), told)
         state._unsaved = 1
         with pytest.raises(TaskFailed, match="the state of 12000 VMs is larger than a ConfigMap may be"):
             state.flush()
