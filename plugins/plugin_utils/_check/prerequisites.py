@@ -104,10 +104,7 @@ def _needed(vm: Manifest, release: Release) -> list[Reference]:
     """The objects that a VM needs; none of a VM that no cluster accepts, of which other findings tell."""
     try:
         stored = release_schema.canonical(VM, vm, release)
-        sources = (
-            Reference(source.path, (source.kind,), source.namespace, source.name)
-            for source in new_sources(stored, None)
-        )
+        sources = (source.reference for source in new_sources(stored, None))
         return [*references(stored), *sources, *secrets(stored)]
     except (AttributeError, KeyError, TypeError, FieldError, Panic):
         return []

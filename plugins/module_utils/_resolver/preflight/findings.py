@@ -30,7 +30,7 @@ from ..kubevirt.vmi import vmi
 from ..kubevirt.vmi.defaults import set_vmi_defaults
 from ..kubevirt.webhooks import validate
 from ..kubevirt.webhooks.mutate import AdmissionResult
-from ..kubevirt.webhooks.response import invalid
+from ..kubevirt.webhooks.response import Response, invalid
 from .derived_names import too_long
 from .guest_size import too_little_memory, unused_sockets
 from .lost_objects import lost_revision
@@ -86,7 +86,6 @@ def findings(
     """
     vm, admitted = admission.vm, admission.admitted
     if admitted is None:
-        response = admission.refusal.as_json() if admission.refusal is not None else {}
         # KubeVirt does not say which matcher it could not infer.
         matcher_fields = suggestions.uninferred_fields(vm, cluster)
         remedy = "; ".join(
@@ -96,17 +95,14 @@ def findings(
         )
         missing = any(suggestions.missing_source(matcher_field, vm, cluster) for matcher_field in matcher_fields[:1])
         suspects = [f"spec.{matcher_field.matcher}.inferFromVolume" for matcher_field in matcher_fields]
-        return [replace(_of_response(response, remedy, suspects), missing=missing)]
+        return [replace(_of_response(admission.refusal or Response(False), remedy, suspects), missing=missing)]
+    unplugged = unplugged_volumes(admitted, live, cluster.kubevirt)
     return [
         *_admitted_findings(admission, admitted, live, cluster, lister, checks),
         *_dropped_matchers(admission, admitted, cluster),
         *state_findings(admitted, live, cluster),
         *_crashes(admitted, live, cluster),
-        *(
-            Finding.of_line(line, WARNING)
-            for line in [unplugged_volumes(admitted, live, cluster.kubevirt)]
-            if line is not None
-        ),
+        *([Finding.of_line(unplugged, WARNING)] if unplugged else []),
     ]
 
 
@@ -179,9 +175,8 @@ def _admitted_findings(
     if lost:
         # KubeVirt's errors for a VM without the object, such as that a preference requires more memory than none.
         response = validate.virtual_machine(copy(admitted), cluster)
-        refusal = response.as_json()
-        unmet = refusal.get("stage") == validate.REQUIREMENTS
-        return lost if refusal["allowed"] else [replace(_of_response(refusal, lost[0].line), missing=unmet)]
+        unmet = response.stage == validate.REQUIREMENTS
+        return lost if response.allowed else [replace(_of_response(response, lost[0].line), missing=unmet)]
     names = list(too_long(admitted, live, cluster))
     missing = [
         found for matcher_field in MATCHER_FIELDS for found in _missing_object(admitted, matcher_field, cluster, lister)
@@ -199,8 +194,8 @@ def _admitted_findings(
 def _validation_findings(admitted: Manifest, live: Manifest | None, cluster: Cluster, lister: Lister) -> list[Finding]:
     # The validating webhook applies instancetype, preference and defaults to its input.
     applied = copy(admitted)
-    response = validate.virtual_machine(applied, cluster).as_json()
-    if response["allowed"]:
+    response = validate.virtual_machine(applied, cluster)
+    if response.allowed:
         preference = value_or_none(find.effective_spec, admitted, PREFERENCE, cluster.objects, cluster.release)
         boot, idle = too_little_memory(applied, preference), unused_sockets(applied)
         barred = _barred_fields(applied["spec"]["template"]["spec"], cluster)
@@ -217,7 +212,7 @@ def _barred_fields(spec: Manifest, cluster: Cluster) -> list[Finding]:
     barred = list(virtual_machine.live_updates(spec, _TEMPLATE, kubevirt))
     severity = WARNING if kubevirt.assumption else ERROR
     return [
-        replace(_of_response(invalid(causes).as_json(), remedy), severity=severity)
+        replace(_of_response(invalid(causes), remedy), severity=severity)
         for causes, remedy in ((closed, _OPEN_GATE), (barred, ""))
         if causes
     ]
@@ -236,62 +231,56 @@ def _start_findings(vm: Manifest, applied: Manifest, live: Manifest | None, clus
     certain = _is_due(vm, live) and not cluster.kubevirt.assumption and not is_newer(cluster.kubevirt.version)
     severity = ERROR if certain else WARNING
     return [
-        replace(_of_response(invalid([cause]).as_json(), _CANNOT_START), severity=severity, rule=NEVER_STARTS)
+        replace(_of_response(invalid([cause]), _CANNOT_START), severity=severity, rule=NEVER_STARTS)
         for cause in start_failures(vm, applied, live, cluster)
     ]
 
 
-def _of_response(response: dict[str, Any], remedy: str, suspects: Iterable[str] = ()) -> Finding:
+def _of_response(response: Response, remedy: str, suspects: Iterable[str] = ()) -> Finding:
     """The finding for a rejecting response of a webhook. suspects: its fields if the response names none."""
-    causes = response.get("causes") or []
-    reported = [cause["field"] for cause in causes if cause.get("field")]
+    reported = [cause.field for cause in response.causes if cause.field]
     fields = ", ".join(dict.fromkeys(reported or suspects))
-    message = one_line(response.get("message", "is refused"))
+    message = one_line(response.message or "is refused")
     return replace(Finding.of_line(f"{fields}: {message}" if fields else message), remedy=remedy)
 
 
-def _lost_revision(vm: Manifest, matcher_field: MatcherField, live: Manifest | None, cluster: Cluster) -> list[Finding]:
+def _lost_revision(
+    vm: Manifest, matcher_field: MatcherField, live: Manifest | None, cluster: Cluster
+) -> Iterator[Finding]:
     """A revision of the live VM that was deleted: KubeVirt accepts changes of the VM, but neither starts nor stops it,
     even if the VM names another object.
     """
     pinned = matcher_field.matcher_or_empty(vm).get("revisionName")
     restored = live is not None and pinned and matcher_field.matcher_or_empty(live).get("revisionName") == pinned
     if (pinned and not restored) or cluster.release.refuses_unknown_objects:
-        return []
-    text = lost_revision(vm, matcher_field, cluster.objects, cluster.release)
-    if text is None:
-        return []
-    due = _is_due(vm, live)
-    return [Finding.of_line(text, ERROR if due else WARNING, missing=due, rule=NEVER_STARTS)]
+        return
+    if text := lost_revision(vm, matcher_field, cluster.objects, cluster.release):
+        due = _is_due(vm, live)
+        yield Finding.of_line(text, ERROR if due else WARNING, missing=due, rule=NEVER_STARTS)
 
 
-def _missing_object(vm: Manifest, matcher_field: MatcherField, cluster: Cluster, lister: Lister) -> list[Finding]:
+def _missing_object(vm: Manifest, matcher_field: MatcherField, cluster: Cluster, lister: Lister) -> Iterator[Finding]:
     """The missing objects of the VM's matchers: KubeVirt accepts such a VM and then does not start it."""
     try:
         find.effective_spec(vm, matcher_field, cluster.objects, cluster.release)
-        return []
-    except KubeVirtError as error:
-        return [_missing_object_finding(error, vm, matcher_field, cluster, lister)]
-
-
-def _missing_object_finding(
-    error: KubeVirtError, vm: Manifest, matcher_field: MatcherField, cluster: Cluster, lister: Lister
-) -> Finding:
-    """The finding about an object that could not be found. error: why."""
+        return
+    except KubeVirtError as failure:
+        error = failure
     if error.code not in (404, 500):
-        text = f"could not be checked: {error.message}"
-        return Finding(text, WARNING, f"spec.{matcher_field.matcher}")
+        yield Finding(f"could not be checked: {error.message}", WARNING, f"spec.{matcher_field.matcher}")
+        return
     matcher = matcher_field.matcher_or_empty(vm)
     kind = matcher_field.kind_of(matcher)
     field = f"spec.{matcher_field.matcher}.{'revisionName' if matcher.get('revisionName') else 'name'}"
     if kind is None or matcher.get("revisionName"):
         # A matcher of an unknown kind counts as one whose object does not exist.
-        return Finding(error.message, field=field, missing=not cluster.release.refuses_unknown_objects)
+        yield Finding(error.message, field=field, missing=not cluster.release.refuses_unknown_objects)
+        return
     names = [name_of(manifest) for manifest in of_kind(kind, vm, lister)]
     close = similar(str(matcher.get("name")), names)
     elsewhere = _in_other_scope(matcher_field, kind, vm, matcher.get("name"), lister)
     hint = f"did you mean {join_or(close)}?" if close else f"the cluster has {len(names)} {kind}s"
-    return Finding(error.message, field=field, remedy=elsewhere or hint, missing=True)
+    yield Finding(error.message, field=field, remedy=elsewhere or hint, missing=True)
 
 
 def _in_other_scope(matcher_field: MatcherField, kind: str, vm: Manifest, name: Any, lister: Lister) -> str:
@@ -301,15 +290,15 @@ def _in_other_scope(matcher_field: MatcherField, kind: str, vm: Manifest, name: 
     return "" if not exists else f"a {other} has this name; set {matcher_field.matcher}.kind to {other}"
 
 
-def _remedy(response: dict[str, Any], vm: Manifest, cluster: Cluster, lister: Lister) -> str:
-    stage = response.get("stage")
-    if stage == "apply" and "conflicts with selected" in str(response.get("message")):
+def _remedy(response: Response, vm: Manifest, cluster: Cluster, lister: Lister) -> str:
+    stage = response.stage
+    if stage == validate.APPLY and "conflicts with selected" in response.message:
         return "remove these fields from the VM, or remove its instancetype"
-    if vm["spec"].get("instancetype") and stage in ("apply", "requirements"):
+    if vm["spec"].get("instancetype") and stage in (validate.APPLY, validate.REQUIREMENTS):
         examples = _fitting_names(vm, cluster, lister)
         if examples:
             return f"use for example {join_or(examples)}"
-    elif stage == "requirements":
+    elif stage == validate.REQUIREMENTS:
         return suggestions.matcher_remedy(INSTANCETYPE, vm, cluster, lister)
     return ""
 

@@ -133,12 +133,9 @@ def keys_for_start(vm: Manifest, live: Manifest | None = None) -> list[ObjectToR
     namespace = namespace_of(vm)
     try:
         return [
-            *(ObjectToRead(ObjectKey(*source[1:]), namespace) for source in new_sources(vm, live)),
-            *(
-                ObjectToRead(ObjectKey(kind, reference.namespace, reference.name), namespace)
-                for reference in references(vm, live)
-                for kind in reference.kinds
-            ),
+            ObjectToRead(ObjectKey(kind, reference.namespace, reference.name), namespace)
+            for reference in (*(source.reference for source in new_sources(vm, live)), *references(vm, live))
+            for kind in reference.kinds
         ]
     except (AttributeError, KeyError, TypeError):
         return []
@@ -151,12 +148,27 @@ def missing_references(
 
     live: see `references`. lister: lists objects for suggestions.
     """
-    for reference in references(vm, live):
-        if all(is_missing(objects, kind, reference.namespace, reference.name) for kind in reference.kinds):
-            existing = lister(reference.kinds[0], reference.namespace)
-            hint = _hint(reference.name, existing, "create it before the VM starts")
-            place = f" in the namespace {reference.namespace}" if reference.namespace else ""
-            yield f"{reference.path}: no {reference.kinds[0]} {reference.name}{place}; {hint}"
+    return _missing(references(vm, live), objects, lister, "create it before the VM starts")
+
+
+def missing_sources(vm: Manifest, live: Manifest | None, objects: Lookup, lister: Lister) -> Iterator[str]:
+    """One line for each source that does not exist: its import would never end.
+
+    live: the live VM; the sources of its existing DataVolumes may be gone. Sources that the user may not read count as
+    existing, because KubeVirt itself checks the permission to clone.
+    """
+    sources = (source.reference for source in new_sources(vm, live))
+    return _missing(sources, objects, lister, "create the object first, or name an existing object")
+
+
+def _missing(needed: Iterable[Reference], objects: Lookup, lister: Lister, remedy: str) -> Iterator[str]:
+    """remedy: what to do if no existing object has a similar name."""
+    for path, kinds, namespace, name in needed:
+        if all(is_missing(objects, kind, namespace, name) for kind in kinds):
+            close = similar(name, map(name_of, lister(kinds[0], namespace)))
+            place = f" in the namespace {namespace}" if namespace else ""
+            hint = f"did you mean {join_or(close)}?" if close else remedy
+            yield f"{path}: no {kinds[0]} {name}{place}; {hint}"
 
 
 def _named_objects(item: Manifest, sources: _Sources) -> Iterator[tuple[str, tuple[str, ...], str]]:
@@ -182,28 +194,13 @@ class Source(NamedTuple):
     namespace: str
     name: str
 
+    @property
+    def reference(self) -> Reference:
+        return Reference(self.path, (self.kind,), self.namespace, self.name)
+
 
 # Fields of a DataVolume's source → the kind of the object.
 _KINDS = {"pvc": "PersistentVolumeClaim", "snapshot": "VolumeSnapshot"}
-
-
-def missing_sources(vm: Manifest, live: Manifest | None, objects: Lookup, lister: Lister) -> Iterator[str]:
-    """One line for each source that does not exist: its import would never end.
-
-    live: the live VM; the sources of its existing DataVolumes may be gone. Sources that the user may not read count as
-    existing, because KubeVirt itself checks the permission to clone.
-    """
-    for source in new_sources(vm, live):
-        if is_missing(objects, source.kind, source.namespace, source.name):
-            existing = lister(source.kind, source.namespace)
-            hint = _hint(source.name, existing, "create the object first, or name an existing object")
-            place = f"in the namespace {source.namespace}"
-            yield f"{source.path}: no {source.kind} {source.name} {place}; {hint}"
-
-
-def _hint(name: str, existing: Iterable[Manifest], otherwise: str) -> str:
-    close = similar(name, map(name_of, existing))
-    return f"did you mean {join_or(close)}?" if close else otherwise
 
 
 def templates_of(vm: Manifest) -> list[Manifest]:

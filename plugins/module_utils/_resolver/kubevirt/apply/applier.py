@@ -48,16 +48,17 @@ def apply_in_place(
 def _instancetype(
     meta: dict[str, Any], spec: dict[str, Any], instancetype: dict[str, Any], preference: Spec, release: Release
 ) -> list[str]:
+    guest = spec["domain"]
     return [
-        *fields.node_selector(instancetype, spec),
-        *fields.scheduler_name(instancetype, spec),
+        *fields.copied(instancetype, spec, "nodeSelector"),
+        *fields.copied(instancetype, spec, "schedulerName"),
         *cpu.cpu(instancetype, preference, spec),
         *memory.memory(instancetype, spec, release),
         *fields.io_threads(instancetype, spec),
-        *fields.io_threads_policy(instancetype, spec),
-        *fields.launch_security(instancetype, spec),
-        *fields.gpus(instancetype, spec),
-        *fields.host_devices(instancetype, spec),
+        *fields.copied(instancetype, guest, "ioThreadsPolicy", "domain."),
+        *fields.copied(instancetype, guest, "launchSecurity", "domain."),
+        *fields.copied(instancetype, guest["devices"], "gpus", "domain.devices."),
+        *fields.copied(instancetype, guest["devices"], "hostDevices", "domain.devices."),
         *fields.merge_annotations(instancetype, meta),
     ]
 
@@ -69,8 +70,6 @@ def _preference(meta: dict[str, Any], spec: dict[str, Any], preference: dict[str
     domain.firmware(preference, spec)
     domain.machine(preference, spec, release)
     domain.clock(preference, spec)
-    metadata.subdomain(preference, spec)
-    metadata.termination_grace_period(preference, spec)
-    metadata.architecture(preference, spec)
+    metadata.vmi_fields(preference, spec)
     metadata.merge_annotations(preference, meta)
     domain.launch_security(preference, spec)

@@ -11,13 +11,17 @@ from ...api.tree import copy
 _COUNT: Final = "supplementalPoolThreadCount"
 
 
-def node_selector(instancetype: dict[str, Any], spec: dict[str, Any]) -> list[str]:
-    """Any selector of the VM conflicts, even an empty or equal one."""
-    return _set_or_conflict(instancetype, spec, "nodeSelector")
+def copied(source: dict[str, Any], target: dict[str, Any], field: str, parent: str = "") -> list[str]:
+    """Copies a field of an instancetype to the VMI if it is set; a conflict if the VM sets it too, even to the same.
 
-
-def scheduler_name(instancetype: dict[str, Any], spec: dict[str, Any]) -> list[str]:
-    return _set_or_conflict(instancetype, spec, "schedulerName")
+    parent: the path of the target, with a dot at its end.
+    """
+    if field not in source:
+        return []
+    if field in target:
+        return [f"{parent}{field}"]
+    target[field] = copy(source[field])
+    return []
 
 
 def io_threads(instancetype: dict[str, Any], spec: dict[str, Any]) -> list[str]:
@@ -25,23 +29,7 @@ def io_threads(instancetype: dict[str, Any], spec: dict[str, Any]) -> list[str]:
     source = instancetype.get("ioThreads", {})
     if _COUNT not in source:
         return []
-    return _set_or_conflict(source, spec["domain"].setdefault("ioThreads", {}), _COUNT, "domain.ioThreads.")
-
-
-def io_threads_policy(instancetype: dict[str, Any], spec: dict[str, Any]) -> list[str]:
-    return _set_or_conflict(instancetype, spec["domain"], "ioThreadsPolicy", "domain.")
-
-
-def launch_security(instancetype: dict[str, Any], spec: dict[str, Any]) -> list[str]:
-    return _set_or_conflict(instancetype, spec["domain"], "launchSecurity", "domain.")
-
-
-def gpus(instancetype: dict[str, Any], spec: dict[str, Any]) -> list[str]:
-    return _set_or_conflict(instancetype, spec["domain"]["devices"], "gpus", "domain.devices.")
-
-
-def host_devices(instancetype: dict[str, Any], spec: dict[str, Any]) -> list[str]:
-    return _set_or_conflict(instancetype, spec["domain"]["devices"], "hostDevices", "domain.devices.")
+    return copied(source, spec["domain"].setdefault("ioThreads", {}), _COUNT, "domain.ioThreads.")
 
 
 def merge_annotations(instancetype: dict[str, Any], metadata: dict[str, Any]) -> list[str]:
@@ -55,16 +43,3 @@ def merge_annotations(instancetype: dict[str, Any], metadata: dict[str, Any]) ->
     ]
     own.update({key: value for key, value in annotations.items() if key not in own})
     return conflicts
-
-
-def _set_or_conflict(source: dict[str, Any], target: dict[str, Any], field: str, parent: str = "") -> list[str]:
-    """Copies a field of an instancetype to the VMI if it is set; a conflict if the VM sets it too.
-
-    parent: the path of the target, with a dot at its end.
-    """
-    if field not in source:
-        return []
-    if field in target:
-        return [f"{parent}{field}"]
-    target[field] = copy(source[field])
-    return []

@@ -20,7 +20,7 @@ _FILLED: Final = (
     ("preferredNetworkInterfaceMultiQueue", "networkInterfaceMultiqueue"),
     ("preferredTPM", "tpm"),
 )
-_TARGETS: Final = frozenset({"disk", "cdrom", "lun"})
+_BUSES: Final = {"disk": "preferredDiskBus", "cdrom": "preferredCdromBus", "lun": "preferredLunBus"}
 _DISK_FIELDS: Final = (
     ("preferredDiskBlockSize", "blockSize"),
     ("preferredDiskCache", "cache"),
@@ -38,7 +38,8 @@ def devices(preference: dict[str, Any], spec: dict[str, Any], release: Release =
         if source in preferred:
             target.setdefault(field, copy(preferred[source]))
     _disable_hotplug(preferred, target)
-    _sound(preferred, target)
+    if preferred.get("preferredSoundModel") and "sound" in target:
+        target["sound"].setdefault("model", preferred["preferredSoundModel"])
     _video(preferred, target)
     _panic_devices(preferred, target, release)
     _inputs(preferred, target)
@@ -53,11 +54,6 @@ def _disable_hotplug(preferred: dict[str, Any], target: dict[str, Any]) -> None:
     target.pop("disableHotplug", None)
     if preferred["preferredDisableHotplug"]:
         target["disableHotplug"] = True
-
-
-def _sound(preferred: dict[str, Any], target: dict[str, Any]) -> None:
-    if preferred.get("preferredSoundModel") and "sound" in target:
-        target["sound"].setdefault("model", preferred["preferredSoundModel"])
 
 
 def _video(preferred: dict[str, Any], target: dict[str, Any]) -> None:
@@ -90,29 +86,17 @@ def _inputs(preferred: dict[str, Any], target: dict[str, Any]) -> None:
 def _disks(preferred: dict[str, Any], devices: dict[str, Any]) -> None:
     """A disk without a target becomes a `disk`; of several targets only the first of disk, cdrom, lun counts."""
     for disk in devices.get("disks", ()):
-        if _TARGETS.isdisjoint(disk):
-            disk["disk"] = {}
-        if "disk" in disk:
-            _disk_target(preferred, disk)
-        elif "cdrom" in disk:
-            _bus(preferred.get("preferredCdromBus"), disk["cdrom"])
-        else:
-            _bus(preferred.get("preferredLunBus"), disk["lun"])
-
-
-def _disk_target(preferred: dict[str, Any], disk: dict[str, Any]) -> None:
-    _bus(preferred.get("preferredDiskBus"), disk["disk"])
-    for source, field in _DISK_FIELDS:
-        if source in preferred:
-            disk.setdefault(field, copy(preferred[source]))
-    threaded = disk["disk"].get("bus") == "virtio"
-    if threaded and "preferredDiskDedicatedIoThread" in preferred:
-        disk.setdefault("dedicatedIOThread", preferred["preferredDiskDedicatedIoThread"])
-
-
-def _bus(bus: Any, target: dict[str, Any]) -> None:
-    if bus:
-        target.setdefault("bus", bus)
+        kind = next((name for name in _BUSES if name in disk), "disk")
+        target = disk.setdefault(kind, {})
+        if preferred.get(_BUSES[kind]):
+            target.setdefault("bus", preferred[_BUSES[kind]])
+        if kind != "disk":
+            continue
+        for source, field in _DISK_FIELDS:
+            if source in preferred:
+                disk.setdefault(field, copy(preferred[source]))
+        if target.get("bus") == "virtio" and "preferredDiskDedicatedIoThread" in preferred:
+            disk.setdefault("dedicatedIOThread", preferred["preferredDiskDedicatedIoThread"])
 
 
 def _interfaces(preferred: dict[str, Any], devices: dict[str, Any], networks: list[dict[str, Any]]) -> None:

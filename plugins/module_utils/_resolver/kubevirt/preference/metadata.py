@@ -3,24 +3,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
+
+_FILLED: Final = (
+    ("preferredSubdomain", "subdomain"),
+    ("preferredTerminationGracePeriodSeconds", "terminationGracePeriodSeconds"),
+    ("preferredArchitecture", "architecture"),
+)
 
 
-def subdomain(preference: dict[str, Any], spec: dict[str, Any]) -> None:
-    if preference.get("preferredSubdomain"):
-        spec.setdefault("subdomain", preference["preferredSubdomain"])
-
-
-def termination_grace_period(preference: dict[str, Any], spec: dict[str, Any]) -> None:
-    """A VM's period of 0 is set and stays."""
-    seconds = preference.get("preferredTerminationGracePeriodSeconds")
-    if seconds is not None:
-        spec.setdefault("terminationGracePeriodSeconds", seconds)
-
-
-def architecture(preference: dict[str, Any], spec: dict[str, Any]) -> None:
-    if preference.get("preferredArchitecture"):
-        spec.setdefault("architecture", preference["preferredArchitecture"])
+def vmi_fields(preference: dict[str, Any], spec: dict[str, Any]) -> None:
+    """Sets the fields that the VM does not set. A period of 0 is set, an empty text is not."""
+    for source, field in _FILLED:
+        if preference.get(source) not in (None, ""):
+            spec.setdefault(field, preference[source])
 
 
 def merge_annotations(preference: dict[str, Any], metadata: dict[str, Any]) -> None:

@@ -69,13 +69,14 @@ FAILURES: Final = (
     Failure("FailedFindInstancetype", "find the instancetype or its revision", RETRY),
     Failure("FailedFindPreference", "find the preference or its revision", RETRY),
 )
+_UNKNOWN: Final = Failure("", "", "")
 
 
-def failure_of(vm: Manifest) -> tuple[Manifest, Failure | None] | None:
-    """The condition Failure of a VM, and what is known about its reason; None without the condition."""
+def failure_of(vm: Manifest) -> tuple[Manifest, Failure]:
+    """The condition Failure of a VM, {} without one, and what heals it: nothing, if its reason is not known."""
     condition = condition_of(vm, "Failure")
     if condition.get("status") != "True":
-        return None
+        return {}, _UNKNOWN
     message = str(condition.get("message") or "")
     known = (
         failure
@@ -83,7 +84,7 @@ def failure_of(vm: Manifest) -> tuple[Manifest, Failure | None] | None:
         if failure.reason in ("", condition.get("reason"))
         and (not failure.messages or any(part in message for part in failure.messages))
     )
-    return condition, next(known, None)
+    return condition, next(known, _UNKNOWN)
 
 
 def retry_patch(vm: Manifest) -> Manifest | None:
@@ -91,8 +92,7 @@ def retry_patch(vm: Manifest) -> Manifest | None:
 
     KubeVirt tries again at once. The annotation has the version of the VM, so that the patch is a change each time.
     """
-    found = failure_of(vm)
-    if found is None or found[1] is None or found[1].healed_by != RETRY:
+    if failure_of(vm)[1].healed_by != RETRY:
         return None
     resource_version = vm["metadata"].get("resourceVersion") or ""
     return {"metadata": {"annotations": {RETRIED_ANNOTATION: resource_version}}}
@@ -100,10 +100,9 @@ def retry_patch(vm: Manifest) -> Manifest | None:
 
 def unfinished_change(vm: Manifest) -> str | None:
     """The warning for a VM whose guest runs on, because KubeVirt could not change it; None if there is no failure."""
-    found = failure_of(vm)
-    if found is None or found[1] is None or found[1].healed_by != RESTART:
+    condition, failure = failure_of(vm)
+    if failure.healed_by != RESTART:
         return None
-    condition, failure = found[0], found[1]
     message = one_line(condition.get("message"))
     return (
         f"KubeVirt could not {failure.cause} while the guest runs ({failure.reason}: {message}); the guest gets the"

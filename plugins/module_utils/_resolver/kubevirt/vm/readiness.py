@@ -127,28 +127,24 @@ def trouble(vm: Manifest) -> Progress | None:
     """The obstacle to a VM's start, by its status: failed, or stuck if the VM may recover soon."""
     status = vm.get("status") or {}
     conditions = {condition["type"]: condition for condition in status.get("conditions") or []}
-    found = failure_of(vm)
-    healed_by = found[1].healed_by if found is not None and found[1] is not None else ""
+    condition, failure = failure_of(vm)
     # The guest runs on without a change, or a restart is under way.
-    if found is not None and healed_by != RESTART:
-        reason = _text(found[0].get("reason") or "Failure", found[0])
+    if condition and failure.healed_by != RESTART:
+        reason = _text(condition.get("reason") or "Failure", condition)
         # The next attempt succeeds. With a thousand VMs in virt-controller's queue, it may be a minute away.
-        return Progress(pending=reason) if healed_by == RACE else Progress(failed=reason)
+        return Progress(pending=reason) if failure.healed_by == RACE else Progress(failed=reason)
     printable = status.get("printableStatus", "")
     if printable in _MAY_PASS or printable == _CRASHES:
+        reason = _text(printable, _reason_condition(conditions))
         failures = (status.get("startFailure") or {}).get("consecutiveFailCount")
         passing = printable in _MAY_PASS or failures == 1
-        return _trouble(_text(printable, _reason_condition(conditions)), _GRACE if passing else 0.0)
+        return Progress(stuck=reason, grace=_GRACE) if passing else Progress(failed=reason)
     synchronized = conditions.get("Synchronized", {})
     failed = synchronized.get("status") == "False" and str(synchronized.get("reason", "")).startswith("Failed")
     if failed and printable not in RUNNING:
         # The pod was rejected, for example by a quota.
         return Progress(failed=_text(synchronized["reason"], synchronized))
     return None
-
-
-def _trouble(reason: str, grace: float) -> Progress:
-    return Progress(stuck=reason, grace=grace) if grace else Progress(failed=reason)
 
 
 def _reason_condition(conditions: dict[str, Manifest]) -> Manifest:

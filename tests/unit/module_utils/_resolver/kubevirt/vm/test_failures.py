@@ -55,4 +55,8 @@ def test_unknown_failures_are_final() -> None:
 def test_a_failure_that_is_over_is_none() -> None:
     over = vm("FailedCreate", status="False")
     assert readiness.readiness(over).done
-    assert (failures.failure_of(over), failures.retry_patch(over), failures.unfinished_change(over)) == (None,) * 3
+    assert (failures.failure_of(over)[0], failures.retry_patch(over), failures.unfinished_change(over)) == (
+        {},
+        None,
+        None,
+    )
