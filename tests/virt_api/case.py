@@ -72,9 +72,9 @@ def disk(**fields: Any) -> Fields:
     return {"volumes": [claim], "domain.devices.disks": [{"name": "v", **fields}]}
 
 
-def interface(network: Fields | None = None, **fields: Any) -> Fields:
-    """An interface beside its network."""
+def interface(network: Fields | None = None, called: str = "n", **fields: Any) -> Fields:
+    """An interface beside its network, by default the pod network."""
     return {
-        "networks": [{"name": "n", **({"pod": {}} if network is None else network)}],
-        "domain.devices.interfaces": [{"name": "n", **fields}],
+        "networks": [{"name": called, **({"pod": {}} if network is None else network)}],
+        "domain.devices.interfaces": [{"name": called, **fields}],
     }

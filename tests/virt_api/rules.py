@@ -1,218 +1,118 @@
 """Further VMs at the limits of what KubeVirt admits: one for each rule and gate that those of `cases` do not reach."""
 
-from virt_api.case import Case, gates, vm, vmi
+from functools import partial
 
-POD = {"name": "a", "pod": {}}
-DEFAULT = {"name": "m", "multus": {"networkName": "net", "default": True}}
+from virt_api.case import Case, Fields, gates, interface, vm, vmi, volume
+
+DEFAULT = {"multus": {"networkName": "net", "default": True}}
+NETWORK_A, NETWORK_B, NETWORK_M = {"name": "a", "pod": {}}, {"name": "b", "pod": {}}, {"name": "m", **DEFAULT}
+INTERFACES, DISKS = "domain.devices.interfaces", "domain.devices.disks"
+REQUESTS, LIMITS = "domain.resources.requests", "domain.resources.limits"
+PINNED = {"dedicatedCpuPlacement": True}
+SECRET = {"source": {"secret": {"secretName": "s"}}}
+SIDECARS = {"hooks.kubevirt.io/hookSidecars": "[]"}
+IGNITION = {**SIDECARS, "kubevirt.io/ignitiondata": "x"}
+GPU_CLAIM = {"name": "g", "claimName": "c", "requestName": "r"}
+
+on_pod = partial(interface, called="a")
+"""An interface beside the pod network, both named `a`."""
+
+
+def span(protocol: str, start: int, end: int) -> Fields:
+    return {"protocol": protocol, "start": start, "end": end}
+
+
+def without_gate(name: str) -> Fields:
+    return {"developerConfiguration": {"disabledFeatureGates": [name]}}
+
+
+def disk_of(source: Fields, **fields: Fields) -> Fields:
+    """A volume and its disk, both named `d`."""
+    return {"volumes": [{"name": "d", **source}], DISKS: [{"name": "d", **fields}]}
+
+
+def evmcs(*features: Fields) -> Case:
+    enlightenments = {"evmcs": {"enabled": True}, "vapic": {"enabled": True}}
+    return vmi({"domain.features": {"hyperv": enlightenments}, "domain.cpu": {"features": list(features)}})
+
 
 RULES: dict[str, Case] = {
-    "two pods": vm({"networks": [POD, {"name": "b", "pod": {}}]}),
-    "two defaults": vm({"networks": [DEFAULT, DEFAULT]}),
-    "a pod and a default": vm({"networks": [POD, DEFAULT]}),
+    "two pods": vm({"networks": [NETWORK_A, NETWORK_B]}),
+    "two defaults": vm({"networks": [NETWORK_M, NETWORK_M]}),
+    "a pod and a default": vm({"networks": [NETWORK_A, NETWORK_M]}),
     "multus without a name": vm({"networks": [{"name": "m", "multus": {}}]}),
-    "a network twice": vm({"networks": [POD, POD]}),
-    "an interface alone": vm({"domain.devices.interfaces": [{"name": "a"}]}),
+    "a network twice": vm({"networks": [NETWORK_A, NETWORK_A]}),
+    "an interface alone": vm({INTERFACES: [{"name": "a"}]}),
     "claimed and pod": vm(
         {
-            "networks": [POD, {"name": "c", "resourceClaim": {"claimName": "claim", "requestName": "one"}}],
-            "domain.devices.interfaces": [{"name": "c", "sriov": {}}],
+            "networks": [NETWORK_A, {"name": "c", "resourceClaim": {"claimName": "claim", "requestName": "one"}}],
+            INTERFACES: [{"name": "c", "sriov": {}}],
         },
         gates("NetworkDevicesWithDRA"),
     ),
-    "interfaces of one name": vm({"domain.devices.interfaces": [{"name": "a"}, {"name": "a"}]}),
-    "an unknown state": vm({"networks": [POD], "domain.devices.interfaces": [{"name": "a", "state": "sideways"}]}),
-    "time servers": vm(
-        {"networks": [POD], "domain.devices.interfaces": [{"name": "a", "dhcpOptions": {"ntpServers": ["nowhere"]}}]}
-    ),
+    "interfaces of one name": vm({INTERFACES: [{"name": "a"}, {"name": "a"}]}),
+    "an unknown state": vm(on_pod(state="sideways")),
+    "time servers": vm(on_pod(dhcpOptions={"ntpServers": ["nowhere"]})),
     "private options": vm(
-        {
-            "networks": [POD],
-            "domain.devices.interfaces": [
-                {
-                    "name": "a",
-                    "dhcpOptions": {"privateOptions": [{"option": 1}, {"option": 1}], "ntpServers": ["10.0.0.1"]},
-                }
-            ],
-        }
+        on_pod(dhcpOptions={"privateOptions": [{"option": 1}, {"option": 1}], "ntpServers": ["10.0.0.1"]})
     ),
     "port names, alone": vm(
-        {
-            "networks": [POD],
-            "domain.devices.interfaces": [
-                {
-                    "name": "a",
-                    "masquerade": {},
-                    "ports": [{"port": 1}, {"port": 2, "name": "web"}, {"port": 3, "name": "web"}],
-                }
-            ],
-        }
+        on_pod(masquerade={}, ports=[{"port": 1}, {"port": 2, "name": "web"}, {"port": 3, "name": "web"}])
     ),
-    "no port": vm({"networks": [POD], "domain.devices.interfaces": [{"name": "a", "masquerade": {}, "ports": [{}]}]}),
+    "no port": vm(on_pod(masquerade={}, ports=[{}])),
     "ranges side by side": vm(
-        {
-            "networks": [POD],
-            "domain.devices.interfaces": [
-                {
-                    "name": "a",
-                    "masquerade": {},
-                    "portRanges": [
-                        {"protocol": "TCP", "start": 1, "end": 2},
-                        {"protocol": "TCP", "start": 3, "end": 4},
-                        {"protocol": "UDP", "start": 1, "end": 2},
-                    ],
-                }
-            ],
-        },
+        on_pod(masquerade={}, portRanges=[span("TCP", 1, 2), span("TCP", 3, 4), span("UDP", 1, 2)]),
         gates("PortRangesSpec"),
     ),
     "ranges off the pod network": vm(
-        {
-            "networks": [DEFAULT],
-            "domain.devices.interfaces": [
-                {"name": "m", "bridge": {}, "portRanges": [{"protocol": "TCP", "start": 1, "end": 2}]}
-            ],
-        },
-        gates("PortRangesSpec"),
+        interface(DEFAULT, "m", bridge={}, portRanges=[span("TCP", 1, 2)]), gates("PortRangesSpec")
     ),
-    "less than no CPU": vm({"domain.resources.requests": {"cpu": "2"}, "domain.resources.limits": {"cpu": "1"}}),
+    "less than no CPU": vm({REQUESTS: {"cpu": "2"}, LIMITS: {"cpu": "1"}}),
     "realtime": vm({"domain.cpu": {"realtime": {}}}),
     "memory that may grow": vm(
-        {
-            "domain.resources.requests": {"memory": "1Gi", "cpu": "1"},
-            "domain.resources.limits": {"memory": "2Gi", "cpu": "1"},
-            "domain.cpu": {"dedicatedCpuPlacement": True},
-        }
+        {REQUESTS: {"memory": "1Gi", "cpu": "1"}, LIMITS: {"memory": "2Gi", "cpu": "1"}, "domain.cpu": PINNED}
     ),
-    "CPUs that may grow": vm(
-        {
-            "domain.resources.requests": {"cpu": "1"},
-            "domain.resources.limits": {"cpu": "2"},
-            "domain.cpu": {"dedicatedCpuPlacement": True},
-        }
-    ),
-    "no CPUs": vm({"domain.cpu": {"dedicatedCpuPlacement": True, "cores": 0}}),
-    "vmi without CPUs": vmi({"domain.cpu": {"dedicatedCpuPlacement": True, "cores": 0, "sockets": 0}}),
-    "three threads": vm({"domain.cpu": {"dedicatedCpuPlacement": True, "cores": 1, "sockets": 1, "threads": 3}}),
+    "CPUs that may grow": vm({REQUESTS: {"cpu": "1"}, LIMITS: {"cpu": "2"}, "domain.cpu": PINNED}),
+    "no CPUs": vm({"domain.cpu": {**PINNED, "cores": 0}}),
+    "vmi without CPUs": vmi({"domain.cpu": {**PINNED, "cores": 0, "sockets": 0}}),
+    "three threads": vm({"domain.cpu": {**PINNED, "cores": 1, "sockets": 1, "threads": 3}}),
     "host devices": vm({"domain.devices.hostDevices": [{"name": "h", "deviceName": "x"}]}),
     "a socket": vm({"domain.devices.autoattachVSOCK": True}),
     "metrics": vm({"domain.devices.downwardMetrics": {}}),
     "video without graphics": vm(
         {"domain.devices.video": {"type": "vga"}, "domain.devices.autoattachGraphicsDevice": False}
     ),
-    "a reboot policy": vm(
-        {"domain.rebootPolicy": "Terminate"}, {"developerConfiguration": {"disabledFeatureGates": ["RebootPolicy"]}}
-    ),
-    "metrics on a disk of no kind": vm(
-        {"volumes": [{"name": "d", "downwardMetrics": {}}], "domain.devices.disks": [{"name": "d", "cdrom": {}}]}
-    ),
-    "metrics on another bus": vm(
-        {
-            "volumes": [{"name": "d", "downwardMetrics": {}}],
-            "domain.devices.disks": [{"name": "d", "disk": {"bus": "sata"}}],
-        }
-    ),
-    "a lun of a container disk": vm(
-        {
-            "volumes": [{"name": "d", "containerDisk": {"image": "i"}}],
-            "domain.devices.disks": [{"name": "d", "lun": {}}],
-        }
-    ),
-    "an empty CD-ROM": vm(
-        {"domain.devices.disks": [{"name": "d", "cdrom": {}}]},
-        {"developerConfiguration": {"disabledFeatureGates": ["DeclarativeHotplugVolumes"]}},
-    ),
-    "an interface that boots at 0": vm({"domain.devices.interfaces": [{"name": "a", "bootOrder": 0}]}),
-    "IDE": vm({"domain.devices.disks": [{"name": "d", "disk": {"bus": "ide"}}]}),
-    "virtio for a CD-ROM": vm({"domain.devices.disks": [{"name": "d", "cdrom": {"bus": "virtio"}}]}),
-    "disks of one name": vm({"domain.devices.disks": [{"name": "d", "disk": {}}, {"name": "d", "disk": {}}]}),
+    "a reboot policy": vm({"domain.rebootPolicy": "Terminate"}, without_gate("RebootPolicy")),
+    "metrics on a disk of no kind": vm(disk_of({"downwardMetrics": {}}, cdrom={})),
+    "metrics on another bus": vm(disk_of({"downwardMetrics": {}}, disk={"bus": "sata"})),
+    "a lun of a container disk": vm(disk_of({"containerDisk": {"image": "i"}}, lun={})),
+    "an empty CD-ROM": vm({DISKS: [{"name": "d", "cdrom": {}}]}, without_gate("DeclarativeHotplugVolumes")),
+    "an interface that boots at 0": vm({INTERFACES: [{"name": "a", "bootOrder": 0}]}),
+    "IDE": vm({DISKS: [{"name": "d", "disk": {"bus": "ide"}}]}),
+    "virtio for a CD-ROM": vm({DISKS: [{"name": "d", "cdrom": {"bus": "virtio"}}]}),
+    "disks of one name": vm({DISKS: [{"name": "d", "disk": {}}, {"name": "d", "disk": {}}]}),
     "a service account twice": vm(
         {
             "serviceAccountName": "a",
-            "volumes": [
-                {"serviceAccount": {"serviceAccountName": "a"}},
-                {"serviceAccount": {"serviceAccountName": "b"}},
-            ],
+            "volumes": [{"serviceAccount": {"serviceAccountName": name}} for name in ("a", "b")],
         }
     ),
     "two probes in one": vm(
-        {
-            "livenessProbe": {"exec": {"command": ["a"]}, "httpGet": {"port": 1}},
-            "networks": [POD],
-            "domain.devices.interfaces": [{"name": "a", "masquerade": {}}],
-        }
+        {"livenessProbe": {"exec": {"command": ["a"]}, "httpGet": {"port": 1}}, **on_pod(masquerade={})}
     ),
-    "a probe of nothing": vm({"livenessProbe": {}, "networks": [POD]}),
+    "a probe of nothing": vm({"livenessProbe": {}, "networks": [NETWORK_A]}),
     "a probe without a pod network": vm({"livenessProbe": {"tcpSocket": {"port": 1}}}),
     "four name servers": vm(
-        {
-            "dnsPolicy": "None",
-            "dnsConfig": {"nameservers": ["1.1.1.1", "1.1.1.1", "1.1.1.1", "1.1.1.1"], "options": [{"name": "a"}, {}]},
-        }
+        {"dnsPolicy": "None", "dnsConfig": {"nameservers": ["1.1.1.1"] * 4, "options": [{"name": "a"}, {}]}}
     ),
     "many search paths": vm(
-        {
-            "dnsPolicy": "Default",
-            "dnsConfig": {
-                "searches": [
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa0.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa3.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa4.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa5.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa6.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa7.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa8.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa9.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa10.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa11.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa12.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa13.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa14.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa15.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa16.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa17.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa18.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa19.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa20.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa21.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa22.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa23.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa24.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa25.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa26.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa27.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa28.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa29.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa30.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa31.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa32.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa33.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa34.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa35.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa36.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa37.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa38.b",
-                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa39.b",
-                ]
-            },
-        }
+        {"dnsPolicy": "Default", "dnsConfig": {"searches": [f"{'a' * 60}{number}.b" for number in range(40)]}}
     ),
     "a key without a user": vm(
         {
             "accessCredentials": [
-                {
-                    "sshPublicKey": {
-                        "source": {"secret": {"secretName": "s"}},
-                        "propagationMethod": {"qemuGuestAgent": {"users": []}},
-                    }
-                },
-                {
-                    "userPassword": {
-                        "source": {"secret": {"secretName": "s"}},
-                        "propagationMethod": {"qemuGuestAgent": {}},
-                    }
-                },
+                {"sshPublicKey": {**SECRET, "propagationMethod": {"qemuGuestAgent": {"users": []}}}},
+                {"userPassword": {**SECRET, "propagationMethod": {"qemuGuestAgent": {}}}},
             ]
         }
     ),
@@ -225,93 +125,53 @@ RULES: dict[str, Case] = {
             ]
         }
     ),
-    "a hidden label": vm(
-        metadata={"labels": {"kubevirt.io/nodeName": "n"}, "annotations": {"hooks.kubevirt.io/hookSidecars": "[]"}}
-    ),
+    "a hidden label": vm(metadata={"labels": {"kubevirt.io/nodeName": "n"}, "annotations": SIDECARS}),
     "an unknown eviction": vm({"evictionStrategy": "Never"}),
     "an unknown start": vm({"startStrategy": "Late"}),
     "paused and alive": vm({"startStrategy": "Paused", "livenessProbe": {}}),
     "no start strategy": vm({}),
-    "arm64 as it should be": vmi(
-        {"architecture": "arm64", "domain.devices.disks": [{"name": "d", "disk": {"bus": "virtio"}}]}
-    ),
+    "arm64 as it should be": vmi({"architecture": "arm64", DISKS: [{"name": "d", "disk": {"bus": "virtio"}}]}),
     "an unknown machine": vmi({"architecture": "mips"}),
-    "two targets": vm({"domain.devices.disks": [{"name": "d", "disk": {}, "lun": {}}]}),
+    "two targets": vm({DISKS: [{"name": "d", "disk": {}, "lun": {}}]}),
     "an emulator thread": vm({"domain.cpu": {"isolateEmulatorThread": True}}),
-    "an open CD-ROM": vm({"domain.devices.disks": [{"name": "d", "cdrom": {}}]}, gates("DeclarativeHotplugVolumes")),
+    "an open CD-ROM": vm({DISKS: [{"name": "d", "cdrom": {}}]}, gates("DeclarativeHotplugVolumes")),
     "TDX with SMM": vm(
         {"architecture": "amd64", "domain.launchSecurity": {"tdx": {}}, "domain.features": {"smm": {}}},
         gates("WorkloadEncryptionTDX"),
     ),
     "no configuration": vm({"dnsPolicy": "None"}),
-    "a port of no name": vm(
-        {
-            "networks": [POD],
-            "domain.devices.interfaces": [
-                {"name": "a", "masquerade": {}, "ports": [{"port": 1, "name": "Not A Name"}]}
-            ],
-        }
-    ),
-    "passt": vm(
-        {"networks": [POD], "domain.devices.interfaces": [{"name": "a", "passtBinding": {}}]},
-        {"developerConfiguration": {"disabledFeatureGates": ["PasstBinding"]}},
-    ),
-    "a model of no kind": vm({"networks": [POD], "domain.devices.interfaces": [{"name": "a", "model": "ne1"}]}),
-    "an interface of no name": vm({"domain.devices.interfaces": [{"name": "a b", "macAddress": "1"}]}),
-    "a claim of nobody": vm(
-        {"domain.devices.gpus": [{"name": "g", "claimName": "c", "requestName": "r"}]}, gates("GPUsWithDRA")
-    ),
+    "a port of no name": vm(on_pod(masquerade={}, ports=[{"port": 1, "name": "Not A Name"}])),
+    "passt": vm(on_pod(passtBinding={}), without_gate("PasstBinding")),
+    "a model of no kind": vm(on_pod(model="ne1")),
+    "an interface of no name": vm({INTERFACES: [{"name": "a b", "macAddress": "1"}]}),
+    "a claim of nobody": vm({"domain.devices.gpus": [GPU_CLAIM]}, gates("GPUsWithDRA")),
     "nodes as they should be": vm(
         {
-            "affinity": {
-                "nodeAffinity": {
-                    "preferredDuringSchedulingIgnoredDuringExecution": [
-                        {
-                            "weight": 1,
-                            "preference": {
-                                "matchExpressions": [{"key": "cores", "operator": "Gt", "values": ["1"]}],
-                                "matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-1"]}],
-                            },
-                        }
-                    ]
+            "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution": [
+                {
+                    "weight": 1,
+                    "preference": {
+                        "matchExpressions": [{"key": "cores", "operator": "Gt", "values": ["1"]}],
+                        "matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-1"]}],
+                    },
                 }
-            }
+            ]
         }
     ),
-    "a receiver": vm(
-        {},
-        {"developerConfiguration": {"disabledFeatureGates": ["DecentralizedLiveMigration"]}},
-        vm={"runStrategy": "WaitAsReceiver"},
-    ),
+    "a receiver": vm({}, without_gate("DecentralizedLiveMigration"), vm={"runStrategy": "WaitAsReceiver"}),
     "none": vm(vm={"runStrategy": None}),
-    "evmcs without vmx": vmi(
-        {
-            "domain.features": {"hyperv": {"evmcs": {"enabled": True}, "vapic": {"enabled": True}}},
-            "domain.cpu": {"features": []},
-        }
-    ),
-    "evmcs with another feature": vmi(
-        {
-            "domain.features": {"hyperv": {"evmcs": {"enabled": True}, "vapic": {"enabled": True}}},
-            "domain.cpu": {"features": [{"name": "svm"}]},
-        }
-    ),
-    "evmcs with a forced feature": vmi(
-        {
-            "domain.features": {"hyperv": {"evmcs": {"enabled": True}, "vapic": {"enabled": True}}},
-            "domain.cpu": {"features": [{"name": "vmx", "policy": "force"}]},
-        }
-    ),
+    "evmcs without vmx": evmcs(),
+    "evmcs with another feature": evmcs({"name": "svm"}),
+    "evmcs with a forced feature": evmcs({"name": "vmx", "policy": "force"}),
     "metrics as a volume": vm(
-        {"volumes": [{"name": "a", "downwardMetrics": {}}, {"name": "b", "downwardMetrics": {}}]},
-        gates("DownwardMetrics"),
+        {"volumes": [volume("downwardMetrics", name) for name in ("a", "b")]}, gates("DownwardMetrics")
     ),
     "unmapped": vmi(
         {
             "volumes": [
-                {"name": "a", "emptyDisk": {"capacity": "1Gi"}},
-                {"name": "m", "memoryDump": {"claimName": "c"}},
-                {"name": "p", "containerPath": {"path": "/data"}},
+                volume("emptyDisk", "a", capacity="1Gi"),
+                volume("memoryDump", "m", claimName="c"),
+                volume("containerPath", "p", path="/data"),
             ]
         }
     ),
@@ -319,22 +179,16 @@ RULES: dict[str, Case] = {
     "io threads pool of two": vm(
         {"domain.ioThreadsPolicy": "supplementalPool", "domain.ioThreads": {"supplementalPoolThreadCount": 2}}
     ),
-    "data volume of no name": vm({"volumes": [{"name": "v", "dataVolume": {}}]}),
+    "data volume of no name": vm({"volumes": [volume("dataVolume")]}),
     "objects without names": vm(
-        {"volumes": [{"name": source, source: {}} for source in ("secret", "configMap", "serviceAccount")]}
+        {"volumes": [volume(source, source) for source in ("secret", "configMap", "serviceAccount")]}
     ),
-    "metrics as they should be": vm(
-        {"volumes": [{"name": "d", "downwardMetrics": {}}], "domain.devices.disks": [{"name": "d", "disk": {}}]},
-        gates("DownwardMetrics"),
-    ),
+    "metrics as they should be": vm(disk_of({"downwardMetrics": {}}, disk={}), gates("DownwardMetrics")),
     "a path of the container": vmi(
         {
-            "volumes": [
-                {"name": "p", "containerPath": {"path": "/data"}},
-                {"name": "q", "containerPath": {"path": "/data"}},
-            ],
+            "volumes": [volume("containerPath", name, path="/data") for name in ("p", "q")],
             "domain.devices.filesystems": [{"name": "p", "virtiofs": {}}],
-            "domain.devices.disks": [{"name": "q", "disk": {}}],
+            DISKS: [{"name": "q", "disk": {}}],
         }
     ),
     "panic device of the gate": vm({"domain.devices.panicDevices": [{"model": "isa"}]}, gates("PanicDevices")),
@@ -365,23 +219,16 @@ RULES: dict[str, Case] = {
         {"architectureConfiguration": {"arm64": {"emulatedMachines": ["virt*"]}}},
     ),
     "arm64 with another gate": vm({"architecture": "arm64"}, gates("VMPersistentState")),
-    "old slirp": vm({"networks": [POD], "domain.devices.interfaces": [{"name": "a", "slirp": {}}]}),
-    "old macvtap": vm({"networks": [POD], "domain.devices.interfaces": [{"name": "a", "macvtap": {}}]}),
-    "old passt on multus": vm({"networks": [DEFAULT], "domain.devices.interfaces": [{"name": "m", "passt": {}}]}),
-    "vmi old passt with its gate": vmi(
-        {"networks": [POD], "domain.devices.interfaces": [{"name": "a", "passt": {}}]}, gates("Passt")
-    ),
-    "annotations without gates": vm(
-        metadata={"annotations": {"hooks.kubevirt.io/hookSidecars": "[]", "kubevirt.io/ignitiondata": "x"}}
-    ),
+    "old slirp": vm(on_pod(slirp={})),
+    "old macvtap": vm(on_pod(macvtap={})),
+    "old passt on multus": vm(interface(DEFAULT, "m", passt={})),
+    "vmi old passt with its gate": vmi(on_pod(passt={}), gates("Passt")),
+    "annotations without gates": vm(metadata={"annotations": IGNITION}),
     "gpu with a name and half a claim": vm(
         {"domain.devices.gpus": [{"name": "g", "deviceName": "x", "claimName": "c"}]}, gates("GPUsWithDRA")
     ),
     "gpu by a claim that is there": vm(
-        {
-            "domain.devices.gpus": [{"name": "g", "claimName": "c", "requestName": "r"}],
-            "resourceClaims": [{"name": "c", "resourceClaimName": "x"}],
-        },
+        {"domain.devices.gpus": [GPU_CLAIM], "resourceClaims": [{"name": "c", "resourceClaimName": "x"}]},
         gates("GPUsWithDRA"),
     ),
 }
