@@ -14,8 +14,9 @@ IN_SCHEDULING, PREFERRED = (f"{word}DuringSchedulingIgnoredDuringExecution" for 
 RANGES = {"start": 1, "end": 2, "protocol": "TCP"}
 
 
-def node_term(**requirement: Any) -> Fields:
-    return {f"{NODE}.{IN_SCHEDULING}": {"nodeSelectorTerms": [{"matchExpressions": [requirement]}]}}
+def node_term(*match_fields: Fields, **expression: Any) -> Fields:
+    term = {"matchFields": list(match_fields)} if match_fields else {"matchExpressions": [expression]}
+    return {f"{NODE}.{IN_SCHEDULING}": {"nodeSelectorTerms": [term]}}
 
 
 def pod_term(kind: str = "podAffinity", **term: Any) -> Fields:
@@ -36,13 +37,50 @@ def with_data_volumes(*templates: Fields) -> Case:
 
 
 BLANK, STORAGE = {"source": {"blank": {}}}, {"storage": {"resources": {"requests": {"storage": "1Gi"}}}}
+POPULATOR, OF_GROUP = {"kind": "x", "name": "y"}, {"apiGroup": "g", "kind": "x", "name": "y"}
 SSH = {"source": {"secret": {"secretName": "s"}}, "propagationMethod": {"noCloud": {}}}
+TWO_USERS = {"qemuGuestAgent": {"users": ["a", "a"]}}
 CLOUD = volume("cloudInitNoCloud", userData="#cloud-config")
 GRACE = {"permittedHostDevices": {"pciHostDevices": [{"resourceName": "n/grace", "pciVendorSelector": "10de:2342"}]}}
 ANY_NVIDIA = {"permittedHostDevices": {"pciHostDevices": [{"resourceName": "n/any", "pciVendorSelector": "10DE:*"}]}}
 GRACE_GPU = {f"{DEVICES}.gpus": [{"name": "g", "deviceName": "n/grace"}]}
 CLAIM = {"name": "c", "resourceClaimName": "x"}
 GPU_CLAIM = {"name": "g", "claimName": "c", "requestName": "r"}
+GPU_NAME = {"name": "h", "deviceName": "x"}
+OF_CLAIM = {"resourceClaim": {"claimName": "c", "requestName": "r"}}
+SEV = {"domain.launchSecurity": {"sev": {}}}
+DRA = gates("NetworkDevicesWithDRA")
+
+
+def claimed(**devices: list[Fields]) -> Fields:
+    """Devices beside a claim."""
+    return {**{f"{DEVICES}.{kind}": listed for kind, listed in devices.items()}, "resourceClaims": [CLAIM]}
+
+
+def connected(binding: str, **networks: Fields) -> Fields:
+    """Networks by name, each with an interface."""
+    return {
+        "networks": [{"name": name, **network} for name, network in networks.items()],
+        f"{DEVICES}.interfaces": [{"name": name, binding: {}} for name in networks],
+    }
+
+
+def kernel(**container: str) -> Case:
+    return vm({f"{FIRMWARE}.kernelBoot": {"container": container}})
+
+
+def custom_blocks(logical: int, physical: int, **more: int) -> Fields:
+    return {"blockSize": {"custom": {"logical": logical, "physical": physical, **more}}}
+
+
+def stored(**more: Any) -> Fields:
+    """A part of a DataVolume: storage of a size. more: other fields of the storage."""
+    return {"storage": {**STORAGE["storage"], **more}}
+
+
+def cloud_init(kind: str = "cloudInitNoCloud", **fields: Any) -> Case:
+    return vm({"volumes": [volume(kind, **fields)]})
+
 
 CASES: dict[str, Case] = {
     # names
@@ -85,7 +123,7 @@ CASES: dict[str, Case] = {
             CPU: {"dedicatedCpuPlacement": True, "realtime": {}, "numa": {"guestMappingPassthrough": {}}},
         }
     ),
-    "maxGuest encrypted": vm({f"{MEMORY}.maxGuest": "2Gi", "domain.launchSecurity": {"sev": {}}, **EFI}),
+    "maxGuest encrypted": vm({f"{MEMORY}.maxGuest": "2Gi", **SEV, **EFI}),
     "maxGuest alone": vm({MEMORY: {"maxGuest": "2Gi"}}),
     "maxGuest alone, on arm64": vm({"architecture": "arm64", MEMORY: {"maxGuest": "2Gi"}}),
     "maxGuest staged": vm({f"{MEMORY}.maxGuest": "512Mi"}, {"vmRolloutStrategy": "Stage"}),
@@ -125,17 +163,11 @@ CASES: dict[str, Case] = {
     "efi and bios": vm({f"{FIRMWARE}.bootloader": {"efi": {"secureBoot": False}, "bios": {}}}),
     "kernel arguments": vm({f"{FIRMWARE}.kernelBoot": {"kernelArgs": "quiet"}}),
     "kernel boot empty": vm({f"{FIRMWARE}.kernelBoot": {}}),
-    "kernel container empty": vm({f"{FIRMWARE}.kernelBoot": {"container": {}}}),
-    "kernel paths": vm(
-        {f"{FIRMWARE}.kernelBoot": {"container": {"image": "i", "kernelPath": "a", "initrdPath": "/a/../b"}}}
-    ),
-    "kernel path root": vm({f"{FIRMWARE}.kernelBoot": {"container": {"image": "i", "kernelPath": "/"}}}),
-    "kernel path with a slash at the end": vm(
-        {f"{FIRMWARE}.kernelBoot": {"container": {"image": "i", "kernelPath": "/a/"}}}
-    ),
-    "kernel path with two slashes": vm(
-        {f"{FIRMWARE}.kernelBoot": {"container": {"image": "i", "kernelPath": "//a", "initrdPath": "/a//b"}}}
-    ),
+    "kernel container empty": kernel(),
+    "kernel paths": kernel(image="i", kernelPath="a", initrdPath="/a/../b"),
+    "kernel path root": kernel(image="i", kernelPath="/"),
+    "kernel path with a slash at the end": kernel(image="i", kernelPath="/a/"),
+    "kernel path with two slashes": kernel(image="i", kernelPath="//a", initrdPath="/a//b"),
     "secure boot with smm off": vm(
         {f"{FIRMWARE}.bootloader": {"efi": {}}, "domain.features": {"smm": {"enabled": False}}}
     ),
@@ -147,22 +179,14 @@ CASES: dict[str, Case] = {
     "sev attestation paused": vm(
         {"domain.launchSecurity": {"sev": {"attestation": {}}}, **EFI, "startStrategy": "Paused"}
     ),
-    "sev secure boot": vm(
-        {
-            "domain.launchSecurity": {"sev": {}},
-            f"{FIRMWARE}.bootloader": {"efi": {}},
-            "domain.features": {"smm": {}},
-        }
-    ),
+    "sev secure boot": vm({**SEV, f"{FIRMWARE}.bootloader": {"efi": {}}, "domain.features": {"smm": {}}}),
     "snp persistent": vm(
         {
             "domain.launchSecurity": {"snp": {}},
             f"{FIRMWARE}.bootloader": {"efi": {"secureBoot": False, "persistent": True}},
         }
     ),
-    "sev bootable interface": vm(
-        {"domain.launchSecurity": {"sev": {}}, **EFI, **interface(masquerade={}, bootOrder=1)}
-    ),
+    "sev bootable interface": vm({**SEV, **EFI, **interface(masquerade={}, bootOrder=1)}),
     "tdx with smm": vm(
         {"domain.launchSecurity": {"tdx": {}}, **EFI, "domain.features": {"smm": {}}}, gates("WorkloadEncryptionTDX")
     ),
@@ -171,44 +195,18 @@ CASES: dict[str, Case] = {
     ),
     # networks and interfaces
     "two multus defaults": vm(
-        {
-            "networks": [{"name": n, "multus": {"networkName": n, "default": True}} for n in ("a", "b")],
-            f"{DEVICES}.interfaces": [{"name": n, "bridge": {}} for n in ("a", "b")],
-        }
+        connected("bridge", **{name: {"multus": {"networkName": name, "default": True}} for name in ("a", "b")})
     ),
     "networks of one name": vm(
         {"networks": [{"name": "a", **MULTUS}] * 2, f"{DEVICES}.interfaces": [{"name": "a", "bridge": {}}] * 2}
     ),
-    "network by claim": vm(interface({"resourceClaim": {"claimName": "c", "requestName": "r"}}, sriov={})),
-    "network by claim, on": vm(
-        {**interface({"resourceClaim": {"claimName": "c", "requestName": "r"}}, sriov={}), "resourceClaims": [CLAIM]},
-        gates("NetworkDevicesWithDRA"),
-    ),
-    "network by claim that is not there": vm(
-        interface({"resourceClaim": {"claimName": "c", "requestName": "r"}}, bridge={}), gates("NetworkDevicesWithDRA")
-    ),
-    "network by empty claim": vm(interface({"resourceClaim": {}}, sriov={}), gates("NetworkDevicesWithDRA")),
-    "networks by one claim": vm(
-        {
-            "networks": [{"name": n, "resourceClaim": {"claimName": "c", "requestName": "r"}} for n in ("a", "b")],
-            f"{DEVICES}.interfaces": [{"name": n, "sriov": {}} for n in ("a", "b")],
-            "resourceClaims": [CLAIM],
-        },
-        gates("NetworkDevicesWithDRA"),
-    ),
-    "networks by claim and multus": vm(
-        {
-            "networks": [
-                {"name": "a", "resourceClaim": {"claimName": "c", "requestName": "r"}},
-                {"name": "b", **MULTUS},
-            ],
-            f"{DEVICES}.interfaces": [{"name": n, "sriov": {}} for n in ("a", "b")],
-        },
-        gates("NetworkDevicesWithDRA"),
-    ),
-    "interface name": vm(
-        {"networks": [{"name": "a.b", "pod": {}}], f"{DEVICES}.interfaces": [{"name": "a.b", "masquerade": {}}]}
-    ),
+    "network by claim": vm(interface(OF_CLAIM, sriov={})),
+    "network by claim, on": vm({**interface(OF_CLAIM, sriov={}), **claimed()}, DRA),
+    "network by claim that is not there": vm(interface(OF_CLAIM, bridge={}), DRA),
+    "network by empty claim": vm(interface({"resourceClaim": {}}, sriov={}), DRA),
+    "networks by one claim": vm({**connected("sriov", a=OF_CLAIM, b=OF_CLAIM), **claimed()}, DRA),
+    "networks by claim and multus": vm(connected("sriov", a=OF_CLAIM, b=MULTUS), DRA),
+    "interface name": vm(interface(called="a.b", masquerade={})),
     "interface without a name": vm({"networks": [{"pod": {}}], f"{DEVICES}.interfaces": [{"masquerade": {}}]}),
     "interface absent": vm(interface(bridge={}, state="absent")),
     "interface absent, masquerade": vm(interface(masquerade={}, state="absent")),
@@ -246,10 +244,7 @@ CASES: dict[str, Case] = {
             bridge={},
             ports=[{"port": 1}],
             portRanges=[
-                {**RANGES, "protocol": "X"},
-                {**RANGES, "start": 0},
-                {**RANGES, "end": 65536},
-                {**RANGES, "start": 3},
+                {**RANGES, **wrong} for wrong in ({"protocol": "X"}, {"start": 0}, {"end": 65536}, {"start": 3})
             ],
         ),
         gates("PortRangesSpec"),
@@ -263,11 +258,7 @@ CASES: dict[str, Case] = {
         interface(
             masquerade={},
             dhcpOptions={
-                "privateOptions": [
-                    {"option": 1, "value": "x"},
-                    {"option": 224, "value": "x"},
-                    {"option": 224, "value": "y"},
-                ],
+                "privateOptions": [{"option": o, "value": v} for o, v in ((1, "x"), (224, "x"), (224, "y"))],
                 "ntpServers": ["1.2.3.4", "::1", "x"],
             },
         )
@@ -283,28 +274,19 @@ CASES: dict[str, Case] = {
             ]
         }
     ),
-    "gpu by claim": vm({f"{DEVICES}.gpus": [GPU_CLAIM], "resourceClaims": [CLAIM]}),
-    "gpus by one claim": vm({f"{DEVICES}.gpus": [GPU_CLAIM, GPU_CLAIM], "resourceClaims": [CLAIM]}),
-    "gpu by half a claim": vm({f"{DEVICES}.gpus": [{"name": "g", "claimName": "c"}], "resourceClaims": [CLAIM]}),
-    "gpus by claim and by name": vm(
-        {f"{DEVICES}.gpus": [GPU_CLAIM, {"name": "h", "deviceName": "x"}], "resourceClaims": [CLAIM]}
-    ),
+    "gpu by claim": vm(claimed(gpus=[GPU_CLAIM])),
+    "gpus by one claim": vm(claimed(gpus=[GPU_CLAIM, GPU_CLAIM])),
+    "gpu by half a claim": vm(claimed(gpus=[{"name": "g", "claimName": "c"}])),
+    "gpus by claim and by name": vm(claimed(gpus=[GPU_CLAIM, GPU_NAME])),
     "gpu by claim and name": vm({f"{DEVICES}.gpus": [{**GPU_CLAIM, "deviceName": "x"}]}),
     "gpu without anything": vm({f"{DEVICES}.gpus": [{"name": "g"}]}),
-    "host devices by claim and name": vm(
-        {f"{DEVICES}.hostDevices": [GPU_CLAIM, {"name": "h", "deviceName": "x"}], "resourceClaims": [CLAIM]},
-        gates("HostDevices"),
-    ),
-    "gpu and host device by one claim": vm(
-        {f"{DEVICES}.gpus": [GPU_CLAIM], f"{DEVICES}.hostDevices": [GPU_CLAIM], "resourceClaims": [CLAIM]},
-        gates("HostDevices"),
-    ),
+    "host devices by claim and name": vm(claimed(hostDevices=[GPU_CLAIM, GPU_NAME]), gates("HostDevices")),
+    "gpu and host device by one claim": vm(claimed(gpus=[GPU_CLAIM], hostDevices=[GPU_CLAIM]), gates("HostDevices")),
     "gpu by claim, off": vm(
-        {f"{DEVICES}.gpus": [GPU_CLAIM], "resourceClaims": [CLAIM]},
-        {"developerConfiguration": {"disabledFeatureGates": ["GPUsWithDRA"]}},
+        claimed(gpus=[GPU_CLAIM]), {"developerConfiguration": {"disabledFeatureGates": ["GPUsWithDRA"]}}
     ),
     "gate both on and off": vm(
-        {f"{DEVICES}.gpus": [GPU_CLAIM], "resourceClaims": [CLAIM]},
+        claimed(gpus=[GPU_CLAIM]),
         {"developerConfiguration": {"featureGates": ["GPUsWithDRA"], "disabledFeatureGates": ["GPUsWithDRA"]}},
     ),
     # Grace
@@ -314,10 +296,7 @@ CASES: dict[str, Case] = {
         GRACE_GPU,
         GRACE,
         metadata={
-            "annotations": {
-                "kubevirt.io/placePCIDevicesOnRootComplex": "true",
-                "kubevirt.io/disablePCIHole64": "true",
-            }
+            "annotations": {f"kubevirt.io/{n}": "true" for n in ("placePCIDevicesOnRootComplex", "disablePCIHole64")}
         },
     ),
     "grace gpu, with all": vm(
@@ -337,9 +316,8 @@ CASES: dict[str, Case] = {
     "two displays, one without boot": vm(
         {
             f"{DEVICES}.gpus": [
-                {"name": "a", "deviceName": "x", "virtualGPUOptions": {"display": {}}},
-                {"name": "b", "deviceName": "x", "virtualGPUOptions": {"display": {"ramFB": {}}}},
-                {"name": "c", "deviceName": "x", "virtualGPUOptions": {"display": {"enabled": False}}},
+                {"name": name, "deviceName": "x", "virtualGPUOptions": {"display": display}}
+                for name, display in (("a", {}), ("b", {"ramFB": {}}), ("c", {"enabled": False}))
             ]
         }
     ),
@@ -389,11 +367,11 @@ CASES: dict[str, Case] = {
     "block size custom, match off": vm(
         disk(blockSize={"matchVolume": {"enabled": False}, "custom": {"logical": 512, "physical": 512}})
     ),
-    "block size logical above physical": vm(disk(blockSize={"custom": {"logical": 1024, "physical": 512}})),
-    "block size on sata": vm(disk(disk={"bus": "sata"}, blockSize={"custom": {"logical": 1024, "physical": 1024}})),
-    "block size discard": vm(disk(blockSize={"custom": {"logical": 512, "physical": 512, "discardGranularity": 700}})),
-    "block size no power": vm(disk(blockSize={"custom": {"logical": 700, "physical": 700}})),
-    "block size too small and too large": vm(disk(blockSize={"custom": {"logical": 256, "physical": 4194304}})),
+    "block size logical above physical": vm(disk(**custom_blocks(1024, 512))),
+    "block size on sata": vm(disk(disk={"bus": "sata"}, **custom_blocks(1024, 1024))),
+    "block size discard": vm(disk(**custom_blocks(512, 512, discardGranularity=700))),
+    "block size no power": vm(disk(**custom_blocks(700, 700))),
+    "block size too small and too large": vm(disk(**custom_blocks(256, 4194304))),
     "two lower disks of one name": vm(
         {
             "volumes": [volume("persistentVolumeClaim", claimName="c")],
@@ -427,26 +405,16 @@ CASES: dict[str, Case] = {
         }
     ),
     "utility volumes": vm({"utilityVolumes": [{"name": "u", "claimName": "c"}]}),
-    "cloud-init two sources of user data": vm(
-        {"volumes": [volume("cloudInitNoCloud", userData="a", userDataBase64="YQ==", secretRef={"name": "s"})]}
-    ),
-    "cloud-init secret without a name": vm({"volumes": [volume("cloudInitNoCloud", secretRef={})]}),
-    "cloud-init no base64": vm(
-        {"volumes": [volume("cloudInitConfigDrive", userDataBase64="%", networkDataBase64="a")]}
-    ),
-    "cloud-init base64 with line breaks": vm({"volumes": [volume("cloudInitNoCloud", userDataBase64="YW\nJj\r\n")]}),
-    "cloud-init base64 that ends badly": vm(
-        {"volumes": [volume("cloudInitNoCloud", userDataBase64="YWJj" * 700 + "%")]}
-    ),
-    "cloud-init base64 that ends badly, short": vm(
-        {"volumes": [volume("cloudInitNoCloud", userDataBase64="YWJj" * 682 + "YWJ%")]}
-    ),
-    "cloud-init base64 for URLs": vm({"volumes": [volume("cloudInitNoCloud", userDataBase64="_-__")]}),
-    "cloud-init base64 without padding": vm({"volumes": [volume("cloudInitNoCloud", userDataBase64="YQ")]}),
-    "cloud-init network data": vm({"volumes": [volume("cloudInitNoCloud", networkData="x" * 2049)]}),
-    "cloud-init network data twice": vm(
-        {"volumes": [volume("cloudInitNoCloud", networkData="x", networkDataSecretRef={"name": "s"})]}
-    ),
+    "cloud-init two sources of user data": cloud_init(userData="a", userDataBase64="YQ==", secretRef={"name": "s"}),
+    "cloud-init secret without a name": cloud_init(secretRef={}),
+    "cloud-init no base64": cloud_init("cloudInitConfigDrive", userDataBase64="%", networkDataBase64="a"),
+    "cloud-init base64 with line breaks": cloud_init(userDataBase64="YW\nJj\r\n"),
+    "cloud-init base64 that ends badly": cloud_init(userDataBase64="YWJj" * 700 + "%"),
+    "cloud-init base64 that ends badly, short": cloud_init(userDataBase64="YWJj" * 682 + "YWJ%"),
+    "cloud-init base64 for URLs": cloud_init(userDataBase64="_-__"),
+    "cloud-init base64 without padding": cloud_init(userDataBase64="YQ"),
+    "cloud-init network data": cloud_init(networkData="x" * 2049),
+    "cloud-init network data twice": cloud_init(networkData="x", networkDataSecretRef={"name": "s"}),
     # probes, DNS, credentials
     "probe twice": vm({"livenessProbe": {"exec": {"command": ["a"]}, "guestAgentPing": {}}}),
     "probe http on multus": vm(
@@ -455,11 +423,9 @@ CASES: dict[str, Case] = {
     "dns none without servers": vm({"dnsPolicy": "None", "dnsConfig": {}}),
     "dns searches": vm(
         {
-            "dnsConfig": {
-                "searches": ["A", *(["a" * 60] * 6)],
-                "options": [{"value": "x"}],
-                "nameservers": ["::1", "::1%a"],
-            }
+            "dnsConfig.searches": ["A", *(["a" * 60] * 6)],
+            "dnsConfig.options": [{"value": "x"}],
+            "dnsConfig.nameservers": ["::1", "::1%a"],
         }
     ),
     "dns server with zeros": vm({"dnsConfig": {"nameservers": ["010.0.0.1"]}}),
@@ -467,13 +433,7 @@ CASES: dict[str, Case] = {
         {
             "volumes": [CLOUD],
             "accessCredentials": [
-                {
-                    "sshPublicKey": SSH,
-                    "userPassword": {
-                        "source": {"secret": {"secretName": "s"}},
-                        "propagationMethod": {"qemuGuestAgent": {}},
-                    },
-                }
+                {"sshPublicKey": SSH, "userPassword": {**SSH, "propagationMethod": {"qemuGuestAgent": {}}}}
             ],
         }
     ),
@@ -494,18 +454,10 @@ CASES: dict[str, Case] = {
     "node term key parts": vm(node_term(key="/", operator="Exists")),
     "node term key prefix": vm(node_term(key=f"A/{LONG}", operator="Exists")),
     "node term fields": vm(
-        {
-            f"{NODE}.{IN_SCHEDULING}": {
-                "nodeSelectorTerms": [
-                    {
-                        "matchFields": [
-                            {"key": "metadata.name", "operator": "In", "values": ["A", "b"]},
-                            {"key": "metadata.namespace", "operator": "Exists"},
-                        ]
-                    }
-                ]
-            }
-        }
+        node_term(
+            {"key": "metadata.name", "operator": "In", "values": ["A", "b"]},
+            {"key": "metadata.namespace", "operator": "Exists"},
+        )
     ),
     "node preferences": vm(
         {
@@ -563,17 +515,11 @@ CASES: dict[str, Case] = {
     "data volume with source and sourceRef": with_data_volumes(
         data_volume(**STORAGE, **BLANK, sourceRef={"kind": "DataSource", "name": "x"})
     ),
-    "data volume populated and with source": with_data_volumes(
-        data_volume(storage={**STORAGE["storage"], "dataSource": {"kind": "x", "name": "y"}}, **BLANK)
-    ),
-    "data volume populated": with_data_volumes(
-        data_volume(storage={**STORAGE["storage"], "dataSourceRef": {"kind": "x", "name": "y"}})
-    ),
-    "data volume populated by a group": with_data_volumes(
-        data_volume(storage={**STORAGE["storage"], "dataSourceRef": {"apiGroup": "g", "kind": "x", "name": "y"}})
-    ),
+    "data volume populated and with source": with_data_volumes(data_volume(**stored(dataSource=POPULATOR), **BLANK)),
+    "data volume populated": with_data_volumes(data_volume(**stored(dataSourceRef=POPULATOR))),
+    "data volume populated by a group": with_data_volumes(data_volume(**stored(dataSourceRef=OF_GROUP))),
     "data volume populated by a group and with source": with_data_volumes(
-        data_volume(storage={**STORAGE["storage"], "dataSource": {"apiGroup": "g", "kind": "x", "name": "y"}}, **BLANK)
+        data_volume(**stored(dataSource=OF_GROUP), **BLANK)
     ),
     "data volume of another namespace": with_data_volumes(
         {"metadata": {"name": "d", "namespace": "other"}, "spec": {**BLANK, **STORAGE}}
@@ -593,13 +539,7 @@ CASES: dict[str, Case] = {
     "257 volumes": vm({"volumes": [volume("emptyDisk", f"v{i}", capacity="1Gi") for i in range(257)]}),
     "reboot policy": vm({"domain.rebootPolicy": "Sleep"}),
     "claims of one name": vm({"resourceClaims": [CLAIM, CLAIM]}),
-    "users twice": vm(
-        {
-            "accessCredentials": [
-                {"sshPublicKey": {**SSH, "propagationMethod": {"qemuGuestAgent": {"users": ["a", "a"]}}}}
-            ]
-        }
-    ),
+    "users twice": vm({"accessCredentials": [{"sshPublicKey": {**SSH, "propagationMethod": TWO_USERS}}]}),
     # VMIs
     "vmi": vmi(),
     "vmi without memory": vmi({MEMORY: None}),
@@ -641,7 +581,7 @@ CASES: dict[str, Case] = {
     "vmi amd64 video": vmi({f"{DEVICES}.video": {"type": "any"}}),
     "vmi amd64 watchdog": vmi({f"{DEVICES}.watchdog": {"name": "w", "diag288": {}}}),
     "vmi s390x": vmi({"architecture": "s390x", f"{DEVICES}.watchdog": {"name": "w", "i6300esb": {}}}),
-    "vmi sev annotation": vmi({"domain.launchSecurity": {"sev": {}}, **EFI}),
+    "vmi sev annotation": vmi({**SEV, **EFI}),
 }
 
 ALL = {**CASES, **RULES}
