@@ -84,7 +84,10 @@ class Triggers:
         """
         until = time.monotonic() + seconds
         with self._changed:
-            while not self._batch and not self._stop.is_set() and (remaining := until - time.monotonic()) > 0:
+            # What the defect asked for may have gone with an earlier batch.
+            while (
+                not (self._batch or self._defect or self._stop.is_set()) and (remaining := until - time.monotonic()) > 0
+            ):
                 self._changed.wait(min(1.0, remaining))
             found = bool(self._batch)
             if self._defect is not None:
