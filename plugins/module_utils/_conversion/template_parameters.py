@@ -39,12 +39,12 @@ def replace(spec: Manifest, before: Any, unset: Collection[str]) -> Replaced:
     vm = spec["virtualMachine"]
     used = {*references(vm), *references(spec.get("message") or "")}
     lost = [name for name in dict.fromkeys(references(before)) if name not in used]
-    sizing = _sizing(before, vm)
+    sizing = _size_parameters(before, vm)
     result = Replaced([], [])
     parameters = list(spec.get("parameters") or [])
     added = _instancetype(vm, sizing, unset) if sizing else None
     if added is not None and _NAME in {item.get("name") for item in parameters} - set(lost):
-        result.remaining.append(RemainingField(PARAMETERS, _taken(sizing)))
+        result.remaining.append(RemainingField(PARAMETERS, _name_is_taken(sizing)))
         added = None
     if added is not None:
         first = next(index for index, item in enumerate(parameters) if item.get("name") in sizing)
@@ -53,7 +53,7 @@ def replace(spec: Manifest, before: Any, unset: Collection[str]) -> Replaced:
         if "value" not in added:
             note = f"It has no default, because {' and '.join(sorted(sizing & set(unset)))} had none; add one."
             result.remaining.append(RemainingField(f"{PARAMETERS}[{_NAME}]", note))
-    result.changes.extend(_removal(name, added if name in sizing else None) for name in lost)
+    result.changes.extend(_parameter_change(name, added if name in sizing else None) for name in lost)
     result.remaining.extend(
         RemainingField(f"{PARAMETERS}[{name}]", "The instancetype sets the size; only other fields refer to it still.")
         for name in sorted(sizing - set(lost))
@@ -65,7 +65,7 @@ def replace(spec: Manifest, before: Any, unset: Collection[str]) -> Replaced:
     return result
 
 
-def _sizing(before: Any, after: Manifest) -> set[str]:
+def _size_parameters(before: Any, after: Manifest) -> set[str]:
     """The parameters to which removed fields of the size referred, if the VM has a new instancetype."""
     if INSTANCETYPE.matcher_of(after) is None or INSTANCETYPE.matcher_of(before) is not None:
         return set()
@@ -85,7 +85,7 @@ def _instancetype(vm: Manifest, sizing: set[str], unset: Collection[str]) -> Man
     return {**parameter, "value": vm["spec"][INSTANCETYPE.matcher]["name"]}
 
 
-def _removal(name: str, successor: Manifest | None) -> FieldChange:
+def _parameter_change(name: str, successor: Manifest | None) -> FieldChange:
     path = f"{PARAMETERS}[{name}]"
     if successor is None:
         note = "Only fields that the instancetype or the preference provides referred to it."
@@ -94,7 +94,7 @@ def _removal(name: str, successor: Manifest | None) -> FieldChange:
     return FieldChange(path, name, f"{PARAMETERS}[{_NAME}]", successor.get("value"), note)
 
 
-def _taken(sizing: set[str]) -> str:
+def _name_is_taken(sizing: set[str]) -> str:
     return (
         f"The instancetype replaces the size of {' and '.join(sorted(sizing))}, and another parameter is named {_NAME};"
         " refer to a parameter of another name in spec.virtualMachine.spec.instancetype.name, so that users can choose."

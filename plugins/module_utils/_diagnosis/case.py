@@ -134,8 +134,8 @@ class Fleet:
         self._claims = {namespaced_name(item): item for item in objects.get(CLAIM, ())}
         self._data_volumes = {namespaced_name(item): item for item in objects.get(DATA_VOLUME, ())}
         self._pods = _grouped(objects.get(POD, ()), _guest_of)
-        self._migrations = _grouped(objects.get(MIGRATION, ()), _moved)
-        self._events = _grouped(sorted(objects.get(EVENT, ()), key=last_seen), _about)
+        self._migrations = _grouped(objects.get(MIGRATION, ()), _migrated_guest)
+        self._events = _grouped(sorted(objects.get(EVENT, ()), key=last_seen), _object_of_event)
         self._lease = next((item for item in objects.get(LEASE, ()) if name_of(item) == _CONTROLLER), None)
         self._objects, self._make_reasons = objects, node_reasons
         self._reasons: Callable[[Manifest], list[dict[str, Any]]] | None = None
@@ -192,13 +192,13 @@ def _guest_of(pod: Manifest) -> tuple[str, str] | None:
     return namespace_of(pod), str((metadata.get("annotations") or {}).get("kubevirt.io/domain") or "")
 
 
-def _moved(migration: Manifest) -> tuple[str, str] | None:
+def _migrated_guest(migration: Manifest) -> tuple[str, str] | None:
     """Namespace and name of the VMI of a migration that has not ended."""
     if (migration.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
         return None
     return namespace_of(migration), str((migration.get("spec") or {}).get("vmiName") or "")
 
 
-def _about(event: Manifest) -> tuple[str, str, str]:
+def _object_of_event(event: Manifest) -> tuple[str, str, str]:
     about = event.get("involvedObject") or {}
     return str(about.get("kind")), str(about.get("namespace") or ""), str(about.get("name"))

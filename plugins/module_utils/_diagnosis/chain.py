@@ -50,7 +50,7 @@ def diagnose(case: Case) -> Result:
     progress = readiness(case.vm)
     rest = {"passed": passed, "unchecked": unchecked}
     if reason := progress.failed or progress.stuck:
-        return {"state": BROKEN, "link": OTHER, **_other(case, reason).as_result(), **rest}
+        return {"state": BROKEN, "link": OTHER, **_unknown_failure(case, reason).as_result(), **rest}
     if progress.done:
         return {"state": RUNS if case.status in RUNNING else STOPPED, **rest}
     restore = (case.vm.get("status") or {}).get("restoreInProgress")
@@ -58,7 +58,7 @@ def diagnose(case: Case) -> Result:
     return {"state": PENDING, "waits_for": awaited or progress.pending, **rest}
 
 
-def _other(case: Case, reason: str) -> Broken:
+def _unknown_failure(case: Case, reason: str) -> Broken:
     conditions = (condition_of(case.vm, name) for name in _EVIDENT)
     evidence = tuple(of_condition(case.vm, condition) for condition in conditions if condition.get("message"))
     return Broken(reason, evidence, "act on the message", None, "KubeVirt tries again at growing intervals")

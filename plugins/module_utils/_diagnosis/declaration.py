@@ -71,11 +71,11 @@ def _deletion(case: Case) -> Broken | None:
         finalizers = list(metadata.get("finalizers") or ())
         foreign = [name for name in finalizers if "kubevirt.io/" not in name and "/" in name]
         if finalizers and (foreign or age(case.at, since) > grace + _DELETION):
-            return _held(item, (foreign or finalizers)[0], finalizers, str(since))
+            return _held_by_finalizer(item, (foreign or finalizers)[0], finalizers, str(since))
     return None
 
 
-def _held(item: Manifest, finalizer: str, finalizers: list[str], since: str) -> Broken:
+def _held_by_finalizer(item: Manifest, finalizer: str, finalizers: list[str], since: str) -> Broken:
     kind, name = item["kind"], name_of(item)
     place = {"api_version": item["apiVersion"], "kind": kind, "namespace": namespace_of(item), "name": name}
     path = f"/metadata/finalizers/{finalizers.index(finalizer)}"
@@ -187,7 +187,7 @@ _QUOTAS: Final = ("exceeded quota", "failed quota")
 _SOURCE: Final = re.compile(r"datasources\.cdi\.kubevirt\.io \"(?P<name>[^\"]+)\" not found")
 
 
-def _kind_of(message: str) -> str:
+def _link_of(message: str) -> str:
     """The link that a refusal breaks."""
     if _SOURCE.search(message):
         return "data_source"
@@ -208,7 +208,7 @@ def _refused(name: str, described: Callable[[Case, Evidence], Broken | None]) ->
     """A link that a refusal breaks. described: the refusal in words."""
 
     def judge(case: Case) -> Broken | None:
-        found = (evidence for evidence in _refusals(case) if _kind_of(evidence.message) == name)
+        found = (evidence for evidence in _refusals(case) if _link_of(evidence.message) == name)
         return next((described(case, evidence) for evidence in found), None)
 
     return Link(name, judge)
@@ -326,7 +326,7 @@ def _quota(case: Case, evidence: Evidence) -> Broken:
         remedy = task("What do the quotas leave?", f"{OURS}capacity_info", **case.selection, checks=["quota"])
     else:
         # CDI fills a disk in a second claim of its size.
-        hard = dict(_needed(found["requested"].split(","), found["used"].split(","), 2 if of_disk else 1))
+        hard = dict(_sufficient_quota(found["requested"].split(","), found["used"].split(","), 2 if of_disk else 1))
         title, place = f"Raise the quota {found['name']}", (found["name"], namespace_of(case.vm))
         remedy = object_task(title, "patched", "v1/ResourceQuota", *place, spec={"hard": hard})
     return Broken(
@@ -340,7 +340,7 @@ def _quota(case: Case, evidence: Evidence) -> Broken:
     )
 
 
-def _needed(requested: Iterable[str], used: Iterable[str], count: int) -> Iterator[tuple[str, str]]:
+def _sufficient_quota(requested: Iterable[str], used: Iterable[str], count: int) -> Iterator[tuple[str, str]]:
     """The hard limits that just permit so many equal objects. requested, used: `NAME=QUANTITY`, in the same order."""
     for one, other in zip(requested, used):
         name, _equals, amount = one.partition("=")

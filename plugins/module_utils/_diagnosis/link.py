@@ -114,7 +114,7 @@ def of_condition(manifest: Manifest, condition: Mapping[str, Any]) -> Evidence:
     """A condition of an object as evidence."""
     reason = " ".join(filter(None, (f"{condition.get('type')}={condition.get('status')}", condition.get("reason"))))
     time = condition.get("lastTransitionTime") or ""
-    return _of(manifest, "condition", reason, one_line(condition.get("message")), str(time))
+    return _evidence(manifest, "condition", reason, one_line(condition.get("message")), str(time))
 
 
 def of_event(event: Manifest) -> Evidence:
@@ -127,15 +127,15 @@ def of_event(event: Manifest) -> Evidence:
 
 def of_status(manifest: Manifest, field: str, message: str, time: str = "") -> Evidence:
     """A field of an object's status as evidence."""
-    return _of(manifest, "status", field, message, time)
+    return _evidence(manifest, "status", field, message, time)
 
 
 def of_field(manifest: Manifest, field: str, message: str) -> Evidence:
     """A field that somebody has written as evidence."""
-    return _of(manifest, "field", field, message, "")
+    return _evidence(manifest, "field", field, message, "")
 
 
-def _of(manifest: Manifest, source: str, reason: str, message: str, time: str) -> Evidence:
+def _evidence(manifest: Manifest, source: str, reason: str, message: str, time: str) -> Evidence:
     metadata = manifest["metadata"]
     kind, namespace = str(manifest.get("kind") or ""), str(metadata.get("namespace") or "")
     return Evidence(kind, namespace, str(metadata["name"]), source, reason, message, time)

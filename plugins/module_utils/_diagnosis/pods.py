@@ -95,7 +95,7 @@ def _devices(pod: Manifest) -> Iterator[str]:
 def _scheduling(case: Case) -> Broken | None:
     evidence, pod = unschedulable(case), case.starting_pod
     if evidence is None:
-        return _ignored(case, pod) if pod is not None else None
+        return _unseen_by_scheduler(case, pod) if pod is not None else None
     reasons = case.node_reasons(pod) if pod is not None else []
     by_node = tuple(
         Evidence(NODE, "", ", ".join(item["nodes"]), "status", "unsuitable", item["reason"])
@@ -108,12 +108,12 @@ def _scheduling(case: Case) -> Broken | None:
     return Broken(
         f"no node is suitable: {'; '.join(texts) or evidence.message}",
         (evidence, *by_node),
-        *_placed(case, helpful),
+        *_scheduling_remedy(case, helpful),
         _UNSCHEDULED,
     )
 
 
-def _ignored(case: Case, pod: Manifest) -> Broken | None:
+def _unseen_by_scheduler(case: Case, pod: Manifest) -> Broken | None:
     """A pod at which no scheduler has looked."""
     spec, since = pod["spec"], pod["metadata"].get("creationTimestamp")
     if spec.get("nodeName") or condition_of(pod, "PodScheduled") or age(case.at, since) < _SCHEDULED:
@@ -129,7 +129,7 @@ def _ignored(case: Case, pod: Manifest) -> Broken | None:
     )
 
 
-def _placed(case: Case, reasons: Sequence[Evidence]) -> tuple[str, Manifest]:
+def _scheduling_remedy(case: Case, reasons: Sequence[Evidence]) -> tuple[str, Manifest]:
     """The remedy for a pod that no node is suitable for: the one that changes the least."""
     for item, found in ((item, _TAINT.fullmatch(item.message)) for item in reasons):
         if found is not None and found["key"] == _CORDON:
@@ -179,7 +179,7 @@ def _node(case: Case) -> Broken | None:
     )
 
 
-def _waiting(case: Case) -> tuple[Manifest, Manifest] | None:
+def _waiting_container(case: Case) -> tuple[Manifest, Manifest] | None:
     """The pod whose containers have not started on their node, and why the first waits."""
     pod = case.starting_pod
     if pod is None or not pod["spec"].get("nodeName"):
@@ -192,7 +192,7 @@ def _waiting(case: Case) -> tuple[Manifest, Manifest] | None:
     return pod, {}
 
 
-def _said(case: Case, pod: Manifest, waits: Manifest, words: str, *reasons: str) -> Evidence | None:
+def _kubelet_report(case: Case, pod: Manifest, waits: Manifest, words: str, *reasons: str) -> Evidence | None:
     """Kubelet's report on a pod: an event with one of the reasons, or the state of a container with the words."""
     event = case.event(pod, *reasons)
     if event is not None:
@@ -224,8 +224,8 @@ def missing_file(case: Case, evidence: Evidence) -> Broken | None:
 
 
 def _files(case: Case) -> Broken | None:
-    waiting = _waiting(case)
-    evidence = _said(case, *waiting, "MountVolume", "FailedMount", "FailedAttachVolume") if waiting else None
+    waiting = _waiting_container(case)
+    evidence = _kubelet_report(case, *waiting, "MountVolume", "FailedMount", "FailedAttachVolume") if waiting else None
     if waiting is None or evidence is None:
         return None
     if (missing := missing_file(case, evidence)) is not None:
@@ -237,9 +237,9 @@ def _files(case: Case) -> Broken | None:
 
 
 def _network(case: Case) -> Broken | None:
-    waiting = _waiting(case)
+    waiting = _waiting_container(case)
     words = "network-attachment-definition"
-    evidence = _said(case, *waiting, words, "FailedCreatePodSandBox") if waiting else None
+    evidence = _kubelet_report(case, *waiting, words, "FailedCreatePodSandBox") if waiting else None
     if evidence is None:
         return None
     found = _NETWORK.search(evidence.message)
@@ -261,7 +261,7 @@ _IMAGE: Final = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrIma
 
 
 def _image(case: Case) -> Broken | None:
-    waiting = _waiting(case)
+    waiting = _waiting_container(case)
     if waiting is None or waiting[1].get("reason") not in _IMAGE:
         return None
     pod, waits = waiting

@@ -87,8 +87,8 @@ def facts_of(drift: Drift) -> Facts:
     _add_revisions(drift, held, unknown)
     _add_judgements(drift, held, unknown)
     try:
-        found = _outdated(drift.vm, drift.cluster.objects)
-        held.update({OUTDATED: found} if found.what else {})
+        outdated = _outdated(drift.vm, drift.cluster.objects)
+        held.update({OUTDATED: outdated} if outdated.what else {})
     except KubeVirtError:
         unknown.add(OUTDATED)
     held.update(_of_guest(drift.vm, drift.known_vmi))
@@ -106,27 +106,23 @@ def _add_revisions(drift: Drift, held: dict[str, Fact], unknown: set[str]) -> No
     drifted = {field: part for field, part in parts.items() if part.state == drifts.DRIFTED}
     if drifted:
         whats = [
-            f"{part.kind}/{part.name}:{_live_uid(drift, field)}:{part.current_generation}:{part.revision}"
+            f"{_object(drift, field, part)}:{part.current_generation}:{part.revision}"
             for field, part in drifted.items()
         ]
-        texts = [_drift_text(part) for part in drifted.values()]
-        held[DRIFTED] = Fact(" ".join(whats), "; ".join(texts))
-    lost = [part for part in parts.values() if part.state == drifts.REVISION_LOST]
+        held[DRIFTED] = Fact(" ".join(whats), "; ".join(map(_drift_text, drifted.values())))
+    lost = [part.revision for part in parts.values() if part.state == drifts.REVISION_LOST]
     if lost:
-        names = [part.revision for part in lost]
-        held[REVISION_LOST] = Fact(" ".join(names), f"the captured revision {' and '.join(names)} was deleted")
+        held[REVISION_LOST] = Fact(" ".join(lost), f"the captured revision {' and '.join(lost)} was deleted")
     old = {field: part for field, part in parts.items() if part.object_state not in ("", ACTIVE)}
     if old:
-        whats = [
-            f"{part.kind}/{part.name}:{_live_uid(drift, field)}:{part.object_state}:{part.replacement}"
-            for field, part in old.items()
-        ]
+        whats = [f"{_object(drift, field, part)}:{part.object_state}:{part.replacement}" for field, part in old.items()]
         held[DEPRECATED_IN_USE] = Fact(" ".join(whats), "; ".join(map(_state_text, old.values())))
 
 
-def _live_uid(drift: Drift, matcher_field: MatcherField) -> str:
+def _object(drift: Drift, matcher_field: MatcherField, part: MatcherDrift) -> str:
+    """The live object, with its UID."""
     live = value_or_none(find.live_object, drift.vm, matcher_field, drift.cluster.objects)
-    return str(metadata_of(live or {}).get("uid") or "")
+    return f"{part.kind}/{part.name}:{metadata_of(live or {}).get('uid') or ''}"
 
 
 def _drift_text(part: MatcherDrift) -> str:
@@ -181,18 +177,21 @@ def _of_guest(vm: Manifest, vmi: Manifest | None) -> Iterator[tuple[str, Fact]]:
         yield RUNNING, Fact(uid, f"the guest runs on {status.get('nodeName') or 'a node'}")
     scheduled = condition_of(vmi or {}, "PodScheduled")
     if scheduled.get("status") == "False" and scheduled.get("reason") == "Unschedulable":
-        yield UNSCHEDULABLE, Fact(uid, _words(scheduled))
+        yield UNSCHEDULABLE, Fact(uid, _condition_text(scheduled))
     for condition_type in _BLOCKED:
         for manifest in (vm, vmi or {}):
             condition = condition_of(manifest, condition_type)
             if _EXCEEDED in str(condition.get("message")):
-                yield QUOTA_BLOCKED, Fact(uid, _words(condition), str(condition.get("lastTransitionTime") or ""))
+                yield (
+                    QUOTA_BLOCKED,
+                    Fact(uid, _condition_text(condition), str(condition.get("lastTransitionTime") or "")),
+                )
     failed = _failed_guest(vm, vmi, phase)
     if failed:
         yield STOPPED, Fact(failed, f"the guest ended, though the run strategy is {run_strategy(vm)}")
 
 
-def _words(condition: Manifest) -> str:
+def _condition_text(condition: Manifest) -> str:
     return one_line(condition.get("message") or condition.get("reason"))
 
 

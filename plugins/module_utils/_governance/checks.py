@@ -128,8 +128,8 @@ def checks(limit: Limit) -> Iterator[Check]:
         ("hostDevices", "host devices", limit.host_devices),
     ):
         if not permitted_devices:
-            yield _none(("guest", "domain", "devices", field), what, end)
-            yield _none(("type", field), what, end)
+            yield _no_devices(("guest", "domain", "devices", field), what, end)
+            yield _no_devices(("type", field), what, end)
 
 
 def _required(matcher_field: MatcherField, suffix: str) -> Check:
@@ -155,7 +155,7 @@ def _permitted(matcher_field: MatcherField, names: Sequence[str], own: bool, suf
     permitted, name = frozenset(names), ("vm", matcher_field.matcher, "name")
     kinds = ("", matcher_field.cluster_kind.lower(), f"{matcher_field.cluster_kind.lower()}s")
     where = f", or an {matcher_field.matcher} of the namespace" if own else ""
-    text = f" is not permitted here; choose from {_first(names)}{where}{suffix}"
+    text = f" is not permitted here; choose from {_first_names(names)}{where}{suffix}"
 
     def violation(obj: LimitedObject) -> str | None:
         if obj.get(name[:2]) is None:
@@ -279,7 +279,7 @@ def _amount(path: Path, maximum: str, noun: str, suffix: str) -> Check:
     )
 
 
-def _none(path: Path, noun: str, suffix: str) -> Check:
+def _no_devices(path: Path, noun: str, suffix: str) -> Check:
     """A list of devices that must be empty."""
     place = ".".join(path[1:])
     text = f"{place}: {noun} are not permitted here; remove them{suffix}"
@@ -304,7 +304,7 @@ def _cel(path: Path) -> str:
     return "".join(("variables.", path[0], *(f".?{key}" for key in path[1:])))
 
 
-def _first(names: Sequence[str]) -> str:
+def _first_names(names: Sequence[str]) -> str:
     """Names for a message."""
     more = len(names) - _NAMED
     return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -34,7 +34,7 @@ def generate(expression: str, seed: str) -> str:
     """
     text, taken = expression, 0
     while match := _EXPRESSION.search(text):
-        characters, count = _range(match)
+        characters, count = _characters_and_count(match)
         drawn = "".join(characters[_random_number(seed, taken + index) % len(characters)] for index in range(count))
         taken += count
         text = text.replace(match[0], drawn, 1)
@@ -45,13 +45,13 @@ def pattern(expression: str) -> str:
     """A regular expression, of a fixed length, for what an expression generates. Raises ExpressionError."""
     parts, end = [], 0
     for match in _EXPRESSION.finditer(expression):
-        characters, count = _range(match)
+        characters, count = _characters_and_count(match)
         parts += [re.escape(expression[end : match.start()]), f"[{re.escape(characters)}]{{{count}}}"]
         end = match.end()
     return "".join([*parts, re.escape(expression[end:])])
 
 
-def _range(match: re.Match[str]) -> tuple[str, int]:
+def _characters_and_count(match: re.Match[str]) -> tuple[str, int]:
     """The characters to choose from, and how many."""
     ranges, length = match.groups()
     if not _RANGE.search(ranges):
@@ -127,13 +127,13 @@ def recovered(
     pairs = [(text, live_text) for text, live_text in _pairs(vm, live) if not requested.isdisjoint(references(text))]
     values: dict[str, str] = {}
     for text, live_text in pairs:
-        _add(values, requested, generated_in(text, live_text, known, expressions))
+        _add_requested(values, requested, generated_in(text, live_text, known, expressions))
     for text, live_text in pairs:
-        _add(values, requested, explicit_in(text, live_text, known) or explicit_in(text, live_text, {}))
+        _add_requested(values, requested, explicit_in(text, live_text, known) or explicit_in(text, live_text, {}))
     return values
 
 
-def _add(values: dict[str, str], requested: set[str], matched: Mapping[str, str] | None) -> None:
+def _add_requested(values: dict[str, str], requested: set[str], matched: Mapping[str, str] | None) -> None:
     for name, value in (matched or {}).items():
         if name in requested and value:
             values.setdefault(name, value)

@@ -101,7 +101,7 @@ def findings(
         *_admitted_findings(admission, admitted, live, cluster, lister, checks),
         *_dropped_matchers(admission, admitted, cluster),
         *state_findings(admitted, live, cluster),
-        *_crashes(admitted, live, cluster),
+        *_crashing_removals(admitted, live, cluster),
         *([Finding.of_line(unplugged, WARNING)] if unplugged else []),
     ]
 
@@ -130,7 +130,7 @@ def state_findings(vm: Manifest, live: Manifest | None, cluster: Cluster) -> Ite
         )
 
 
-def _crashes(admitted: Manifest, live: Manifest | None, cluster: Cluster) -> Iterator[Finding]:
+def _crashing_removals(admitted: Manifest, live: Manifest | None, cluster: Cluster) -> Iterator[Finding]:
     """A doubt for each matcher whose removal may crash virt-controller, and with it the handling of all VMs."""
     if live is None or not cluster.release.crashes_without_matcher:
         return
@@ -218,7 +218,7 @@ def _barred_fields(spec: Manifest, cluster: Cluster) -> list[Finding]:
     ]
 
 
-def _is_due(vm: Manifest, live: Manifest | None) -> bool:
+def _starts_now(vm: Manifest, live: Manifest | None) -> bool:
     """Whether KubeVirt starts the VM now."""
     return run_strategy(vm) not in _NOT_STARTED and not (live is not None and has_guest(live))
 
@@ -228,7 +228,7 @@ def _start_findings(vm: Manifest, applied: Manifest, live: Manifest | None, clus
 
     A VM that does not start now may change until then, and a newer KubeVirt may permit more.
     """
-    certain = _is_due(vm, live) and not cluster.kubevirt.assumption and not is_newer(cluster.kubevirt.version)
+    certain = _starts_now(vm, live) and not cluster.kubevirt.assumption and not is_newer(cluster.kubevirt.version)
     severity = ERROR if certain else WARNING
     return [
         replace(_of_response(invalid([cause]), _CANNOT_START), severity=severity, rule=NEVER_STARTS)
@@ -255,7 +255,7 @@ def _lost_revision(
     if (pinned and not restored) or cluster.release.refuses_unknown_objects:
         return
     if text := lost_revision(vm, matcher_field, cluster.objects, cluster.release):
-        due = _is_due(vm, live)
+        due = _starts_now(vm, live)
         yield Finding.of_line(text, ERROR if due else WARNING, missing=due, rule=NEVER_STARTS)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
@@ -34,23 +34,20 @@ def keys_for_admission(vm: Manifest, release: Release) -> list[ObjectToRead]:
 
     vm: a plain manifest. There are none for a VM that does not match the schema, because it is rejected anyway.
     """
-    try:
-        # The DataSources of its disks name their architecture.
-        references = [{"sourceRef": spec.get("sourceRef")} for spec in template_specs(vm).values()]
-        sources = [_sources(reference, namespace_of(vm)) for reference in references]
-        return [*_references(vm, release), *chain(*sources)]
-    except (AttributeError, FieldError, KeyError, TypeError):
-        return []
+    # The DataSources of its disks name their architecture.
+    return _readable(
+        lambda: chain(
+            _references(vm, release),
+            *(_sources({"sourceRef": spec.get("sourceRef")}, namespace_of(vm)) for spec in template_specs(vm).values()),
+        )
+    )
 
 
 def keys_for_expansion(vm: Manifest, release: Release) -> list[ObjectToRead]:
     """The objects that the expansion of a VM looks up first: instancetype, preference, their revisions, and volumes to
     infer from.
     """
-    try:
-        return list(_references(vm, release))
-    except (AttributeError, FieldError, KeyError, TypeError):
-        return []
+    return _readable(lambda: _references(vm, release))
 
 
 def keys_for_guest(vm: Manifest, vmi: MaybeVMI, release: Release) -> list[ObjectToRead]:
@@ -70,8 +67,13 @@ def further_keys(needed: ObjectToRead, manifest: Manifest | None) -> list[Object
     """The objects to look up after an object, if it is a source of inference. manifest: None if it does not exist."""
     if needed.key.kind in MATCHER_FIELD_OF_KIND:
         return []
+    return _readable(lambda: _further_keys(needed, manifest))
+
+
+def _readable(keys: Callable[[], Iterable[ObjectToRead]]) -> list[ObjectToRead]:
+    """The keys, none of a manifest that does not match the schema."""
     try:
-        return list(_further_keys(needed, manifest))
+        return list(keys())
     except (AttributeError, FieldError, KeyError, TypeError):
         return []
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from ..api.kinds import Kind
 from ..api.manifest import Manifest, claim_of, has_condition
+from ..api.tree import value_at
 from ..api.write import RetrySafety, Write
 from ..kubevirt.config import gates
 from ..kubevirt.config.cluster import KubeVirt
@@ -31,7 +31,7 @@ def plug_requests(vm: Manifest, live: Manifest, kubevirt: KubeVirt) -> PlugReque
         return {}
     before, after = _plugged(live), _plugged(vm)
     disks_before, disks_after = _disks(live), _disks(vm)
-    kept = {*_names(live)} & {*_names(vm)}
+    kept = _volumes(live).keys() & _volumes(vm).keys()
     # virt-api refuses a VM with a template for no volume.
     templates = {str(item["metadata"]["name"]) for item in live["spec"].get("dataVolumeTemplates") or ()}
     requests: PlugRequests = {}
@@ -66,7 +66,7 @@ def is_requested(live: Manifest, volume: str, options: Manifest) -> bool:
 
 def is_carried_out(live: Manifest, volume: str, options: Manifest) -> bool:
     """Whether virt-controller has carried out a request for a volume."""
-    return (volume in _names(live)) == bool(options) and not _pending(live, volume, options)
+    return (volume in _volumes(live)) == bool(options) and not _pending(live, volume, options)
 
 
 def _pending(live: Manifest, volume: str, options: Manifest) -> bool:
@@ -105,31 +105,23 @@ def _has_right_bus(disk: Manifest, kubevirt: KubeVirt) -> bool:
     return can_be_plugged(disk) and (scsi or not kubevirt.release.plugs_only_scsi)
 
 
-def _spec(vm: Manifest) -> Manifest:
-    spec: Manifest = vm["spec"]["template"]["spec"]
-    return spec
-
-
-def _names(vm: Manifest) -> Iterator[str]:
-    return (volume["name"] for volume in _spec(vm).get("volumes") or ())
+def _volumes(vm: Manifest) -> dict[str, Manifest]:
+    return {volume["name"]: volume for volume in vm["spec"]["template"]["spec"].get("volumes") or ()}
 
 
 def _plugged(vm: Manifest) -> dict[str, Manifest]:
-    return {volume["name"]: volume for volume in _spec(vm).get("volumes") or () if is_plugged(volume)}
+    return {name: volume for name, volume in _volumes(vm).items() if is_plugged(volume)}
 
 
 def _changed(before: dict[str, Manifest], after: dict[str, Manifest]) -> list[str]:
     """The names of plugged volumes that come, go, or get another claim."""
-    return sorted(name for name in {*before, *after} if _claim(before, name) != _claim(after, name))
-
-
-def _claim(volumes: dict[str, Manifest], name: str) -> str | None:
-    return claim_of(volumes[name]) if name in volumes else None
+    claims, new_claims = ({name: claim_of(volume) for name, volume in part.items()} for part in (before, after))
+    return sorted(name for name in {*before, *after} if claims.get(name) != new_claims.get(name))
 
 
 def _disks(vm: Manifest) -> dict[str, Manifest]:
-    devices = (_spec(vm).get("domain") or {}).get("devices") or {}
-    return {disk["name"]: disk for disk in devices.get("disks") or ()}
+    disks = value_at(vm, ("spec", "template", "spec", "domain", "devices", "disks")) or ()
+    return {disk["name"]: disk for disk in disks}
 
 
 def _remedy(kubevirt: KubeVirt) -> str:

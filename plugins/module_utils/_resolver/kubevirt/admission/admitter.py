@@ -92,7 +92,7 @@ _VMI_RULES: Final[tuple[Rule, ...]] = (
     interfaces.discontinued,
     *_NETWORK_RULES,
     *SPEC_RULES,
-    vmi_only.mapped,
+    vmi_only.container_paths,
     vmi_only.memory,
 )
 

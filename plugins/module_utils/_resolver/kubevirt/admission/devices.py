@@ -130,7 +130,7 @@ Request = tuple[str, str]
 """The names of a VM's claim and of a request in it."""
 
 
-class _Kind(NamedTuple):
+class _ClaimedKind(NamedTuple):
     """field: its name in `devices`.
 
     name: its name in messages. gate: the feature gate of devices through claims. mixes: devices with and without claims
@@ -143,7 +143,10 @@ class _Kind(NamedTuple):
     mixes: bool
 
 
-_KINDS = (_Kind("gpus", "GPU", "GPUsWithDRA", False), _Kind("hostDevices", "HostDevice", "HostDevicesWithDRA", True))
+_CLAIMED_KINDS = (
+    _ClaimedKind("gpus", "GPU", "GPUsWithDRA", False),
+    _ClaimedKind("hostDevices", "HostDevice", "HostDevicesWithDRA", True),
+)
 
 
 def resource_claims(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
@@ -156,7 +159,7 @@ def resource_claims(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause
     if kubevirt.release.has(since.CLAIMS_CHECKED):
         yield from _claims(spec.get("resourceClaims", ()), f"{path}.resourceClaims")
     requested: list[tuple[str, str, dict[Request, int]]] = []
-    for kind in _KINDS:
+    for kind in _CLAIMED_KINDS:
         field = f"{path}.domain.devices.{kind.field}"
         causes, first = _devices(spec["domain"]["devices"].get(kind.field, ()), kind, field, kubevirt)
         yield from causes
@@ -219,7 +222,7 @@ def _claims(claims: list[Spec], path: str) -> Iterator[Cause]:
 
 
 def _devices(
-    devices: list[Spec], kind: _Kind, field: str, kubevirt: KubeVirt
+    devices: list[Spec], kind: _ClaimedKind, field: str, kubevirt: KubeVirt
 ) -> tuple[list[Cause], dict[Request, int]]:
     """validateDRADevices: the causes, and the first device for each request."""
     causes: list[Cause] = []
@@ -284,14 +287,14 @@ def nvidia_grace(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateGraceIOVirtualization."""
     if not kubevirt.release.has(since.NVIDIA_GRACE):
         return
-    nvidia_grace, ambiguous = _requested(spec, path, kubevirt)
+    nvidia_grace, ambiguous = _grace_devices(spec, path, kubevirt)
     enabled = kubevirt.has_gate("GraceIOVirtualization")
     if enabled:
         for field, name in ambiguous:
             needed = "GraceIOVirtualization requires an exact pciVendorSelector"
             yield Cause(INVALID, f'{needed} for NVIDIA PCI host device resource "{name}"', field)
     if nvidia_grace and enabled:
-        yield from _requirements(spec, path, kubevirt)
+        yield from _grace_requirements(spec, path, kubevirt)
         return
     for field, name in nvidia_grace:
         needed = "GraceIOVirtualization feature gate must be enabled"
@@ -300,7 +303,7 @@ def nvidia_grace(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
 
 def grace_annotations(spec: Spec, annotations: dict[str, str], path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateGraceIOVirtualizationAnnotations. annotations: the template's. path: the position of its metadata."""
-    nvidia_grace, _ambiguous = _requested(spec, "spec", kubevirt)
+    nvidia_grace, _ambiguous = _grace_devices(spec, "spec", kubevirt)
     if not nvidia_grace or not kubevirt.release.has(since.NVIDIA_GRACE):
         return
     if annotations.get(_ROOT_COMPLEX) == "true":
@@ -311,7 +314,7 @@ def grace_annotations(spec: Spec, annotations: dict[str, str], path: str, kubevi
         yield Cause(INVALID, message, f"{path}.annotations[{_NO_HOLE}]")
 
 
-def _requirements(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
+def _grace_requirements(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     domain = spec["domain"]
     architecture = spec.get("architecture") or kubevirt.architecture
     machine = (domain.get("machine") or {}).get("type") or kubevirt.machine_type(architecture)
@@ -328,13 +331,13 @@ def _requirements(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
             yield Cause(INVALID, message, f"{path}.domain.devices")
 
 
-def _requested(spec: Spec, path: str, kubevirt: KubeVirt) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+def _grace_devices(spec: Spec, path: str, kubevirt: KubeVirt) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """gracePCIDeviceRequests: (field, resource name) of devices that are Grace GPUs, and of devices that may be."""
     nvidia_grace, ambiguous = [], []
     for kind in ("gpus", "hostDevices"):
         for index, device in enumerate(spec["domain"]["devices"].get(kind, ())):
             name = device.get("deviceName", "")
-            vendor, number = _selector(kubevirt.pci_selectors.get(name, ""))
+            vendor, number = _pci_selector(kubevirt.pci_selectors.get(name, ""))
             entry = (f"{path}.domain.devices.{kind}[{index}].deviceName", name)
             if vendor == _NVIDIA and number in _GRACE:
                 nvidia_grace.append(entry)
@@ -343,7 +346,7 @@ def _requested(spec: Spec, path: str, kubevirt: KubeVirt) -> tuple[list[tuple[st
     return nvidia_grace, ambiguous
 
 
-def _selector(text: str) -> tuple[str, str]:
+def _pci_selector(text: str) -> tuple[str, str]:
     """hwutil.ParsePCIVendorSelector: vendor and device in upper case, or two empty texts."""
     parts = [part.strip().upper().removeprefix("0X") for part in text.split(":")]
     valid = (

@@ -36,7 +36,7 @@ def qualified(name: str) -> list[str]:
         "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
         "character"
     )
-    form = _form(rule, QUALIFIED, "MyName", "my.name", "123-abc")
+    form = _regex_error(rule, QUALIFIED, "MyName", "my.name", "123-abc")
     *prefix, last = name.split("/")
     if len(prefix) > 1:
         optional = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
@@ -64,10 +64,10 @@ def _length(name: str, maximum: int) -> list[str]:
 
 
 def _mismatch(text: str, rule: str, expression: str, *examples: str) -> list[str]:
-    return [] if re.fullmatch(expression, text) else [_form(rule, expression, *examples)]
+    return [] if re.fullmatch(expression, text) else [_regex_error(rule, expression, *examples)]
 
 
-def _form(rule: str, expression: str, *examples: str) -> str:
+def _regex_error(rule: str, expression: str, *examples: str) -> str:
     """RegexError."""
     formatted = " or ".join(f"'{example}', " for example in examples)
     return f"{rule} (e.g. {formatted}regex used for validation is '{expression}')"

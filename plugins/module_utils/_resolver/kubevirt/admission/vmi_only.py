@@ -19,7 +19,7 @@ _VIDEO: Final = {AMD64: ("vga", "cirrus", "virtio", "ramfb", "bochs"), ARM64: ("
 _WATCHDOGS: Final = {AMD64: ("I6300ESB", "amd64 only supports"), S390X: ("Diag288", "s390x only supports")}
 
 
-def mapped(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
+def container_paths(spec: Spec, path: str, _kubevirt: KubeVirt) -> Iterator[Cause]:
     """validateVirtualMachineInstanceSpecVolumeDisks. KubeVirt adds a disk for a volume that is not mapped."""
     devices = spec["domain"]["devices"]
     disks, filesystems = ({device["name"] for device in devices.get(kind, ())} for kind in ("disks", "filesystems"))

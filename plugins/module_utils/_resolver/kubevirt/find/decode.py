@@ -10,9 +10,8 @@ later, `data` is the whole object.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
-from typing import Any, Final
+from typing import Final
 
 from ...api import release_schema, schema
 from ...api.errors import FieldError, KubeVirtError, go_reason
@@ -27,26 +26,24 @@ V1ALPHA2: Final = "instancetype.kubevirt.io/v1alpha2"
 API_VERSIONS: Final = (V1ALPHA1, V1ALPHA2)
 
 
-def convert(data: Manifest, release: Release) -> Manifest:
+def _converted(data: Manifest, release: Release) -> Manifest:
     """An object of v1alpha1 or v1alpha2, converted to v1beta1 as the release does. Raises FieldError."""
-    kind, spec = data["kind"], data.get("spec")
-    matcher_field = MATCHER_FIELD_OF_KIND[kind]
+    kind = data["kind"]
+    spec_type = SPEC_TYPES[MATCHER_FIELD_OF_KIND[kind].kind, data["apiVersion"]]
     metadata = schema.canonical("ObjectMeta", data.get("metadata"))
-    converted = release_schema.canonical(SPEC_TYPES[matcher_field.kind, data["apiVersion"]], spec, release)
-    return _manifest(kind, metadata, converted)
+    return _manifest(kind, metadata, release_schema.canonical(spec_type, data.get("spec"), release))
 
 
-def spec_revision(data: Manifest, release: Release) -> Manifest | None:
+def _spec_alone(data: Manifest, release: Release) -> Manifest | None:
     """The object whose spec alone is stored; None if KubeVirt does not take the data for such a spec.
 
     The object is a preference if all fields belong to a preference, else an instancetype if all belong to one.
     """
-    text = _decoded(data.get("spec"))
-    if not text or not set(data) <= {"apiVersion", "spec"}:
+    if not isinstance(data.get("spec"), str) or not set(data) <= {"apiVersion", "spec"}:
         return None
     try:
-        stored = json.loads(text)
-    except json.JSONDecodeError:
+        stored = json.loads(base64.b64decode(data["spec"], validate=True).decode("utf-8", "replace"))
+    except ValueError:
         return None
     for matcher_field in (PREFERENCE, INSTANCETYPE):
         type_name = SPEC_TYPES[matcher_field.kind, V1ALPHA1]
@@ -56,29 +53,12 @@ def spec_revision(data: Manifest, release: Release) -> Manifest | None:
             spec = release_schema.canonical(type_name, stored, release)
         except FieldError:
             continue
-        return _manifest(matcher_field.kind, {"name": _name(matcher_field)}, spec)
+        return _manifest(matcher_field.kind, {"name": f"old-version-of-{matcher_field.matcher}-object"}, spec)
     return None
 
 
-def _decoded(spec: Any) -> str | None:
-    """The JSON in base64, "" if there is none; None if Go cannot read it as bytes."""
-    if spec is None:
-        return ""
-    if not isinstance(spec, str):
-        return None
-    try:
-        return base64.b64decode(spec, validate=True).decode("utf-8", "replace")
-    except binascii.Error:
-        return None
-
-
-def _name(matcher_field: MatcherField) -> str:
-    """KubeVirt's name for an object whose spec alone is stored."""
-    return f"old-version-of-{matcher_field.matcher}-object"
-
-
 def _manifest(kind: str, metadata: Manifest, spec: Manifest) -> Manifest:
-    return {"kind": kind, "apiVersion": "instancetype.kubevirt.io/v1beta1", "metadata": metadata, "spec": spec}
+    return {"kind": kind, "apiVersion": API_VERSION, "metadata": metadata, "spec": spec}
 
 
 _FAILED: Final = "failed to decode object in ControllerRevision: "
@@ -95,7 +75,7 @@ def decode(revision: Manifest, release: Release = NEWEST) -> Manifest | None:
     if not isinstance(data, dict):
         raise KubeVirtError(f"{_FAILED}data: expected an object, found {quoted(data)}")
     if release.reads_old_revisions:
-        spec_alone = spec_revision(data, release)
+        spec_alone = _spec_alone(data, release)
         if spec_alone is not None:
             return spec_alone
     kind, api_version = str(data.get("kind")), str(data.get("apiVersion"))
@@ -105,7 +85,7 @@ def decode(revision: Manifest, release: Release = NEWEST) -> Manifest | None:
         raise KubeVirtError(f"{_FAILED}it holds a {kind} of {api_version}, which KubeVirt does not read")
     try:
         if is_old:
-            return convert(data, release)
+            return _converted(data, release)
         # Namespaced and cluster-wide kinds differ only in name.
         return release_schema.canonical(MATCHER_FIELD_OF_KIND[kind].kind, data, release)
     except FieldError as error:

@@ -130,12 +130,12 @@ def trouble(vm: Manifest) -> Progress | None:
     condition, failure = failure_of(vm)
     # The guest runs on without a change, or a restart is under way.
     if condition and failure.healed_by != RESTART:
-        reason = _text(condition.get("reason") or "Failure", condition)
+        reason = _condition_text(condition.get("reason") or "Failure", condition)
         # The next attempt succeeds. With a thousand VMs in virt-controller's queue, it may be a minute away.
         return Progress(pending=reason) if failure.healed_by == RACE else Progress(failed=reason)
     printable = status.get("printableStatus", "")
     if printable in _MAY_PASS or printable == _CRASHES:
-        reason = _text(printable, _reason_condition(conditions))
+        reason = _condition_text(printable, _reason_condition(conditions))
         failures = (status.get("startFailure") or {}).get("consecutiveFailCount")
         passing = printable in _MAY_PASS or failures == 1
         return Progress(stuck=reason, grace=_GRACE) if passing else Progress(failed=reason)
@@ -143,7 +143,7 @@ def trouble(vm: Manifest) -> Progress | None:
     failed = synchronized.get("status") == "False" and str(synchronized.get("reason", "")).startswith("Failed")
     if failed and printable not in RUNNING:
         # The pod was rejected, for example by a quota.
-        return Progress(failed=_text(synchronized["reason"], synchronized))
+        return Progress(failed=_condition_text(synchronized["reason"], synchronized))
     return None
 
 
@@ -154,7 +154,7 @@ def _reason_condition(conditions: dict[str, Manifest]) -> Manifest:
     )
 
 
-def _text(reason: str, condition: Manifest) -> str:
+def _condition_text(reason: str, condition: Manifest) -> str:
     message = one_line(condition.get("message"))
     return f"{reason}: {message}" if message else reason
 

@@ -100,11 +100,9 @@ def _ignore_volumes(vm: Manifest, at_start: Manifest, desired: Manifest) -> None
 
 def _ignore_firmware_uuid(at_start: Manifest, desired: Manifest, running: Manifest) -> None:
     """Ignores the UUID that virt-controller gave the VM after its start: the guest has the same."""
-    uuid = (desired["domain"].get("firmware") or {}).get("uuid")
-    if desired["domain"].get("firmware") is None or running["domain"].get("firmware") is None:
-        return
-    if running["domain"]["firmware"].get("uuid") == uuid:
-        _ignore(at_start["domain"].setdefault("firmware", {}), desired["domain"]["firmware"], "uuid")
+    firmware, guest_firmware = desired["domain"].get("firmware"), running["domain"].get("firmware")
+    if firmware is not None and guest_firmware is not None and guest_firmware.get("uuid") == firmware.get("uuid"):
+        _ignore(at_start["domain"].setdefault("firmware", {}), firmware, "uuid")
 
 
 _ENDED: Final = frozenset({"Succeeded", "Failed"})
