@@ -31,7 +31,7 @@ def plug_requests(vm: Manifest, live: Manifest, kubevirt: KubeVirt) -> PlugReque
         return {}
     before, after = _plugged(live), _plugged(vm)
     disks_before, disks_after = _disks(live), _disks(vm)
-    kept = _volumes(live).keys() & _volumes(vm).keys()
+    kept = _names(live) & _names(vm)
     # virt-api refuses a VM with a template for no volume.
     templates = {str(item["metadata"]["name"]) for item in live["spec"].get("dataVolumeTemplates") or ()}
     requests: PlugRequests = {}
@@ -66,7 +66,7 @@ def is_requested(live: Manifest, volume: str, options: Manifest) -> bool:
 
 def is_carried_out(live: Manifest, volume: str, options: Manifest) -> bool:
     """Whether virt-controller has carried out a request for a volume."""
-    return (volume in _volumes(live)) == bool(options) and not _pending(live, volume, options)
+    return (volume in _names(live)) == bool(options) and not _pending(live, volume, options)
 
 
 def _pending(live: Manifest, volume: str, options: Manifest) -> bool:
@@ -105,12 +105,13 @@ def _has_right_bus(disk: Manifest, kubevirt: KubeVirt) -> bool:
     return can_be_plugged(disk) and (scsi or not kubevirt.release.plugs_only_scsi)
 
 
-def _volumes(vm: Manifest) -> dict[str, Manifest]:
-    return {volume["name"]: volume for volume in vm["spec"]["template"]["spec"].get("volumes") or ()}
+def _names(vm: Manifest) -> set[str]:
+    return {volume["name"] for volume in vm["spec"]["template"]["spec"].get("volumes") or ()}
 
 
 def _plugged(vm: Manifest) -> dict[str, Manifest]:
-    return {name: volume for name, volume in _volumes(vm).items() if is_plugged(volume)}
+    volumes = vm["spec"]["template"]["spec"].get("volumes") or ()
+    return {volume["name"]: volume for volume in volumes if is_plugged(volume)}
 
 
 def _changed(before: dict[str, Manifest], after: dict[str, Manifest]) -> list[str]:
