@@ -24,7 +24,6 @@ INSTANCETYPE = ("instancetype.kubevirt.io/v1beta1", "VirtualMachineInstancetype"
 PREFERENCE = ("instancetype.kubevirt.io/v1beta1", "VirtualMachinePreference", "virtualmachinepreferences")
 MACHINE = ("kubevirt.io/v1", "VirtualMachine", "virtualmachines")
 REVISION = ("apps/v1", "ControllerRevision", "controllerrevisions")
-INSTANCE = ("kubevirt.io/v1", "VirtualMachineInstance", "virtualmachineinstances")
 
 
 class Cost(NamedTuple):
@@ -75,13 +74,13 @@ def _mebibytes(file: Path, name: str) -> float:
     return int(file.read_text().partition(name)[2].split()[0]) / 1024
 
 
-def connect(directory: Path, connections: int = CONNECTIONS) -> aiohttp.ClientSession:
+def connect(directory: Path) -> aiohttp.ClientSession:
     """A client of the cluster as its administrator."""
     content = yaml.safe_load((directory / "kubeconfig").read_text())
     tls = ssl.create_default_context(cafile=str(directory / "pki" / "ca.crt"))
     return aiohttp.ClientSession(
         content["clusters"][0]["cluster"]["server"],
-        connector=aiohttp.TCPConnector(ssl=tls, limit=connections),
+        connector=aiohttp.TCPConnector(ssl=tls, limit=CONNECTIONS),
         headers={"Authorization": f"Bearer {content['users'][0]['user']['token']}"},
     )
 
@@ -99,10 +98,9 @@ class Namespace:
         self.own_path = f"/api/v1/namespaces/{name}"
 
     async def stock(self) -> None:
-        """Creates the namespace, with two instancetypes and a preference."""
+        """Creates the namespace, with an instancetype and a preference."""
         await send(self.session, "POST", "/api/v1/namespaces", {"metadata": {"name": self.name}})
         await self.apply(INSTANCETYPE, "size", {"cpu": {"guest": 2}, "memory": {"guest": "4Gi"}})
-        await self.apply(INSTANCETYPE, "larger", {"cpu": {"guest": 4}, "memory": {"guest": "4Gi"}})
         taste = {"cpu": {"preferredCPUTopology": "sockets"}, "devices": {"preferredDiskBus": "virtio"}}
         await self.apply(PREFERENCE, "taste", taste)
 
@@ -120,8 +118,9 @@ class Namespace:
         await send(self.session, "PATCH", f"{self.path(kind, name)}?fieldManager=benchmark", body, APPLY)
 
     async def count(self, kind: tuple[str, str, str]) -> int:
-        """The number of objects in a list, of which it reads none."""
-        return await count(self.session, self.path(kind))
+        """The number of objects, of which it reads none."""
+        first = await send(self.session, "GET", f"{self.path(kind)}?limit=1")
+        return len(first["items"]) + int(first["metadata"].get("remainingItemCount", 0))
 
     def path(self, kind: tuple[str, str, str], name: str = "") -> str:
         return f"/apis/{kind[0]}/namespaces/{self.name}/{kind[2]}" + (f"/{name}" if name else "")
@@ -130,16 +129,19 @@ class Namespace:
         """Deletes the namespace with all that is in it, and waits until the VM no longer exists."""
         await send(self.session, "DELETE", self.path(MACHINE))
         await send(self.session, "DELETE", self.own_path)
-        while await status(self.session, self.own_path) != 404:
+        while True:
+            async with self.session.get(self.own_path) as response:
+                if response.status == 404:
+                    return
             await asyncio.sleep(0.2)
 
 
-def machine(size: str = "size") -> dict[str, Any]:
+def machine() -> dict[str, Any]:
     """The spec of a VM such as people write."""
     domain = {"devices": {"disks": [{"name": "root", "disk": {}}], "interfaces": [{"name": "pod", "masquerade": {}}]}}
     return {
         "runStrategy": "Halted",
-        "instancetype": {"kind": INSTANCETYPE[1], "name": size},
+        "instancetype": {"kind": INSTANCETYPE[1], "name": "size"},
         "preference": {"kind": PREFERENCE[1], "name": "taste"},
         "template": {
             "spec": {
@@ -151,12 +153,6 @@ def machine(size: str = "size") -> dict[str, Any]:
     }
 
 
-async def count(session: aiohttp.ClientSession, target: str) -> int:
-    """The number of objects, of which it reads none."""
-    first = await send(session, "GET", f"{target}?limit=1")
-    return len(first["items"]) + int(first["metadata"].get("remainingItemCount", 0))
-
-
 async def send(
     session: aiohttp.ClientSession, method: str, target: str, body: Any = None, headers: Any = None
 ) -> dict[str, Any]:
@@ -166,8 +162,3 @@ async def send(
             raise SystemExit(f"{method} {target}: {response.status} {text.decode()[:300]}")
         answer: dict[str, Any] = json.loads(text or "{}")
         return answer
-
-
-async def status(session: aiohttp.ClientSession, target: str) -> int:
-    async with session.get(target) as response:
-        return response.status
