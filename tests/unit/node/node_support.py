@@ -1,6 +1,9 @@
 """An API in memory and its caches, for tests of the node's parts."""
 
+import asyncio
 import copy
+import functools
+from collections.abc import Callable, Coroutine
 from typing import Any, cast
 
 from node.api.client import ApiError, Client
@@ -8,6 +11,16 @@ from node.api.informer import Informer, key_of
 from node.api.resources import Resource
 
 Manifest = dict[str, Any]
+
+
+def in_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """A test whose body awaits, and for no longer than ten seconds."""
+
+    @functools.wraps(test)
+    def run(**fixtures: Any) -> None:
+        asyncio.run(asyncio.wait_for(test(**fixtures), 10))
+
+    return run
 
 
 class Api:

@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
-from node_support import Api, pod, vmi
+from node_support import Api, in_loop, pod, vmi
 
 from node import nodes
 from node.agents import Agents
@@ -55,33 +55,29 @@ def agents(api: Requests) -> Agents:
     return Agents(cast(Connection, None), api.client, api.cache(POD), ["node01"], "virt-handler")
 
 
-def test_each_node_gets_virt_handler_with_token() -> None:
-    async def run() -> None:
-        api = Requests()
-        api.refused = 1
-        handlers = agents(api)
-        key = ("kubevirt", "virt-handler-node01")
-        with pytest.raises(NotYet):
-            handlers.client("node01")
-        with pytest.raises(NotYet):
-            await handlers.sync(key)
-        assert not handlers.ready.is_set()
+@in_loop
+async def test_each_node_gets_virt_handler_with_token() -> None:
+    api = Requests()
+    api.refused = 1
+    handlers = agents(api)
+    key = ("kubevirt", "virt-handler-node01")
+    with pytest.raises(NotYet):
+        handlers.client("node01")
+    with pytest.raises(NotYet):
         await handlers.sync(key)
-        assert handlers.ready.is_set() and handlers.client("node01")
-        created = api.objects[POD.path(*key)]
-        assert created["spec"]["nodeName"] == "node01" and created["metadata"]["labels"] == {
-            "kubevirt.io": "virt-handler"
-        }
-        _method, path, body = api.sent[-1]
-        assert path.endswith("/namespaces/kubevirt/serviceaccounts/kubevirt-handler/token")
-        assert body["spec"]["boundObjectRef"]["uid"] == created["metadata"]["uid"]
-        await handlers.sync(key)
-        assert len(api.sent) == 2
-        api.add(POD, {**created, "metadata": {**created["metadata"], "uid": "another"}})
-        await handlers.sync(key)
-        assert len(api.sent) == 3
-
-    asyncio.run(run())
+    assert not handlers.ready.is_set()
+    await handlers.sync(key)
+    assert handlers.ready.is_set() and handlers.client("node01")
+    created = api.objects[POD.path(*key)]
+    assert created["spec"]["nodeName"] == "node01" and created["metadata"]["labels"] == {"kubevirt.io": "virt-handler"}
+    _method, path, body = api.sent[-1]
+    assert path.endswith("/namespaces/kubevirt/serviceaccounts/kubevirt-handler/token")
+    assert body["spec"]["boundObjectRef"]["uid"] == created["metadata"]["uid"]
+    await handlers.sync(key)
+    assert len(api.sent) == 2
+    api.add(POD, {**created, "metadata": {**created["metadata"], "uid": "another"}})
+    await handlers.sync(key)
+    assert len(api.sent) == 3
 
 
 @pytest.mark.parametrize(
@@ -124,36 +120,30 @@ class _Handler:
         ("GET", "vm/vnc", 404),
     ],
 )
-def test_subresources_answer_with_their_status(method: str, path: str, status: int) -> None:
-    api = Api()
-    server = Server(cast(Handler, _Handler()), api.cache(VMI, vmi("Running")), agent=True)
-
-    async def run() -> int:
-        application = web.Application()
-        application.add_routes(server.routes())
-        async with TestClient(TestServer(application)) as client:
-            response = await client.request(method, f"/v1/namespaces/ns/virtualmachineinstances/{path}", json={})
-            return response.status
-
-    assert asyncio.run(run()) == status
+@in_loop
+async def test_subresources_answer_with_their_status(method: str, path: str, status: int) -> None:
+    server = Server(cast(Handler, _Handler()), Api().cache(VMI, vmi("Running")), agent=True)
+    assert await answered(server, method, path) == status
 
 
-def test_commands_change_the_vmi_status() -> None:
+async def answered(server: Server, method: str, path: str) -> int:
+    application = web.Application()
+    application.add_routes(server.routes())
+    async with TestClient(TestServer(application)) as client:
+        response = await client.request(method, f"/v1/namespaces/ns/virtualmachineinstances/{path}", json={})
+        return response.status
+
+
+@in_loop
+async def test_commands_change_the_vmi_status() -> None:
     handler = _Handler()
     server = Server(cast(Handler, handler), Api().cache(VMI), agent=False)
-
-    async def run(name: str) -> None:
-        application = web.Application()
-        application.add_routes(server.routes())
-        async with TestClient(TestServer(application)) as client:
-            await client.put(f"/v1/namespaces/ns/virtualmachineinstances/vm/{name}", json={})
-
-    asyncio.run(run("pause"))
+    await answered(server, "PUT", "vm/pause")
     assert handler.vmi["status"]["conditions"][0]["reason"] == "PausedByUser"
-    asyncio.run(run("freeze"))
+    await answered(server, "PUT", "vm/freeze")
     assert handler.vmi["status"]["fsFreezeStatus"] == "frozen"
-    asyncio.run(run("unfreeze"))
-    asyncio.run(run("unpause"))
+    await answered(server, "PUT", "vm/unfreeze")
+    await answered(server, "PUT", "vm/unpause")
     assert handler.vmi["status"]["conditions"] == [] and "fsFreezeStatus" not in handler.vmi["status"]
 
 

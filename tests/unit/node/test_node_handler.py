@@ -1,10 +1,8 @@
 """virt-handler: VMIs run on its nodes, and take their time to stop."""
 
-import asyncio
-from collections.abc import Awaitable
-from typing import Any, Callable, cast
+from typing import Any, cast
 
-from node_support import Api, launcher, named, vmi
+from node_support import Api, in_loop, launcher, named, vmi
 
 from node.agents import Agents
 from node.api.client import Client
@@ -45,104 +43,83 @@ class Cluster:
         return self.api.objects[PATH]["status"]  # type: ignore[no-any-return]
 
 
-def run_scenario(scenario: Callable[[], Awaitable[None]]) -> None:
-    async def run() -> None:
-        await asyncio.wait_for(scenario(), 10)
-
-    asyncio.run(run())
-
-
 def deleted(phase: str = "Running", grace: int = 30) -> Manifest:
     guest = vmi(phase, terminationGracePeriodSeconds=grace)
     guest["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     return guest
 
 
-def test_vmi_runs_with_its_pods_address() -> None:
-    async def scenario() -> None:
+@in_loop
+async def test_vmi_runs_with_its_pods_address() -> None:
+    cluster = Cluster()
+    guest = vmi(devices={"interfaces": [{"name": "default"}]}, networks=[{"name": "default", "pod": {}}])
+    pod = launcher("p", guest)
+    pod["status"] = {"podIP": "10.0.0.1"}
+    cluster.api.add(VMI, guest)
+    cluster.api.add(POD, pod)
+    status = await cluster.sync()
+    assert status["phase"] == "Running" and status["interfaces"][0]["ipAddress"] == "10.0.0.1"
+    written = len(cluster.api.written)
+    await cluster.sync()
+    assert len(cluster.api.written) == written
+
+
+@in_loop
+async def test_vmis_of_other_nodes_or_phases_are_ignored() -> None:
+    for phase, node in (("Scheduling", "node01"), ("Scheduled", "node02"), ("Failed", "node01")):
         cluster = Cluster()
-        guest = vmi(devices={"interfaces": [{"name": "default"}]}, networks=[{"name": "default", "pod": {}}])
-        pod = launcher("p", guest)
-        pod["status"] = {"podIP": "10.0.0.1"}
+        guest = vmi(phase)
+        guest["status"]["nodeName"] = node
         cluster.api.add(VMI, guest)
-        cluster.api.add(POD, pod)
-        status = await cluster.sync()
-        assert status["phase"] == "Running" and status["interfaces"][0]["ipAddress"] == "10.0.0.1"
-        written = len(cluster.api.written)
-        await cluster.sync()
-        assert len(cluster.api.written) == written
-
-    run_scenario(scenario)
+        assert await cluster.sync() == guest["status"]
 
 
-def test_vmis_of_other_nodes_or_phases_are_ignored() -> None:
-    async def scenario() -> None:
-        for phase, node in (("Scheduling", "node01"), ("Scheduled", "node02"), ("Failed", "node01")):
-            cluster = Cluster()
-            guest = vmi(phase)
-            guest["status"]["nodeName"] = node
-            cluster.api.add(VMI, guest)
-            assert await cluster.sync() == guest["status"]
-
-    run_scenario(scenario)
+@in_loop
+async def test_a_deleted_vmi_ends_at_once() -> None:
+    cluster = Cluster()
+    cluster.api.add(VMI, deleted())
+    assert (await cluster.sync())["phase"] == "Succeeded"
 
 
-def test_a_deleted_vmi_ends_at_once() -> None:
-    async def scenario() -> None:
-        cluster = Cluster()
-        cluster.api.add(VMI, deleted())
-        assert (await cluster.sync())["phase"] == "Succeeded"
-
-    run_scenario(scenario)
-
-
-def test_guest_stops_slowly_unless_forced() -> None:
-    async def scenario() -> None:
-        cluster = Cluster(stop_seconds=60)
-        cluster.api.add(VMI, deleted())
-        assert (await cluster.sync())["phase"] == "Running"
-        cluster.api.add(VMI, deleted(grace=0))
-        assert (await cluster.sync())["phase"] == "Succeeded"
-
-    run_scenario(scenario)
+@in_loop
+async def test_guest_stops_slowly_unless_forced() -> None:
+    cluster = Cluster(stop_seconds=60)
+    cluster.api.add(VMI, deleted())
+    assert (await cluster.sync())["phase"] == "Running"
+    cluster.api.add(VMI, deleted(grace=0))
+    assert (await cluster.sync())["phase"] == "Succeeded"
 
 
-def test_a_guest_stops_when_its_pod_is_deleted() -> None:
-    async def scenario() -> None:
-        cluster = Cluster()
-        cluster.api.add(VMI, vmi("Running"))
-        pod = launcher("p", vmi())
-        pod["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-        cluster.api.add(POD, pod)
-        assert (await cluster.sync())["phase"] == "Succeeded"
-
-    run_scenario(scenario)
+@in_loop
+async def test_a_guest_stops_when_its_pod_is_deleted() -> None:
+    cluster = Cluster()
+    cluster.api.add(VMI, vmi("Running"))
+    pod = launcher("p", vmi())
+    pod["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    cluster.api.add(POD, pod)
+    assert (await cluster.sync())["phase"] == "Succeeded"
 
 
-def test_the_phase_of_the_migration_moves_it_on() -> None:
-    async def scenario() -> None:
-        cluster = Cluster()
-        guest = vmi("Running")
-        guest["status"]["migrationState"] = {
-            "targetNode": "node01",
-            "targetNodeAddress": "127.0.0.1",
-            "migrationUid": "uid-of-m",
-        }
-        cluster.api.add(VMI, guest)
-        await cluster.sync()
-        assert "startTimestamp" not in cluster.api.objects[PATH]["status"]["migrationState"]
-        migration = {"metadata": named("m"), "spec": {"vmiName": "vm"}, "status": {"phase": "TargetReady"}}
-        cluster.api.add(MIGRATION, migration)
-        assert "startTimestamp" in (await cluster.sync())["migrationState"]
-
-    run_scenario(scenario)
+@in_loop
+async def test_the_phase_of_the_migration_moves_it_on() -> None:
+    cluster = Cluster()
+    guest = vmi("Running")
+    guest["status"]["migrationState"] = {
+        "targetNode": "node01",
+        "targetNodeAddress": "127.0.0.1",
+        "migrationUid": "uid-of-m",
+    }
+    cluster.api.add(VMI, guest)
+    await cluster.sync()
+    assert "startTimestamp" not in cluster.api.objects[PATH]["status"]["migrationState"]
+    migration = {"metadata": named("m"), "spec": {"vmiName": "vm"}, "status": {"phase": "TargetReady"}}
+    cluster.api.add(MIGRATION, migration)
+    assert "startTimestamp" in (await cluster.sync())["migrationState"]
 
 
-def test_a_command_is_written_on_the_newest_vmi() -> None:
-    async def scenario() -> None:
-        cluster = Cluster()
-        cluster.api.add(VMI, vmi("Running"))
-        await cluster.handler.change_with_retry(KEY, lambda current: steps.pause(current["status"]))
-        assert conditions.has(cluster.api.objects[PATH]["status"], "Paused")
-
-    run_scenario(scenario)
+@in_loop
+async def test_a_command_is_written_on_the_newest_vmi() -> None:
+    cluster = Cluster()
+    cluster.api.add(VMI, vmi("Running"))
+    await cluster.handler.change_with_retry(KEY, lambda current: steps.pause(current["status"]))
+    assert conditions.has(cluster.api.objects[PATH]["status"], "Paused")

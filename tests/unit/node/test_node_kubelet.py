@@ -1,11 +1,10 @@
 """The kubelet: pods run, wait for what they need, run programs, and go."""
 
 import asyncio
-from collections.abc import Awaitable
 from typing import Any, Callable
 
 import pytest
-from node_support import Api, launcher, pod, vmi
+from node_support import Api, in_loop, launcher, pod, vmi
 
 from node.api.controller import NotYet
 from node.api.informer import Key
@@ -32,106 +31,85 @@ class Cluster:
         return str(self.api.objects[PATH]["status"]["phase"])
 
 
-def run_scenario(scenario: Callable[[], Awaitable[None]]) -> None:
-    async def run() -> None:
-        await asyncio.wait_for(scenario(), 10)
+@in_loop
+async def test_pods_of_its_nodes_run() -> None:
+    cluster = Cluster()
+    cluster.api.add(POD, pod())
+    cluster.api.add(POD, pod("elsewhere", nodeName="node02"))
+    await cluster.kubelet.sync(KEY)
+    await cluster.kubelet.sync(("ns", "elsewhere"))
+    assert cluster.phase() == "Running"
+    assert cluster.api.objects[POD.path("ns", "elsewhere")]["status"] == {"phase": "Pending"}
+    written = len(cluster.api.written)
+    await cluster.kubelet.sync(KEY)
+    assert len(cluster.api.written) == written
 
-    asyncio.run(run())
 
-
-def test_pods_of_its_nodes_run() -> None:
-    async def scenario() -> None:
-        cluster = Cluster()
-        cluster.api.add(POD, pod())
-        cluster.api.add(POD, pod("elsewhere", nodeName="node02"))
+@in_loop
+async def test_a_pod_waits_for_its_claim() -> None:
+    cluster = Cluster()
+    cluster.api.add(POD, pod(volumes=[{"name": "a", "persistentVolumeClaim": {"claimName": "c"}}]))
+    with pytest.raises(NotYet):
         await cluster.kubelet.sync(KEY)
-        await cluster.kubelet.sync(("ns", "elsewhere"))
-        assert cluster.phase() == "Running"
-        assert cluster.api.objects[POD.path("ns", "elsewhere")]["status"] == {"phase": "Pending"}
-        written = len(cluster.api.written)
+    (container,) = cluster.api.objects[PATH]["status"]["containerStatuses"]
+    assert container["state"]["waiting"]["message"] == 'persistentvolumeclaim "c" not found'
+    cluster.api.add(CLAIM, {"metadata": {"namespace": "ns", "name": "c"}, "status": {"phase": "Bound"}})
+    await cluster.kubelet.sync(KEY)
+    assert cluster.phase() == "Running"
+
+
+@in_loop
+async def test_a_pod_waits_for_its_network() -> None:
+    cluster = Cluster()
+    manifest = pod()
+    manifest["metadata"]["annotations"] = {"k8s.v1.cni.cncf.io/networks": "nets/blue"}
+    cluster.api.add(POD, manifest)
+    with pytest.raises(NotYet):
         await cluster.kubelet.sync(KEY)
-        assert len(cluster.api.written) == written
-
-    run_scenario(scenario)
-
-
-def test_a_pod_waits_for_its_claim() -> None:
-    async def scenario() -> None:
-        cluster = Cluster()
-        cluster.api.add(POD, pod(volumes=[{"name": "a", "persistentVolumeClaim": {"claimName": "c"}}]))
-        with pytest.raises(NotYet):
-            await cluster.kubelet.sync(KEY)
-        (container,) = cluster.api.objects[PATH]["status"]["containerStatuses"]
-        assert container["state"]["waiting"]["message"] == 'persistentvolumeclaim "c" not found'
-        cluster.api.add(CLAIM, {"metadata": {"namespace": "ns", "name": "c"}, "status": {"phase": "Bound"}})
-        await cluster.kubelet.sync(KEY)
-        assert cluster.phase() == "Running"
-
-    run_scenario(scenario)
+    (container,) = cluster.api.objects[PATH]["status"]["containerStatuses"]
+    assert "(blue) in namespace (nets)" in container["state"]["waiting"]["message"]
+    cluster.api.add(NETWORK, {"metadata": {"namespace": "nets", "name": "blue"}})
+    await cluster.kubelet.sync(KEY)
+    assert cluster.phase() == "Running"
 
 
-def test_a_pod_waits_for_its_network() -> None:
-    async def scenario() -> None:
-        cluster = Cluster()
-        manifest = pod()
-        manifest["metadata"]["annotations"] = {"k8s.v1.cni.cncf.io/networks": "nets/blue"}
-        cluster.api.add(POD, manifest)
-        with pytest.raises(NotYet):
-            await cluster.kubelet.sync(KEY)
-        (container,) = cluster.api.objects[PATH]["status"]["containerStatuses"]
-        assert "(blue) in namespace (nets)" in container["state"]["waiting"]["message"]
-        cluster.api.add(NETWORK, {"metadata": {"namespace": "nets", "name": "blue"}})
-        await cluster.kubelet.sync(KEY)
-        assert cluster.phase() == "Running"
-
-    run_scenario(scenario)
+@in_loop
+async def test_terminating_pod_is_removed() -> None:
+    cluster = Cluster()
+    manifest = pod()
+    manifest["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    cluster.api.add(POD, manifest)
+    await cluster.kubelet.sync(KEY)
+    assert PATH not in cluster.api.objects
 
 
-def test_terminating_pod_is_removed() -> None:
-    async def scenario() -> None:
-        cluster = Cluster()
-        manifest = pod()
-        manifest["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-        cluster.api.add(POD, manifest)
-        await cluster.kubelet.sync(KEY)
-        assert PATH not in cluster.api.objects
-
-    run_scenario(scenario)
-
-
-def test_terminating_pod_waits_for_its_guest() -> None:
-    async def scenario() -> None:
-        cluster = Cluster()
-        guest = vmi("Running")
-        cluster.api.add(VMI, guest)
-        manifest = launcher("p", guest)
-        cluster.api.add(POD, manifest)
-        await cluster.kubelet.sync(KEY)
-        assert "k8s.v1.cni.cncf.io/network-status" in cluster.api.objects[PATH]["metadata"]["annotations"]
-        stored = cluster.api.objects[PATH]
-        cluster.api.add(
-            POD, {**stored, "metadata": {**stored["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}}
-        )
-        await cluster.kubelet.sync(KEY)
-        assert PATH in cluster.api.objects
-        cluster.api.add(VMI, vmi("Succeeded"))
-        await cluster.kubelet.sync(KEY)
-        assert PATH not in cluster.api.objects
-
-    run_scenario(scenario)
+@in_loop
+async def test_terminating_pod_waits_for_its_guest() -> None:
+    cluster = Cluster()
+    guest = vmi("Running")
+    cluster.api.add(VMI, guest)
+    manifest = launcher("p", guest)
+    cluster.api.add(POD, manifest)
+    await cluster.kubelet.sync(KEY)
+    assert "k8s.v1.cni.cncf.io/network-status" in cluster.api.objects[PATH]["metadata"]["annotations"]
+    stored = cluster.api.objects[PATH]
+    cluster.api.add(POD, {**stored, "metadata": {**stored["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}})
+    await cluster.kubelet.sync(KEY)
+    assert PATH in cluster.api.objects
+    cluster.api.add(VMI, vmi("Succeeded"))
+    await cluster.kubelet.sync(KEY)
+    assert PATH not in cluster.api.objects
 
 
-def test_pod_ends_after_its_guest_has_ended() -> None:
-    async def scenario() -> None:
-        cluster = Cluster()
-        cluster.api.add(VMI, vmi("Running"))
-        cluster.api.add(POD, launcher("p", vmi()))
-        await cluster.kubelet.sync(KEY)
-        cluster.api.add(VMI, vmi("Failed"))
-        await cluster.kubelet.sync(KEY)
-        assert cluster.phase() == "Succeeded"
-
-    run_scenario(scenario)
+@in_loop
+async def test_pod_ends_after_its_guest_has_ended() -> None:
+    cluster = Cluster()
+    cluster.api.add(VMI, vmi("Running"))
+    cluster.api.add(POD, launcher("p", vmi()))
+    await cluster.kubelet.sync(KEY)
+    cluster.api.add(VMI, vmi("Failed"))
+    await cluster.kubelet.sync(KEY)
+    assert cluster.phase() == "Succeeded"
 
 
 async def wait_until(said: Callable[[], bool]) -> None:
@@ -139,7 +117,8 @@ async def wait_until(said: Callable[[], bool]) -> None:
         await asyncio.sleep(0)
 
 
-def test_a_program_is_tried_until_it_succeeds(monkeypatch: pytest.MonkeyPatch) -> None:
+@in_loop
+async def test_a_program_is_tried_until_it_succeeds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_NOTICED", 0)
     monkeypatch.setattr(module, "_FIRST_BACK_OFF", 0)
     outcomes = [Outcome(1, "no"), Outcome(1, "no"), Outcome(0, "yes")]
@@ -147,33 +126,29 @@ def test_a_program_is_tried_until_it_succeeds(monkeypatch: pytest.MonkeyPatch) -
     async def program() -> Outcome:
         return outcomes.pop(0)
 
-    async def scenario() -> None:
-        cluster = Cluster(lambda _pod: program)
-        cluster.api.add(POD, pod(restartPolicy="OnFailure"))
-        await cluster.kubelet.sync(KEY)
-        await wait_until(lambda: cluster.phase() == "Succeeded")
-        (container,) = cluster.api.objects[PATH]["status"]["containerStatuses"]
-        assert container["restartCount"] == 2 and container["state"]["terminated"]["message"] == "yes"
-        assert container["lastState"]["terminated"]["message"] == "no"
-
-    run_scenario(scenario)
+    cluster = Cluster(lambda _pod: program)
+    cluster.api.add(POD, pod(restartPolicy="OnFailure"))
+    await cluster.kubelet.sync(KEY)
+    await wait_until(lambda: cluster.phase() == "Succeeded")
+    (container,) = cluster.api.objects[PATH]["status"]["containerStatuses"]
+    assert container["restartCount"] == 2 and container["state"]["terminated"]["message"] == "yes"
+    assert container["lastState"]["terminated"]["message"] == "no"
 
 
-def test_a_program_that_crashes_fails_its_pod() -> None:
+@in_loop
+async def test_a_program_that_crashes_fails_its_pod() -> None:
     async def program() -> Outcome:
         raise ValueError("a bug")
 
-    async def scenario() -> None:
-        cluster = Cluster(lambda _pod: program)
-        cluster.api.add(POD, pod(restartPolicy="Never"))
-        await cluster.kubelet.sync(KEY)
-        await wait_until(lambda: cluster.phase() == "Failed")
-        assert cluster.api.objects[PATH]["status"]["containerStatuses"][0]["state"]["terminated"]["message"] == "a bug"
-
-    run_scenario(scenario)
+    cluster = Cluster(lambda _pod: program)
+    cluster.api.add(POD, pod(restartPolicy="Never"))
+    await cluster.kubelet.sync(KEY)
+    await wait_until(lambda: cluster.phase() == "Failed")
+    assert cluster.api.objects[PATH]["status"]["containerStatuses"][0]["state"]["terminated"]["message"] == "a bug"
 
 
-def test_a_program_ends_with_its_pod() -> None:
+@in_loop
+async def test_a_program_ends_with_its_pod() -> None:
     ended: list[Key] = []
 
     async def program() -> Outcome:
@@ -183,14 +158,11 @@ def test_a_program_ends_with_its_pod() -> None:
             ended.append(KEY)
         return Outcome()
 
-    async def scenario() -> None:
-        cluster = Cluster(lambda _pod: program)
-        cluster.api.add(POD, pod())
-        await cluster.kubelet.sync(KEY)
-        await asyncio.sleep(0)
-        stored = cluster.api.objects[PATH]
-        cluster.api.add(POD, {**stored, "metadata": {**stored["metadata"], "deletionTimestamp": "now"}})
-        await cluster.kubelet.sync(KEY)
-        await wait_until(lambda: bool(ended))
-
-    run_scenario(scenario)
+    cluster = Cluster(lambda _pod: program)
+    cluster.api.add(POD, pod())
+    await cluster.kubelet.sync(KEY)
+    await asyncio.sleep(0)
+    stored = cluster.api.objects[PATH]
+    cluster.api.add(POD, {**stored, "metadata": {**stored["metadata"], "deletionTimestamp": "now"}})
+    await cluster.kubelet.sync(KEY)
+    await wait_until(lambda: bool(ended))

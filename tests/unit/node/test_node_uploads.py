@@ -11,7 +11,7 @@ from aiohttp import FormData, web
 from aiohttp.test_utils import TestClient, TestServer
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
-from node_support import Api, named, pod
+from node_support import Api, in_loop, named, pod
 
 from node.api.resources import CLAIM, POD, SECRET
 from node.cdi import tokens, upload_proxy
@@ -22,6 +22,7 @@ Manifest = dict[str, Any]
 KEY = rsa.generate_private_key(65537, 2048)
 PUBLIC = KEY.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
 MARK = "cdi.kubevirt.io/storage."
+READY = {"pod.ready": "true"}
 
 
 def encoded(data: bytes) -> str:
@@ -116,63 +117,60 @@ async def uploaded(
 
 
 @pytest.mark.parametrize(("path", "method"), [("upload", "POST"), ("upload-async", "PUT")])
-def test_data_ends_the_server(path: str, method: str) -> None:
-    cluster = Cluster(**{"pod.ready": "true"})
-    assert asyncio.run(uploaded(cluster, b"data", f"/v1beta1/{path}", method)) == (200, "", True)
+@in_loop
+async def test_data_ends_the_server(path: str, method: str) -> None:
+    assert await uploaded(Cluster(**READY), b"data", f"/v1beta1/{path}", method) == (200, "", True)
 
 
 @pytest.mark.parametrize(("field", "status"), [("file", 200), ("other", 400)])
-def test_a_form(field: str, status: int) -> None:
+@in_loop
+async def test_a_form(field: str, status: int) -> None:
     form = FormData()
     form.add_field(field, b"data", filename="disk.img")
-    result = asyncio.run(uploaded(Cluster(**{"pod.ready": "true"}), form, "/v1alpha1/upload-form"))
+    result = await uploaded(Cluster(**READY), form, "/v1alpha1/upload-form")
     assert (result[0], result[2]) == (status, status == 200)
 
 
-def test_too_much_data() -> None:
-    status, text, ended = asyncio.run(uploaded(Cluster(**{"pod.ready": "true"}), b"x" * 2000))
+@in_loop
+async def test_too_much_data() -> None:
+    status, text, ended = await uploaded(Cluster(**READY), b"x" * 2000)
     assert status == 400 and "larger than the reported available storage" in text and not ended
 
 
-def test_qcow2_image_counts_with_its_virtual_size() -> None:
+@in_loop
+async def test_qcow2_image_counts_with_its_virtual_size() -> None:
     header = b"QFI\xfb" + bytes(20) + (1 << 40).to_bytes(8, "big")
-    status, text, _ended = asyncio.run(uploaded(Cluster(**{"pod.ready": "true"}), header))
+    status, text, _ended = await uploaded(Cluster(**READY), header)
     assert status == 400 and str(1 << 40) in text
 
 
-def test_an_upload_waits_until_the_server_runs() -> None:
-    async def run() -> tuple[int, str]:
-        cluster = Cluster()
-        cluster.api.add(CLAIM, cluster.claim)
-        sending = asyncio.create_task(cluster.sent(b"data"))
-        await asyncio.sleep(0.1)
-        assert not sending.done()
-        serving = asyncio.create_task(cluster.uploads.serve(cluster.server))
-        await asyncio.sleep(0)
-        cluster.claim["metadata"]["annotations"][MARK + "pod.ready"] = "true"
-        cluster.api.add(CLAIM, cluster.claim)
-        result = await asyncio.wait_for(sending, 10)
-        await serving
-        return result
-
-    assert asyncio.run(run()) == (200, "")
+@in_loop
+async def test_an_upload_waits_until_the_server_runs() -> None:
+    cluster = Cluster()
+    cluster.api.add(CLAIM, cluster.claim)
+    sending = asyncio.create_task(cluster.sent(b"data"))
+    await asyncio.sleep(0.1)
+    assert not sending.done()
+    serving = asyncio.create_task(cluster.uploads.serve(cluster.server))
+    await asyncio.sleep(0)
+    cluster.claim["metadata"]["annotations"][MARK + "pod.ready"] = "true"
+    cluster.api.add(CLAIM, cluster.claim)
+    assert await sending == (200, "")
+    await serving
 
 
-def test_a_populator_fills_another_claim() -> None:
-    async def run() -> tuple[int, str]:
-        cluster = Cluster(**{"pod.ready": "true"})
-        prime = cluster.claim
-        prime["metadata"] = {**prime["metadata"], "name": "prime"}
-        reference = {"kind": "VolumeUploadSource", "name": "s"}
-        cluster.api.add(CLAIM, cluster.made("c", {"populator.pvcPrime": "prime"}, reference))
-        cluster.api.add(CLAIM, prime)
-        serving = asyncio.create_task(cluster.uploads.serve(cluster.server))
-        await asyncio.sleep(0)
-        result = await cluster.sent(b"data")
-        await serving
-        return result
-
-    assert asyncio.run(run()) == (200, "")
+@in_loop
+async def test_a_populator_fills_another_claim() -> None:
+    cluster = Cluster(**READY)
+    prime = cluster.claim
+    prime["metadata"] = {**prime["metadata"], "name": "prime"}
+    reference = {"kind": "VolumeUploadSource", "name": "s"}
+    cluster.api.add(CLAIM, cluster.made("c", {"populator.pvcPrime": "prime"}, reference))
+    cluster.api.add(CLAIM, prime)
+    serving = asyncio.create_task(cluster.uploads.serve(cluster.server))
+    await asyncio.sleep(0)
+    assert await cluster.sent(b"data") == (200, "")
+    await serving
 
 
 @pytest.mark.parametrize(
@@ -182,29 +180,29 @@ def test_a_populator_fills_another_claim() -> None:
         ({}, "context deadline exceeded"),
     ],
 )
-def test_a_claim_that_takes_nothing(monkeypatch: pytest.MonkeyPatch, annotations: dict[str, str], text: str) -> None:
+@in_loop
+async def test_a_claim_that_takes_nothing(
+    monkeypatch: pytest.MonkeyPatch, annotations: dict[str, str], text: str
+) -> None:
     monkeypatch.setattr(upload_proxy, "_READY", 0.1)
-    assert asyncio.run(uploaded(Cluster(**annotations), b"data")) == (503, text, False)
+    assert await uploaded(Cluster(**annotations), b"data") == (503, text, False)
 
 
-def test_missing_or_unsuitable_claim_rejects_the_upload() -> None:
-    async def run() -> list[tuple[int, str]]:
-        cluster = Cluster()
-        missing = await cluster.sent(b"data")
-        cluster.api.add(CLAIM, cluster.made("c"))
-        return [missing, await cluster.sent(b"data")]
-
-    missing, other = asyncio.run(run())
-    assert missing == (503, "rejecting Upload Request for PVC c that doesn&#x27;t exist")
-    assert other == (503, "PVC c is not an upload target")
+@in_loop
+async def test_missing_or_unsuitable_claim_rejects_the_upload() -> None:
+    cluster = Cluster()
+    missing = "rejecting Upload Request for PVC c that doesn&#x27;t exist"
+    assert await cluster.sent(b"data") == (503, missing)
+    cluster.api.add(CLAIM, cluster.made("c"))
+    assert await cluster.sent(b"data") == (503, "PVC c is not an upload target")
 
 
-def test_unauthorized_or_invalid_uploads_are_refused() -> None:
-    async def run() -> list[int]:
-        cluster = Cluster(**{"pod.ready": "true"})
-        cluster.api.add(CLAIM, cluster.claim)
-        statuses = [(await cluster.sent(b"", iss="another"))[0], (await cluster.sent(b"", operation="Clone"))[0]]
-        statuses += [(await cluster.sent(b"", method="DELETE"))[0], (await cluster.sent(b""))[0]]
-        return statuses
-
-    assert asyncio.run(run()) == [401, 400, 404, 409]
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [({"iss": "another"}, 401), ({"operation": "Clone"}, 400), ({"method": "DELETE"}, 404), ({}, 409)],
+)
+@in_loop
+async def test_unauthorized_or_invalid_uploads_are_refused(options: dict[str, str], status: int) -> None:
+    cluster = Cluster(**READY)
+    cluster.api.add(CLAIM, cluster.claim)
+    assert (await cluster.sent(b"", **options))[0] == status
