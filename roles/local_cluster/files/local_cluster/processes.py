@@ -125,9 +125,7 @@ def _wait(process: Process, seconds: float) -> None:
         time.sleep(_POLL)
 
 
-# etcd logs in JSON; its panic repeats only the message.
 _EXIT_LINE = re.compile(r"(panic|fatal error|control-plane|cdi|node|fault_proxy): |\w+(\.\w+)*(Error|Exception)(: |$)")
-
 # etcd logs in JSON; its panic repeats only the message.
 _ETCD_PANIC = re.compile(r'{"level":"(panic|fatal)",.*"msg":"(?P<message>[^"]*)","error":"(?P<error>[^"]*)"')
 

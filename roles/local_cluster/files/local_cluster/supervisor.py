@@ -106,14 +106,10 @@ class Supervisor:
                 self._log(f"{TITLES[part]} ended; it is started again in {wait:.0f} seconds")
         if now - state.ended < delay(state.restarts):
             return
-        reason = self._reason(part)
+        reason = processes.exit_line(self._layout.log(part))
         self._start_part(part)
         self._states[part] = _State(state.restarts + 1, now)
         self._record(part, reason)
-
-    def _reason(self, part: str) -> str:
-        """The line of the part's log that says why it ended; "" for a process that was killed."""
-        return processes.exit_line(self._layout.log(part))
 
     def _record(self, part: str, reason: str) -> None:
         counts = restarts(self._layout)
