@@ -102,6 +102,24 @@ def launch() -> Callable[..., dict[str, Any]]:
     return _launch
 
 
+@pytest.fixture(scope="module")
+def start_cluster(
+    launch: Callable[..., dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., dict[str, Any]]]:
+    """A function that starts a cluster with options of the launcher, whose result it returns.
+
+    The cluster is removed after the last test of the module.
+    """
+    with contextlib.ExitStack() as removed:
+
+        def start(*options: str) -> dict[str, Any]:
+            where = ("--dir", str(tmp_path_factory.mktemp("own") / "cluster"))
+            removed.callback(launch, "stop", "--remove", *where, check=False)
+            return launch("start", *where, *options)
+
+        yield start
+
+
 @pytest.fixture(scope="session")
 def run_cluster() -> tuple[str, ...]:
     """The launcher's options that name the one cluster of this test run."""

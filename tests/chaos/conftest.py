@@ -15,20 +15,16 @@ sys.path += [str(INTEGRATION / "playbooks"), str(INTEGRATION / "modules")]
 
 from chaos_support import Faulty, Shop  # noqa: E402
 
+Launch = Callable[..., dict[str, Any]]
+
 
 @pytest.fixture(scope="module")
-def faulty(
-    launch: Callable[..., dict[str, Any]], tmp_path_factory: pytest.TempPathFactory, worker_id: str
-) -> Iterator[Faulty]:
+def faulty(launch: Launch, start_cluster: Launch, worker_id: str) -> Faulty:
     """A cluster for a file of tests: rules are for all that goes through a proxy, and no cluster runs on, unused,
     beside the other tests."""
-    directory = tmp_path_factory.mktemp("chaos") / "cluster"
     # Where no guest can migrate, each change of a size needs a restart.
     name = f"chaos-{worker_id}-{os.getpid()}"
-    launch("start", "--name", name, "--faults", "--no-migratable", "--dir", str(directory))
-    cluster = Faulty(launch, directory)
-    yield cluster
-    launch("stop", "--remove", "--dir", str(directory))
+    return Faulty(launch, Path(start_cluster("--name", name, "--faults", "--no-migratable")["dir"]))
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +32,11 @@ def rulebook_programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def faulty(
-    launch: Callable[..., dict[str, Any]], tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-) -> Iterator[Faulty]:
+    launch: Callable[..., dict[str, Any]],
+    start_cluster: Callable[..., dict[str, Any]],
+    request: pytest.FixtureRequest,
+) -> Faulty:
     """A cluster behind a fault proxy, with the NODES of the module. No guest can migrate, so changes need a restart."""
-    directory = tmp_path_factory.mktemp("eda") / "cluster"
     nodes = json.dumps(getattr(request.module, "NODES", []))
-    options = ("--faults", "--no-migratable", "--nodes", nodes, "--dir", str(directory))
-    launch("start", "--name", directory.parent.name, *options)
-    yield Faulty(launch, directory)
-    launch("stop", "--remove", "--dir", str(directory))
+    options = ("--name", "eda", "--faults", "--no-migratable", "--nodes", nodes)
+    return Faulty(launch, Path(start_cluster(*options)["dir"]))

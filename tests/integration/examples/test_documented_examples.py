@@ -180,14 +180,10 @@ def test_every_recipe_is_run() -> None:
 
 
 @pytest.fixture(scope="module")
-def own_cluster(launch: Callable[..., dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def own_cluster(start_cluster: Callable[..., dict[str, Any]]) -> str:
     """The examples name namespaces that other tests might have, so they get a cluster for themselves."""
-    place = ("--name", "examples", "--dir", str(tmp_path_factory.mktemp("cluster") / "state"))
-    try:
-        # With the DataSource that the getting-started page takes from the role.
-        yield str(launch("start", *place, "--namespace", "shop")["kubeconfig"])
-    finally:
-        launch("stop", "--remove", *place, check=False)
+    # With the DataSource that the getting-started page takes from the role.
+    return str(start_cluster("--name", "examples", "--namespace", "shop")["kubeconfig"])
 
 
 @pytest.mark.own_cluster

@@ -5,16 +5,16 @@ The cluster is one of the test's own.
 
 import json
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import wait_until
 
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._resolver.api import write
-from plugins.module_utils._resolver.api.kinds import KINDS
+from plugins.module_utils._resolver.api.kinds import KINDS, Kind
 
 sys.path.append(str(Path(__file__).parents[1] / "modules"))
 
@@ -31,11 +31,9 @@ NODES = [
 
 
 @pytest.fixture(scope="module")
-def kubeconfig(tmp_path_factory: pytest.TempPathFactory, launch: Callable[..., Manifest]) -> Iterator[str]:
-    directory = str(tmp_path_factory.mktemp("nodes") / "cluster")
+def kubeconfig(start_cluster: Callable[..., dict[str, str]]) -> str:
     nodes = ("--nodes", json.dumps(NODES))
-    yield launch("start", *nodes, "--namespace", "shop", "--namespace", "team", "--dir", directory)["kubeconfig"]
-    launch("stop", "--remove", "--dir", directory)
+    return start_cluster(*nodes, "--namespace", "shop", "--namespace", "team")["kubeconfig"]
 
 
 @pytest.fixture
@@ -53,23 +51,17 @@ def _machine(name: str, memory: str = "1Gi", **domain: Any) -> Manifest:
     }
 
 
-def _wait_until(look: Callable[[], Any], holds: Callable[[Any], bool]) -> Any:
-    end = time.monotonic() + 120
-    while True:
-        result = look()
-        if result is not None and holds(result):
-            return result
-        assert time.monotonic() < end, result
-        time.sleep(0.1)
-
-
 def _pods(api: Session, namespace: str) -> list[Manifest]:
     result: list[Manifest] = api.request("GET", f"/api/v1/namespaces/{namespace}/pods")["items"]
     return result
 
 
-def _status(name: str) -> Callable[[Manifest], bool]:
-    return lambda live: (live.get("status") or {}).get("printableStatus") == name
+def _status(api: Session, kind: Kind, namespace: str, name: str) -> Manifest:
+    return (api.get(kind, namespace, name) or {}).get("status") or {}
+
+
+def _wait_for(api: Session, namespace: str, name: str, status: str) -> None:
+    wait_until(lambda: _status(api, VM, namespace, name).get("printableStatus") == status)
 
 
 def test_vm_that_fits_no_node_stays_unschedulable(api: Session, kubeconfig: str) -> None:
@@ -87,11 +79,10 @@ def test_vm_that_fits_no_node_stays_unschedulable(api: Session, kubeconfig: str)
     }
     for body in manifests:
         api.write(write.create(VM.path("shop"), body))
-    _wait_until(lambda: api.get(VM, "shop", "fits"), _status("Running"))
-    vmi = api.get(VMI, "shop", "fits")
-    assert vmi is not None and vmi["status"]["nodeName"] == "small"
+    _wait_for(api, "shop", "fits", "Running")
+    assert _status(api, VMI, "shop", "fits")["nodeName"] == "small"
     for name, resource in (("processors", "cpu"), ("memory", "memory")):
-        _wait_until(lambda name=name: api.get(VM, "shop", name), _status("ErrorUnschedulable"))
+        _wait_for(api, "shop", name, "ErrorUnschedulable")
         (pod,) = [
             item
             for item in _pods(api, "shop")
@@ -106,30 +97,32 @@ def test_vm_that_fits_no_node_stays_unschedulable(api: Session, kubeconfig: str)
         assert foreseen[name]["fits"] is False
 
 
+QUOTAS = "/api/v1/namespaces/team/resourcequotas"
+
+
+def _used(api: Session) -> Any:
+    return (api.request("GET", f"{QUOTAS}/team").get("status") or {}).get("used", {}).get("requests.memory")
+
+
 def test_exceeded_quota_refuses_the_pod(api: Session, kubeconfig: str) -> None:
     hard = {"requests.memory": "3Gi"}
-    quotas = "/api/v1/namespaces/team/resourcequotas"
-    api.request("POST", quotas, body={"metadata": {"name": "team"}, "spec": {"hard": hard}})
+    api.request("POST", QUOTAS, body={"metadata": {"name": "team"}, "spec": {"hard": hard}})
     manifests = [_machine("one", "2Gi"), _machine("two", "2Gi")]
     # The controller has counted what there is.
-    _wait_until(
-        lambda: api.request("GET", f"{quotas}/team"),
-        lambda live: (live.get("status") or {}).get("used", {}).get("requests.memory") == "0",
-    )
+    wait_until(lambda: _used(api) == "0")
     result = execute("capacity_info", {"kubeconfig": kubeconfig, "namespace": "team", "manifests": manifests})
     assert [item["fits"] for item in result["virtual_machines"]] == [True, False]
     assert "ResourceQuota team lacks " in result["virtual_machines"][1]["problem"]
     api.write(write.create(VM.path("team"), manifests[0]))
-    _wait_until(lambda: api.get(VM, "team", "one"), _status("Running"))
-    used = api.request("GET", f"{quotas}/team")["status"]["used"]["requests.memory"]
-    assert used != "0"
+    _wait_for(api, "team", "one", "Running")
+    assert _used(api) != "0"
     api.write(write.create(VM.path("team"), manifests[1]))
 
-    def refused(vmi: Manifest) -> bool:
-        conditions = (vmi.get("status") or {}).get("conditions") or []
+    def is_refused() -> bool:
+        conditions = _status(api, VMI, "team", "two").get("conditions") or []
         return any("exceeded quota: team" in (item.get("message") or "") for item in conditions)
 
-    _wait_until(lambda: api.get(VMI, "team", "two"), refused)
+    wait_until(is_refused)
     assert len(_pods(api, "team")) == 1
 
 

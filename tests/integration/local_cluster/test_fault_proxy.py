@@ -69,11 +69,8 @@ class Client:
 
 
 @pytest.fixture(scope="module")
-def faulty(tmp_path_factory: pytest.TempPathFactory, launch: Launch) -> Iterator[Faulty]:
-    directory = str(tmp_path_factory.mktemp("faulty") / "cluster")
-    launch("start", "--no-kubevirt", "--faults", "--dir", directory)
-    yield Faulty(launch, directory)
-    launch("stop", "--remove", "--dir", directory)
+def faulty(launch: Launch, start_cluster: Launch) -> Faulty:
+    return Faulty(launch, start_cluster("--no-kubevirt", "--faults")["dir"])
 
 
 @pytest.fixture
