@@ -56,6 +56,10 @@ def _core(directory: str) -> client.CoreV1Api:
     return client.CoreV1Api(config.new_client_from_config(f"{directory}/kubeconfig"))
 
 
+def _namespaces(directory: str) -> set[str]:
+    return {item.metadata.name for item in _core(directory).list_namespace().items}
+
+
 def _listening(pid: int) -> set[str]:
     """The addresses, as /proc/net/tcp writes them, on which the process `pid` listens."""
     sockets = {str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir()}
@@ -147,7 +151,7 @@ def test_stop_leaves_only_the_kubeconfig(launch: Launch, directory: str) -> None
     again = launch(*START, "--dir", directory)
     assert again["server"] == first["server"]
     assert Path(directory, "kubeconfig").read_bytes() == kubeconfig
-    assert "one" not in [item.metadata.name for item in _core(directory).list_namespace().items]
+    assert "one" not in _namespaces(directory)
 
 
 def test_data_are_kept_when_requested(launch: Launch, directory: str) -> None:
@@ -156,7 +160,7 @@ def test_data_are_kept_when_requested(launch: Launch, directory: str) -> None:
     launch("stop", "--keep-data", "--dir", directory)
     assert not launch("stop", "--keep-data", "--dir", directory)["changed"]
     launch(*START, "--dir", directory)
-    assert "one" in [item.metadata.name for item in _core(directory).list_namespace().items]
+    assert "one" in _namespaces(directory)
 
 
 def test_killed_control_plane_restarts_with_its_data(launch: Launch, directory: str) -> None:
@@ -168,7 +172,7 @@ def test_killed_control_plane_restarts_with_its_data(launch: Launch, directory: 
     # The supervisor starts it again, if not the launcher.
     assert launch(*START, "--dir", directory)["state"] == "running"
     assert _control_plane(launch, directory) != pid
-    assert "one" in [item.metadata.name for item in _core(directory).list_namespace().items]
+    assert "one" in _namespaces(directory)
 
 
 @pytest.mark.nightly("waits until the launcher gives up a process")
@@ -188,7 +192,7 @@ def test_cluster_starts_after_data_corruption(launch: Launch, directory: str) ->
     os.kill(_control_plane(launch, directory), signal.SIGKILL)
     (Path(directory) / "etcd" / "member" / "snap" / "db").write_bytes(b"not a database" * 4096)
     assert launch(*START, "--dir", directory)["state"] == "running"
-    assert "default" in [item.metadata.name for item in _core(directory).list_namespace().items]
+    assert "default" in _namespaces(directory)
 
 
 @OWN_LIFE
@@ -228,7 +232,7 @@ def test_two_clusters_run_side_by_side(launch: Launch, directory: str, tmp_path:
             results = list(pool.map(lambda path: launch(*START, "--dir", path), (directory, other)))
         assert len({result["server"] for result in results}) == 2
         _core(directory).create_namespace({"metadata": {"name": "one"}})
-        assert "one" not in [item.metadata.name for item in _core(other).list_namespace().items]
+        assert "one" not in _namespaces(other)
         # One cluster's token is worth nothing on the other.
         mixed, of_other = (yaml.safe_load(Path(path, "kubeconfig").read_text()) for path in (directory, other))
         mixed["users"][0]["user"] = of_other["users"][0]["user"]
@@ -267,7 +271,8 @@ def test_stop_ends_a_start(launch: Launch, directory: str, moment: str) -> None:
 
 
 @BROKEN_OFF
-def test_processes_of_a_killed_launcher_are_stopped(launch: Launch, directory: str) -> None:
+@pytest.mark.parametrize("command", [("stop",), START])
+def test_processes_of_a_killed_launcher_are_stopped(launch: Launch, directory: str, command: tuple[str, ...]) -> None:
     starting = _begin(*START, "--dir", directory)
     record = Path(directory, "run", "control-plane.process.json")
     wait_until(record.exists)
@@ -275,20 +280,10 @@ def test_processes_of_a_killed_launcher_are_stopped(launch: Launch, directory: s
     starting.kill()
     starting.communicate()
     assert started(pid) is not None
-    assert launch("stop", "--dir", directory)["changed"]
+    assert launch(*command, "--dir", directory)["changed"]
     assert started(pid) is None
-
-
-@BROKEN_OFF
-def test_start_replaces_processes_of_killed_launcher(launch: Launch, directory: str) -> None:
-    starting = _begin(*START, "--dir", directory)
-    record = Path(directory, "run", "control-plane.process.json")
-    wait_until(record.exists)
-    pid = json.loads(record.read_text())["pid"]
-    starting.kill()
-    starting.communicate()
-    assert launch(*START, "--dir", directory)["state"] == "running"
-    assert started(pid) is None
+    state = "running" if command == START else "stopped"
+    assert launch("status", "--dir", directory)["state"] == state
 
 
 def test_namespaces_are_created_on_a_running_cluster(launch: Launch, running: dict[str, Any]) -> None:
@@ -297,7 +292,7 @@ def test_namespaces_are_created_on_a_running_cluster(launch: Launch, running: di
     assert launch(*START, *entry, *two, "--check", *where)["changed"]
     assert launch(*START, *entry, *two, *where)["changed"]
     assert not launch(*START, *two, *where)["changed"]
-    assert {"one", "two"} < {item.metadata.name for item in _core(running["directory"]).list_namespace().items}
+    assert {"one", "two"} < _namespaces(running["directory"])
     assert _control_plane(launch, running["directory"]) == pid
     refused = launch(*START, "--namespace", "Two", *where, check=False)
     assert refused["msg"].startswith("namespaces: 'Two' cannot name a namespace")
