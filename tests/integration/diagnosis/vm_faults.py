@@ -1,5 +1,6 @@
 """Faults that keep a VM from running as declared: how to break it, and the link of the chain that is broken."""
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -20,6 +21,8 @@ NODES: list[Manifest] = [
 ]
 """The nodes of the cluster for faults of scheduling."""
 GPU = "example.com/A100"
+_IN_NO_ZONE = {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["nowhere"]}]}
+_AFFINITY = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [_IN_NO_ZONE]}}}
 _BEHAVIOUR = "local-cluster.virtshape.dev/guest"
 _ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 _KUBEVIRT = "/apis/kubevirt.io/v1"
@@ -37,6 +40,9 @@ class Place(NamedTuple):
 
     def create(self, group: str, plural: str, kind: str, body: Manifest) -> None:
         self.api.request("POST", self.path(group, plural), body={"apiVersion": group, "kind": kind, **body})
+
+    def patch(self, path: str, patch: Manifest) -> None:
+        self.api.request("PATCH", path, body=patch, content_type="application/merge-patch+json")
 
     @property
     def vm(self) -> Manifest:
@@ -119,110 +125,75 @@ def _data_volume(vm: Manifest, name: str, spec: Manifest, storage_class: str | N
     _disk(vm, name, {"dataVolume": {"name": f"{NAME}-{name}"}})
 
 
-def _type(vm: Manifest, name: str, **matcher: str) -> None:
-    del guest_of(vm)["domain"]["memory"]
-    vm["spec"]["instancetype"] = {"name": name, "kind": "VirtualMachineInstancetype", **matcher}
+Declare = Callable[[Manifest, Place], None]
 
 
-def _small(place: Place, name: str = "small", **labels: str) -> None:
-    metadata = {"name": name, "labels": labels}
-    spec = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
-    place.create(
-        "instancetype.kubevirt.io/v1beta1",
-        "virtualmachineinstancetypes",
-        "VirtualMachineInstancetype",
-        {"metadata": metadata, "spec": spec},
+def _guest(*path: str, **fields: Any) -> Declare:
+    """Sets fields of the guest's spec, or of what is at a path in it."""
+
+    def declare(vm: Manifest, _place: Place) -> None:
+        part = guest_of(vm)
+        for name in path:
+            part = part[name]
+        part |= copy.deepcopy(fields)
+
+    return declare
+
+
+def _with_disk(name: str, **source: Any) -> Declare:
+    return lambda vm, _place: _disk(vm, name, source)
+
+
+def _with_data_volume(name: str, storage_class: str | None = None, **spec: Any) -> Declare:
+    return lambda vm, _place: _data_volume(vm, name, spec, storage_class)
+
+
+def _behaves(behaviour: str) -> Declare:
+    """A guest that is simulated otherwise."""
+    return lambda vm, _place: vm["spec"]["template"]["metadata"]["annotations"].update({_BEHAVIOUR: behaviour})
+
+
+def _of_type(name: str, there: Manifest | None = None, **matcher: str) -> Declare:
+    """A VM of an instancetype. there: its labels if it is to exist."""
+
+    def declare(vm: Manifest, place: Place) -> None:
+        kind = KINDS["VirtualMachineInstancetype"]
+        if there is not None:
+            spec = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
+            body = {"metadata": {"name": name, "labels": there}, "spec": spec}
+            place.create(kind.api_version, kind.plural, kind.kind, body)
+        del guest_of(vm)["domain"]["memory"]
+        vm["spec"]["instancetype"] = {"name": name, "kind": kind.kind, **matcher}
+
+    return declare
+
+
+def _quota(**hard: str) -> Declare:
+    def declare(_vm: Manifest, place: Place) -> None:
+        place.create("v1", "resourcequotas", "ResourceQuota", {"metadata": {"name": "team"}, "spec": {"hard": hard}})
+        quota = place.path("v1", "resourcequotas", "team")
+        wait_until(lambda: (place.api.request("GET", quota).get("status") or {}).get("used"))
+
+    return declare
+
+
+def _limits(**limit: Any) -> Declare:
+    spec = {"limits": [limit]}
+    return lambda _vm, place: place.create(
+        "v1", "limitranges", "LimitRange", {"metadata": {"name": "team"}, "spec": spec}
     )
 
 
-def _missing_class(vm: Manifest, _place: Place) -> None:
-    _data_volume(vm, "classless", {"source": {"blank": {}}}, "nowhere")
+def _all(*declares: Declare) -> Declare:
+    def declare(vm: Manifest, place: Place) -> None:
+        for each in declares:
+            each(vm, place)
+
+    return declare
 
 
-def _missing_claim(vm: Manifest, _place: Place) -> None:
-    _disk(vm, "claim", {"persistentVolumeClaim": {"claimName": "nowhere"}})
-
-
-def _missing_type(vm: Manifest, _place: Place) -> None:
-    _type(vm, "nowhere")
-
-
-def _missing_preference(vm: Manifest, _place: Place) -> None:
-    vm["spec"]["preference"] = {"name": "nowhere", "kind": "VirtualMachinePreference"}
-
-
-def _missing_revision(vm: Manifest, place: Place) -> None:
-    _small(place)
-    _type(vm, "small", revisionName="nowhere")
-
-
-def _missing_source(vm: Manifest, _place: Place) -> None:
-    _data_volume(vm, "sourceless", {"sourceRef": {"kind": "DataSource", "name": "nowhere"}})
-
-
-def _failing_import(vm: Manifest, _place: Place) -> None:
-    _data_volume(vm, "import", {"source": {"http": {"url": "http://127.0.0.1:1/disk.img"}}})
-
-
-def _quota(_vm: Manifest, place: Place) -> None:
-    hard = {"requests.memory": "700Mi"}
-    place.create("v1", "resourcequotas", "ResourceQuota", {"metadata": {"name": "team"}, "spec": {"hard": hard}})
-    quota = place.path("v1", "resourcequotas", "team")
-    wait_until(lambda: (place.api.request("GET", quota).get("status") or {}).get("used"))
-
-
-def _limit_range(_vm: Manifest, place: Place) -> None:
-    limit = {"type": "Pod", "max": {"memory": "700Mi"}}
-    limits = {"limits": [limit]}
-    place.create("v1", "limitranges", "LimitRange", {"metadata": {"name": "team"}, "spec": limits})
-
-
-def _missing_gpu(vm: Manifest, _place: Place) -> None:
-    guest_of(vm)["domain"]["devices"]["gpus"] = [{"name": "gpu", "deviceName": GPU}]
-
-
-def _tainted(vm: Manifest, _place: Place) -> None:
-    guest_of(vm)["nodeSelector"] = {"tier": "reserved"}
-
-
-def _unmatched(vm: Manifest, _place: Place) -> None:
-    guest_of(vm)["nodeSelector"] = {"tier": "nowhere"}
-
-
-def _tiny(vm: Manifest, _place: Place) -> None:
-    guest_of(vm)["domain"]["memory"]["guest"] = "4Mi"
-
-
-def _missing_network(vm: Manifest, _place: Place) -> None:
-    guest_of(vm)["networks"].append({"name": "lan", "multus": {"networkName": "nowhere"}})
-    guest_of(vm)["domain"]["devices"]["interfaces"].append({"name": "lan", "bridge": {}})
-
-
-def _closed_port(vm: Manifest, _place: Place) -> None:
-    guest_of(vm)["domain"]["devices"]["interfaces"][0]["ports"] = [{"port": 80}]
-    guest_of(vm)["readinessProbe"] = {"tcpSocket": {"port": 22}}
-    vm["spec"]["template"]["metadata"]["annotations"][_BEHAVIOUR] = "silent"
-
-
-def _missing_image(vm: Manifest, _place: Place) -> None:
-    guest_of(vm)["volumes"][0]["containerDisk"]["image"] = "registry.invalid/disk:1"
-
-
-def _paused(vm: Manifest, _place: Place) -> None:
-    guest_of(vm)["startStrategy"] = "Paused"
-
-
-def _changed(place: Place) -> None:
-    patch = {"spec": {"template": {"spec": {"hostname": "renamed"}}}}
-    place.api.request("PATCH", place.vm_path, body=patch, content_type="application/merge-patch+json")
-
-
-def _crashing(vm: Manifest, _place: Place) -> None:
-    vm["spec"]["template"]["metadata"]["annotations"][_BEHAVIOUR] = "crashes"
-
-
-def _held(vm: Manifest, _place: Place) -> None:
-    vm["metadata"]["finalizers"] = ["example.com/hold"]
+def _patched(patch: Manifest) -> Callable[[Place], None]:
+    return lambda place: place.patch(place.vm_path, patch)
 
 
 def _delete(place: Place) -> None:
@@ -326,9 +297,37 @@ def _migrate(place: Place) -> None:
     place.create("kubevirt.io/v1", plural, "VirtualMachineInstanceMigration", body)
 
 
-def _obsolete_type(vm: Manifest, place: Place) -> None:
-    _small(place, "old", **{"instancetypes.virtshape.io/state": "obsolete"})
-    _type(vm, "old")
+def _missing_preference(vm: Manifest, _place: Place) -> None:
+    vm["spec"]["preference"] = {"name": "nowhere", "kind": "VirtualMachinePreference"}
+
+
+def _held(vm: Manifest, _place: Place) -> None:
+    vm["metadata"]["finalizers"] = ["example.com/hold"]
+
+
+def _missing_network(vm: Manifest, _place: Place) -> None:
+    guest_of(vm)["networks"].append({"name": "lan", "multus": {"networkName": "nowhere"}})
+    guest_of(vm)["domain"]["devices"]["interfaces"].append({"name": "lan", "bridge": {}})
+
+
+def _closed_port(vm: Manifest, _place: Place) -> None:
+    guest_of(vm)["domain"]["devices"]["interfaces"][0]["ports"] = [{"port": 80}]
+    guest_of(vm)["readinessProbe"] = {"tcpSocket": {"port": 22}}
+    _behaves("silent")(vm, _place)
+
+
+def _missing_image(vm: Manifest, _place: Place) -> None:
+    guest_of(vm)["volumes"][0]["containerDisk"]["image"] = "registry.invalid/disk:1"
+
+
+def _missing_copy(vm: Manifest, place: Place) -> None:
+    _data_volume(vm, "copy", {"source": {"pvc": {"name": "nowhere", "namespace": place.namespace}}})
+
+
+def _hold_guest(place: Place) -> None:
+    guest = place.path("kubevirt.io/v1", "virtualmachineinstances", NAME)
+    place.patch(guest, {"metadata": {"finalizers": ["example.com/hold"]}})
+    place.patch(place.vm_path, {"spec": {"runStrategy": "Halted"}})
 
 
 def _of(*parts: str) -> frozenset[str]:
@@ -336,134 +335,86 @@ def _of(*parts: str) -> frozenset[str]:
 
 
 FAULTS = (
-    Fault("missing class", "storage_class", _missing_class),
-    Fault("missing claim", "claim", _missing_claim),
-    Fault("missing type", "instancetype", _missing_type, touches=_of("size")),
+    Fault("missing class", "storage_class", _with_data_volume("classless", "nowhere", source={"blank": {}})),
+    Fault("missing claim", "claim", _with_disk("claim", persistentVolumeClaim={"claimName": "nowhere"})),
+    Fault("missing type", "instancetype", _of_type("nowhere"), touches=_of("size")),
     Fault("missing preference", "preference", _missing_preference),
-    Fault("missing revision", "revision", _missing_revision, touches=_of("size")),
-    Fault("missing DataSource", "data_source", _missing_source),
-    Fault("import that fails", "import", _failing_import),
-    Fault("quota", "quota", _quota, touches=_of("room")),
-    Fault("limit range", "limits", _limit_range, touches=_of("room")),
-    Fault("GPU that no node has", "device", _missing_gpu, nodes=True),
-    Fault("taint", "scheduling", _tainted, touches=_of("node"), nodes=True),
-    Fault("selector", "scheduling", _unmatched, touches=_of("node"), nodes=True),
-    Fault("4Mi", "memory", _tiny, touches=_of("size", "room")),
+    Fault("missing revision", "revision", _of_type("small", {}, revisionName="nowhere"), touches=_of("size")),
+    Fault(
+        "missing DataSource",
+        "data_source",
+        _with_data_volume("sourceless", sourceRef={"kind": "DataSource", "name": "nowhere"}),
+    ),
+    Fault(
+        "import that fails",
+        "import",
+        _with_data_volume("import", source={"http": {"url": "http://127.0.0.1:1/disk.img"}}),
+    ),
+    Fault("quota", "quota", _quota(**{"requests.memory": "700Mi"}), touches=_of("room")),
+    Fault("limit range", "limits", _limits(type="Pod", max={"memory": "700Mi"}), touches=_of("room")),
+    Fault(
+        "GPU that no node has",
+        "device",
+        _guest("domain", "devices", gpus=[{"name": "gpu", "deviceName": GPU}]),
+        nodes=True,
+    ),
+    Fault("taint", "scheduling", _guest(nodeSelector={"tier": "reserved"}), touches=_of("node"), nodes=True),
+    Fault("selector", "scheduling", _guest(nodeSelector={"tier": "nowhere"}), touches=_of("node"), nodes=True),
+    Fault("4Mi", "memory", _guest("domain", "memory", guest="4Mi"), touches=_of("size", "room")),
     Fault("wrong network", "network", _missing_network),
     Fault("port of masquerade", "port", _closed_port, touches=_of("guest")),
     Fault("image that cannot be pulled", "image", _missing_image),
-    Fault("paused", "paused", _paused),
-    Fault("RestartRequired", "restart", follow=_changed, running=True),
-    Fault("crash loop", "crash", _crashing, touches=_of("guest")),
+    Fault("paused", "paused", _guest(startStrategy="Paused")),
+    Fault(
+        "RestartRequired",
+        "restart",
+        follow=_patched({"spec": {"template": {"spec": {"hostname": "renamed"}}}}),
+        running=True,
+    ),
+    Fault("crash loop", "crash", _behaves("crashes"), touches=_of("guest")),
     Fault("finalizer that hangs", "deletion", _held, _delete),
     Fault("webhook down", "webhook", _webhook_down),
     Fault("controller down", "controller", everywhere=True),
     Fault("node gone", "node", _lonely_node, _node_gone, touches=_of("node"), nodes=True),
     Fault("migration stuck", "migration", follow=_migrate, running=True, nodes=True),
-    Fault("obsolete type", "obsolete", _obsolete_type, touches=_of("size")),
+    Fault(
+        "obsolete type",
+        "obsolete",
+        _of_type("old", {"instancetypes.virtshape.io/state": "obsolete"}),
+        touches=_of("size"),
+    ),
     Fault("policy that denies", "policy", _policy),
 )
 
-
-def _secret(vm: Manifest, _place: Place) -> None:
-    _disk(vm, "init", {"cloudInitNoCloud": {"secretRef": {"name": "nowhere"}}})
-
-
-def _config_map(vm: Manifest, _place: Place) -> None:
-    _disk(vm, "settings", {"configMap": {"name": "nowhere"}})
-
-
-def _service_account(vm: Manifest, _place: Place) -> None:
-    _disk(vm, "account", {"serviceAccount": {"serviceAccountName": "nowhere"}})
-
-
-def _priority(vm: Manifest, _place: Place) -> None:
-    guest_of(vm)["priorityClassName"] = "nowhere"
-
-
-def _missing_disk(vm: Manifest, _place: Place) -> None:
-    _disk(vm, "data", {"dataVolume": {"name": "nowhere"}})
-
-
-def _missing_copy(vm: Manifest, _place: Place) -> None:
-    _data_volume(vm, "copy", {"source": {"pvc": {"name": "nowhere", "namespace": _place.namespace}}})
-
-
-def _hard(place: Place, **hard: str) -> None:
-    place.create("v1", "resourcequotas", "ResourceQuota", {"metadata": {"name": "team"}, "spec": {"hard": hard}})
-    quota = place.path("v1", "resourcequotas", "team")
-    wait_until(lambda: (place.api.request("GET", quota).get("status") or {}).get("used"))
-
-
-def _pods_quota(_vm: Manifest, place: Place) -> None:
-    _hard(place, pods="0")
-
-
-def _guests_quota(_vm: Manifest, place: Place) -> None:
-    _hard(place, **{"count/virtualmachineinstances.kubevirt.io": "0"})
-
-
-def _storage_quota(vm: Manifest, place: Place) -> None:
-    _data_volume(vm, "big", {"source": {"blank": {}}})
-    _hard(place, **{"requests.storage": "500Mi"})
-
-
-def _minimum(_vm: Manifest, place: Place) -> None:
-    limit = {"type": "Container", "min": {"memory": "8Gi"}}
-    place.create("v1", "limitranges", "LimitRange", {"metadata": {"name": "team"}, "spec": {"limits": [limit]}})
-
-
-def _huge(vm: Manifest, _place: Place) -> None:
-    guest_of(vm)["domain"]["memory"]["guest"] = "4Ti"
-
-
-def _pages(vm: Manifest, _place: Place) -> None:
-    guest_of(vm)["domain"]["memory"]["hugepages"] = {"pageSize": "1Gi"}
-
-
-def _pinned_cores(vm: Manifest, _place: Place) -> None:
-    guest_of(vm)["domain"]["cpu"] = {"cores": 2, "dedicatedCpuPlacement": True}
-
-
-def _affinity(vm: Manifest, _place: Place) -> None:
-    term = {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["nowhere"]}]}
-    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
-    guest_of(vm)["affinity"] = {"nodeAffinity": required}
-
-
-def _agent_probe(vm: Manifest, _place: Place) -> None:
-    guest_of(vm)["readinessProbe"] = {"guestAgentPing": {}}
-    vm["spec"]["template"]["metadata"]["annotations"][_BEHAVIOUR] = "silent"
-
-
-def _halt(place: Place) -> None:
-    patch = {"spec": {"runStrategy": "Halted"}}
-    place.api.request("PATCH", place.vm_path, body=patch, content_type="application/merge-patch+json")
-
-
-def _hold_guest(place: Place) -> None:
-    guest = place.path("kubevirt.io/v1", "virtualmachineinstances", NAME)
-    patch = {"metadata": {"finalizers": ["example.com/hold"]}}
-    place.api.request("PATCH", guest, body=patch, content_type="application/merge-patch+json")
-    _halt(place)
-
-
 FURTHER = (
-    Fault("missing Secret", "files", _secret),
-    Fault("missing ConfigMap", "files", _config_map),
-    Fault("missing ServiceAccount", "prerequisite", _service_account),
-    Fault("missing PriorityClass", "prerequisite", _priority),
-    Fault("missing DataVolume", "claim", _missing_disk),
+    Fault("missing Secret", "files", _with_disk("init", cloudInitNoCloud={"secretRef": {"name": "nowhere"}})),
+    Fault("missing ConfigMap", "files", _with_disk("settings", configMap={"name": "nowhere"})),
+    Fault(
+        "missing ServiceAccount",
+        "prerequisite",
+        _with_disk("account", serviceAccount={"serviceAccountName": "nowhere"}),
+    ),
+    Fault("missing PriorityClass", "prerequisite", _guest(priorityClassName="nowhere")),
+    Fault("missing DataVolume", "claim", _with_disk("data", dataVolume={"name": "nowhere"})),
     Fault("missing source of a copy", "import", _missing_copy),
-    Fault("quota of pods", "quota", _pods_quota),
-    Fault("quota of guests", "quota", _guests_quota),
-    Fault("quota of storage", "quota", _storage_quota),
-    Fault("smallest container", "limits", _minimum),
-    Fault("4Ti", "scheduling", _huge, nodes=True),
-    Fault("hugepages", "scheduling", _pages, nodes=True),
-    Fault("dedicated CPUs", "scheduling", _pinned_cores, nodes=True),
-    Fault("affinity", "scheduling", _affinity, nodes=True),
-    Fault("silent agent", "agent", _agent_probe),
+    Fault("quota of pods", "quota", _quota(pods="0")),
+    Fault("quota of guests", "quota", _quota(**{"count/virtualmachineinstances.kubevirt.io": "0"})),
+    Fault(
+        "quota of storage",
+        "quota",
+        _all(_with_data_volume("big", source={"blank": {}}), _quota(**{"requests.storage": "500Mi"})),
+    ),
+    Fault("smallest container", "limits", _limits(type="Container", min={"memory": "8Gi"})),
+    Fault("4Ti", "scheduling", _guest("domain", "memory", guest="4Ti"), nodes=True),
+    Fault("hugepages", "scheduling", _guest("domain", "memory", hugepages={"pageSize": "1Gi"}), nodes=True),
+    Fault(
+        "dedicated CPUs",
+        "scheduling",
+        _guest("domain", cpu={"cores": 2, "dedicatedCpuPlacement": True}),
+        nodes=True,
+    ),
+    Fault("affinity", "scheduling", _guest(affinity=_AFFINITY), nodes=True),
+    Fault("silent agent", "agent", _all(_guest(readinessProbe={"guestAgentPing": {}}), _behaves("silent"))),
     Fault("finalizer of a guest", "deletion", follow=_hold_guest, running=True),
 )
 """Other faults of the same kinds."""
@@ -487,9 +438,7 @@ def clean(place: Place) -> None:
         item = place.api.get(KINDS[kind], place.namespace, NAME)
         if item is not None and "example.com/hold" in (item["metadata"].get("finalizers") or ()):
             kept = [name for name in item["metadata"]["finalizers"] if name != "example.com/hold"]
-            path = KINDS[kind].path(place.namespace, NAME)
-            patch = {"metadata": {"finalizers": kept}}
-            place.api.request("PATCH", path, body=patch, content_type="application/merge-patch+json")
+            place.patch(KINDS[kind].path(place.namespace, NAME), {"metadata": {"finalizers": kept}})
 
 
 def put(faults: Sequence[Fault], place: Place) -> None:
