@@ -8,9 +8,7 @@ import pytest
 from kubernetes import client, config, dynamic
 from plugging_support import ROOT
 
-from modules_support import await_right, claim_of, execute
-
-Run = Callable[..., dict[str, Any]]
+from modules_support import Run, Task, await_right, claim_of, execute
 
 
 @pytest.fixture
@@ -27,54 +25,40 @@ def run(cluster: Path) -> Run:
 
 
 @pytest.fixture
-def declare_volumes(run: Run, namespace: str, api: Any) -> Callable[..., dict[str, Any]]:
+def task(cluster: Path, namespace: str) -> Task:
+    """task(module, check=False, **options): the result of a task of the test's namespace, which may not fail."""
+    return Task(cluster, namespace)
+
+
+@pytest.fixture
+def declare_volumes(task: Task, namespace: str, api: Any) -> Run:
     """declare_volumes(*volumes, **options): the result for a VM that has these besides its root disk."""
     for claim in ("one", "two"):
         claim_of(api, namespace, claim)
 
     def one(*volumes: dict[str, Any], **options: Any) -> dict[str, Any]:
         options = {"wait": True, "volumes": [ROOT, *volumes], **options}
-        done = run("virtual_machine", namespace=namespace, name="web", memory="1Gi", **options)
-        assert not done.get("failed"), done["msg"]
-        return done
+        return task("virtual_machine", name="web", memory="1Gi", **options)
 
     return one
 
 
 @pytest.fixture
-def seen_vm(run: Run, namespace: str) -> Callable[[], dict[str, Any]]:
-    """seen_vm(): the VM as virtual_machine_info returns it."""
-
-    def one() -> dict[str, Any]:
-        (vm,) = run("virtual_machine_info", namespace=namespace, include=["refresh"])["virtual_machines"]
-        result: dict[str, Any] = vm
-        return result
-
-    return one
+def seen_vm(task: Task) -> Callable[[], dict[str, Any]]:
+    """seen_vm(): the VM of declare_volumes as virtual_machine_info returns it."""
+    return lambda: task.vm("web", "refresh")
 
 
 @pytest.fixture
-def shop(run: Run, namespace: str) -> str:
-    """A namespace with two instancetypes and a preference that asks for 2Gi."""
+def shop(task: Task, namespace: str) -> str:
+    """A namespace with three instancetypes and a preference that asks for 2Gi."""
     # With a maximum, so that its memory takes a restart whether or not guests can migrate.
     medium = {"guest": "4Gi", "max_guest": "4Gi"}
     sizes = {"tiny": (1, {"guest": "512Mi"}), "small": (1, {"guest": "2Gi"}), "medium": (2, medium)}
-    result = run(
-        "instancetype",
-        namespace=namespace,
-        instancetypes=[
-            {"name": name, "cpu": {"guest": cpu}, "memory": memory} for name, (cpu, memory) in sizes.items()
-        ],
-    )
-    assert result["changed"], result
-    result = run(
-        "preference",
-        namespace=namespace,
-        name="linux",
-        devices={"preferred_disk_bus": "virtio"},
-        requirements={"memory": {"guest": "2Gi"}},
-    )
-    assert result["changed"], result
+    instancetypes = [{"name": name, "cpu": {"guest": cpu}, "memory": memory} for name, (cpu, memory) in sizes.items()]
+    task("instancetype", instancetypes=instancetypes)
+    preference = {"devices": {"preferred_disk_bus": "virtio"}, "requirements": {"memory": {"guest": "2Gi"}}}
+    task("preference", name="linux", **preference)
     return namespace
 
 

@@ -5,6 +5,7 @@ import importlib
 import io
 import json
 import time
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -14,6 +15,8 @@ from ansible.module_utils.common import warnings
 from ansible.module_utils.common.parameters import PASS_VARS
 from ansible.release import __version__
 from kubernetes import client, dynamic
+
+from plugins.module_utils._resolver.api.kinds import KINDS
 
 try:
     from ansible.module_utils import _internal
@@ -29,19 +32,24 @@ ANSIBLE_CORE = tuple(int(part) for part in __version__.split(".")[:2])
 """The release of ansible-core, such as (2, 19)."""
 MODULES = "ansible_collections.virtshape.instancetypes.plugins.modules"
 
+Result = dict[str, Any]
+Run = Callable[..., Result]
+"""A function with the options of a module, or some of them, whose result it returns."""
 
-def server_side_apply(resource: Any, manifest: dict[str, Any], manager: str) -> None:
+
+def server_side_apply(resource: Any, manifest: dict[str, Any], manager: str, **options: Any) -> Any:
     """Applies an object like `kubectl apply --server-side`.
 
     The oldest supported client sends such a body as text only.
     """
     metadata = manifest["metadata"]
-    resource.patch(
+    return resource.patch(
         json.dumps(manifest),
         metadata["name"],
         metadata["namespace"],
         content_type="application/apply-patch+yaml",
         field_manager=manager,
+        **options,
     )
 
 
@@ -67,6 +75,60 @@ def execute(name: str, options: dict[str, Any], *, check: bool = False) -> dict[
     result: dict[str, Any] = json.loads(printed.getvalue())
     # From ansible-core 2.22 on, a module hands its secrets to Ansible, which hides them and drops this.
     result.pop("_ansible_new_secrets", None)
+    return result
+
+
+class Task:
+    """Tasks of a play, in the namespace of the test unless their options name another one, or None."""
+
+    def __init__(self, kubeconfig: object, namespace: str | None = None) -> None:
+        self._kubeconfig, self._namespace = str(kubeconfig), namespace
+
+    def __call__(self, module: str, /, *, check: bool = False, **options: Any) -> Result:
+        """The result of a task that succeeds."""
+        done = self.outcome(module, check=check, **options)
+        assert not done.get("failed"), done["msg"]
+        return done
+
+    def refused(self, module: str, /, *, check: bool = False, **options: Any) -> Result:
+        """The result of a task that fails."""
+        done = self.outcome(module, check=check, **options)
+        assert done.get("failed"), done
+        return done
+
+    def outcome(self, module: str, /, *, check: bool = False, **options: Any) -> Result:
+        """The result of a task, whether it succeeds or fails."""
+        options = {"kubeconfig": self._kubeconfig, **options}
+        if "namespace" in importlib.import_module(f"{MODULES}.{module}").MODULE.argument_spec:
+            options = {"namespace": self._namespace, **options}
+        return execute(module, options, check=check)
+
+    def vms(self, **options: Any) -> dict[str, Result]:
+        """The VMs by name, as virtual_machine_info returns them."""
+        return by_name(self("virtual_machine_info", **options)["virtual_machines"])
+
+    def vm(self, name: str, *include: str) -> Result:
+        return self.vms(names=[name], include=[*include])[name]
+
+
+def manifest(kind: str, name: str, spec: Any, **metadata: Any) -> dict[str, Any]:
+    """An object of a kind that the collection knows."""
+    return {
+        "apiVersion": KINDS[kind].api_version,
+        "kind": kind,
+        "metadata": {"name": name, **metadata},
+        "spec": spec,
+    }
+
+
+def objects(api: Any, kind: str) -> Any:
+    """The API of a kind that the collection knows."""
+    return api.resources.get(api_version=KINDS[kind].api_version, kind=kind)
+
+
+def live(api: Any, namespace: str, name: str = "web", kind: str = "VirtualMachine") -> dict[str, Any]:
+    """An object as the API server has it."""
+    result: dict[str, Any] = objects(api, kind).get(name=name, namespace=namespace).to_dict()
     return result
 
 
@@ -97,27 +159,37 @@ def claim_of(api: Any, namespace: str, name: str, owner: Any = None, labels: dic
         same = {"apiVersion": owner.apiVersion, "kind": owner.kind}
         metadata["ownerReferences"] = [{**same, "name": owner.metadata.name, "uid": owner.metadata.uid}]
     spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
-    body = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec}
+    body = {"metadata": metadata, "spec": spec}
     # A CDI that the cluster has may be faster.
     with contextlib.suppress(dynamic.exceptions.ConflictError):
-        api.resources.get(api_version="v1", kind="PersistentVolumeClaim").create(namespace=namespace, body=body)
+        objects(api, "PersistentVolumeClaim").create(namespace=namespace, body=body)
 
 
 def network_of(api: Any, namespace: str, name: str) -> None:
     """Makes a NetworkAttachmentDefinition, without which no guest gets on a network."""
     config = {"cniVersion": "0.3.1", "name": name, "type": "bridge", "bridge": name}
-    kind = {"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition"}
-    body = {**kind, "metadata": {"name": name}, "spec": {"config": json.dumps(config)}}
-    api.resources.get(api_version=kind["apiVersion"], kind=kind["kind"]).create(namespace=namespace, body=body)
+    body = manifest("NetworkAttachmentDefinition", name, {"config": json.dumps(config)})
+    objects(api, body["kind"]).create(namespace=namespace, body=body)
+
+
+def pool_of(api: Any, namespace: str, name: str, machine: dict[str, Any]) -> Any:
+    """Makes a VirtualMachinePool without a VM of the spec. Returns the API of its kind."""
+    labels = {"pool": name}
+    template = {"metadata": {"labels": labels}, "spec": {"domain": {"devices": {}}}}
+    template = {"metadata": {"labels": labels}, "spec": {"runStrategy": "Halted", "template": template, **machine}}
+    spec = {"replicas": 0, "selector": {"matchLabels": labels}, "virtualMachineTemplate": template}
+    kind = {"apiVersion": "pool.kubevirt.io/v1beta1", "kind": "VirtualMachinePool"}
+    pools = api.resources.get(api_version=kind["apiVersion"], kind=kind["kind"])
+    pools.create(body={**kind, "metadata": {"name": name}, "spec": spec}, namespace=namespace)
+    return pools
 
 
 def await_condition(api: Any, namespace: str, name: str, condition: str) -> None:
     """Waits until virt-controller has said of a VM whether a condition holds."""
-    vms = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
-    for event in vms.watch(namespace=namespace, timeout=60):
-        live = event["object"].to_dict()
-        conditions = (live.get("status") or {}).get("conditions") or []
-        if live["metadata"]["name"] == name and any(item["type"] == condition for item in conditions):
+    for event in objects(api, "VirtualMachine").watch(namespace=namespace, timeout=60):
+        vm = event["object"].to_dict()
+        conditions = (vm.get("status") or {}).get("conditions") or []
+        if vm["metadata"]["name"] == name and any(item["type"] == condition for item in conditions):
             return
     raise AssertionError(f"{namespace}/{name} has not got the condition {condition}")
 

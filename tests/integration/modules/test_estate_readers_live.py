@@ -7,7 +7,7 @@ scripted. KubeVirt is the real one.
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from estate_samples import proposed
 from openstack_api import PASSWORD, SERVERS, openstack_api
 
 from local_cluster.toolchain import find_go
-from modules_support import execute
+from modules_support import Task, execute
 
 CHECKOUT = Path(__file__).parents[3]
 # Users install them for the platforms that they have.
@@ -168,7 +168,7 @@ def test_machines_of_proxmox(proxmox: str) -> None:
     assert closed["failed"] and closed["msg"].startswith("source: 'https://127.0.0.1:9': ")
 
 
-def test_vms_of_a_cluster(run: Callable[..., dict[str, Any]], namespace: str) -> None:
+def test_vms_of_a_cluster(task: Task, namespace: str) -> None:
     vms: list[dict[str, Any]] = [
         {
             "name": "own",
@@ -179,10 +179,8 @@ def test_vms_of_a_cluster(run: Callable[..., dict[str, Any]], namespace: str) ->
         },
         {"name": "typed", "instancetype": {"name": "u1.large"}, "preference": {"name": "fedora"}, "tpm": {}},
     ]
-    made = run("virtual_machine", namespace=namespace, run_strategy="Halted", virtual_machines=vms)
-    assert not made.get("failed"), made["msg"]
-    result = run("estate_info", source="cluster", namespace=namespace)
-    assert not result.get("failed"), result
+    task("virtual_machine", run_strategy="Halted", virtual_machines=vms)
+    result = task("estate_info", source="cluster")
     own, typed = result["machines"]
     assert (own["id"], own["vcpus"], own["memory"]) == (f"{namespace}/own", 2, 1536 * MIB)
     assert (own["firmware"], own["secure_boot"], own["tags"], own["power"]) == ("efi", False, {"team": "web"}, "off")

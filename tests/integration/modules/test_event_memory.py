@@ -4,13 +4,12 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from modules_support import vm
+from modules_support import Task, vm
 from plugins.module_utils._cluster.client.errors import ApiError
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._resolver.api.kinds import KINDS
@@ -19,7 +18,6 @@ from scripted_server import listed, session_with, status
 
 pytestmark = pytest.mark.nightly("memory for 10,000 VMs")
 
-Run = Callable[..., dict[str, Any]]
 
 COPIED = {KINDS[kind].plural: kind for kind in ("VirtualMachine", "VirtualMachineInstance", "ControllerRevision")}
 NAME = "copied-machine"
@@ -105,17 +103,16 @@ class Copies:
     ids=["1,000 VMs", "10,000 VMs in 50 namespaces", "10,000 VMs in one namespace"],
 )
 def test_memory_is_bounded(
-    session: Session, run: Run, namespace: str, tmp_path: Path, count: int, in_namespace: int, bound: int
+    session: Session, task: Task, namespace: str, tmp_path: Path, count: int, in_namespace: int, bound: int
 ) -> None:
     """bound: MiB."""
 
     def size(memory: str) -> None:
-        run("instancetype", namespace=namespace, name="small", cpu={"guest": 1}, memory={"guest": memory})
+        task("instancetype", name="small", cpu={"guest": 1}, memory={"guest": memory})
 
     size("1Gi")
-    run("preference", namespace=namespace, name="linux")
-    result = run("virtual_machine", namespace=namespace, **vm(NAME, run_strategy="Always"), wait=True)
-    assert not result.get("failed"), result
+    task("preference", name="linux")
+    task("virtual_machine", **vm(NAME, run_strategy="Always"), wait=True)
     with (
         session_with(Copies(session, namespace, count, in_namespace)) as copies,
         subprocess.Popen(

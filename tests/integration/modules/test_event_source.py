@@ -1,7 +1,7 @@
 """The event source with no more than its rights: it tells each transition once, also after a gap and a restart."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +9,13 @@ import pytest
 from waiting import wait_until
 
 from event_support import Events
-from modules_support import vm
+from modules_support import Task, vm
 from plugins.module_utils._cluster.client.errors import ApiError
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._events.transitions import KnownVM, known_of
 from rights_support import atoms, granted
 
 RIGHTS = "event_sources/virtual_machines"
-Run = Callable[..., dict[str, Any]]
 
 
 def known(state: Path) -> dict[str, KnownVM]:
@@ -41,16 +40,16 @@ def expired(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     return result
 
 
-def test_each_transition_is_told_once(cluster: Path, run: Run, expired: threading.Event) -> None:
+def test_each_transition_is_told_once(cluster: Path, task: Task, expired: threading.Event) -> None:
     with granted(cluster, [RIGHTS]) as account:
         place = {"namespace": account.namespace}
 
         def size(memory: str) -> None:
-            assert run("instancetype", **place, name="small", cpu={"guest": 1}, memory={"guest": memory})["changed"]
+            assert task("instancetype", **place, name="small", cpu={"guest": 1}, memory={"guest": memory})["changed"]
 
         def declare(name: str) -> None:
             entry = {key: value for key, value in vm(name).items() if key != "preference"}
-            assert not run("virtual_machine", **place, **entry, wait=True).get("failed")
+            task("virtual_machine", **place, **entry, wait=True)
 
         events = Events()
         arguments = {
@@ -73,7 +72,7 @@ def test_each_transition_is_told_once(cluster: Path, run: Run, expired: threadin
             wait_until(lambda: {("drifted", "a"), ("drifted", "b")} <= set(events.told))
         before = len(events.sent)
         size("3Gi")
-        run("virtual_machine", **place, name="b", state="absent", wait=True)
+        task("virtual_machine", **place, name="b", state="absent", wait=True)
         with events.of(**arguments):
             wait_until(lambda: len(events.sent) >= before + 2)
         assert sorted(events.told[before:]) == [("deleted", "b"), ("drifted", "a")]
@@ -81,15 +80,15 @@ def test_each_transition_is_told_once(cluster: Path, run: Run, expired: threadin
 
 
 @pytest.mark.nightly("many clusters, selectors, projection and feedback")
-def test_clusters_tell_what_is_selected(cluster: Path, run: Run, namespace: str, tmp_path: Path) -> None:
+def test_clusters_tell_what_is_selected(cluster: Path, task: Task, namespace: str, tmp_path: Path) -> None:
     """One cluster by two names; nothing is told before the rule engine has taken the event before."""
     place = {"namespace": namespace}
 
     def declare(name: str, tier: str) -> None:
         entry = {key: value for key, value in vm(name).items() if key != "preference"}
-        assert not run("virtual_machine", **place, **entry, labels={"tier": tier}, wait=True).get("failed")
+        task("virtual_machine", **place, **entry, labels={"tier": tier}, wait=True)
 
-    run("instancetype", **place, name="small", cpu={"guest": 1}, memory={"guest": "1Gi"})
+    task("instancetype", **place, name="small", cpu={"guest": 1}, memory={"guest": "1Gi"})
     for name, tier in (("a", "web"), ("b", "data"), ("c", "web")):
         declare(name, tier)
     arguments = {
@@ -113,8 +112,8 @@ def test_clusters_tell_what_is_selected(cluster: Path, run: Run, namespace: str,
         declare("a", "data")
         # A VM that is gone before the source has looked at its labels counts as deleted.
         wait_until(lambda: not any(f"{namespace}/a" in known(path) for path in tmp_path.glob("*.jsonl")))
-        run("virtual_machine", **place, name="a", state="absent", wait=True)
-        run("virtual_machine", **place, name="b", state="absent", wait=True)
+        task("virtual_machine", **place, name="a", state="absent", wait=True)
+        task("virtual_machine", **place, name="b", state="absent", wait=True)
         wait_until(lambda: len(events.sent) >= 6)
     told = sorted((event["cluster"], event["transition"], event["name"]) for event in events.sent)
     assert told == [

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -10,14 +9,13 @@ from kubernetes import client, config
 from waiting import wait_until
 
 from event_support import Events
-from modules_support import vm
+from modules_support import Task, vm
 from plugins.module_utils._cluster.client.errors import TaskFailed
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._events.cluster import triggers
 from plugins.module_utils._events.cluster.stores import StateConfigMap
 from plugins.module_utils._events.transitions import KnownVM
 
-Run = Callable[..., dict[str, Any]]
 Declare = Callable[[str], None]
 
 
@@ -28,14 +26,13 @@ def core(cluster: Path) -> Iterator[client.CoreV1Api]:
 
 
 @pytest.fixture
-def declare(run: Run, namespace: str) -> Declare:
+def declare(task: Task) -> Declare:
     """declare(name): a VM that runs."""
-    run("instancetype", namespace=namespace, name="small", cpu={"guest": 1}, memory={"guest": "1Gi"})
+    task("instancetype", name="small", cpu={"guest": 1}, memory={"guest": "1Gi"})
 
     def one(name: str) -> None:
         entry = {key: value for key, value in vm(name).items() if key != "preference"}
-        result = run("virtual_machine", namespace=namespace, **entry, wait=True)
-        assert not result.get("failed"), result["msg"]
+        task("virtual_machine", **entry, wait=True)
 
     return one
 
@@ -151,7 +148,7 @@ def test_other_clusters_go_on(
 
 @pytest.mark.nightly("VMs and namespaces that go while the source does not run")
 def test_vm_made_anew_is_another(
-    core: client.CoreV1Api, run: Run, cluster: Path, namespace: str, declare: Declare, tmp_path: Path
+    core: client.CoreV1Api, task: Task, cluster: Path, namespace: str, declare: Declare, tmp_path: Path
 ) -> None:
     events = Events()
     arguments = {
@@ -169,7 +166,7 @@ def test_vm_made_anew_is_another(
     with events.of(**arguments):
         wait_until(lambda: len(told()) == 1)
     [(_running, first)] = told()
-    run("virtual_machine", namespace=namespace, name="a", state="absent", wait=True)
+    task("virtual_machine", name="a", state="absent", wait=True)
     declare("a")
     with events.of(**arguments):
         wait_until(lambda: len(told()) == 3)

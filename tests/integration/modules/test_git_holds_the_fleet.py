@@ -12,7 +12,7 @@ from loaded_filters import FILTERS
 from waiting import wait_until
 
 from local_cluster.toolchain import find_go
-from modules_support import claim_of, execute, network_of
+from modules_support import claim_of, execute, network_of, objects
 
 Manifest = dict[str, Any]
 Argo = Callable[..., list[str]]
@@ -95,7 +95,7 @@ def test_vms_stay_in_sync(cluster: Path, argo: Argo, namespace: str, api: Any) -
         "instancetype.kubevirt.io/default-instancetype-kind": "VirtualMachineInstancetype",
     }
     claim_of(api, namespace, "root", labels=labels)
-    vms = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+    vms = objects(api, "VirtualMachine")
 
     def live(name: str) -> Any:
         return vms.get(name=name, namespace=namespace)

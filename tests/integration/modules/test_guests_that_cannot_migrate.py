@@ -1,6 +1,6 @@
 """KubeVirt 1.8 with guests that cannot migrate: what it leaves to a restart, whether or not it asks for one."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,33 +8,27 @@ import pytest
 from waiting import wait_until
 
 from chosen_releases import ALL
-from modules_support import claim_of, network_of, vm
+from modules_support import Run, Task, claim_of, network_of, objects, vm
 
 pytestmark = [
     pytest.mark.own_cluster,
     pytest.mark.skipif(not ALL, reason="make test-releases builds KubeVirt 1.8.4"),
 ]
 
-Run = Callable[..., dict[str, Any]]
 OTHER_FIELD = "a non-live-updatable field was changed in the template spec"
 
 
 @pytest.fixture(scope="module")
-def cluster(launch: Callable[..., dict[str, Any]], run_cluster: tuple[str, ...]) -> Iterator[Path]:
-    _name, _tests, _dir, folder = run_cluster
-    which = ("--name", "still", "--dir", f"{folder}-still")
-    yield Path(launch("start", *which, "--kubevirt-version", "1.8.4", "--no-migratable")["kubeconfig"])
-    launch("stop", "--remove", *which)
+def cluster(start_cluster: Callable[..., dict[str, Any]]) -> Path:
+    return Path(start_cluster("--kubevirt-version", "1.8.4", "--no-migratable")["kubeconfig"])
 
 
 @pytest.fixture
-def declare(run: Run, shop: str) -> Run:
+def declare(task: Task, shop: str) -> Run:
     """declare(entry, **options): the result of the VM."""
 
     def one(entry: dict[str, Any], **options: Any) -> dict[str, Any]:
-        done = run("virtual_machine", namespace=shop, **entry, **options)
-        assert "failed" not in done, done["msg"]
-        result: dict[str, Any] = done["result"]
+        result: dict[str, Any] = task("virtual_machine", **entry, **options)["result"]
         return result
 
     return one
@@ -43,7 +37,7 @@ def declare(run: Run, shop: str) -> Run:
 @pytest.fixture
 def guest(api: Any, shop: str) -> Callable[[], Any]:
     """guest(): the VMI of the VM web."""
-    instances = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachineInstance")
+    instances = objects(api, "VirtualMachineInstance")
     return lambda: instances.get(name="web", namespace=shop).to_dict()
 
 
@@ -115,7 +109,7 @@ def with_data(*claims: str) -> dict[str, Any]:
 @pytest.mark.parametrize(("before", "after"), [(loaded("one"), loaded("two")), (with_data(), with_data("one"))])
 def test_volume_that_is_not_hotplugged_needs_restart(
     api: Any,
-    run: Run,
+    task: Task,
     shop: str,
     declare: Run,
     guest: Callable[[], Any],
@@ -132,18 +126,18 @@ def test_volume_that_is_not_hotplugged_needs_restart(
         assert (result["needs"], result["restart_required"]) == ("restart", True)
         assert result["restart_reason"].startswith("KubeVirt does not ask for a restart, but the guest gets ")
     assert "RestartRequired" not in {item["type"] for item in _conditions(api, shop)}
-    (seen,) = run("virtual_machine_info", namespace=shop, include=["refresh"])["virtual_machines"]
+    (seen,) = task("virtual_machine_info", include=["refresh"])["virtual_machines"]
     assert (seen["restart_required"], seen["guest_current"]) == (True, False)
     assert seen["restart_reason"] == result["restart_reason"]
     assert guest()["spec"]["volumes"] == first["spec"]["volumes"]
     declare(before, wait=True)
-    (seen,) = run("virtual_machine_info", namespace=shop, include=["refresh"])["virtual_machines"]
+    (seen,) = task("virtual_machine_info", include=["refresh"])["virtual_machines"]
     assert (seen["restart_required"], seen["guest_current"]) == (False, True)
     result = declare(after, wait=True, restart="if_required")
     assert (result["restarted"], result["restart_required"]) == (True, False)
     assert guest()["metadata"]["uid"] != first["metadata"]["uid"]
     assert guest()["spec"]["volumes"] != first["spec"]["volumes"]
-    (seen,) = run("virtual_machine_info", namespace=shop, include=["refresh"])["virtual_machines"]
+    (seen,) = task("virtual_machine_info", include=["refresh"])["virtual_machines"]
     assert (seen["restart_required"], seen["guest_current"]) == (False, True)
 
 
@@ -151,11 +145,9 @@ SIZES = {"small": 1, "two": 2, "three": 3}
 
 
 @pytest.fixture
-def sizes(run: Run, shop: str) -> None:
+def sizes(task: Task, shop: str) -> None:
     for name, cpu in SIZES.items():
-        assert "failed" not in run(
-            "instancetype", namespace=shop, name=name, cpu={"guest": cpu}, memory={"guest": "2Gi"}
-        )
+        task("instancetype", name=name, cpu={"guest": cpu}, memory={"guest": "2Gi"})
 
 
 def sockets(guest: dict[str, Any]) -> int:
@@ -165,7 +157,7 @@ def sockets(guest: dict[str, Any]) -> int:
 @pytest.mark.parametrize("size", ["small", "three"])
 @pytest.mark.parametrize("later", [False, True], ids=["at once", "in a later run"])
 def test_cpu_change_during_pending_hotplug_needs_restart(
-    run: Run, sizes: None, api: Any, shop: str, declare: Run, guest: Callable[[], Any], size: str, later: bool
+    task: Task, sizes: None, api: Any, shop: str, declare: Run, guest: Callable[[], Any], size: str, later: bool
 ) -> None:
     declare(vm("web"), wait=True)
     assert declare(vm("web", "two"), wait=True)["needs"] == "live_update"
@@ -176,7 +168,7 @@ def test_cpu_change_during_pending_hotplug_needs_restart(
             result = declare(vm("web", size), check=check)
             assert (result["needs"], result["restart_required"], result["restarted"]) == ("restart", True, False)
         wait_until(lambda: any(item.get("reason") == "HotPlugCPUError" for item in _conditions(api, shop)))
-        (seen,) = run("virtual_machine_info", namespace=shop, include=["refresh"])["virtual_machines"]
+        (seen,) = task("virtual_machine_info", include=["refresh"])["virtual_machines"]
         assert (seen["restart_required"], seen["restart_reason"]) == (True, result["restart_reason"])
     for check in (True, False):
         result = declare(vm("web", size), check=check, restart="if_required", wait=True)
@@ -188,15 +180,13 @@ def test_cpu_change_during_pending_hotplug_needs_restart(
 
 @pytest.mark.parametrize("cpu", [1, 3])
 def test_another_revision_during_pending_hotplug(
-    run: Run, sizes: None, shop: str, declare: Run, guest: Callable[[], Any], cpu: int
+    task: Task, sizes: None, shop: str, declare: Run, guest: Callable[[], Any], cpu: int
 ) -> None:
     def resized(number: int) -> None:
-        made = run("instancetype", namespace=shop, name="small", cpu={"guest": number}, memory={"guest": "2Gi"})
-        assert "failed" not in made, made
+        task("instancetype", name="small", cpu={"guest": number}, memory={"guest": "2Gi"})
 
     def revised(check: bool = False, **options: Any) -> dict[str, Any]:
-        done = run("controller_revision", check=check, namespace=shop, names=["web"], restart="if_required", **options)
-        assert "failed" not in done, done["msg"]
+        done = task("controller_revision", check=check, names=["web"], restart="if_required", **options)
         result: dict[str, Any] = done["results"][0]
         return result
 
@@ -219,6 +209,6 @@ def test_another_revision_during_pending_hotplug(
 
 
 def _conditions(api: Any, namespace: str) -> list[dict[str, Any]]:
-    vms = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+    vms = objects(api, "VirtualMachine")
     result: list[dict[str, Any]] = vms.get(name="web", namespace=namespace).to_dict()["status"].get("conditions") or []
     return result

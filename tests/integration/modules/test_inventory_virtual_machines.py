@@ -13,9 +13,8 @@ import pytest
 import yaml
 from kubernetes import client, config
 
-from modules_support import ANSIBLE_CORE, await_right, vm
+from modules_support import ANSIBLE_CORE, Task, await_right, vm
 
-Run = Callable[..., dict[str, Any]]
 Inventory = Callable[..., "Answer"]
 
 BIN = Path(sys.executable).parent
@@ -69,18 +68,16 @@ def inventory(tmp_path: Path, environment: dict[str, str]) -> Inventory:
 
 
 @pytest.fixture
-def fleet(run: Run, shop: str) -> str:
+def fleet(task: Task, shop: str) -> str:
     """Two VMs that run, one of which has drifted, and one that is stopped."""
     entries = [
         vm("web", labels={"tier": "web"}, annotations={"note": "{{ 7 * 6 }}"}),
         vm("db", "medium", labels={"tier": "database"}),
         vm("old", run_strategy="Halted", preference=None),
     ]
-    made = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
-    assert "failed" not in made, made
+    task("virtual_machine", virtual_machines=entries, wait=True)
     memory = {"guest": "4Gi", "max_guest": "4Gi"}
-    grown = run("instancetype", namespace=shop, name="medium", cpu={"guest": 4}, memory=memory)
-    assert grown["changed"], grown
+    assert task("instancetype", name="medium", cpu={"guest": 4}, memory=memory)["changed"]
     return shop
 
 
@@ -117,9 +114,9 @@ def test_vms_as_hosts_in_groups(inventory: Inventory, fleet: str) -> None:
     assert matches.hosts[web]["vm_annotations"]["note"] == {"__ansible_unsafe": "{{ 7 * 6 }}"}
 
 
-def test_groups_by_the_state_of_the_instancetype(run: Run, inventory: Inventory, fleet: str) -> None:
+def test_groups_by_the_state_of_the_instancetype(task: Task, inventory: Inventory, fleet: str) -> None:
     size = {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}, "deprecated": {"replacement": "medium"}}
-    assert run("instancetype", namespace=fleet, name="small", **size)["changed"]
+    assert task("instancetype", name="small", **size)["changed"]
     result = inventory(
         namespaces=[fleet],
         strict=True,
@@ -142,15 +139,13 @@ def test_vm_selection_and_host_names(inventory: Inventory, fleet: str) -> None:
     assert {f"web.{fleet}", f"db.{fleet}", f"old.{fleet}"} <= set(everywhere.hosts)
 
 
-def test_connection_to_guests_with_windows(run: Run, inventory: Inventory, fleet: str) -> None:
+def test_connection_to_guests_with_windows(task: Task, inventory: Inventory, fleet: str) -> None:
     """The agent of simulated guests reports Fedora; of VMs without a guest, the preference or the annotation tells."""
-    made = run("preference", namespace=fleet, name="windows.11", spec={"cpu": {"preferredCPUTopology": "sockets"}})
-    assert "failed" not in made, made
+    task("preference", name="windows.11", spec={"cpu": {"preferredCPUTopology": "sockets"}})
     preference = {"name": "windows.11", "kind": "VirtualMachinePreference"}
     template = {"metadata": {"annotations": {"vm.kubevirt.io/os": "windows2k22"}}}
     entries = [vm("desktop", preference=preference), vm("server", template=template)]
-    made = run("virtual_machine", namespace=fleet, virtual_machines=entries, defaults={"run_strategy": "Halted"})
-    assert "failed" not in made, made
+    task("virtual_machine", virtual_machines=entries, defaults={"run_strategy": "Halted"})
     windows = {f"desktop.{fleet}", f"server.{fleet}"}
     for connection, shell in (("winrm", None), ("psrp", None), ("ssh", "powershell")):
         hosts = inventory(namespaces=[fleet], windows_connection=connection).hosts
@@ -159,9 +154,7 @@ def test_connection_to_guests_with_windows(run: Run, inventory: Inventory, fleet
         assert {hosts[name].get("ansible_shell_type") for name in windows} == {shell}
 
 
-def test_cached_inventory_sends_no_request(
-    inventory: Inventory, run: Run, fleet: str, cluster: Path, tmp_path: Path
-) -> None:
+def test_cached_inventory_sends_no_request(inventory: Inventory, fleet: str, cluster: Path, tmp_path: Path) -> None:
     kubeconfig = tmp_path / "kubeconfig"
     kubeconfig.write_bytes(cluster.read_bytes())
     cached = {

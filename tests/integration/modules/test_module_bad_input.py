@@ -5,16 +5,15 @@ from typing import Any
 
 import pytest
 
-from modules_support import vm
+from modules_support import Task, objects, vm
 
-Run = Callable[..., dict[str, Any]]
 CATALOG = {"series": {"web": {"sizes": {"small": {"cpu": 1, "memory": "1Gi"}}}}}
 
 
 @pytest.fixture
 def nothing_written(api: Any, shop: str) -> Any:
     yield
-    resource = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+    resource = objects(api, "VirtualMachine")
     assert resource.get(namespace=shop).items == []
 
 
@@ -47,9 +46,8 @@ def nothing_written(api: Any, shop: str) -> Any:
     ],
 )
 @pytest.mark.usefixtures("nothing_written")
-def test_invalid_vm_is_one_line(run: Run, shop: str, entry: dict[str, Any], message: str) -> None:
-    refused = run("virtual_machine", namespace=shop, **entry)
-    assert refused["failed"]
+def test_invalid_vm_is_one_line(task: Task, shop: str, entry: dict[str, Any], message: str) -> None:
+    refused = task.refused("virtual_machine", **entry)
     assert refused["msg"] == f"{shop}/web: {message}"
 
 
@@ -63,33 +61,33 @@ def test_invalid_vm_is_one_line(run: Run, shop: str, entry: dict[str, Any], mess
         ("catalog", {"source": "definitions", "definitions": [CATALOG]}),
     ],
 )
-def test_a_malformed_label_selector(run: Run, shop: str, module: str, options: dict[str, Any]) -> None:
+def test_a_malformed_label_selector(task: Task, shop: str, module: str, options: dict[str, Any]) -> None:
     where = {"namespaces": [shop]} if module == "catalog" else {"namespace": shop}
-    refused = run(module, label_selectors=["tier=web", "a in (b"], **where, **options)
+    refused = task.refused(module, label_selectors=["tier=web", "a in (b"], **where, **options)
     result = "is not a label selector; write k=v, k!=v, k in (a,b), k notin (a,b), k or !k"
-    assert refused["failed"] and "\n" not in refused["msg"]
+    assert "\n" not in refused["msg"]
     assert refused["msg"].startswith("label_selectors: 'a in (b' in ") and result in refused["msg"], refused["msg"]
 
 
-def test_no_permission_names_the_rule_to_grant(run: Run, shop: str, user_with: Callable[..., dict[str, Any]]) -> None:
+def test_no_permission_names_the_rule_to_grant(task: Task, shop: str, user_with: Callable[..., dict[str, Any]]) -> None:
     read = {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"], "verbs": ["get", "list"]}
     sizes = {"apiGroups": ["instancetype.kubevirt.io"], "resources": ["*"], "verbs": ["get", "list"]}
     user = user_with(read, sizes)
-    refused = run("virtual_machine", namespace=shop, **vm("web"), **user)
+    refused = task.refused("virtual_machine", **vm("web"), **user)
     assert (
         'To permit the request, grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], ' in refused["msg"]
     )
     assert f'verbs: ["create", "patch"]}} in a Role of the namespace {shop}' in refused["msg"]
-    unreadable = run("instancetype", namespace=shop, name="x", cpu={"guest": 1}, memory={"guest": "1Gi"}, **user)
+    unreadable = task.refused("instancetype", name="x", cpu={"guest": 1}, memory={"guest": "1Gi"}, **user)
     assert 'verbs: ["create", "patch"]}' in unreadable["msg"]
 
 
-def test_no_permission_to_read(run: Run, shop: str, user_with: Callable[..., dict[str, Any]]) -> None:
-    refused = run("virtual_machine", namespace=shop, **vm("web"), **user_with())
+def test_no_permission_to_read(task: Task, shop: str, user_with: Callable[..., dict[str, Any]]) -> None:
+    refused = task.refused("virtual_machine", **vm("web"), **user_with())
     assert 'grant {apiGroups: ["kubevirt.io"], resources: ["virtualmachines"], verbs: ["get"]}' in refused["msg"]
 
 
-def test_a_wrong_token(run: Run, shop: str) -> None:
-    refused = run("virtual_machine", namespace=shop, **vm("web"), api_key="expired")
+def test_a_wrong_token(task: Task, shop: str) -> None:
+    refused = task.refused("virtual_machine", **vm("web"), api_key="expired")
     assert "the API server rejected the credentials (Unauthorized); log in again" in refused["msg"]
     assert "expired" not in refused["msg"]

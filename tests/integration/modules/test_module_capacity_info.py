@@ -1,13 +1,11 @@
 """capacity_info: VMs of a cluster and declared ones, with a quota, a limit range and a node that the test makes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from modules_support import vm
-
-Run = Callable[..., dict[str, Any]]
+from modules_support import Task, objects, vm
 
 
 @pytest.fixture
@@ -19,7 +17,7 @@ def quota(api: Any, shop: str) -> str:
     return "team"
 
 
-def test_quota_admits_one_of_two_vms(run: Run, api: Any, shop: str, quota: str) -> None:
+def test_quota_admits_one_of_two_vms(task: Task, api: Any, shop: str, quota: str) -> None:
     manifests = [
         {
             "metadata": {"name": name},
@@ -30,7 +28,7 @@ def test_quota_admits_one_of_two_vms(run: Run, api: Any, shop: str, quota: str) 
         }
         for name in ("a", "b")
     ]
-    result = run("capacity_info", namespace=shop, checks=["quota"], manifests=manifests)
+    result = task("capacity_info", checks=["quota"], manifests=manifests)
     assert "msg" not in result, result
     assert [item["fits"] for item in result["virtual_machines"]] == [True, False]
     assert f"ResourceQuota {quota} lacks " in result["virtual_machines"][1]["problem"]
@@ -40,7 +38,7 @@ def test_quota_admits_one_of_two_vms(run: Run, api: Any, shop: str, quota: str) 
     limits = api.resources.get(api_version="v1", kind="LimitRange")
     limit = {"type": "Container", "max": {"memory": "1Gi"}}
     limits.create({"metadata": {"name": "little"}, "spec": {"limits": [limit]}}, namespace=shop)
-    result = run("capacity_info", namespace=shop, checks=["quota"], manifests=manifests[:1])
+    result = task("capacity_info", checks=["quota"], manifests=manifests[:1])
     assert "more than its limit of 1Gi" in result["virtual_machines"][0]["problem"]
 
 
@@ -55,7 +53,7 @@ def node(api: Any, namespace: str) -> Iterator[str]:
     }
     devices = {f"devices.kubevirt.io/{name}": "10" for name in ("kvm", "tun", "vhost-net")}
     amounts = {"cpu": "4", "memory": "5Gi", "ephemeral-storage": "10G", "pods": "10", **devices}
-    nodes = api.resources.get(api_version="v1", kind="Node")
+    nodes = objects(api, "Node")
     nodes.create(
         {
             "metadata": {"name": f"node-{namespace}", "labels": labels},
@@ -67,7 +65,7 @@ def node(api: Any, namespace: str) -> Iterator[str]:
     nodes.delete(f"node-{namespace}")
 
 
-def test_nodes_fit_two_of_three_vms(run: Run, shop: str, node: str) -> None:
+def test_nodes_fit_two_of_three_vms(task: Task, shop: str, node: str) -> None:
     place = {"nodeSelector": {"placement": shop}, "tolerations": [{"operator": "Exists"}]}
     manifests = [
         {
@@ -79,16 +77,15 @@ def test_nodes_fit_two_of_three_vms(run: Run, shop: str, node: str) -> None:
         }
         for name in ("a", "b", "c")
     ]
-    result = run("capacity_info", namespace=shop, manifests=manifests)
+    result = task("capacity_info", manifests=manifests)
     assert "msg" not in result, result
     assert [item["placement"].get("node") for item in result["virtual_machines"]] == [node, node, None]
     assert f"{node} lacks" in result["virtual_machines"][2]["problem"]
     assert result["fits"] is False
 
 
-def test_existing_vm_with_missing_instancetype(run: Run, shop: str) -> None:
-    result = run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off")
-    assert result["changed"], result
-    (item,) = run("capacity_info", namespace=shop)["virtual_machines"]
+def test_existing_vm_with_missing_instancetype(task: Task, shop: str) -> None:
+    assert task("virtual_machine", **vm("web", "nowhere", preference=None), preflight="off")["changed"]
+    (item,) = task("capacity_info")["virtual_machines"]
     assert (item["name"], item["fits"]) == ("web", False)
     assert "not found" in item["problem"]

@@ -9,10 +9,9 @@ import pytest
 import yaml
 from waiting import wait_until
 
-from modules_support import by_name, server_side_apply, vm
+from modules_support import Run, Task, by_name, manifest, objects, pool_of, server_side_apply, vm
 from plugins.module_utils._cluster.client.session import Session
 
-Run = Callable[..., dict[str, Any]]
 Definition = dict[str, Any]
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -32,18 +31,18 @@ SECOND: Definition = {
 
 
 @pytest.fixture
-def deploy(run: Run, namespace: str) -> Run:
-    """deploy(definition, **options): the module's result for the catalog `acme` in the test's namespace."""
+def deploy(task: Task, namespace: str) -> Run:
+    """deploy(definition, **options): the result of the catalog `acme` in the test's namespace, unless it is refused."""
 
-    def one(definition: Definition, /, **options: Any) -> dict[str, Any]:
+    def one(definition: Definition, /, *, refused: bool = False, **options: Any) -> dict[str, Any]:
         given = {"namespaces": [namespace], "catalog": "acme", "source": "definitions", "definitions": [definition]}
-        return run("catalog", **{**given, **options})
+        return (task.refused if refused else task)("catalog", **{**given, **options})
 
     return one
 
 
 def kind(api: Any, name: str = "VirtualMachineInstancetype") -> Any:
-    return api.resources.get(api_version="instancetype.kubevirt.io/v1beta1", kind=name)
+    return objects(api, name)
 
 
 def names(api: Any, namespace: str) -> set[str]:
@@ -77,15 +76,9 @@ def test_second_run_lists_once_and_writes_nothing(
     assert {method for method, _path in sent} == {"GET"}
 
 
-def test_upgrade_check_lists_affected_vms(deploy: Run, run: Run, api: Any, namespace: str) -> None:
+def test_upgrade_check_lists_affected_vms(deploy: Run, task: Task, api: Any, namespace: str) -> None:
     deploy(FIRST, catalog_version="1")
-    result = run(
-        "virtual_machine",
-        namespace=namespace,
-        virtual_machines=[used("a", "web.small"), used("b", "web.large")],
-        wait=True,
-    )
-    assert not result.get("failed"), result["msg"]
+    task("virtual_machine", virtual_machines=[used("a", "web.small"), used("b", "web.large")], wait=True)
     before = names(api, namespace)
     planned = deploy(SECOND, catalog_version="2", prune="unused", check=True)
     assert names(api, namespace) == before
@@ -106,15 +99,15 @@ def test_upgrade_check_lists_affected_vms(deploy: Run, run: Run, api: Any, names
     assert done["deployed_versions"] == planned["deployed_versions"]
     assert names(api, namespace) == {"web.small", "web.large", "web.huge"}
     assert done["deployed_versions"] == {"before": {"1": 3}, "after": {"1": 1, "2": 3}}
-    drift = run("virtual_machine_info", namespace=namespace, include=["refresh"])
+    drift = task("virtual_machine_info", include=["refresh"])
     assert [item["name"] for item in drift["virtual_machines"] if item["drifted"]] == ["a"]
 
 
-def test_prune_modes_delete_unused_or_all(deploy: Run, run: Run, api: Any, namespace: str) -> None:
+def test_prune_modes_delete_unused_or_all(deploy: Run, task: Task, api: Any, namespace: str) -> None:
     deploy(FIRST)
     assert deploy(SECOND)["counts"]["gone"] == 1
     assert "web.large" in names(api, namespace)
-    run("virtual_machine", namespace=namespace, run_strategy="Halted", **used("b", "web.large"))
+    task("virtual_machine", run_strategy="Halted", **used("b", "web.large"))
     assert deploy(SECOND, prune="unused")["counts"]["deleted"] == 0
     result = deploy(SECOND, prune="always")
     assert result["counts"]["deleted"] == 1
@@ -151,14 +144,13 @@ def test_cluster_wide_with_labels_and_a_prefix(deploy: Run, api: Any, namespace:
         counts = deploy(FIRST, prune="unused", **narrower)["counts"]
         assert (counts["changed"], counts["deleted"], counts["created"]) == (1, 2, 0)
     finally:
-        gone = deploy(FIRST, state="absent", **own)
-    assert not gone.get("failed"), gone["msg"]
+        deploy(FIRST, state="absent", **own)
     assert not deploy(FIRST, state="absent", **own)["changed"]
 
 
 def test_several_namespaces_in_one_task(deploy: Run, api: Any, namespace: str) -> None:
     other = f"{namespace}-b"
-    spaces = api.resources.get(api_version="v1", kind="Namespace")
+    spaces = objects(api, "Namespace")
     spaces.create(body={"metadata": {"name": other}})
     try:
         assert deploy(FIRST, namespaces=[namespace, other])["counts"]["created"] == 6
@@ -194,56 +186,37 @@ def test_foreign_objects_are_never_pruned(deploy: Run, api: Any, namespace: str)
     assert {"web.large", "foreign"} <= names(api, namespace)
 
 
-def test_absent_needs_force_for_used_objects(deploy: Run, run: Run, api: Any, namespace: str) -> None:
+def test_absent_needs_force_for_used_objects(deploy: Run, task: Task, api: Any, namespace: str) -> None:
     deploy(FIRST)
-    run("virtual_machine", namespace=namespace, run_strategy="Halted", **used("b", "web.large"))
-    refused = deploy(FIRST, state="absent", kinds=["instancetype"])
-    assert refused["failed"]
+    task("virtual_machine", run_strategy="Halted", **used("b", "web.large"))
+    refused = deploy(FIRST, refused=True, state="absent", kinds=["instancetype"])
     assert f"web.large: in use by 1 virtual machine ({namespace}/b)" in refused["msg"]
     assert names(api, namespace) == {"web.large"}
     assert deploy(FIRST, state="absent", kinds=["instancetype"], force=True)["counts"]["deleted"] == 1
     assert names(api, namespace) == set()
 
 
-def test_the_template_of_a_pool_is_a_user(deploy: Run, run: Run, api: Any, namespace: str) -> None:
+def test_the_template_of_a_pool_is_a_user(deploy: Run, task: Task, api: Any, namespace: str) -> None:
     deploy(FIRST)
-    machine = {"instancetype": used("b", "web.large")["instancetype"], "runStrategy": "Halted"}
-    machine["template"] = {"metadata": {"labels": {"pool": "b"}}, "spec": {"domain": {"devices": {}}}}
-    pool = {
-        "apiVersion": "pool.kubevirt.io/v1beta1",
-        "kind": "VirtualMachinePool",
-        "metadata": {"name": "b", "namespace": namespace},
-        "spec": {
-            "replicas": 0,
-            "selector": {"matchLabels": {"pool": "b"}},
-            "virtualMachineTemplate": {"metadata": {"labels": {"pool": "b"}}, "spec": machine},
-        },
-    }
-    pools = api.resources.get(api_version=pool["apiVersion"], kind=pool["kind"])
-    pools.create(body=pool, namespace=namespace)
+    pools = pool_of(api, namespace, "b", {"instancetype": used("b", "web.large")["instancetype"]})
     reason = f"in use by 1 pool ({namespace}/b)"
     [gone] = deploy(SECOND, prune="unused")["upgrade"]["gone"]
     assert (gone["name"], gone["keep_reason"]) == ("web.large", reason)
-    absent = {"name": "web.large", "namespace": namespace, "state": "absent"}
-    assert reason in run("instancetype", **absent)["msg"]
-    known = run("catalog_info", namespace=namespace, scope="namespaced", used_by=True)
+    absent = {"name": "web.large", "state": "absent"}
+    assert reason in task.refused("instancetype", **absent)["msg"]
+    known = task("catalog_info", scope="namespaced", used_by=True)
     assert by_name(known["instancetypes"])["web.large"]["used_by"] == [f"VirtualMachinePool {namespace}/b"]
     pools.delete(name="b", namespace=namespace)
     wait_until(lambda: not pools.get(namespace=namespace).items)
-    assert run("instancetype", **absent)["changed"]
+    assert task("instancetype", **absent)["changed"]
 
 
 def test_refused_object_stops_pruning_until_next_run(deploy: Run, api: Any, namespace: str) -> None:
     deploy(FIRST)
-    manifest = {
-        "apiVersion": "instancetype.kubevirt.io/v1beta1",
-        "kind": "VirtualMachineInstancetype",
-        "metadata": {"name": "web.huge", "namespace": namespace},
-        "spec": {"cpu": {"guest": 7}, "memory": {"guest": "4Gi"}},
-    }
-    server_side_apply(kind(api), manifest, "other")
-    result = deploy(SECOND, prune="unused")
-    assert result["failed"]
+    size = {"cpu": {"guest": 7}, "memory": {"guest": "4Gi"}}
+    theirs = manifest("VirtualMachineInstancetype", "web.huge", size, namespace=namespace)
+    server_side_apply(kind(api), theirs, "other")
+    result = deploy(SECOND, refused=True, prune="unused")
     assert "web.huge" in result["msg"] and '"other" owns' in result["msg"]
     results = by_name(result["results"])
     assert results["web.small"]["changed"] and results["web.huge"]["failed"]
@@ -260,9 +233,8 @@ def test_invalid_bundle_sends_nothing(deploy: Run, api: Any, namespace: str) -> 
         "kind": "VirtualMachineClusterInstancetype",
         "metadata": {"name": "cut"},
     }
-    result = deploy({}, definitions=[FIRST, broken])
-    assert result["failed"]
-    assert "document 1: VirtualMachineClusterInstancetype cut: spec: missing" in result["msg"]
+    refused = deploy({}, refused=True, definitions=[FIRST, broken])
+    assert "document 1: VirtualMachineClusterInstancetype cut: spec: missing" in refused["msg"]
     assert names(api, namespace) == set()
 
 
@@ -312,8 +284,7 @@ NEWER: Definition = {
 
 @pytest.mark.usefixtures("older_kubevirt")
 def test_unsupported_fields_are_named_and_nothing_sent(deploy: Run, api: Any, namespace: str) -> None:
-    result = deploy(NEWER)
-    assert result["failed"]
+    result = deploy(NEWER, refused=True)
     assert "secure: the cluster's KubeVirt does not know spec.firmware.preferredEfi" in result["msg"]
     [lost] = result["lost_fields"]
     assert (lost["name"], lost["fields"]) == ("secure", ["spec.firmware.preferredEfi"])
@@ -334,13 +305,12 @@ def test_unsupported_fields_can_be_omitted(deploy: Run, api: Any, namespace: str
 
 
 @pytest.mark.skipif(not UPSTREAM.is_dir(), reason="needs the published bundles")
-def test_published_releases_upgrade_to_the_builtin_catalog(run: Run, deploy: Run, namespace: str) -> None:
+def test_published_releases_upgrade_to_the_builtin_catalog(deploy: Run) -> None:
     counted = []
     for version in ("v1.0.1", "v1.2.0", "v1.7.0"):
         texts = [path.read_text() for path in sorted((UPSTREAM / version).glob("*.yaml"))]
         documents = [item for text in texts for item in yaml.safe_load_all(text) if item]
         result = deploy({}, definitions=documents, catalog="common", prune="unused", on_lost_fields="warn")
-        assert not result.get("failed"), result["msg"]
         assert result["catalog_version"] == version
         assert list(result["deployed_versions"]["after"]) == [version]
         counted.append((result["counts"]["instancetypes"], result["counts"]["preferences"]))

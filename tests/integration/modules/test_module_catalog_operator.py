@@ -1,7 +1,7 @@
 """catalog beside virt-operator, with the real KubeVirt object. The test does what virt-operator would: none runs."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ import pytest
 import yaml
 from kubernetes import config, dynamic
 
-from modules_support import execute
+from modules_support import Task, objects
 
 pytestmark = pytest.mark.own_cluster
 
@@ -25,28 +25,26 @@ COMMON = {
 
 
 @pytest.fixture
-def own_cluster(launch: Callable[..., dict[str, Any]], run_cluster: tuple[str, ...]) -> Iterator[Path]:
+def own_cluster(start_cluster: Callable[..., dict[str, Any]]) -> Path:
     """A cluster for this test alone, which deletes the cluster's instancetypes."""
-    _name, _tests, _dir, folder = run_cluster
-    which = ("--name", "operator", "--dir", f"{folder}-operator")
-    yield Path(launch("start", *which)["kubeconfig"])
-    launch("stop", "--remove", *which)
+    return Path(start_cluster("--name", "operator")["kubeconfig"])
 
 
 def test_one_owner_at_a_time(own_cluster: Path) -> None:
+    task = Task(own_cluster)
+
     def deploy(choice: str, check: bool = False) -> dict[str, Any]:
-        options = {"kubeconfig": str(own_cluster), OPTION: choice, **COMMON}
-        return execute("catalog", options, check=check)
+        return task("catalog", check=check, **{OPTION: choice, **COMMON})
 
     def info() -> dict[str, Any]:
-        result: dict[str, Any] = execute("catalog_info", {"kubeconfig": str(own_cluster), "scope": "cluster"})[OPTION]
+        result: dict[str, Any] = task("catalog_info", scope="cluster")[OPTION]
         return result
 
     with config.new_client_from_config(str(own_cluster)) as connection:
         api = dynamic.DynamicClient(connection)
         there = info()["objects"]
         assert info()["enabled"] and there > 100
-        assert deploy("fail")["failed"]
+        task.refused("catalog", **{OPTION: "fail", **COMMON})
         kept = deploy("keep")
         assert not kept["changed"] and kept["counts"]["kept"] == kept["counts"]["instancetypes"] + 1
         checked = deploy("disable", check=True)
@@ -72,5 +70,4 @@ def delete_once_disabled(api: Any) -> None:
         if field.get("enabled") is False:
             break
     for kind in ("VirtualMachineClusterInstancetype", "VirtualMachineClusterPreference"):
-        resource = api.resources.get(api_version="instancetype.kubevirt.io/v1beta1", kind=kind)
-        resource.delete(label_selector="app.kubernetes.io/managed-by=virt-operator")
+        objects(api, kind).delete(label_selector="app.kubernetes.io/managed-by=virt-operator")

@@ -2,14 +2,11 @@
 
 import base64
 import json
-from collections.abc import Callable
 from typing import Any
 
 from waiting import wait_until
 
-from modules_support import vm
-
-Run = Callable[..., dict[str, Any]]
+from modules_support import Task, objects, vm
 
 GROUP = "instancetype.kubevirt.io"
 MERGE = {"content_type": "application/merge-patch+json"}
@@ -31,9 +28,9 @@ class Estate:
 
     def __init__(self, api: Any, namespace: str) -> None:
         self.namespace = namespace
-        self.machines = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
-        self.instances = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachineInstance")
-        self.revisions = api.resources.get(api_version="apps/v1", kind="ControllerRevision")
+        self.machines = objects(api, "VirtualMachine")
+        self.instances = objects(api, "VirtualMachineInstance")
+        self.revisions = objects(api, "ControllerRevision")
 
     def vm(self, name: str) -> dict[str, Any]:
         result: dict[str, Any] = self.machines.get(name, self.namespace).to_dict()
@@ -79,12 +76,12 @@ class Estate:
         self.revisions.create({**kind, "metadata": metadata, "revision": number, "data": data}, self.namespace)
 
 
-def test_kubevirt_rewrites_current_revisions_without_labels(run: Run, shop: str, api: Any) -> None:
+def test_kubevirt_rewrites_current_revisions_without_labels(task: Task, shop: str, api: Any) -> None:
     """KubeVirt rewrites these itself, and in one case leaves a VM a revision that it has deleted."""
-    assert run("preference", namespace=shop, name="plain", devices={"preferred_disk_bus": "virtio"})["changed"]
+    assert task("preference", name="plain", devices={"preferred_disk_bus": "virtio"})["changed"]
     plain = {"name": "plain", "kind": "VirtualMachinePreference"}
     entries = [vm(place, "medium", preference=plain) for place in ("spec", "status")]
-    assert run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)["changed"]
+    assert task("virtual_machine", virtual_machines=entries, wait=True)["changed"]
     estate = Estate(api, shop)
     for place in ("spec", "status"):
         old = estate.age(place, "v1beta1", place)
@@ -97,30 +94,30 @@ def test_kubevirt_rewrites_current_revisions_without_labels(run: Run, shop: str,
     wait_until(lambda: "Failure" not in estate.conditions("status"))
 
 
-def test_old_revisions_convert_under_running_guests(run: Run, shop: str, api: Any) -> None:
+def test_old_revisions_convert_under_running_guests(task: Task, shop: str, api: Any) -> None:
     # With a requirement, KubeVirt would refuse to store a VM whose instancetype it cannot find.
-    assert run("preference", namespace=shop, name="plain", devices={"preferred_disk_bus": "virtio"})["changed"]
+    assert task("preference", name="plain", devices={"preferred_disk_bus": "virtio"})["changed"]
     plain = {"name": "plain", "kind": "VirtualMachinePreference"}
     entries = [vm(name, "medium", preference=plain) for name in FORMS]
-    assert run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)["changed"]
+    assert task("virtual_machine", virtual_machines=entries, wait=True)["changed"]
     estate = Estate(api, shop)
     old = {name: estate.age(name, *form) for name, form in FORMS.items()}
     # KubeVirt would take this if it did not find the revision.
     grown = {"cpu": {"guest": 4}, "memory": {"guest": "8Gi", "max_guest": "8Gi"}}
-    assert run("instancetype", namespace=shop, name="medium", **grown)["changed"]
+    assert task("instancetype", name="medium", **grown)["changed"]
     before = {name: estate.guest(name) for name in FORMS}
     assert {guest[1:] for guest in before.values()} == {(2, "4Gi")}
     # KubeVirt alone does not get further.
     for name in FORMS:
         wait_until(lambda name=name: "Failure" in estate.conditions(name))
 
-    options = {"namespace": shop, "state": "upgraded"}
-    planned = run("controller_revision", **options, check=True)
+    options = {"state": "upgraded"}
+    planned = task("controller_revision", **options, check=True)
     assert {item["name"]: item["changed"] for item in planned["results"]} == dict.fromkeys(FORMS, True), planned
     assert set(old.values()) <= estate.names()
-    done = run("controller_revision", **options)
+    done = task("controller_revision", **options)
     assert {item["name"]: item["changed"] for item in done["results"]} == dict.fromkeys(FORMS, True), done
-    assert not run("controller_revision", **options)["changed"]
+    assert not task("controller_revision", **options)["changed"]
     assert not set(old.values()) & estate.names()
 
     for name in FORMS:
@@ -130,8 +127,7 @@ def test_old_revisions_convert_under_running_guests(run: Run, shop: str, api: An
     for name in FORMS:
         captured = estate.vm(name)["status"]["instancetypeRef"]["controllerRevisionRef"]["name"]
         assert captured in estate.names()
-    restarted = run("virtual_machine_power", namespace=shop, names=list(FORMS), state="restarted", wait=True)
-    assert restarted["changed"], restarted
+    assert task("virtual_machine_power", names=list(FORMS), state="restarted", wait=True)["changed"]
     after = {name: estate.guest(name) for name in FORMS}
     assert {guest[1:] for guest in after.values()} == {(2, "4Gi")}
     assert {name: after[name][0] != before[name][0] for name in FORMS} == dict.fromkeys(FORMS, True)

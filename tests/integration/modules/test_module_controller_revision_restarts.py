@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from waiting import wait_until
 
-Run = Callable[..., dict[str, Any]]
+from modules_support import Task, by_name, objects
 
 SIZE: dict[str, Any] = {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}}
 # The new instancetype or preference, by the name of its VM, and the need of the guest.
@@ -29,7 +29,7 @@ NAMES = [*SIZES, *PREFERENCES]
 FIRST = {"fewer": {"cpu": {"guest": 4}}}
 
 
-def declare(run: Run, namespace: str, changed: bool) -> None:
+def declare(task: Task, changed: bool) -> None:
     """The instancetypes and preferences as they are at first, or changed."""
     sizes = {name: {**SIZE, **(SIZES[name][0] if changed else FIRST.get(name, {}))} for name in SIZES}
     likes = {
@@ -38,11 +38,10 @@ def declare(run: Run, namespace: str, changed: bool) -> None:
     }
     for module, entries in (("instancetype", {"plain": SIZE, **sizes}), ("preference", likes)):
         options = [{"name": name, **options} for name, options in entries.items()]
-        result = run(module, namespace=namespace, **{f"{module}s": options})
-        assert result["changed"], result
+        assert task(module, **{f"{module}s": options})["changed"]
 
 
-def create(run: Run, namespace: str) -> None:
+def create(task: Task) -> None:
     entries = [
         {
             "name": name,
@@ -52,40 +51,35 @@ def create(run: Run, namespace: str) -> None:
         for name in NAMES
     ]
     volumes = [{"name": "root", "container_disk": "registry.example.com/disk:1"}]
-    result = run("virtual_machine", namespace=namespace, virtual_machines=entries, volumes=volumes, wait=True)
-    assert result["changed"], result
+    assert task("virtual_machine", virtual_machines=entries, volumes=volumes, wait=True)["changed"]
 
 
 def guests(api: Any, namespace: str) -> dict[str, str]:
     """The uids of the VMIs."""
-    result = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachineInstance").get(namespace=namespace)
+    result = objects(api, "VirtualMachineInstance").get(namespace=namespace)
     return {item.metadata.name: item.metadata.uid for item in result.items}
 
 
 def specs(api: Any, namespace: str) -> dict[str, Any]:
-    result = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine").get(namespace=namespace)
+    result = objects(api, "VirtualMachine").get(namespace=namespace)
     return {item["metadata"]["name"]: item["spec"] for item in result.to_dict()["items"]}
 
 
 @pytest.mark.parametrize("method", ["status", "kind"])
 def test_each_guest_is_restarted_once_at_most(
-    run: Run, namespace: str, api: Any, user_with: Callable[..., dict[str, Any]], method: str
+    task: Task, namespace: str, api: Any, user_with: Callable[..., dict[str, Any]], method: str
 ) -> None:
     user = user_with(*EDITOR) if method == "kind" else {}
-    declare(run, namespace, changed=False)
-    create(run, namespace)
-    declare(run, namespace, changed=True)
+    declare(task, changed=False)
+    create(task)
+    declare(task, changed=True)
     before, declared = guests(api, namespace), specs(api, namespace)
-    foreseen = {
-        item["name"]: item
-        for item in run("virtual_machine_info", namespace=namespace, include=["refresh"])["virtual_machines"]
-    }
+    foreseen = task.vms(include=["refresh"])
     needs = {name: need for name, (_change, need) in {**SIZES, **PREFERENCES}.items()}
     assert {name: item["needs"] for name, item in foreseen.items()} == needs
 
-    done = run("controller_revision", namespace=namespace, restart="if_required", **user)
-    assert not done.get("failed"), done
-    results = {item["name"]: item for item in done["results"]}
+    done = task("controller_revision", restart="if_required", **user)
+    results = by_name(done["results"])
     assert {name: item.get("method") for name, item in results.items()} == dict.fromkeys(NAMES, method), results
     assert {name: item["needs"] for name, item in results.items()} == needs
     assert {name: item["restarted"] for name, item in results.items()} == {
@@ -99,10 +93,9 @@ def test_each_guest_is_restarted_once_at_most(
     # No trace of the refresh in what users have declared.
     assert specs(api, namespace) == declared
 
-    again = run("controller_revision", namespace=namespace, restart="if_required", **user)
-    assert not again.get("failed") and not again["changed"], again
+    assert not task("controller_revision", restart="if_required", **user)["changed"]
     assert guests(api, namespace) == after
-    seen = run("virtual_machine_info", namespace=namespace, include=["refresh"])["virtual_machines"]
+    seen = task("virtual_machine_info", include=["refresh"])["virtual_machines"]
     assert all(item["guest_current"] and not item["restart_required"] for item in seen), seen
 
 
@@ -116,38 +109,37 @@ EDITOR = [
 ]
 
 
-def test_guest_restarted_by_a_user_is_skipped(run: Run, namespace: str, api: Any) -> None:
+def test_guest_restarted_by_a_user_is_skipped(task: Task, namespace: str, api: Any) -> None:
     """Refreshed by the status and restarted without raising the generation: KubeVirt asks for a restart for ever."""
-    run("instancetype", namespace=namespace, name="plain", **SIZE)
+    task("instancetype", name="plain", **SIZE)
     size = {"name": "plain", "kind": "VirtualMachineInstancetype"}
     options = {"namespace": namespace, "name": "db", "instancetype": size}
     options["volumes"] = [{"name": "root", "container_disk": "registry.example.com/disk:1"}]
-    run("virtual_machine", **options, wait=True)
-    run("instancetype", namespace=namespace, name="plain", cpu={"guest": 1, "max_sockets": 8}, memory=SIZE["memory"])
-    vms = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+    task("virtual_machine", **options, wait=True)
+    task("instancetype", name="plain", cpu={"guest": 1, "max_sockets": 8}, memory=SIZE["memory"])
+    vms = objects(api, "VirtualMachine")
     # virt-controller's cache of instancetypes lags behind a little.
     wait_until(lambda: "-2" in release(vms, namespace))
     wait_until(lambda: condition(vms, namespace))
-    done = run("virtual_machine_power", namespace=namespace, names=["db"], state="restarted", wait=True)
-    assert done["changed"], done
+    assert task("virtual_machine_power", names=["db"], state="restarted", wait=True)["changed"]
     left = guests(api, namespace)
     # KubeVirt 1.7 and later keep the condition; before, nothing is left to ask for.
     stuck = condition(vms, namespace)
 
     for _time in range(2):
-        result = run("controller_revision", namespace=namespace, restart="if_required")
-        assert not result.get("failed") and not result["results"][0]["restarted"], result
+        result = task("controller_revision", restart="if_required")
+        assert not result["results"][0]["restarted"], result
         assert (result["results"][0]["guest_current"], result["results"][0]["restart_required"]) == (True, False)
         assert bool(result["results"][0].get("warnings")) is stuck
-        declared = run("virtual_machine", **options, restart="if_required", wait=True)
-        assert not declared.get("failed") and not declared["changed"], declared
+        declared = task("virtual_machine", **options, restart="if_required", wait=True)
+        assert not declared["changed"], declared
         assert bool(declared["result"].get("warnings")) is stuck
     assert guests(api, namespace) == left
-    seen = run("virtual_machine_info", namespace=namespace, names=["db"])["virtual_machines"][0]
+    seen = task.vm("db")
     assert (seen["restart_required"], "restart_reason" in seen) == (False, stuck)
 
     # The generation was raised meanwhile, so that the next restart ends it.
-    run("virtual_machine_power", namespace=namespace, names=["db"], state="restarted", wait=True)
+    task("virtual_machine_power", names=["db"], state="restarted", wait=True)
     wait_until(lambda: not condition(vms, namespace))
 
 

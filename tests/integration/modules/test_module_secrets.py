@@ -2,15 +2,14 @@
 
 import base64
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import yaml
+from ansible_environment import ansible
 
-from modules_support import execute
+from modules_support import execute, objects
 
 Run = Callable[..., dict[str, Any]]
 
@@ -84,14 +83,12 @@ PLAYBOOK = """
 def test_playbook_output_hides_secrets(cluster: Path, namespace: str, api: Any, tmp_path: Path) -> None:
     mark = "hunter2" + namespace[-4:]
     _by_kubectl(api, namespace, mark)
-    playbook = tmp_path / "play.yml"
-    playbook.write_text(PLAYBOOK, encoding="utf-8")
+    (tmp_path / "play.yml").write_text(PLAYBOOK, encoding="utf-8")
     values = {"mark": mark, "namespace": namespace, "kubeconfig_file": str(cluster)}
     more = [f"--extra-vars={name}={value}" for name, value in values.items()]
-    command = [sys.executable, "-m", "ansible", "playbook", str(playbook), "--diff", "-vvv", *more]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
-    printed = "\n".join(line for line in (done.stdout + done.stderr).splitlines() if "--extra-vars" not in line)
+    code, output = ansible(tmp_path, "ansible-playbook", "play.yml", "--diff", "-vvv", *more)
+    assert code == 0, output
+    printed = "\n".join(line for line in output.splitlines() if "--extra-vars" not in line)
     assert "(hidden, another value)" in printed
     secrets = [mark, base64.b64encode(mark.encode()).decode().rstrip("=")]
     user = yaml.safe_load(cluster.read_text())["users"][0]["user"]
@@ -105,7 +102,7 @@ def _by_kubectl(api: Any, namespace: str, mark: str) -> None:
     spec = {"runStrategy": "Halted", "template": {"spec": {"domain": {"devices": {}}, "volumes": [init]}}}
     last = {"kubectl.kubernetes.io/last-applied-configuration": json.dumps({"spec": spec})}
     metadata = {"name": "theirs", "annotations": last}
-    api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine").create(
+    objects(api, "VirtualMachine").create(
         namespace=namespace,
         body={"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "metadata": metadata, "spec": spec},
     )

@@ -1,8 +1,6 @@
 """The way to the cluster is checked, secrets stay where they are, and hostile input has a clear outcome."""
 
 import json
-import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -12,13 +10,13 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_environment import ansible
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from modules_support import ANSIBLE_CORE, by_name, execute, vm
 
-CHECKOUT = Path(__file__).parents[3]
 PLUGIN = """#!{python}
 import json, os, pathlib
 folder = pathlib.Path({folder!r})
@@ -157,21 +155,17 @@ def test_secrets_are_hidden(cluster: Path, namespace: str, tmp_path: Path, left:
     tasks = [{"virtshape.instancetypes.virtual_machine": task, "diff": True}]
     play.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
     environment = {
-        **os.environ,
-        "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
-        "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
         "ANSIBLE_LOG_PATH": str(left / "ansible.log"),
         "ANSIBLE_LOCAL_TEMP": str(left),
         "ANSIBLE_REMOTE_TEMP": str(left),
         "ANSIBLE_PYTHON_INTERPRETER": sys.executable,
         "TMPDIR": str(left),
     }
-    command = [str(Path(sys.executable).parent / "ansible-playbook"), "-vvv", "--diff", str(play)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=left)
-    assert done.returncode == 0, done.stdout + done.stderr
+    code, output = ansible(left, "ansible-playbook", "-vvv", "--diff", str(play), **environment)
+    assert code == 0, output
     files = {str(path): path.read_text(errors="replace") for path in left.rglob("*") if path.is_file()}
     assert files and "ansible.log" in " ".join(files)
-    seen = {"output": done.stdout + done.stderr, "other processes": (spy / "seen.json").read_text(), **files}
+    seen = {"output": output, "other processes": (spy / "seen.json").read_text(), **files}
     for what, secret in secrets.items():
         assert [where for where, text in seen.items() if secret in text] == [], what
 

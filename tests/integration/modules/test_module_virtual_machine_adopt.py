@@ -1,13 +1,10 @@
 """virtual_machine_adopt: what VMs can be adopted with, and that their guests do not notice it."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from modules_support import await_condition, by_name, vm, warned
-
-Run = Callable[..., dict[str, Any]]
+from modules_support import Run, Task, await_condition, by_name, live, objects, vm, warned
 
 SMALL = {"kind": "VirtualMachineInstancetype", "name": "small"}
 LINUX = {"kind": "VirtualMachinePreference", "name": "linux"}
@@ -29,37 +26,23 @@ def explicit(name: str, domain: dict[str, Any] | None = None, **options: Any) ->
     }
 
 
-def declared(run: Run, namespace: str, *entries: dict[str, Any]) -> None:
-    made = run("virtual_machine", namespace=namespace, virtual_machines=list(entries), wait=True)
-    assert "failed" not in made, made
+def declared(task: Task, *entries: dict[str, Any]) -> None:
+    task("virtual_machine", virtual_machines=list(entries), wait=True)
 
 
 @pytest.fixture
-def adopt(run: Run, shop: str) -> Run:
+def adopt(task: Task, shop: str) -> Run:
     """adopt(**options): the module's result for the VMs of the namespace."""
 
     def one(**options: Any) -> dict[str, Any]:
-        return run("virtual_machine_adopt", **{"namespace": shop, **OWN, **options})
+        return task.outcome("virtual_machine_adopt", **{"namespace": shop, **OWN, **options})
 
     return one
 
 
-@pytest.fixture
-def live(api: Any, shop: str) -> Callable[[str, str], dict[str, Any]]:
-    """live(kind, name): the object as the API server has it."""
-
-    def one(kind: str, name: str) -> dict[str, Any]:
-        result: dict[str, Any] = (
-            api.resources.get(api_version="kubevirt.io/v1", kind=kind).get(name, namespace=shop).to_dict()
-        )
-        return result
-
-    return one
-
-
-def test_check_mode_reports_and_changes_nothing(run: Run, adopt: Run, shop: str, live: Any) -> None:
-    declared(run, shop, explicit("web", labels={"app": "web"}))
-    before = live("VirtualMachine", "web")
+def test_check_mode_reports_and_changes_nothing(task: Task, adopt: Run, shop: str, api: Any) -> None:
+    declared(task, explicit("web", labels={"app": "web"}))
+    before = live(api, shop)
     matches = adopt(check=True)
     assert (matches["changed"], matches["msg"]) == (
         True,
@@ -81,19 +64,19 @@ def test_check_mode_reports_and_changes_nothing(run: Run, adopt: Run, shop: str,
     }
     assert "hunter2" not in str(matches)
     # Not the resourceVersion: virt-controller may write the status at any time.
-    after = live("VirtualMachine", "web")
+    after = live(api, shop)
     assert [after["metadata"][part] for part in ("generation", "labels")] == [
         before["metadata"][part] for part in ("generation", "labels")
     ]
 
 
-def test_adoption_leaves_the_guest_unchanged(run: Run, adopt: Run, shop: str, live: Any) -> None:
-    declared(run, shop, explicit("web"), explicit("off", run_strategy="Halted"))
-    guest = live("VirtualMachineInstance", "web")
-    checked = run("virtual_machine_adopt", check=True, namespace=shop, **OWN)
+def test_adoption_leaves_the_guest_unchanged(task: Task, adopt: Run, shop: str, api: Any) -> None:
+    declared(task, explicit("web"), explicit("off", run_strategy="Halted"))
+    guest = live(api, shop, kind="VirtualMachineInstance")
+    checked = task("virtual_machine_adopt", check=True, **OWN)
     assert (checked["changed"], [item["changed"] for item in checked["results"]]) == (True, [True, True])
     assert checked["msg"].startswith("2 virtual machines: 2 would be adopted")
-    assert "instancetype" not in live("VirtualMachine", "web")["spec"]
+    assert "instancetype" not in live(api, shop)["spec"]
     done = adopt()
     assert done["changed"], done
     assert "hunter2" not in str(done)
@@ -106,35 +89,33 @@ def test_adoption_leaves_the_guest_unchanged(run: Run, adopt: Run, shop: str, li
     )
     assert by_name(again["results"])["web"]["instancetype"] == SMALL
     # It has captured both, waits for no restart, and is started as it was.
-    result = by_name(run("virtual_machine_info", namespace=shop)["virtual_machines"])
+    result = task.vms()
     assert [result[name]["restart_required"] for name in ("off", "web")] == [False, False]
-    running = live("VirtualMachineInstance", "web")
+    running = live(api, shop, kind="VirtualMachineInstance")
     assert (running["metadata"]["uid"], running["spec"]) == (guest["metadata"]["uid"], guest["spec"])
-    restarted = run("virtual_machine_power", wait=True, namespace=shop, name="web", state="restarted")
-    assert restarted["changed"], restarted
-    fresh = live("VirtualMachineInstance", "web")
+    assert task("virtual_machine_power", wait=True, name="web", state="restarted")["changed"]
+    fresh = live(api, shop, kind="VirtualMachineInstance")
     assert fresh["metadata"]["uid"] != guest["metadata"]["uid"]
     assert fresh["spec"] == guest["spec"]
 
 
-def test_the_play_of_an_adopted_vm(run: Run, adopt: Run, shop: str) -> None:
-    declared(run, shop, explicit("off", run_strategy="Halted"))
+def test_the_play_of_an_adopted_vm(task: Task, adopt: Run, shop: str) -> None:
+    declared(task, explicit("off", run_strategy="Halted"))
     assert adopt()["changed"]
     # The old play asks for what the instancetype decides now; as soon as it names that, it has to leave it out.
     matchers = {"instancetype": SMALL, "preference": LINUX}
-    old = run("virtual_machine", namespace=shop, **explicit("off", run_strategy="Halted"), **matchers)
+    old = task.refused("virtual_machine", **explicit("off", run_strategy="Halted"), **matchers)
     assert "conflicts with selected instance type" in old["msg"]
     volumes = [{key: value for key, value in item.items() if key != "bus"} for item in explicit("off")["volumes"]]
     play = {"name": "off", "volumes": volumes, "run_strategy": "Halted", **matchers}
-    taken = run("virtual_machine", namespace=shop, **play)
-    assert "failed" not in taken, taken
-    assert not run("virtual_machine", namespace=shop, **play)["changed"]
-    (expanded,) = run("virtual_machine_info", namespace=shop, include=["expansion"])["virtual_machines"]
+    task("virtual_machine", **play)
+    assert not task("virtual_machine", **play)["changed"]
+    (expanded,) = task("virtual_machine_info", include=["expansion"])["virtual_machines"]
     assert expanded["expansion"]["equal"], expanded
     assert expanded["expansion"]["server"]["template"]["spec"]["domain"]["memory"] == {"guest": "2Gi"}
 
 
-def test_fields_of_other_owners_stay(adopt: Run, api: Any, shop: str, live: Any) -> None:
+def test_fields_of_other_owners_stay(adopt: Run, api: Any, shop: str) -> None:
     """A VM as kubectl made it: what goes is nobody's, what comes is ours, and all else stays kubectl's."""
     disks = [{"name": "root", "disk": {"bus": "virtio"}}]
     volumes = [{"name": "root", "containerDisk": {"image": "registry.example.com/disk:1"}}]
@@ -150,13 +131,12 @@ def test_fields_of_other_owners_stay(adopt: Run, api: Any, shop: str, live: Any)
             },
         },
     }
-    resource = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+    resource = objects(api, "VirtualMachine")
     resource.create(manifest, namespace=shop, field_manager="kubectl-create")
-    adopted = adopt()
-    assert adopted["changed"], adopted
+    assert adopt()["changed"]
     owned = {
         entry["manager"]: entry["fieldsV1"]["f:spec"]
-        for entry in live("VirtualMachine", "web")["metadata"]["managedFields"]
+        for entry in live(api, shop)["metadata"]["managedFields"]
         if entry["manager"] in ("kubectl-create", "virtshape") and "f:spec" in entry["fieldsV1"]
     }
     assert owned["virtshape"].keys() == {"f:instancetype", "f:preference", "f:template"}
@@ -168,9 +148,9 @@ def test_fields_of_other_owners_stay(adopt: Run, api: Any, shop: str, live: Any)
     assert not {"f:memory", "f:cpu"} & {key for key in left["f:domain"] if left["f:domain"][key] != {}}
 
 
-def test_unmatched_vm_fails_with_nearest_instancetypes(run: Run, adopt: Run, shop: str) -> None:
+def test_unmatched_vm_fails_with_nearest_instancetypes(task: Task, adopt: Run, shop: str) -> None:
     odd = {**FULL, "resources": {"limits": {"memory": "3Gi"}}}
-    declared(run, shop, explicit("odd", odd, run_strategy="Halted"), explicit("web", run_strategy="Halted"))
+    declared(task, explicit("odd", odd, run_strategy="Halted"), explicit("web", run_strategy="Halted"))
     matches = adopt()
     assert (matches["failed"], matches["changed"]) == (True, True)
     assert matches["msg"] == (
@@ -193,11 +173,11 @@ def test_unmatched_vm_fails_with_nearest_instancetypes(run: Run, adopt: Run, sho
     assert by_name(taken["results"])["odd"]["differences"] == result["odd"]["nearest"][0]["differences"]
 
 
-def test_nearest_instancetype_is_of_the_guests_class(run: Run, adopt: Run, shop: str) -> None:
+def test_nearest_instancetype_is_of_the_guests_class(task: Task, adopt: Run, shop: str) -> None:
     """A guest with dedicated CPUs would wait for a node with a CPU manager forever."""
     sizes = {"cpu": {"guest": 3, "dedicated_cpu_placement": True}, "memory": {"guest": "5Gi"}}
-    assert run("instancetype", namespace=shop, name="pinned", **sizes)["changed"]
-    declared(run, shop, explicit("web", {"cpu": {"sockets": 3}, "memory": {"guest": "6Gi"}}, run_strategy="Halted"))
+    assert task("instancetype", name="pinned", **sizes)["changed"]
+    declared(task, explicit("web", {"cpu": {"sockets": 3}, "memory": {"guest": "6Gi"}}, run_strategy="Halted"))
     (result,) = adopt(instancetypes=["pinned", "medium", "small"], check=True)["results"]
     assert [pair["instancetype"]["name"] for pair in result["nearest"]] == ["medium", "small"]
     refused = adopt(instancetypes=["pinned"])
@@ -208,12 +188,11 @@ def test_nearest_instancetype_is_of_the_guests_class(run: Run, adopt: Run, shop:
     )
 
 
-def test_cores_alone_are_adopted_in_both_proposed_ways(run: Run, adopt: Run, api: Any, shop: str) -> None:
+def test_cores_alone_are_adopted_in_both_proposed_ways(task: Task, adopt: Run, api: Any, shop: str) -> None:
     """The commonest old VM."""
-    created = run("instancetype", namespace=shop, name="double", cpu={"guest": 2}, memory={"guest": "4Gi"})
-    assert created["changed"], created
+    assert task("instancetype", name="double", cpu={"guest": 2}, memory={"guest": "4Gi"})["changed"]
     old = {"cpu": {"cores": 2}, "memory": {"guest": "4Gi"}}
-    declared(run, shop, explicit("turned", old), explicit("kept", old))
+    declared(task, explicit("turned", old), explicit("kept", old))
     why = (
         "no instancetype has the CPU, memory and devices of the VM; the nearest match is double: differs in"
         " domain.cpu.cores, domain.cpu.sockets; set accept: [domain.cpu] to change the topology of its vCPUs, or use a"
@@ -232,25 +211,23 @@ def test_cores_alone_are_adopted_in_both_proposed_ways(run: Run, adopt: Run, api
     restart = "a restart for this; use virtual_machine_power with state: restarted"
     assert warned(turned) == [f"{shop}/turned needs {restart}"]
 
-    created = run("preference", namespace=shop, name="cores", cpu={"preferred_cpu_topology": "cores"})
-    assert created["changed"], created
+    assert task("preference", name="cores", cpu={"preferred_cpu_topology": "cores"})["changed"]
     options = {**turn, "names": ["kept"], "preferences": ["cores"], "accept": ["domain.cpu.sockets"]}
     # KubeVirt asks for a restart, but the guest has the cores and the one socket already.
     for kept in (adopt(**options, check=True), adopt(**options)):
         assert (kept["changed"], kept["results"][0]["needs"], warned(kept)) == (True, "nothing", []), kept
     for name in ("turned", "kept"):
         await_condition(api, shop, name, "RestartRequired")
-    restarted = run("virtual_machine_power", wait=True, namespace=shop, names=["kept", "turned"], state="restarted")
-    assert restarted["changed"], restarted
-    result = by_name(run("virtual_machine_info", namespace=shop)["virtual_machines"])
+    assert task("virtual_machine_power", wait=True, names=["kept", "turned"], state="restarted")["changed"]
+    result = task.vms()
     guests = [result[name]["vmi"]["guest"] for name in ("turned", "kept")]
     assert [[guest[part] for part in ("sockets", "cores", "threads")] for guest in guests] == [[2, 1, 1], [1, 2, 1]]
 
 
-def test_restart_without_effect_is_predicted(run: Run, adopt: Run, shop: str) -> None:
+def test_restart_without_effect_is_predicted(task: Task, adopt: Run, shop: str) -> None:
     """KubeVirt compares how a VM is written, not what it means."""
     spelled = {"cpu": FULL["cpu"], "resources": {"requests": {"memory": "2Gi"}}}
-    declared(run, shop, explicit("web", spelled))
+    declared(task, explicit("web", spelled))
     done = adopt()
     (result,) = done["results"]
     assert (result["differences"], result["needs"], result["changed"]) == ([], "restart", True)
@@ -258,9 +235,9 @@ def test_restart_without_effect_is_predicted(run: Run, adopt: Run, shop: str) ->
     assert result["restart_reason"] == "a non-live-updatable field was changed in the template spec"
 
 
-def test_vms_are_chosen_by_name_and_labels(run: Run, adopt: Run, shop: str) -> None:
+def test_vms_are_chosen_by_name_and_labels(task: Task, adopt: Run, shop: str) -> None:
     entries = [explicit(name, run_strategy="Halted", labels={"tier": name}) for name in ("a", "b", "c")]
-    declared(run, shop, *entries, vm("d", run_strategy="Halted"))
+    declared(task, *entries, vm("d", run_strategy="Halted"))
     assert [item["name"] for item in adopt(check=True)["results"]] == ["a", "b", "c", "d"]
     assert [item["name"] for item in adopt(check=True, names=["a", "c"])["results"]] == ["a", "c"]
     assert [item["name"] for item in adopt(check=True, label_selectors=["tier in (a, b)"])["results"]] == ["a", "b"]
@@ -280,24 +257,8 @@ def test_vms_are_chosen_by_name_and_labels(run: Run, adopt: Run, shop: str) -> N
         ({"preferences": ["bsd"]}, "preferences: no preference that the namespace {shop} can use matches 'bsd'"),
     ],
 )
-def test_bad_input_is_one_line(run: Run, adopt: Run, shop: str, options: dict[str, Any], message: str) -> None:
-    declared(run, shop, explicit("web", run_strategy="Halted"))
+def test_bad_input_is_one_line(task: Task, adopt: Run, shop: str, options: dict[str, Any], message: str) -> None:
+    declared(task, explicit("web", run_strategy="Halted"))
     refused = adopt(**options)
     assert refused["failed"]
     assert refused["msg"] == message.format(shop=shop)
-
-
-def test_missing_rights_name_the_rule(run: Run, adopt: Run, shop: str, user_with: Any) -> None:
-    declared(run, shop, explicit("web", run_strategy="Halted"))
-    rules = [
-        {"apiGroups": ["kubevirt.io"], "resources": [plural], "verbs": ["list"]}
-        for plural in ("virtualmachines", "virtualmachineinstances")
-    ]
-    types = {
-        "apiGroups": ["instancetype.kubevirt.io"],
-        "resources": ["virtualmachineinstancetypes", "virtualmachinepreferences"],
-        "verbs": ["list"],
-    }
-    denied = adopt(**user_with(*rules, types))
-    assert denied["failed"] and not denied["changed"]
-    assert 'resources: ["virtualmachines"], verbs: ["create", "patch"]}' in denied["msg"]

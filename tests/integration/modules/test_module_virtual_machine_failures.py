@@ -1,45 +1,35 @@
 """virtual_machine: KubeVirt's failures that heal by themselves, and those of yesterday."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from waiting import wait_until
 
-from modules_support import by_name, claim_of, vm, warned
-
-Run = Callable[..., dict[str, Any]]
+from modules_support import Task, by_name, claim_of, live, manifest, objects, vm, warned
 
 CDI = "cdi.kubevirt.io/v1beta1"
 
 
-def live_of(api: Any, namespace: str, kind: str = "VirtualMachine") -> dict[str, Any]:
-    result: dict[str, Any] = (
-        api.resources.get(api_version="kubevirt.io/v1", kind=kind).get(name="web", namespace=namespace).to_dict()
-    )
-    return result
-
-
 def failure_of(api: Any, namespace: str) -> str:
-    conditions = live_of(api, namespace).get("status", {}).get("conditions") or []
+    conditions = live(api, namespace).get("status", {}).get("conditions") or []
     return next((str(item["reason"]) for item in conditions if item["type"] == "Failure"), "")
 
 
 @pytest.mark.parametrize("restart", ["never", "if_required"])
-def test_volume_without_a_disk_is_not_plugged(run: Run, shop: str, api: Any, restart: str) -> None:
+def test_volume_without_a_disk_is_not_plugged(task: Task, shop: str, api: Any, restart: str) -> None:
     """KubeVirt plugs a hotpluggable volume only with a disk of its name."""
     claim_of(api, shop, "late")
     late = {"name": "late", "persistentVolumeClaim": {"claimName": "late", "hotpluggable": True}}
 
     def declare(*volumes: dict[str, Any], **options: Any) -> dict[str, Any]:
         entry = vm("web", preference=None, template={"spec": {"volumes": list(volumes)}})
-        return run("virtual_machine", namespace=shop, **entry, wait=True, **options)
+        return task("virtual_machine", **entry, wait=True, **options)
 
     assert not declare().get("failed")
     plugged = declare(late, restart=restart)
     assert not plugged.get("failed") and plugged["changed"], plugged
     assert plugged["result"]["restarted"] is (restart == "if_required")
-    guest = [volume["name"] for volume in live_of(api, shop, "VirtualMachineInstance")["spec"]["volumes"]]
+    guest = [volume["name"] for volume in live(api, shop, kind="VirtualMachineInstance")["spec"]["volumes"]]
     if restart == "if_required":
         assert guest == ["root", "late"]
         return
@@ -51,15 +41,15 @@ def test_volume_without_a_disk_is_not_plugged(run: Run, shop: str, api: Any, res
     assert not again["changed"] and not again.get("failed"), again
 
 
-def test_old_failure_does_not_fail_next_run(run: Run, shop: str, api: Any) -> None:
+def test_old_failure_does_not_fail_next_run(task: Task, shop: str, api: Any) -> None:
     """KubeVirt tries again after pauses of up to 16 minutes, and at once after a change."""
-    sources = api.resources.get(api_version=CDI, kind="DataSource")
-    body = {"apiVersion": CDI, "kind": "DataSource", "metadata": {"name": "late"}, "spec": {"source": {}}}
+    sources = objects(api, "DataSource")
+    body = manifest("DataSource", "late", {"source": {}})
     sources.create(namespace=shop, body=body)
     entry = {**vm("web"), "volumes": None, "boot": {"data_source": "late", "size": "1Gi"}}
 
     def declare() -> dict[str, Any]:
-        return run("virtual_machine", namespace=shop, **entry, wait=True, preflight="warn")
+        return task.outcome("virtual_machine", **entry, wait=True, preflight="warn")
 
     first = declare()
     assert first["failed"] and "FailedCreate" in first["msg"], first
@@ -74,22 +64,22 @@ def test_old_failure_does_not_fail_next_run(run: Run, shop: str, api: Any) -> No
     assert not declare()["changed"]
 
 
-def test_late_instancetype_starts_an_old_vm(run: Run, shop: str, api: Any) -> None:
+def test_late_instancetype_starts_an_old_vm(task: Task, shop: str, api: Any) -> None:
     entry = vm("web", "late", preference=None)
-    run("virtual_machine", namespace=shop, **entry, preflight="off")
+    task("virtual_machine", **entry, preflight="off")
     wait_until(lambda: failure_of(api, shop) == "FailedFindInstancetype")
-    run("instancetype", namespace=shop, name="late", cpu={"guest": 1}, memory={"guest": "2Gi"})
-    healed = run("virtual_machine", namespace=shop, **entry, wait=True)
-    assert not healed.get("failed") and healed["result"]["status"] == "Running", healed
+    task("instancetype", name="late", cpu={"guest": 1}, memory={"guest": "2Gi"})
+    healed = task("virtual_machine", **entry, wait=True)
+    assert healed["result"]["status"] == "Running", healed
 
 
-def test_power_starts_what_could_not_start_before(run: Run, shop: str, api: Any) -> None:
+def test_power_starts_what_could_not_start_before(task: Task, shop: str, api: Any) -> None:
     entry = vm("web", "late", preference=None)
-    run("virtual_machine", namespace=shop, **entry, preflight="off")
+    task("virtual_machine", **entry, preflight="off")
     wait_until(lambda: failure_of(api, shop) == "FailedFindInstancetype")
-    run("instancetype", namespace=shop, name="late", cpu={"guest": 1}, memory={"guest": "2Gi"})
-    started = run("virtual_machine_power", namespace=shop, name="web", state="started", wait=True)
-    assert not started.get("failed") and started["results"][0]["status"] == "Running", started
+    task("instancetype", name="late", cpu={"guest": 1}, memory={"guest": "2Gi"})
+    started = task("virtual_machine_power", name="web", state="started", wait=True)
+    assert started["results"][0]["status"] == "Running", started
 
 
 def needing(**source: Any) -> dict[str, Any]:
@@ -134,14 +124,14 @@ WITHOUT_CLASS: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-def test_waits_end_for_absent_objects(run: Run, shop: str) -> None:
+def test_waits_end_for_absent_objects(task: Task, shop: str) -> None:
     """They do not appear by themselves, no more than a missing disk: the wait ends long before its timeout."""
     entries = [vm(name, preference=None, spec={"template": {"spec": spec}}) for name, (spec, _words) in ABSENT.items()]
     entries += [
         vm(name, preference=None, volumes=[{"name": "data", "import": disk}])
         for name, (disk, _words) in WITHOUT_CLASS.items()
     ]
-    late = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True, wait_timeout=3600)
+    late = task.refused("virtual_machine", virtual_machines=entries, wait=True, wait_timeout=3600)
     result = by_name(late["results"])
     absent = ABSENT | WITHOUT_CLASS
     assert [name for name in absent if not result[name]["failed"]] == []

@@ -1,29 +1,19 @@
 """virtual_machine_info: what VMs are, which are returned, and the server's expansion."""
 
-from collections.abc import Callable
 from typing import Any
 
-from modules_support import by_name, claim_of, vm
-
-Run = Callable[..., dict[str, Any]]
+from modules_support import Task, claim_of, objects, vm
 
 
-def infos(run: Run, namespace: str, **options: Any) -> dict[str, dict[str, Any]]:
-    result = run("virtual_machine_info", namespace=namespace, **options)
-    assert "failed" not in result, result
-    return by_name(result["virtual_machines"])
-
-
-def grow(run: Run, namespace: str) -> None:
+def grow(task: Task) -> None:
     """Another generation of the instancetype small."""
-    changed = run("instancetype", namespace=namespace, name="small", cpu={"guest": 2}, memory={"guest": "3Gi"})
-    assert changed["changed"], changed
+    assert task("instancetype", name="small", cpu={"guest": 2}, memory={"guest": "3Gi"})["changed"]
 
 
-def test_drifted_vm_is_described(run: Run, shop: str) -> None:
-    run("virtual_machine", namespace=shop, **vm("web", labels={"app": "web"}), wait=True)
-    grow(run, shop)
-    web = infos(run, shop)["web"]
+def test_drifted_vm_is_described(task: Task, shop: str) -> None:
+    task("virtual_machine", **vm("web", labels={"app": "web"}), wait=True)
+    grow(task)
+    web = task.vms()["web"]
     assert (web["status"], web["ready"], web["run_strategy"]) == ("Running", True, "Always")
     assert (web["labels"], web["drifted"], web["restart_required"]) == ({"app": "web"}, True, False)
     assert "Ready" in [item["type"] for item in web["conditions"]]
@@ -44,7 +34,7 @@ def test_drifted_vm_is_described(run: Run, shop: str) -> None:
     assert web["vmi"]["node"]
 
 
-def test_captured_revisions_and_running_guest(run: Run, shop: str, api: Any) -> None:
+def test_captured_revisions_and_running_guest(task: Task, shop: str, api: Any) -> None:
     claim_of(api, shop, "data")
     volumes = [
         {"name": "root", "container_disk": "registry.example.com/disk:1", "bus": "virtio"},
@@ -52,16 +42,16 @@ def test_captured_revisions_and_running_guest(run: Run, shop: str, api: Any) -> 
         {"name": "iso", "device": "cdrom"},
     ]
     networks = [{"model": "e1000e"}]
-    run("virtual_machine", namespace=shop, **vm("web", volumes=volumes, networks=networks), wait=True)
-    grow(run, shop)
-    web = infos(run, shop, include=["captured"])["web"]
-    revisions = api.resources.get(api_version="apps/v1", kind="ControllerRevision")
+    task("virtual_machine", **vm("web", volumes=volumes, networks=networks), wait=True)
+    grow(task)
+    web = task.vms(include=["captured"])["web"]
+    revisions = objects(api, "ControllerRevision")
     for part in (web["instancetype"], web["preference"]):
         data = revisions.get(name=part["revision"], namespace=shop).to_dict()["data"]
         assert part["captured"] == {"api_version": data["apiVersion"], "spec": data["spec"]}
     assert web["instancetype"]["captured"]["spec"]["memory"] == {"guest": "2Gi"}
 
-    instances = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachineInstance")
+    instances = objects(api, "VirtualMachineInstance")
     live, instance = instances.get(name="web", namespace=shop).to_dict(), web["vmi"]
     buses = {disk["name"]: target_of(disk)["bus"] for disk in live["spec"]["domain"]["devices"]["disks"]}
     assert {disk["name"]: disk["bus"] for disk in instance["disks"]} == buses
@@ -83,31 +73,31 @@ def target_of(disk: dict[str, Any]) -> dict[str, Any]:
     return next(disk[target] for target in ("disk", "cdrom", "lun") if target in disk)
 
 
-def test_vm_without_instancetype_has_own_resources(run: Run, shop: str) -> None:
+def test_vm_without_instancetype_has_own_resources(task: Task, shop: str) -> None:
     volumes = [{"name": "root", "container_disk": "registry.example.com/disk:1"}]
     own = {"name": "own", "cpu": {"cores": 2}, "memory": "1Gi", "volumes": volumes, "run_strategy": "Halted"}
-    run("virtual_machine", namespace=shop, **own)
-    seen = infos(run, shop)["own"]
+    task("virtual_machine", **own)
+    seen = task.vms()["own"]
     assert (seen["resources"]["guest"]["vcpus"], seen["resources"]["guest"]["memory"]) == (2, "1Gi")
     assert (seen["drifted"], "instancetype" in seen, "vmi" in seen) == (False, False, False)
 
 
-def test_unresolved_vm_reports_the_server_message(run: Run, shop: str) -> None:
-    run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off")
-    seen = infos(run, shop)["web"]
+def test_unresolved_vm_reports_the_server_message(task: Task, shop: str) -> None:
+    task("virtual_machine", **vm("web", "nowhere", preference=None), preflight="off")
+    seen = task.vms()["web"]
     assert seen["problem"] == 'virtualmachineinstancetypes.instancetype.kubevirt.io "nowhere" not found'
     assert (seen["instancetype"]["state"], "resources" in seen) == ("not_captured", False)
 
 
-def test_filters_can_be_combined(run: Run, shop: str) -> None:
+def test_filters_can_be_combined(task: Task, shop: str) -> None:
     entries = [
         vm("a", labels={"tier": "web"}),
         vm("b", "medium", labels={"tier": "web"}, preference=None),
         vm("c", "small", preference=None),
         vm("d", "medium"),
     ]
-    run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
-    grow(run, shop)
+    task("virtual_machine", virtual_machines=entries, wait=True)
+    grow(task)
     for options, names in (
         ({}, "abcd"),
         ({"names": ["a", "d", "no"]}, "ad"),
@@ -121,25 +111,25 @@ def test_filters_can_be_combined(run: Run, shop: str) -> None:
         ({"restart_required": True}, ""),
         ({"restart_required": False, "instancetype": "medium"}, "bd"),
     ):
-        assert "".join(infos(run, shop, **options)) == names, options
+        assert "".join(task.vms(**options)) == names, options
 
 
-def test_vms_that_need_a_restart(run: Run, shop: str) -> None:
-    run("virtual_machine", namespace=shop, virtual_machines=[vm("a"), vm("b")], wait=True)
-    run("virtual_machine", namespace=shop, **vm("a", "medium"), wait=True)
-    waiting = infos(run, shop, restart_required=True)
+def test_vms_that_need_a_restart(task: Task, shop: str) -> None:
+    task("virtual_machine", virtual_machines=[vm("a"), vm("b")], wait=True)
+    task("virtual_machine", **vm("a", "medium"), wait=True)
+    waiting = task.vms(restart_required=True)
     assert list(waiting) == ["a"]
     assert "RestartRequired" in [item["type"] for item in waiting["a"]["conditions"]]
     assert (waiting["a"]["vmi"]["guest"]["memory"], waiting["a"]["resources"]["guest"]["memory"]) == ("2Gi", "4Gi")
 
 
-def test_server_and_resolver_expand_equally(run: Run, shop: str) -> None:
+def test_server_and_resolver_expand_equally(task: Task, shop: str) -> None:
     user_data = [{"name": "init", "cloud_init": {"user_data": "password: hunter2-secret"}}]
     entries = [vm("a"), vm("b", "medium", volumes=user_data), vm("c", labels={"x": "y"}, run_strategy="Halted")]
-    run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
+    task("virtual_machine", virtual_machines=entries, wait=True)
     # The captured spec counts, for both.
-    grow(run, shop)
-    result = run("virtual_machine_info", namespace=shop, include=["expansion"])
+    grow(task)
+    result = task("virtual_machine_info", include=["expansion"])
     assert [(item["name"], item["expansion"]["equal"]) for item in result["virtual_machines"]] == [
         ("a", True),
         ("b", True),
@@ -151,26 +141,16 @@ def test_server_and_resolver_expand_equally(run: Run, shop: str) -> None:
     assert first["server"]["template"]["spec"]["domain"]["memory"] == {"guest": "2Gi"}
     assert "instancetype" not in first["server"]
     assert "hunter2" not in str(result)
-    some = infos(run, shop, include=["expansion"], label_selectors=["x=y"])
+    some = task.vms(include=["expansion"], label_selectors=["x=y"])
     assert list(some) == ["c"] and some["c"]["expansion"]["equal"]
 
 
-def test_server_and_resolver_refuse_for_the_same_reason(run: Run, shop: str) -> None:
-    run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off")
-    item = infos(run, shop, include=["expansion"], name="web")["web"]["expansion"]
+def test_server_and_resolver_refuse_for_the_same_reason(task: Task, shop: str) -> None:
+    task("virtual_machine", **vm("web", "nowhere", preference=None), preflight="off")
+    item = task.vms(include=["expansion"], name="web")["web"]["expansion"]
     assert item["server_error"] == f"Internal error occurred: {item['resolver_error']}"
     assert (item["equal"], item["differences"], "server" in item) == (True, [], False)
 
 
-def test_an_unknown_name_and_a_missing_right(run: Run, shop: str, user_with: Any) -> None:
-    assert infos(run, shop, include=["expansion"], names=["web"]) == {}
-    run("virtual_machine", namespace=shop, **vm("web"))
-    rules = [
-        {"apiGroups": ["kubevirt.io"], "resources": ["virtualmachines"], "verbs": ["list"]},
-        {"apiGroups": ["apps"], "resources": ["controllerrevisions"], "verbs": ["list"]},
-    ]
-    denied = run("virtual_machine_info", namespace=shop, include=["expansion"], **user_with(*rules))
-    assert denied["msg"].endswith(
-        'grant {apiGroups: ["subresources.kubevirt.io"], resources: ["virtualmachines/expand-spec"], verbs: ["get"]}'
-        f" in a Role of the namespace {shop}"
-    )
+def test_an_unknown_name(task: Task, shop: str) -> None:
+    assert task.vms(include=["expansion"], names=["web"]) == {}

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from kubernetes.dynamic.exceptions import ConflictError
 
-from modules_support import server_side_apply, vm, warned
+from modules_support import Task, live, objects, server_side_apply, vm, warned
 
-Run = Callable[..., dict[str, Any]]
 Maker = Callable[..., Any]
 
 # A person writes other spellings of a kind and of a quantity, a label of the template, more than the play says.
@@ -39,7 +38,7 @@ VOLUMES = [{"name": "root", "container_disk": "registry.example.com/disk:1"}, {"
 
 
 def vms(api: Any) -> Any:
-    return api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+    return objects(api, "VirtualMachine")
 
 
 def by_kubectl_apply(api: Any, namespace: str) -> None:
@@ -74,24 +73,20 @@ def by_virtctl(api: Any, namespace: str) -> None:
         (by_virtctl, "virtctl"),
     ],
 )
-def test_vm_of_other_managers(run: Run, shop: str, api: Any, made: Maker, manager: str) -> None:
+def test_vm_of_other_managers(task: Task, shop: str, api: Any, made: Maker, manager: str) -> None:
     made(api, shop)
 
     def declare(labels: dict[str, str], volumes: list[dict[str, Any]], **options: Any) -> dict[str, Any]:
-        return run("virtual_machine", namespace=shop, **vm("web", labels=labels, volumes=volumes), **options)
+        return task.outcome("virtual_machine", **vm("web", labels=labels, volumes=volumes), **options)
 
-    def live() -> dict[str, Any]:
-        result: dict[str, Any] = vms(api).get(name="web", namespace=shop).to_dict()
-        return result
-
-    generation = live()["metadata"]["generation"]
+    generation = live(api, shop)["metadata"]["generation"]
     labels = {"app": "web", "tier": "front"}
     taken = declare(labels, VOLUMES)
     # Only who declares it is another now.
     assert (taken["result"]["action"], taken["diff"][0]["before"], taken["diff"][0]["after"]) == ("apply", {}, {}), (
         taken
     )
-    assert live()["metadata"]["generation"] == generation
+    assert live(api, shop)["metadata"]["generation"] == generation
     assert not declare(labels, VOLUMES)["changed"]
 
     other = {"app": "shop", "tier": "front"}
@@ -110,7 +105,7 @@ def test_vm_of_other_managers(run: Run, shop: str, api: Any, made: Maker, manage
             assert words in refused["msg"]
         assert declare(**options, force_conflicts=True)["changed"]
         assert not declare(**options)["changed"]
-    assert [volume["name"] for volume in live()["spec"]["template"]["spec"]["volumes"]] == ["root"]
+    assert [volume["name"] for volume in live(api, shop)["spec"]["template"]["spec"]["volumes"]] == ["root"]
 
     # A label that is ours alone goes; one that they declare too stays, unless it is taken from them.
     assert declare({"tier": "front"}, VOLUMES[:1])["diff"][0]["before"] == {"metadata": {"labels": {"app": "shop"}}}
@@ -123,19 +118,19 @@ def test_vm_of_other_managers(run: Run, shop: str, api: Any, made: Maker, manage
     (warning,) = stays["result"]["warnings"]
     assert warning.startswith(f"{words} or take_over: "), warning
     assert declare({}, VOLUMES[:1], force_conflicts=True)["changed"]
-    assert live()["metadata"]["labels"] == {"note": "theirs"}
+    assert live(api, shop)["metadata"]["labels"] == {"note": "theirs"}
     # Theirs stays theirs, in the template too.
-    assert live()["spec"]["template"]["metadata"]["labels"] == {"app": "web"}
+    assert live(api, shop)["spec"]["template"]["metadata"]["labels"] == {"app": "web"}
     assert not declare({}, VOLUMES[:1])["changed"]
 
 
-def test_vm_with_running_field(run: Run, shop: str, api: Any) -> None:
+def test_vm_with_running_field(task: Task, shop: str, api: Any) -> None:
     spec = {**MANIFEST["spec"], "running": False}
     del spec["runStrategy"]
     vms(api).create(namespace=shop, body={**MANIFEST, "spec": spec}, field_manager="kubectl-create")
 
     def declare(**options: Any) -> dict[str, Any]:
-        return run("virtual_machine", namespace=shop, **vm("web", volumes=VOLUMES), **options)
+        return task.outcome("virtual_machine", **vm("web", volumes=VOLUMES), **options)
 
     assert declare(run_strategy="Halted")["diff"][0]["after"] == {}
     assert not declare(run_strategy="Halted")["changed"]
@@ -147,33 +142,33 @@ def test_vm_with_running_field(run: Run, shop: str, api: Any) -> None:
         {"spec": {"running": False}},
         {"spec": {"runStrategy": "Manual"}},
     ), changed
-    assert "running" not in vms(api).get(name="web", namespace=shop).to_dict()["spec"]
+    assert "running" not in live(api, shop)["spec"]
     assert not declare(run_strategy="Manual")["changed"]
 
 
-def test_two_playbooks_own_different_fields_of_a_vm(run: Run, shop: str, api: Any) -> None:
+def test_two_playbooks_own_different_fields_of_a_vm(task: Task, shop: str, api: Any) -> None:
     def one() -> dict[str, Any]:
-        return run("virtual_machine", namespace=shop, **vm("web", labels={"app": "web"}, run_strategy="Halted"))
+        return task("virtual_machine", **vm("web", labels={"app": "web"}, run_strategy="Halted"))
 
     def other(**options: Any) -> dict[str, Any]:
         mine = {"name": "web", "field_manager": "backup"}
-        return run("virtual_machine", namespace=shop, **mine, **options)
+        return task.outcome("virtual_machine", **mine, **options)
 
     backup = {"annotations": {"backup": "nightly"}, "template": {"metadata": {"labels": {"backup": "yes"}}}}
     assert one()["changed"]
     assert other(**backup)["changed"]
     assert not one()["changed"]
     assert not other(**backup)["changed"]
-    live = vms(api).get(name="web", namespace=shop).to_dict()
-    assert (live["metadata"]["labels"], live["metadata"]["annotations"]["backup"]) == ({"app": "web"}, "nightly")
-    assert live["spec"]["template"]["metadata"]["labels"] == {"backup": "yes"}
-    assert live["spec"]["instancetype"]["name"] == "small"
+    left = live(api, shop)
+    assert (left["metadata"]["labels"], left["metadata"]["annotations"]["backup"]) == ({"app": "web"}, "nightly")
+    assert left["spec"]["template"]["metadata"]["labels"] == {"backup": "yes"}
+    assert left["spec"]["instancetype"]["name"] == "small"
     refused = other(**backup, labels={"app": "mine"})
     assert '"virtshape" owns metadata.labels.app' in refused["msg"]
     # A field that a manager declares no more goes, and nothing else.
     assert other(annotations={"backup": "nightly"})["changed"]
     assert not one()["changed"]
-    assert "labels" not in vms(api).get(name="web", namespace=shop).to_dict()["spec"]["template"].get("metadata", {})
+    assert "labels" not in live(api, shop)["spec"]["template"].get("metadata", {})
 
 
 def by_python_put(api: Any, namespace: str) -> Any:
@@ -202,28 +197,23 @@ def by_python_put(api: Any, namespace: str) -> Any:
         (by_virtctl, "virtctl", False),
     ],
 )
-def test_co_ownership_ends(run: Run, shop: str, api: Any, made: Maker, manager: str, named: bool) -> None:
+def test_co_ownership_ends(task: Task, shop: str, api: Any, made: Maker, manager: str, named: bool) -> None:
     made(api, shop)
     take_over: Any = [manager] if named else True
 
-    def live() -> dict[str, Any]:
-        result: dict[str, Any] = vms(api).get(name="web", namespace=shop).to_dict()
-        return result
-
     def declare(**options: Any) -> dict[str, Any]:
         declared = {"labels": {"app": "web", "tier": "front"}, "volumes": VOLUMES, **options}
-        return run("virtual_machine", namespace=shop, **vm("web", **declared))
+        return task("virtual_machine", **vm("web", **declared))
 
-    before = live()
-    foreseen = run(
+    before = live(api, shop)
+    foreseen = task(
         "virtual_machine",
-        namespace=shop,
         **vm("web", labels={"app": "web", "tier": "front"}, volumes=VOLUMES),
         take_over=take_over,
         check=True,
     )
     assert (foreseen["changed"], foreseen["result"]["taken_over_from"]) == (True, [manager]), foreseen
-    assert "virtshape" not in {entry["manager"] for entry in live()["metadata"]["managedFields"]}
+    assert "virtshape" not in {entry["manager"] for entry in live(api, shop)["metadata"]["managedFields"]}
     taken = declare(take_over=take_over)
     assert taken["result"]["taken_over_from"] == [manager], taken
     assert (taken["diff"][0]["before"], taken["diff"][0]["after"]) == ({}, {})
@@ -231,7 +221,7 @@ def test_co_ownership_ends(run: Run, shop: str, api: Any, made: Maker, manager: 
     theirs = taken["result"]["owned_by_others"][manager]
     assert "metadata.labels.note" in theirs and "spec.template.metadata.labels.app" in theirs, theirs
     assert not any(path.startswith(("spec.instancetype", "spec.template.spec.volumes")) for path in theirs)
-    after = live()
+    after = live(api, shop)
     assert (after["metadata"]["generation"], after["spec"]) == (before["metadata"]["generation"], before["spec"])
     assert "kubectl.kubernetes.io/last-applied-configuration" not in after["metadata"].get("annotations", {})
     # Nothing is left to take over, asked or not.
@@ -240,32 +230,32 @@ def test_co_ownership_ends(run: Run, shop: str, api: Any, made: Maker, manager: 
     # Changes and removals work without force from then on.
     changed = declare(labels={"app": "shop"}, volumes=VOLUMES[:1], instancetype="medium")
     assert changed["changed"] and not changed.get("failed"), changed
-    assert live()["metadata"]["labels"] == {"app": "shop", "note": "theirs"}
-    assert live()["spec"]["instancetype"]["name"] == "medium"
-    assert [volume["name"] for volume in live()["spec"]["template"]["spec"]["volumes"]] == ["root"]
+    assert live(api, shop)["metadata"]["labels"] == {"app": "shop", "note": "theirs"}
+    assert live(api, shop)["spec"]["instancetype"]["name"] == "medium"
+    assert [volume["name"] for volume in live(api, shop)["spec"]["template"]["spec"]["volumes"]] == ["root"]
     dropped = declare(labels={}, volumes=VOLUMES[:1], instancetype="medium", preference=None)
     assert dropped["changed"] and not dropped["result"].get("warnings"), dropped
-    assert "preference" not in live()["spec"] and live()["metadata"]["labels"] == {"note": "theirs"}
+    assert "preference" not in live(api, shop)["spec"] and live(api, shop)["metadata"]["labels"] == {"note": "theirs"}
 
 
-def test_changed_fields_are_taken_over_at_once(run: Run, shop: str, api: Any) -> None:
+def test_changed_fields_are_taken_over_at_once(task: Task, shop: str, api: Any) -> None:
     by_kubevirt_core(api, shop)
     other = {**vm("web", "medium", volumes=VOLUMES), "namespace": shop}
-    refused = run("virtual_machine", **other)
+    refused = task.refused("virtual_machine", **other)
     assert refused["msg"].endswith(
         '"OpenAPI-Generator" owns spec.instancetype.name; remove the fields from the task, or set force_conflicts: true'
         " (takes what differs) or take_over: true (takes all that the task declares)"
     )
-    assert '"OpenAPI-Generator" owns' in run("virtual_machine", **other, take_over=["kubectl-edit"])["msg"]
-    taken = run("virtual_machine", **other, take_over=True)
-    assert not taken.get("failed") and "taken_over" not in taken["result"], taken
-    assert vms(api).get(name="web", namespace=shop).to_dict()["spec"]["instancetype"]["name"] == "medium"
-    assert not run("virtual_machine", **other)["changed"]
+    assert '"OpenAPI-Generator" owns' in task.refused("virtual_machine", **other, take_over=["kubectl-edit"])["msg"]
+    taken = task("virtual_machine", **other, take_over=True)
+    assert "taken_over" not in taken["result"], taken
+    assert live(api, shop)["spec"]["instancetype"]["name"] == "medium"
+    assert not task("virtual_machine", **other)["changed"]
 
 
-def test_take_over_from_the_only_manager(run: Run, namespace: str, api: Any) -> None:
+def test_take_over_from_the_only_manager(task: Task, namespace: str, api: Any) -> None:
     """Without managed fields the API server would give all fields to nobody, whom no apply may take them from."""
-    kind = api.resources.get(api_version="instancetype.kubevirt.io/v1beta1", kind=KIND)
+    kind = objects(api, KIND)
     spec = {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
     kind.create(
         namespace=namespace,
@@ -273,13 +263,13 @@ def test_take_over_from_the_only_manager(run: Run, namespace: str, api: Any) -> 
         field_manager="kubectl-create",
     )
     own = {"namespace": namespace, "name": "own", "take_over": True}
-    assert run("instancetype", **own, **spec)["result"]["owned_by_others"] == {}
+    assert task("instancetype", **own, **spec)["result"]["owned_by_others"] == {}
     result = kind.get(name="own", namespace=namespace).to_dict()["metadata"]
     assert [entry["manager"] for entry in result["managedFields"]] == ["virtshape"]
-    assert run("instancetype", **own, cpu={"guest": 2}, memory={"guest": "1Gi"})["changed"]
+    assert task("instancetype", **own, cpu={"guest": 2}, memory={"guest": "1Gi"})["changed"]
 
 
-def test_take_over_from_argo_cd_warns(run: Run, shop: str, api: Any) -> None:
+def test_take_over_from_argo_cd_warns(task: Task, shop: str, api: Any) -> None:
     manager = "argocd-controller"
     spec = {"runStrategy": "Halted", "template": {"spec": {"domain": {"devices": {}, "memory": {"guest": "1Gi"}}}}}
     metadata = {"name": "web", "namespace": shop, "labels": {"team": "web"}}
@@ -291,7 +281,7 @@ def test_take_over_from_argo_cd_warns(run: Run, shop: str, api: Any) -> None:
     reverted = "its next sync reverts the change, unless Git has it"
 
     def declare(**options: Any) -> dict[str, Any]:
-        return run("virtual_machine", namespace=shop, name="web", labels={"team": "shop"}, memory="1Gi", **options)
+        return task.outcome("virtual_machine", name="web", labels={"team": "shop"}, memory="1Gi", **options)
 
     for refused in (declare(take_over=True), declare(take_over=True, check=True), declare(preflight="off")):
         assert refused["failed"], refused

@@ -1,39 +1,36 @@
 """virtual_machine_power: every state, twice; refusals; many at once."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from modules_support import by_name, vm
-
-Run = Callable[..., dict[str, Any]]
+from modules_support import Task, by_name, objects, vm
 
 NOT_RUNNING = 'Operation cannot be fulfilled on virtualmachine.kubevirt.io "web": '
 
 
 @pytest.fixture
-def web(run: Run, shop: str) -> str:
+def web(task: Task, shop: str) -> str:
     """The namespace of a running VM `web`."""
-    result = run("virtual_machine", namespace=shop, **vm("web"), wait=True)
+    result = task("virtual_machine", **vm("web"), wait=True)
     assert result["result"]["status"] == "Running", result
     return shop
 
 
-def test_stop_and_start_are_idempotent(run: Run, web: str) -> None:
+def test_stop_and_start_are_idempotent(task: Task, web: str) -> None:
     for state, verb, status in (("stopped", "stop", "Stopped"), ("started", "start", "Running")):
-        done = run("virtual_machine_power", wait=True, namespace=web, name="web", state=state)
+        done = task("virtual_machine_power", wait=True, name="web", state=state)
         assert (done["changed"], done["msg"]) == (True, "1 virtual machine: 1 changed, 0 unchanged"), done
         result = done["results"][0]
         assert (result["verb"], result["status"]) == (verb, status)
         assert ("vmi" in result) is (state == "started")
-        again = run("virtual_machine_power", wait=True, namespace=web, name="web", state=state)
+        again = task("virtual_machine_power", wait=True, name="web", state=state)
         assert (again["changed"], again["results"][0]["verb"]) == (False, ""), again
 
 
-def test_a_restart_waits_for_the_new_vmi(run: Run, web: str) -> None:
-    before = run("virtual_machine_power", wait=True, namespace=web, name="web", state="started")["results"][0]["vmi"]
-    done = run("virtual_machine_power", wait=True, namespace=web, name="web", state="restarted")
+def test_a_restart_waits_for_the_new_vmi(task: Task, web: str) -> None:
+    before = task("virtual_machine_power", wait=True, name="web", state="started")["results"][0]["vmi"]
+    done = task("virtual_machine_power", wait=True, name="web", state="restarted")
     after = done["results"][0]["vmi"]
     assert done["changed"]
     assert (after["phase"], after["uid"] != before["uid"]) == ("Running", True)
@@ -41,40 +38,38 @@ def test_a_restart_waits_for_the_new_vmi(run: Run, web: str) -> None:
     assert parts == [before["uid"], after["uid"]]
 
 
-def test_forced_restart_with_refused_grace_period(run: Run, web: str) -> None:
-    assert run("virtual_machine_power", wait=True, namespace=web, name="web", state="restarted", force=True)["changed"]
-    refused = run(
-        "virtual_machine_power", wait=True, namespace=web, name="web", state="restarted", force=True, grace_period=5
+def test_forced_restart_with_refused_grace_period(task: Task, web: str) -> None:
+    assert task("virtual_machine_power", wait=True, name="web", state="restarted", force=True)["changed"]
+    refused = task.refused(
+        "virtual_machine_power", wait=True, name="web", state="restarted", force=True, grace_period=5
     )
-    assert (refused["failed"], refused["changed"]) == (True, False)
+    assert not refused["changed"]
     assert refused["msg"] == f"{web}/web: For force restart, only gracePeriod=0 is supported for now"
 
 
-def test_a_forced_stop(run: Run, web: str) -> None:
-    done = run(
-        "virtual_machine_power", wait=True, namespace=web, name="web", state="stopped", force=True, grace_period=0
-    )
+def test_a_forced_stop(task: Task, web: str) -> None:
+    done = task("virtual_machine_power", wait=True, name="web", state="stopped", force=True, grace_period=0)
     assert (done["changed"], done["results"][0]["status"]) == (True, "Stopped")
 
 
-def test_pause_and_unpause_are_idempotent(run: Run, web: str) -> None:
+def test_pause_and_unpause_are_idempotent(task: Task, web: str) -> None:
     for state, status in (("paused", "Paused"), ("unpaused", "Running")):
-        done = run("virtual_machine_power", wait=True, namespace=web, name="web", state=state)
+        done = task("virtual_machine_power", wait=True, name="web", state=state)
         assert (done["changed"], done["results"][0]["status"]) == (True, status), done
-        assert not run("virtual_machine_power", wait=True, namespace=web, name="web", state=state)["changed"]
+        assert not task("virtual_machine_power", wait=True, name="web", state=state)["changed"]
 
 
-def test_a_paused_vm_is_started(run: Run, web: str) -> None:
-    run("virtual_machine_power", wait=True, namespace=web, name="web", state="paused")
-    done = run("virtual_machine_power", wait=True, namespace=web, name="web", state="started")
-    assert (done.get("failed", False), done["changed"], done["results"][0]["status"]) == (False, False, "Paused")
+def test_a_paused_vm_is_started(task: Task, web: str) -> None:
+    task("virtual_machine_power", wait=True, name="web", state="paused")
+    done = task("virtual_machine_power", wait=True, name="web", state="started")
+    assert (done["changed"], done["results"][0]["status"]) == (False, "Paused")
 
 
-def test_started_paused(run: Run, web: str, api: Any) -> None:
-    run("virtual_machine_power", wait=True, namespace=web, name="web", state="stopped")
-    done = run("virtual_machine_power", wait=True, namespace=web, name="web", state="started", paused=True)
+def test_started_paused(task: Task, web: str, api: Any) -> None:
+    task("virtual_machine_power", wait=True, name="web", state="stopped")
+    done = task("virtual_machine_power", wait=True, name="web", state="started", paused=True)
     assert (done["changed"], done["results"][0]["vmi"]["phase"]) == (True, "Running"), done
-    instances = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachineInstance")
+    instances = objects(api, "VirtualMachineInstance")
     assert instances.get(name="web", namespace=web).spec.startStrategy == "Paused"
 
 
@@ -86,86 +81,85 @@ def test_started_paused(run: Run, web: str, api: Any) -> None:
         ("unpaused", 'virtualmachineinstance.kubevirt.io "web" not found'),
     ],
 )
-def test_refusal_reports_the_server_message(run: Run, web: str, state: str, words: str) -> None:
-    run("virtual_machine_power", wait=True, namespace=web, name="web", state="stopped")
+def test_refusal_reports_the_server_message(task: Task, web: str, state: str, words: str) -> None:
+    task("virtual_machine_power", wait=True, name="web", state="stopped")
     for check in (True, False):
-        refused = run("virtual_machine_power", wait=True, check=check, namespace=web, name="web", state=state)
-        assert (refused["failed"], refused["changed"]) == (True, False)
+        refused = task.refused("virtual_machine_power", wait=True, check=check, name="web", state=state)
+        assert not refused["changed"]
         assert refused["msg"] == f"{web}/web: {words}"
 
 
-def test_stopped_once_vm_is_not_started(run: Run, shop: str) -> None:
-    run("virtual_machine", namespace=shop, **vm("web", run_strategy="Once"), wait=True)
-    refused = run("virtual_machine_power", wait=True, namespace=shop, name="web", state="restarted")
+def test_stopped_once_vm_is_not_started(task: Task, shop: str) -> None:
+    task("virtual_machine", **vm("web", run_strategy="Once"), wait=True)
+    refused = task.refused("virtual_machine_power", wait=True, name="web", state="restarted")
     assert refused["msg"].endswith("RunStategy Once does not support manual restart requests"), refused
 
 
 @pytest.mark.parametrize("strategy", ["Manual", "RerunOnFailure"])
-def test_run_strategies_that_power_requests_keep(run: Run, shop: str, strategy: str) -> None:
-    run("virtual_machine", namespace=shop, **vm("web", run_strategy=strategy), wait=True)
-    run("virtual_machine_power", wait=True, namespace=shop, name="web", state="started")
+def test_run_strategies_that_power_requests_keep(task: Task, shop: str, strategy: str) -> None:
+    task("virtual_machine", **vm("web", run_strategy=strategy), wait=True)
+    task("virtual_machine_power", wait=True, name="web", state="started")
     for state, status in (("stopped", "Stopped"), ("started", "Running"), ("restarted", "Running")):
-        done = run("virtual_machine_power", wait=True, namespace=shop, name="web", state=state)
+        done = task("virtual_machine_power", wait=True, name="web", state=state)
         assert done["changed"], done
         assert (done["results"][0]["status"], done["results"][0]["run_strategy"]) == (status, strategy)
-    assert not run("virtual_machine_power", wait=True, namespace=shop, name="web", state="started")["changed"]
+    assert not task("virtual_machine_power", wait=True, name="web", state="started")["changed"]
 
 
-def test_check_mode_predicts_and_changes_nothing(run: Run, web: str) -> None:
+def test_check_mode_predicts_and_changes_nothing(task: Task, web: str) -> None:
     for state, changed in (("stopped", True), ("restarted", True), ("paused", True), ("started", False)):
-        result = run("virtual_machine_power", wait=True, check=True, namespace=web, name="web", state=state)
+        result = task("virtual_machine_power", wait=True, check=True, name="web", state=state)
         assert result["changed"] is changed, result
-    matches = run("virtual_machine_info", namespace=web, names=["web"])["virtual_machines"][0]
+    matches = task.vm("web")
     assert (matches["status"], matches["run_strategy"]) == ("Running", "Always")
 
 
-def test_soft_reboots_and_a_migration(run: Run, web: str, api: Any) -> None:
+def test_soft_reboots_and_a_migration(task: Task, web: str, api: Any) -> None:
     for _time in range(2):
-        assert run("virtual_machine_power", wait=True, namespace=web, name="web", state="soft_rebooted")["changed"]
-    (seen,) = run("virtual_machine_info", namespace=web, names=["web"])["virtual_machines"]
+        assert task("virtual_machine_power", wait=True, name="web", state="soft_rebooted")["changed"]
+    seen = task.vm("web")
     fixed = any((item["type"], item["status"]) == ("LiveMigratable", "False") for item in seen["conditions"])
     # Whether it ends is up to the cluster's other nodes.
-    done = run("virtual_machine_power", namespace=web, name="web", state="migrated")
+    done = task("virtual_machine_power", name="web", state="migrated")
     assert (done.get("failed", False), done["changed"]) == (fixed, not fixed), done
     assert not fixed or "igrat" in done["msg"]
     migrations = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachineInstanceMigration")
     assert [item.spec.vmiName for item in migrations.get(namespace=web).items] == ["web"] * (not fixed)
 
 
-def test_entries_with_own_states_and_missing_vm(run: Run, shop: str) -> None:
+def test_entries_with_own_states_and_missing_vm(task: Task, shop: str) -> None:
     names = [f"vm{index}" for index in range(6)]
-    run("virtual_machine", namespace=shop, virtual_machines=[vm(name) for name in names], wait=True)
+    task("virtual_machine", virtual_machines=[vm(name) for name in names], wait=True)
     entries = [{"name": name, "state": "stopped" if index % 2 else "paused"} for index, name in enumerate(names)]
     entries += [{"name": "gone"}]
-    done = run("virtual_machine_power", wait=True, namespace=shop, state="started", virtual_machines=entries)
+    done = task.refused("virtual_machine_power", wait=True, state="started", virtual_machines=entries)
     assert done["msg"] == f"1 of 7 virtual machines failed: {shop}/gone: the virtual machine does not exist; 6 changed"
     result = by_name(done["results"])
     assert list(result) == [*names, "gone"]
     assert [result[name]["status"] for name in names] == ["Paused", "Stopped"] * 3
-    again = run("virtual_machine_power", wait=True, namespace=shop, virtual_machines=entries[:-1])
+    again = task("virtual_machine_power", wait=True, virtual_machines=entries[:-1])
     assert (again["changed"], again["msg"]) == (False, "6 virtual machines: 0 changed, 6 unchanged")
 
 
-def test_vms_by_label(run: Run, shop: str) -> None:
+def test_vms_by_label(task: Task, shop: str) -> None:
     entries = [vm("a", labels={"tier": "batch"}), vm("b", labels={"tier": "batch"}), vm("c")]
-    run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
-    done = run("virtual_machine_power", wait=True, label_selectors=["tier=batch"], namespace=shop, state="stopped")
+    task("virtual_machine", virtual_machines=entries, wait=True)
+    done = task("virtual_machine_power", wait=True, label_selectors=["tier=batch"], state="stopped")
     assert {name: result["status"] for name, result in by_name(done["results"]).items()} == {
         "a": "Stopped",
         "b": "Stopped",
     }
-    matches = run("virtual_machine_info", namespace=shop, names=["c"])["virtual_machines"]
+    matches = task("virtual_machine_info", names=["c"])["virtual_machines"]
     assert matches[0]["status"] == "Running"
 
 
-def test_start_failure_names_the_cause(run: Run, shop: str) -> None:
-    run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off")
-    failed = run("virtual_machine_power", wait=True, namespace=shop, name="web", state="started", wait_timeout=60)
-    assert failed["failed"]
+def test_start_failure_names_the_cause(task: Task, shop: str) -> None:
+    task("virtual_machine", **vm("web", "nowhere", preference=None), preflight="off")
+    failed = task.refused("virtual_machine_power", wait=True, name="web", state="started", wait_timeout=60)
     assert '"nowhere" not found; create it' in failed["msg"]
 
 
-def test_missing_right_names_the_rule(run: Run, web: str, user_with: Any) -> None:
+def test_missing_right_names_the_rule(task: Task, web: str, user_with: Any) -> None:
     user = user_with(
         {
             "apiGroups": ["kubevirt.io"],
@@ -173,7 +167,7 @@ def test_missing_right_names_the_rule(run: Run, web: str, user_with: Any) -> Non
             "verbs": ["get", "list", "watch"],
         }
     )
-    refused = run("virtual_machine_power", wait=True, namespace=web, name="web", state="stopped", **user)
+    refused = task.refused("virtual_machine_power", wait=True, name="web", state="stopped", **user)
     assert refused["msg"].endswith(
         'grant {apiGroups: ["subresources.kubevirt.io"], resources: ["virtualmachines/stop"], verbs: ["update"]}'
         f" in a Role of the namespace {web}"
@@ -181,47 +175,47 @@ def test_missing_right_names_the_rule(run: Run, web: str, user_with: Any) -> Non
 
 
 @pytest.mark.parametrize("strategy", ["Always", "RerunOnFailure", "Manual"])
-def test_lost_revision_leaves_the_guest(run: Run, shop: str, api: Any, strategy: str) -> None:
+def test_lost_revision_leaves_the_guest(task: Task, shop: str, api: Any, strategy: str) -> None:
     """KubeVirt accepts the requests, and then neither stops nor starts such a VM: nothing is sent."""
-    declared = run("virtual_machine", namespace=shop, **vm("web", run_strategy=strategy), wait=True)
+    declared = task("virtual_machine", **vm("web", run_strategy=strategy), wait=True)
     power = {"namespace": shop, "name": "web", "wait": True}
-    assert not run("virtual_machine_power", state="started", **power).get("failed")
+    task("virtual_machine_power", state="started", **power)
     name = declared["result"]["instancetype_revision"]
-    api.resources.get(api_version="apps/v1", kind="ControllerRevision").delete(name=name, namespace=shop)
+    objects(api, "ControllerRevision").delete(name=name, namespace=shop)
     line = (
         f"{shop}/web: spec.instancetype: the captured revision {name} was deleted, so KubeVirt can neither start, stop"
         " nor restart the VM; refresh the VM (controller_revision, state: refreshed)"
     )
     for state in ("stopped", "restarted"):
         for check in (True, False):
-            refused = run("virtual_machine_power", check=check, state=state, **power)
-            assert (refused["failed"], refused["changed"], refused["msg"]) == (True, False, line)
-    vms = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+            refused = task.refused("virtual_machine_power", check=check, state=state, **power)
+            assert (refused["changed"], refused["msg"]) == (False, line)
+    vms = objects(api, "VirtualMachine")
     live = vms.get(namespace=shop, name="web").to_dict()
     assert (live["spec"]["runStrategy"], live["status"].get("stateChangeRequests")) == (strategy, None)
     # The guest runs on, as it should.
-    assert not run("virtual_machine_power", state="started", **power)["changed"]
-    assert not run("controller_revision", namespace=shop, names=["web"], state="refreshed").get("failed")
-    assert run("virtual_machine_power", state="restarted", **power)["changed"]
-    assert run("virtual_machine_power", state="stopped", **power)["changed"]
+    assert not task.outcome("virtual_machine_power", state="started", **power)["changed"]
+    task("controller_revision", names=["web"], state="refreshed")
+    assert task("virtual_machine_power", state="restarted", **power)["changed"]
+    assert task("virtual_machine_power", state="stopped", **power)["changed"]
 
 
 @pytest.mark.parametrize("strategy", ["Halted", "Manual"])
-def test_lost_revision_is_not_started(run: Run, shop: str, api: Any, strategy: str) -> None:
-    declared = run("virtual_machine", namespace=shop, **vm("web", run_strategy=strategy), wait=True)
+def test_lost_revision_is_not_started(task: Task, shop: str, api: Any, strategy: str) -> None:
+    declared = task("virtual_machine", **vm("web", run_strategy=strategy), wait=True)
     name = declared["result"]["instancetype_revision"]
-    api.resources.get(api_version="apps/v1", kind="ControllerRevision").delete(name=name, namespace=shop)
+    objects(api, "ControllerRevision").delete(name=name, namespace=shop)
     for check in (True, False):
-        refused = run("virtual_machine_power", check=check, namespace=shop, name="web", state="started", wait=True)
-        assert (refused["failed"], refused["changed"]) == (True, False), refused
+        refused = task.refused("virtual_machine_power", check=check, name="web", state="started", wait=True)
+        assert not refused["changed"], refused
         assert f"the captured revision {name} was deleted" in refused["msg"]
         # It has no guest.
-        assert not run("virtual_machine_power", check=check, namespace=shop, name="web", state="stopped")["changed"]
+        assert not task("virtual_machine_power", check=check, name="web", state="stopped")["changed"]
 
 
-def test_vm_without_its_instancetype_is_not_started(run: Run, shop: str) -> None:
+def test_vm_without_its_instancetype_is_not_started(task: Task, shop: str) -> None:
     entry = vm("web", "nothing", run_strategy="Halted", preference=None)
-    run("virtual_machine", namespace=shop, **entry, preflight="off")
+    task("virtual_machine", **entry, preflight="off")
     for check in (True, False):
-        refused = run("virtual_machine_power", check=check, namespace=shop, name="web", state="started")
-        assert refused["failed"] and '"nothing" not found; create it' in refused["msg"], refused
+        refused = task.refused("virtual_machine_power", check=check, name="web", state="started")
+        assert '"nothing" not found; create it' in refused["msg"], refused

@@ -1,14 +1,12 @@
 """The option infer_from_registry: VMs get what the images of their disks say."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from loopback_registry import LoopbackRegistry
 
+from modules_support import Run, Task, objects
 from plugins.module_utils._cluster.client.transport import USER_AGENT
-
-Run = Callable[..., dict[str, Any]]
 
 MARK = "INSTANCETYPE_KUBEVIRT_IO_DEFAULT_"
 DEFAULTS = [
@@ -32,18 +30,18 @@ def registry(registry: LoopbackRegistry) -> LoopbackRegistry:
 
 
 @pytest.fixture
-def vms(run: Run, shop: str) -> Run:
+def vms(task: Task, shop: str) -> Run:
     """vms(*entries, check=False, **options): the result of the VMs, which infer from registries."""
 
     def one(*entries: dict[str, Any], check: bool = False, **options: Any) -> dict[str, Any]:
         given = {"infer_from_registry": True, "insecure_registry": True, "run_strategy": "Halted", **options}
-        return run("virtual_machine", check=check, namespace=shop, virtual_machines=list(entries), **given)
+        return task.outcome("virtual_machine", check=check, virtual_machines=list(entries), **given)
 
     return one
 
 
 def matchers(api: Any, namespace: str, name: str) -> dict[str, Any]:
-    live = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine").get(name=name, namespace=namespace)
+    live = objects(api, "VirtualMachine").get(name=name, namespace=namespace)
     spec = live.to_dict()["spec"]
     return {role: {part: spec[role][part] for part in ("name", "kind")} for role in MATCHERS if spec.get(role)}
 

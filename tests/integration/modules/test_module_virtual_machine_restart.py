@@ -1,40 +1,37 @@
 """virtual_machine: what a change means for the guest, before and after, and the restarts that it takes."""
 
 import importlib
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 import yaml
 from waiting import wait_until
 
-from modules_support import MODULES, by_name, claim_of, network_of, vm, warned
+from modules_support import MODULES, Run, Task, by_name, claim_of, network_of, objects, vm, warned
 
-Run = Callable[..., dict[str, Any]]
 OTHER_FIELD = "a non-live-updatable field was changed in the template spec"
 MEMORY = "memory updated in template spec. Memory-hotplug is only available for migratable VMs"
 
 
 @pytest.fixture
-def declare(run: Run, shop: str) -> Run:
+def declare(task: Task, shop: str) -> Run:
     """declare(*entries, **options): the module's result, which is no failure; with one entry, its result."""
 
     def one(*entries: dict[str, Any], **options: Any) -> dict[str, Any]:
-        done = run("virtual_machine", namespace=shop, virtual_machines=list(entries), **options)
-        assert "failed" not in done, done["msg"]
+        done = task("virtual_machine", virtual_machines=list(entries), **options)
         return {**done["results"][0], "msg": done["msg"]} if len(entries) == 1 else done
 
     return one
 
 
-def uid(run: Run, namespace: str, name: str = "web") -> str:
-    result = run("virtual_machine_info", namespace=namespace, names=[name])["virtual_machines"]
+def uid(task: Task, namespace: str, name: str = "web") -> str:
+    result = task("virtual_machine_info", names=[name])["virtual_machines"]
     return str(result[0]["vmi"]["uid"])
 
 
-def test_change_restarts_the_guest_when_requested(run: Run, shop: str, declare: Run) -> None:
+def test_change_restarts_the_guest_when_requested(task: Task, shop: str, declare: Run) -> None:
     declare(vm("web"), wait=True)
-    before = uid(run, shop)
+    before = uid(task, shop)
     entry = vm("web", "medium")
     for options in ({"check": True}, {"wait": True}):
         result = declare(entry, **options)
@@ -46,22 +43,21 @@ def test_change_restarts_the_guest_when_requested(run: Run, shop: str, declare: 
     # Only the restart is left to do, which is a change of its own.
     result = declare(entry, check=True, restart="if_required")
     assert (result["changed"], result["action"], result["restarted"]) == (True, "none", True)
-    assert uid(run, shop) == before
+    assert uid(task, shop) == before
     done = declare(entry, restart="if_required")
     assert done["msg"] == "1 virtual machine: 1 unchanged; 1 restarted"
     assert (done["changed"], done["restarted"], done["restart_required"]) == (True, True, False), done
-    assert (done["status"], uid(run, shop) != before) == ("Running", True)
+    assert (done["status"], uid(task, shop) != before) == ("Running", True)
     again = declare(entry, restart="if_required")
     assert (again["changed"], again["restarted"]) == (False, False)
 
 
-def test_one_warning_says_that_guests_lack_the_change(run: Run, shop: str) -> None:
+def test_one_warning_says_that_guests_lack_the_change(task: Task, shop: str) -> None:
     names = ("a", "b", "c")
 
     def declare(*sizes: str, **options: Any) -> list[str]:
         entries = [vm(name, size) for name, size in zip(names, sizes)]
-        done = run("virtual_machine", namespace=shop, virtual_machines=entries, **options)
-        assert "failed" not in done, done["msg"]
+        done = task("virtual_machine", virtual_machines=entries, **options)
         return warned(done)
 
     assert declare("small", "small", "small", wait=True) == []
@@ -76,11 +72,10 @@ def test_one_warning_says_that_guests_lack_the_change(run: Run, shop: str) -> No
     assert declare("medium", "medium", "medium") == []
 
 
-def test_only_guests_that_need_it_are_restarted(run: Run, shop: str, declare: Run) -> None:
-    created = run("instancetype", namespace=shop, name="two", cpu={"guest": 2}, memory={"guest": "2Gi"})
-    assert created["changed"]
+def test_only_guests_that_need_it_are_restarted(task: Task, shop: str, declare: Run) -> None:
+    assert task("instancetype", name="two", cpu={"guest": 2}, memory={"guest": "2Gi"})["changed"]
     declare(vm("big"), vm("more"), vm("label"), vm("off", run_strategy="Halted"), wait=True)
-    before = {name: uid(run, shop, name) for name in ("big", "more", "label")}
+    before = {name: uid(task, shop, name) for name in ("big", "more", "label")}
     entries = [vm("big", "medium"), vm("more", "two"), vm("label", labels={"a": "b"}), vm("off", "medium")]
     for check in (True, False):
         done = declare(*entries, check=check, restart="if_required", wait=True)
@@ -98,12 +93,12 @@ def test_only_guests_that_need_it_are_restarted(run: Run, shop: str, declare: Ru
         assert result["off"]["guest_after"]["memory"] == "4Gi"
         assert result["label"]["changes"] == []
     assert done["msg"] == "4 virtual machines: 4 changed; 1 restarted"
-    assert {name: uid(run, shop, name) == item for name, item in before.items()} == {
+    assert {name: uid(task, shop, name) == item for name, item in before.items()} == {
         "big": False,
         "more": True,
         "label": True,
     }
-    matches = by_name(run("virtual_machine_info", namespace=shop)["virtual_machines"])
+    matches = task.vms()
     assert matches["more"]["vmi"]["guest"]["sockets"] == 2
     assert (matches["off"]["status"], matches["big"]["vmi"]["guest"]["memory"]) == ("Stopped", "4Gi")
 
@@ -157,7 +152,7 @@ def with_memory(name: str, **memory: Any) -> dict[str, Any]:
     ],
 )
 def test_devices_of_a_running_guest_follow_kubevirt(
-    run: Run, shop: str, declare: Run, api: Any, make: Any, before: Any, after: Any, needs: str
+    task: Task, shop: str, declare: Run, api: Any, make: Any, before: Any, after: Any, needs: str
 ) -> None:
     for claim in ("one", "two"):
         claim_of(api, shop, claim)
@@ -165,26 +160,26 @@ def test_devices_of_a_running_guest_follow_kubevirt(
         network_of(api, shop, network)
     first, then = (make("web", **item) if isinstance(item, dict) else make("web", *item) for item in (before, after))
     declare(first, wait=True)
-    guest = uid(run, shop)
+    guest = uid(task, shop)
     foreseen = declare(then, check=True)
     assert (foreseen["needs"], foreseen["restart_required"]) == (needs, needs == "restart")
     result = declare(then, wait=True, restart="if_required")
     assert (result["needs"], result["restarted"]) == (needs, needs == "restart"), result
-    assert (uid(run, shop) == guest) is (needs != "restart")
+    assert (uid(task, shop) == guest) is (needs != "restart")
 
 
 @pytest.mark.parametrize("devices", [{"preferred_disk_bus": "scsi"}, {"preferred_interface_model": "e1000"}])
 def test_preference_for_default_device_needs_restart(
-    run: Run, shop: str, declare: Run, devices: dict[str, str]
+    task: Task, shop: str, declare: Run, devices: dict[str, str]
 ) -> None:
     def seen() -> dict[str, Any]:
-        (matches,) = run("virtual_machine_info", namespace=shop, include=["refresh"])["virtual_machines"]
+        (matches,) = task("virtual_machine_info", include=["refresh"])["virtual_machines"]
         return {"restart_reason": None, **matches}
 
-    assert run("preference", namespace=shop, name="other", devices=devices)["changed"]
+    assert task("preference", name="other", devices=devices)["changed"]
     other = vm("web", preference={"name": "other", "kind": "VirtualMachinePreference"})
     declare(vm("web"), wait=True)
-    before = uid(run, shop)
+    before = uid(task, shop)
     for check in (True, False):
         result = declare(other, check=check, wait=True)
         assert (result["needs"], result["restart_required"]) == ("restart", True), result
@@ -193,17 +188,17 @@ def test_preference_for_default_device_needs_restart(
         )
     assert (seen()["restart_required"], seen()["restart_reason"]) == (True, result["restart_reason"])
     assert declare(vm("web"), wait=True)["needs"] == "nothing"
-    assert (seen()["restart_required"], uid(run, shop)) == (False, before)
+    assert (seen()["restart_required"], uid(task, shop)) == (False, before)
     for check in (True, False):
         result = declare(other, check=check, restart="if_required", wait=True)
         assert (result["needs"], result["restarted"]) == ("restart", True), result
-    assert (seen()["restart_required"], uid(run, shop) == before) == (False, False)
+    assert (seen()["restart_required"], uid(task, shop) == before) == (False, False)
 
 
-def test_memory_hotplug_needs_a_migratable_guest(run: Run, shop: str, declare: Run) -> None:
-    run("instancetype", namespace=shop, name="wide", cpu={"guest": 1}, memory={"guest": "4Gi"})
+def test_memory_hotplug_needs_a_migratable_guest(task: Task, shop: str, declare: Run) -> None:
+    task("instancetype", name="wide", cpu={"guest": 1}, memory={"guest": "4Gi"})
     declare(vm("web"), wait=True)
-    (web,) = run("virtual_machine_info", namespace=shop, names=["web"])["virtual_machines"]
+    web = task.vm("web")
     migrates = any((item["type"], item["status"]) == ("LiveMigratable", "True") for item in web["conditions"])
     needs, reason = ("live_update", None) if migrates else ("restart", MEMORY)
     for check in (True, False):
@@ -212,17 +207,17 @@ def test_memory_hotplug_needs_a_migratable_guest(run: Run, shop: str, declare: R
     # Whether or not virt-controller has asked for it by now.
     done = declare(vm("web", "wide"), restart="if_required", wait=True)
     assert done["restarted"] is not migrates, done
-    assert (uid(run, shop) == web["vmi"]["uid"]) is migrates
+    assert (uid(task, shop) == web["vmi"]["uid"]) is migrates
 
     def grown() -> bool:
-        (now,) = run("virtual_machine_info", namespace=shop, names=["web"])["virtual_machines"]
+        now = task.vm("web")
         return bool(now["vmi"]["guest"]["memory"] == "4Gi")
 
     wait_until(grown)
 
 
-def test_reverted_change_needs_no_restart(run: Run, shop: str, declare: Run) -> None:
-    run("instancetype", namespace=shop, name="wide", cpu={"guest": 1}, memory={"guest": "4Gi", "max_guest": "4Gi"})
+def test_reverted_change_needs_no_restart(task: Task, shop: str, declare: Run) -> None:
+    task("instancetype", name="wide", cpu={"guest": 1}, memory={"guest": "4Gi", "max_guest": "4Gi"})
     declare(vm("web"), wait=True)
     assert declare(vm("web", "wide"), wait=True)["restart_required"]
     back = declare(vm("web"), restart="if_required")
@@ -230,19 +225,19 @@ def test_reverted_change_needs_no_restart(run: Run, shop: str, declare: Run) -> 
     assert result == [True, "nothing", False, False], back
 
 
-def test_vm_without_its_revision_can_change(run: Run, shop: str, declare: Run, api: Any) -> None:
+def test_vm_without_its_revision_can_change(task: Task, shop: str, declare: Run, api: Any) -> None:
     def web(instancetype: str = "small", **options: Any) -> dict[str, Any]:
         return vm("web", instancetype, **{"preference": None, **options})
 
     def lose(entry: dict[str, Any]) -> str:
         name = str(declare(entry)["instancetype_revision"])
-        api.resources.get(api_version="apps/v1", kind="ControllerRevision").delete(name=name, namespace=shop)
+        objects(api, "ControllerRevision").delete(name=name, namespace=shop)
         words = "so KubeVirt can neither start, stop nor restart the VM"
         return f"spec.instancetype: the captured revision {name} was deleted, {words}"
 
     grace = {"spec": {"template": {"spec": {"terminationGracePeriodSeconds": 5}}}}
     declare(web(), wait=True)
-    guest = uid(run, shop)
+    guest = uid(task, shop)
     lost = lose(web())
     # The last takes a restart, once there is a revision again.
     for entry in (web(labels={"a": "b"}), web("medium"), web(**grace)):
@@ -253,43 +248,43 @@ def test_vm_without_its_revision_can_change(run: Run, shop: str, declare: Run, a
     # KubeVirt refuses what lacks the memory of the instancetype.
     for check in (True, False):
         preference = vm("web")["preference"]
-        refused = run("virtual_machine", check=check, namespace=shop, **web(preference=preference, **grace))
+        refused = task.outcome("virtual_machine", check=check, **web(preference=preference, **grace))
         # An earlier task of the play may refresh the VM.
         text = refused["msg"] if not check else " ".join(warned(refused))
         assert refused.get("failed", False) is not check
         assert "insufficient Memory resources of 0" in text and lost in text
-    assert uid(run, shop) == guest
-    assert "failed" not in run("controller_revision", namespace=shop, names=["web"])
+    assert uid(task, shop) == guest
+    task("controller_revision", names=["web"])
     result = declare(web(**grace), restart="if_required", wait=True)
-    assert (result["restarted"], uid(run, shop) == guest) == (True, False)
+    assert (result["restarted"], uid(task, shop) == guest) == (True, False)
     lose(web(**grace))
     for check in (True, False):
         assert declare(web(run_strategy="Halted", **grace), check=check)["changed"]
 
 
-def test_refused_restart_reports_the_server_message(run: Run, shop: str, declare: Run) -> None:
+def test_refused_restart_reports_the_server_message(task: Task, shop: str, declare: Run) -> None:
     declare(vm("web", run_strategy="Once"), wait=True)
-    done = run("virtual_machine", namespace=shop, **vm("web", "medium", run_strategy="Once"), restart="if_required")
-    assert (done["failed"], done["changed"], done["result"]["changed"]) == (True, True, True)
+    done = task.refused("virtual_machine", **vm("web", "medium", run_strategy="Once"), restart="if_required")
+    assert (done["changed"], done["result"]["changed"]) == (True, True)
     assert done["msg"].startswith(f"{shop}/web: the restart failed: ")
     assert done["msg"].endswith("RunStategy Once does not support manual restart requests")
 
 
-def test_return_values_are_documented(run: Run, shop: str) -> None:
+def test_return_values_are_documented(task: Task, shop: str) -> None:
     def documented(module: str, of: str = "results") -> set[str]:
         text = importlib.import_module(f"{MODULES}.{module}").RETURN
         return set(yaml.safe_load(text)[of]["contains"])
 
     entries = [vm("a"), vm("b", "tiny"), vm("c", "nowhere")]
-    created = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
-    changed = run("virtual_machine", namespace=shop, **vm("a", "medium"), restart="if_required")
-    gone = run("virtual_machine", namespace=shop, name="a", state="absent", check=True)
+    created = task.refused("virtual_machine", virtual_machines=entries, wait=True)
+    changed = task("virtual_machine", **vm("a", "medium"), restart="if_required")
+    gone = task("virtual_machine", name="a", state="absent", check=True)
     result = [*created["results"], *changed["results"], *gone["results"]]
     shared = documented("instancetype")
     assert {key for item in result for key in item} <= shared | documented("virtual_machine")
-    done = run("virtual_machine_power", wait=True, namespace=shop, names=["a", "b"], state="stopped")
+    done = task.refused("virtual_machine_power", wait=True, names=["a", "b"], state="stopped")
     assert {key for item in done["results"] for key in item} <= documented("virtual_machine_power")
-    matches = run("virtual_machine_info", namespace=shop)["virtual_machines"]
+    matches = task("virtual_machine_info")["virtual_machines"]
     assert {key for item in matches for key in item} <= documented("virtual_machine_info", "virtual_machines")
 
 

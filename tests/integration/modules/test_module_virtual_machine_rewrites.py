@@ -1,13 +1,10 @@
 """virtual_machine: what KubeVirt itself writes to the spec of a VM after its declaration."""
 
-from collections.abc import Callable
 from typing import Any
 
 from waiting import wait_until
 
-from modules_support import claim_of, network_of, vm, warned
-
-Run = Callable[..., dict[str, Any]]
+from modules_support import Task, claim_of, network_of, objects, vm, warned
 
 ROOT = {"name": "root", "container_disk": "registry.example.com/disk:1"}
 MORE = {"name": "more", "empty_disk": "1Gi"}
@@ -16,7 +13,7 @@ WARNING = "volumes: extra was plugged in and stays, though the task does not dec
 
 
 def spec_of(api: Any, namespace: str) -> dict[str, Any]:
-    vms = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+    vms = objects(api, "VirtualMachine")
     result: dict[str, Any] = vms.get(name="web", namespace=namespace).to_dict()["spec"]["template"]["spec"]
     return result
 
@@ -44,7 +41,7 @@ def plug(api: Any, namespace: str) -> None:
     wait_until(lambda: "extra" in volumes_of(api, namespace))
 
 
-def test_unplugged_interface_is_unchanged(run: Run, namespace: str, api: Any) -> None:
+def test_unplugged_interface_is_unchanged(task: Task, namespace: str, api: Any) -> None:
     network_of(api, namespace, "lan")
 
     def declare(state: str | None, **options: Any) -> dict[str, Any]:
@@ -53,7 +50,7 @@ def test_unplugged_interface_is_unchanged(run: Run, namespace: str, api: Any) ->
         interfaces = [{"name": "default", "masquerade": {}}, lan]
         spec = {"networks": networks, "domain": {"devices": {"interfaces": interfaces}}}
         options = {"template": {"spec": spec}, "wait": True, **options}
-        return run("virtual_machine", namespace=namespace, name="web", memory="1Gi", volumes=[ROOT], **options)
+        return task("virtual_machine", name="web", memory="1Gi", volumes=[ROOT], **options)
 
     def names() -> list[str]:
         return [network["name"] for network in spec_of(api, namespace).get("networks") or []]
@@ -70,16 +67,14 @@ def test_unplugged_interface_is_unchanged(run: Run, namespace: str, api: Any) ->
     assert not declare(None)["changed"]
 
 
-def test_paused_start_of_halted_vm(run: Run, namespace: str, api: Any) -> None:
+def test_paused_start_of_halted_vm(task: Task, namespace: str, api: Any) -> None:
     """virt-controller writes the run strategy then, and not virt-api."""
 
     def declare() -> dict[str, Any]:
-        return run(
-            "virtual_machine", namespace=namespace, name="web", run_strategy="Halted", memory="1Gi", volumes=[ROOT]
-        )
+        return task("virtual_machine", name="web", run_strategy="Halted", memory="1Gi", volumes=[ROOT])
 
     def strategy() -> str:
-        vms = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+        vms = objects(api, "VirtualMachine")
         return str(vms.get(name="web", namespace=namespace).spec.runStrategy)
 
     assert declare()["changed"]
@@ -91,14 +86,12 @@ def test_paused_start_of_halted_vm(run: Run, namespace: str, api: Any) -> None:
     assert not declare()["changed"]
 
 
-def test_plugged_volume_stays_until_it_is_declared(run: Run, namespace: str, api: Any) -> None:
+def test_plugged_volume_stays_until_it_is_declared(task: Task, namespace: str, api: Any) -> None:
     claim_of(api, namespace, "extra")
 
     def declare(*volumes: dict[str, Any], **options: Any) -> dict[str, Any]:
         options = {"volumes": [ROOT, *volumes], "wait": True, **options}
-        result = run("virtual_machine", namespace=namespace, name="web", memory="1Gi", **options)
-        assert not result.get("failed"), result
-        return result
+        return task("virtual_machine", name="web", memory="1Gi", **options)
 
     assert declare()["changed"]
     plug(api, namespace)
@@ -130,24 +123,16 @@ def test_plugged_volume_stays_until_it_is_declared(run: Run, namespace: str, api
     assert (volumes_of(api, namespace), disks_of(api, namespace)) == (["root"], [])
 
 
-def test_forced_removal_of_plugged_volume(run: Run, namespace: str, api: Any) -> None:
+def test_forced_removal_of_plugged_volume(task: Task, namespace: str, api: Any) -> None:
     claim_of(api, namespace, "extra")
 
     def declare(**options: Any) -> dict[str, Any]:
-        return run("virtual_machine", namespace=namespace, name="web", memory="1Gi", volumes=[ROOT], **options)
+        return task("virtual_machine", name="web", memory="1Gi", volumes=[ROOT], **options)
 
     assert declare(wait=True)["changed"]
     plug(api, namespace)
-    foretold = run(
-        "virtual_machine",
-        check=True,
-        namespace=namespace,
-        name="web",
-        memory="1Gi",
-        volumes=[ROOT],
-        force_conflicts=True,
-    )
-    assert foretold["changed"] and not foretold.get("failed"), foretold
+    foretold = task("virtual_machine", check=True, name="web", memory="1Gi", volumes=[ROOT], force_conflicts=True)
+    assert foretold["changed"], foretold
     removed = declare(force_conflicts=True)
     assert removed["changed"] and not removed.get("failed"), removed
     assert removed["diff"][0]["before"] == foretold["diff"][0]["before"]
@@ -155,7 +140,7 @@ def test_forced_removal_of_plugged_volume(run: Run, namespace: str, api: Any) ->
     assert not declare()["changed"]
 
 
-def test_restored_vm_names_a_lost_revision(run: Run, shop: str, api: Any) -> None:
+def test_restored_vm_names_a_lost_revision(task: Task, shop: str, api: Any) -> None:
     """A backup restores such a VM: its spec names a revision that the backup lacks."""
     kind = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine"}
     matcher = {"name": "small", "kind": "VirtualMachineInstancetype", "revisionName": "web-small-v1beta1-gone-1"}
@@ -167,7 +152,7 @@ def test_restored_vm_names_a_lost_revision(run: Run, shop: str, api: Any) -> Non
 
     def declare(check: bool = False) -> dict[str, Any]:
         entry = vm("web", preference=None, run_strategy="Always", volumes=[ROOT])
-        return run("virtual_machine", check=check, namespace=shop, **entry, take_over=True, wait=True)
+        return task.outcome("virtual_machine", check=check, **entry, take_over=True, wait=True)
 
     line = (
         "spec.instancetype: the captured revision web-small-v1beta1-gone-1 was deleted, so KubeVirt can neither start,"
@@ -176,6 +161,6 @@ def test_restored_vm_names_a_lost_revision(run: Run, shop: str, api: Any) -> Non
     assert declare()["msg"] == f"{shop}/web: {line}"
     foretold = declare(check=True)
     assert not foretold.get("failed") and line in warned(foretold)[0], foretold
-    assert not run("controller_revision", namespace=shop, names=["web"], state="refreshed").get("failed")
+    task("controller_revision", names=["web"], state="refreshed")
     assert not declare().get("failed")
     assert not declare()["changed"]

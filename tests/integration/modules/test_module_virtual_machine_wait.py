@@ -3,17 +3,14 @@
 import re
 import time
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from modules_support import await_condition, by_name, claim_of, vm
+from modules_support import Task, await_condition, by_name, claim_of, objects, vm
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._resolver.api.write import Write
-
-Run = Callable[..., dict[str, Any]]
 
 NOWHERE = {"registry": {"url": "docker://127.0.0.1:1/disk"}}
 
@@ -31,33 +28,31 @@ def names(api: Any, namespace: str, version: str, kind: str) -> list[str]:
     return sorted(item.metadata.name for item in result.items)
 
 
-def test_bad_vm_fails_without_ending_other_waits(run: Run, shop: str) -> None:
+def test_bad_vm_fails_without_ending_other_waits(task: Task, shop: str) -> None:
     entries = [vm("a"), vm("b", "nowhere", preference=None), vm("c", run_strategy="Halted")]
-    done = run("virtual_machine", namespace=shop, virtual_machines=entries, preflight="off", wait=True)
+    done = task.refused("virtual_machine", virtual_machines=entries, preflight="off", wait=True)
     result = by_name(done["results"])
     assert [result[name]["failed"] for name in "abc"] == [False, True, False]
     assert [result[name]["status"] for name in "ac"] == ["Running", "Stopped"]
-    assert result["b"]["msg"].startswith("FailedFindInstancetype: ")
+    assert result["b"]["msg"].startswith("FailedFindInstancetype: ") and '"nowhere" not found' in result["b"]["msg"]
 
 
-def test_failure_before_the_change_is_ignored(run: Run, shop: str) -> None:
-    failed = run("virtual_machine", namespace=shop, **vm("web", "nowhere", preference=None), preflight="off", wait=True)
-    assert failed["failed"]
-    healed = run("virtual_machine", namespace=shop, **vm("web"), wait=True)
-    assert (healed.get("failed", False), healed["result"].get("status")) == (False, "Running"), healed
+def test_failure_before_the_change_is_ignored(task: Task, shop: str) -> None:
+    task.refused("virtual_machine", **vm("web", "nowhere", preference=None), preflight="off", wait=True)
+    healed = task("virtual_machine", **vm("web"), wait=True)
+    assert healed["result"].get("status") == "Running", healed
 
 
-def test_unchanged_vm_fails_with_its_condition(run: Run, shop: str) -> None:
+def test_unchanged_vm_fails_with_its_condition(task: Task, shop: str) -> None:
     entry = vm("web", "nowhere", preference=None)
-    run("virtual_machine", namespace=shop, **entry, preflight="off")
-    again = run("virtual_machine", namespace=shop, **entry, preflight="off", wait=True)
-    assert (again["failed"], again["changed"]) == (True, False)
+    task("virtual_machine", **entry, preflight="off")
+    again = task.refused("virtual_machine", **entry, preflight="off", wait=True)
+    assert not again["changed"]
     assert "FailedFindInstancetype" in again["msg"]
 
 
-def test_timeout_reports_conditions_and_events(run: Run, shop: str, api: Any) -> None:
-    result = run("virtual_machine", namespace=shop, **with_data_volume("web", NOWHERE))
-    assert result["changed"], result
+def test_timeout_reports_conditions_and_events(task: Task, shop: str, api: Any) -> None:
+    assert task("virtual_machine", **with_data_volume("web", NOWHERE))["changed"]
     about = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "name": "web", "namespace": shop}
     event = {
         "apiVersion": "v1",
@@ -71,7 +66,7 @@ def test_timeout_reports_conditions_and_events(run: Run, shop: str, api: Any) ->
     }
     api.resources.get(api_version="v1", kind="Event").create(namespace=shop, body=event)
     await_condition(api, shop, "web", "Ready")
-    late = run("virtual_machine", namespace=shop, **with_data_volume("web", NOWHERE), wait=True, wait_timeout=1)
+    late = task.outcome("virtual_machine", **with_data_volume("web", NOWHERE), wait=True, wait_timeout=1)
     if not late.get("failed"):
         pytest.skip("this cluster fills volumes in no time")
     # virt-controller says DataVolumeError from when the first try has failed until CDI begins the next one.
@@ -101,10 +96,10 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-def test_all_vms_share_a_watch(run: Run, shop: str, requests: list[str]) -> None:
+def test_all_vms_share_a_watch(task: Task, shop: str, requests: list[str]) -> None:
     entries = [vm(f"web{index}") for index in range(12)]
     requests.clear()
-    result = run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
+    result = task("virtual_machine", virtual_machines=entries, wait=True)
     assert result["msg"] == "12 virtual machines: 12 created"
     counts = Counter(requests)
     # A watch that is cut off is begun again.
@@ -112,27 +107,29 @@ def test_all_vms_share_a_watch(run: Run, shop: str, requests: list[str]) -> None
     # One list shows the existing VMs, another one is the start of the watch.
     assert 2 <= counts["GET virtualmachines"] <= 4
     requests.clear()
-    again = run("virtual_machine", namespace=shop, virtual_machines=entries)
+    again = task("virtual_machine", virtual_machines=entries)
     assert (again["changed"], requests) == (False, ["GET virtualmachines"])
     requests.clear()
     gone = [{"name": entry["name"], "state": "absent"} for entry in entries]
-    assert run("virtual_machine", namespace=shop, virtual_machines=gone, wait=True)["changed"]
+    assert task("virtual_machine", virtual_machines=gone, wait=True)["changed"]
     counts = Counter(requests)
     assert counts["DELETE virtualmachines"] == 12
     assert 1 <= counts["WATCH virtualmachines"] <= 3
     assert counts["WATCH controllerrevisions"] <= 3
 
 
-def test_absent_waits_for_vmi_and_revisions(run: Run, shop: str, api: Any) -> None:
+def test_absent_waits_for_vmi_and_revisions(task: Task, shop: str, api: Any) -> None:
     entries = [vm("a"), vm("b"), vm("c")]
-    run("virtual_machine", namespace=shop, virtual_machines=entries, wait=True)
+    task("virtual_machine", virtual_machines=entries, wait=True)
     assert names(api, shop, "kubevirt.io/v1", "VirtualMachineInstance") == ["a", "b", "c"]
     gone = [{"name": name, "state": "absent"} for name in "ab"]
-    done = run("virtual_machine", namespace=shop, virtual_machines=gone, wait=True)
+    done = task("virtual_machine", virtual_machines=gone, wait=True)
     assert done["msg"] == "2 virtual machines: 2 deleted", done
-    assert names(api, shop, "kubevirt.io/v1", "VirtualMachineInstance") == ["c"]
-    left = api.resources.get(api_version="apps/v1", kind="ControllerRevision").get(namespace=shop).items
+    for kind in ("VirtualMachine", "VirtualMachineInstance"):
+        assert names(api, shop, "kubevirt.io/v1", kind) == ["c"]
+    left = objects(api, "ControllerRevision").get(namespace=shop).items
     assert {item.metadata.ownerReferences[0].name for item in left} == {"c"}
+    assert not task("virtual_machine", virtual_machines=gone)["changed"]
 
 
 def hold(api: Any, namespace: str, version: str, kind: str, name: str, held: bool) -> Any:
@@ -142,20 +139,19 @@ def hold(api: Any, namespace: str, version: str, kind: str, name: str, held: boo
     return objects.patch(namespace=namespace, body=body, content_type="application/merge-patch+json")
 
 
-def test_create_waits_for_leftovers_of_its_name(run: Run, shop: str, api: Any) -> None:
+def test_create_waits_for_leftovers_of_its_name(task: Task, shop: str, api: Any) -> None:
     entry = with_data_volume("web", {"blank": {}}, preference=None, run_strategy="Halted")
-    captured = run("virtual_machine", namespace=shop, **entry, wait=True)["result"]["instancetype_revision"]
+    captured = task("virtual_machine", **entry, wait=True)["result"]["instancetype_revision"]
     revision = ("apps/v1", "ControllerRevision", captured)
     volume = ("cdi.kubevirt.io/v1beta1", "DataVolume", "imported")
     # virt-controller makes it a little later.
     next(iter(api.resources.get(api_version=volume[0], kind=volume[1]).watch(namespace=shop, timeout=60)))
     for held in (revision, volume):
         hold(api, shop, *held, True)
-    gone = run("virtual_machine", namespace=shop, name="web", state="absent", wait=True, wait_timeout=3)
-    assert (gone["failed"], gone["changed"]) == (True, True), gone
+    assert task.refused("virtual_machine", name="web", state="absent", wait=True, wait_timeout=3)["changed"]
     for kind, held in (("ControllerRevision", revision), ("DataVolume", volume)):
-        late = run("virtual_machine", namespace=shop, **entry, wait_timeout=1)
-        assert (late["failed"], late["changed"]) == (True, False)
+        late = task.refused("virtual_machine", **entry, wait_timeout=1)
+        assert not late["changed"]
         assert f"web: {kind} {held[2]} of the deleted virtual machine: not ready after" in late["msg"]
         if held == revision:
             hold(api, shop, *held, False)
@@ -168,24 +164,24 @@ def test_create_waits_for_leftovers_of_its_name(run: Run, shop: str, api: Any) -
 
     with ThreadPoolExecutor(1) as pool:
         there = pool.submit(collect)
-        result = run("virtual_machine", namespace=shop, **entry, wait=True)
+        result = task("virtual_machine", **entry, wait=True)
         assert there.result() == []
     assert result["result"]["instancetype_revision"] == captured
-    machine = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine").get(namespace=shop, name="web")
+    machine = objects(api, "VirtualMachine").get(namespace=shop, name="web")
     owner = hold(api, shop, *revision, False).metadata.ownerReferences[0].uid
     assert owner == machine.metadata.uid
 
 
-def test_terminating_vm_is_recreated_after_its_deletion(run: Run, shop: str, api: Any) -> None:
+def test_terminating_vm_is_recreated_after_its_deletion(task: Task, shop: str, api: Any) -> None:
     entry = vm("web", run_strategy="Halted")
     machine = ("kubevirt.io/v1", "VirtualMachine", "web")
-    run("virtual_machine", namespace=shop, **entry, wait=True)
+    task("virtual_machine", **entry, wait=True)
     before = hold(api, shop, *machine, True).metadata.uid
-    assert run("virtual_machine", namespace=shop, name="web", state="absent")["changed"]
-    assert not run("virtual_machine", namespace=shop, name="web", state="absent")["changed"]
-    assert run("virtual_machine", namespace=shop, **entry, check=True)["result"]["action"] == "create"
-    late = run("virtual_machine", namespace=shop, **entry, wait_timeout=1)
-    assert (late["failed"], late["changed"]) == (True, False)
+    assert task("virtual_machine", name="web", state="absent")["changed"]
+    assert not task("virtual_machine", name="web", state="absent")["changed"]
+    assert task("virtual_machine", **entry, check=True)["result"]["action"] == "create"
+    late = task.refused("virtual_machine", **entry, wait_timeout=1)
+    assert not late["changed"]
     assert late["msg"] == f"{shop}/web: not ready after 1 s, waiting for the deletion of the existing object"
 
     def end() -> None:
@@ -194,7 +190,7 @@ def test_terminating_vm_is_recreated_after_its_deletion(run: Run, shop: str, api
 
     with ThreadPoolExecutor(1) as pool:
         pool.submit(end)
-        result = run("virtual_machine", namespace=shop, **entry, wait=True)
+        result = task("virtual_machine", **entry, wait=True)
     assert (result["changed"], result["result"]["action"]) == (True, "create"), result
     live = api.resources.get(api_version=machine[0], kind=machine[1]).get(namespace=shop, name="web")
     assert live.metadata.uid != before
@@ -203,11 +199,11 @@ def test_terminating_vm_is_recreated_after_its_deletion(run: Run, shop: str, api
 
 @pytest.mark.parametrize("successor", [False, True])
 def test_change_does_not_recreate_a_deleted_vm(
-    run: Run, shop: str, api: Any, monkeypatch: pytest.MonkeyPatch, successor: bool
+    task: Task, shop: str, api: Any, monkeypatch: pytest.MonkeyPatch, successor: bool
 ) -> None:
     entry = vm("web", run_strategy="Halted")
-    run("virtual_machine", namespace=shop, **entry, wait=True)
-    machines = api.resources.get(api_version="kubevirt.io/v1", kind="VirtualMachine")
+    task("virtual_machine", **entry, wait=True)
+    machines = objects(api, "VirtualMachine")
     write = Session.write
 
     def late(session: Session, change: Write) -> dict[str, Any]:
@@ -222,25 +218,25 @@ def test_change_does_not_recreate_a_deleted_vm(
 
     with monkeypatch.context() as patched:
         patched.setattr(Session, "write", late)
-        result = run("virtual_machine", namespace=shop, **entry, labels={"tier": "one"})
-    assert (result["failed"], result["changed"]) == (True, False)
+        result = task.refused("virtual_machine", **entry, labels={"tier": "one"})
+    assert not result["changed"]
     assert result["msg"] == f"{shop}/web: the object was deleted while the task ran; run the task again"
     assert names(api, shop, "kubevirt.io/v1", "VirtualMachine") == ["web"] * successor
 
 
-def test_objects_that_outlive_a_vm_are_named(run: Run, shop: str, api: Any) -> None:
+def test_objects_that_outlive_a_vm_are_named(task: Task, shop: str, api: Any) -> None:
     claim_of(api, shop, "mine")
     entry = with_data_volume("web", {"blank": {}})
     entry["volumes"] += [{"name": "more", "persistent_volume_claim": "mine"}]
     entry["volumes"] += [{"name": "gone", "persistent_volume_claim": "missing"}]
-    run("virtual_machine", namespace=shop, **entry, run_strategy="Halted", wait=True)
-    volumes = api.resources.get(api_version="cdi.kubevirt.io/v1beta1", kind="DataVolume")
+    task("virtual_machine", **entry, run_strategy="Halted", wait=True)
+    volumes = objects(api, "DataVolume")
     # virt-controller makes it a little later.
     volume = next(iter(volumes.watch(namespace=shop, timeout=60)))["object"]
     claim_of(api, shop, "imported", volume)
     for check in (True, False):
-        done = run("virtual_machine", check=check, namespace=shop, name="web", state="absent", wait=True)
+        done = task("virtual_machine", check=check, name="web", state="absent", wait=True)
         assert done["changed"], done
         assert done["result"]["retained"] == [{"kind": "PersistentVolumeClaim", "name": "mine"}]
     assert "mine" in names(api, shop, "v1", "PersistentVolumeClaim")
-    assert "retained" not in run("virtual_machine", namespace=shop, name="web", state="absent")["result"]
+    assert "retained" not in task("virtual_machine", name="web", state="absent")["result"]
