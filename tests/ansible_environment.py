@@ -1,9 +1,11 @@
-"""The environment of the commands of Ansible that tests run."""
+"""Commands of Ansible that tests run, and their environment."""
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 _OWN = ("KUBECONFIG", "K8S_AUTH_", "ANSIBLE_")
@@ -23,6 +25,32 @@ def ansible(
         check=False,
     )
     return done.returncode, done.stdout
+
+
+def played(
+    folder: Path,
+    book: str | list[dict[str, Any]],
+    *arguments: str,
+    variables: dict[str, Any] | None = None,
+    fails: bool = False,
+    **around: Any,
+) -> str:
+    """The output, on one line, of ansible-playbook, which succeeds, or fails.
+
+    book: the name of a playbook, or its plays. variables: extra variables. around: as `ansible` has it.
+    """
+    if not isinstance(book, str):
+        (folder / "play.json").write_text(json.dumps(book))
+        book = "play.json"
+    given = ("-e", json.dumps(variables)) if variables is not None else ()
+    code, printed = ansible(folder, "ansible-playbook", book, *given, *arguments, **around)
+    assert (code != 0) == fails, printed
+    return flat(printed)
+
+
+def flat(output: str) -> str:
+    """The output of a command on one line. Up to ansible-core 2.18 a message is YAML, with its quotes doubled."""
+    return " ".join(output.split()).replace("''", "'")
 
 
 def surroundings(kubeconfig: object = "", *, bare: bool = False, **more: str) -> dict[str, str]:

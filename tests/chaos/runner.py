@@ -13,7 +13,8 @@ from multiprocessing.connection import Connection
 from typing import Any
 from unittest import mock
 
-from fleet_support import flat
+from ansible_environment import flat
+
 from modules_support import MODULES, execute
 from plugins.module_utils._cluster.client import session
 from plugins.module_utils._cluster.writes import restarts

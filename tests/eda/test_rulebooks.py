@@ -14,7 +14,7 @@ from kubernetes import client, config, dynamic
 from waiting import wait_until
 
 from chaos_support import Faulty
-from modules_support import claim_of, execute
+from modules_support import Task, claim_of
 from rulebook_support import Rulebook
 
 pytestmark = [pytest.mark.nightly("ansible-rulebook runs each rulebook"), pytest.mark.own_cluster]
@@ -25,7 +25,6 @@ PATIENCE = 400
 NODES = [{"name": "node01"}]
 CDI = "cdi.kubevirt.io/v1beta1"
 ROOT = {"name": "root", "container_disk": "registry.example.com/disk:1"}
-Run = Callable[..., dict[str, Any]]
 Start = Callable[..., Rulebook]
 
 
@@ -40,13 +39,8 @@ def place(faulty: Faulty) -> Iterator[str]:
 
 
 @pytest.fixture
-def run(faulty: Faulty, place: str) -> Run:
-    def run(module: str, **options: Any) -> dict[str, Any]:
-        result = execute(module, {"kubeconfig": faulty.path("kubeconfig"), "namespace": place, **options})
-        assert not result.get("failed"), result["msg"]
-        return result
-
-    return run
+def task(faulty: Faulty, place: str) -> Task:
+    return Task(faulty.path("kubeconfig"), place)
 
 
 @pytest.fixture
@@ -72,26 +66,21 @@ def start(faulty: Faulty, rulebook_programs: Path, tmp_path: Path, monkeypatch: 
         print(rulebook.out.read_text()[-4000:])
 
 
-def size(run: Run, memory: str) -> None:
-    assert run("instancetype", name="small", cpu={"guest": 1}, memory={"guest": memory})["changed"]
+def size(task: Task, memory: str) -> None:
+    assert task("instancetype", name="small", cpu={"guest": 1}, memory={"guest": memory})["changed"]
 
 
-def declare(run: Run, name: str, **options: Any) -> None:
+def declare(task: Task, name: str, **options: Any) -> None:
     options = {"instancetype": {"name": "small", "kind": "VirtualMachineInstancetype"}, "volumes": [ROOT], **options}
-    run("virtual_machine", name=name, **options)
+    task("virtual_machine", name=name, **options)
 
 
-def look(run: Run, name: str) -> dict[str, Any]:
-    result: dict[str, Any] = run("virtual_machine_info", names=[name])["virtual_machines"][0]
-    return result
-
-
-def test_new_catalog_gives_a_report(start: Start, run: Run, place: str, tmp_path: Path) -> None:
-    size(run, "1Gi")
-    declare(run, "web", run_strategy="Halted", wait=True)
+def test_new_catalog_gives_a_report(start: Start, task: Task, place: str, tmp_path: Path) -> None:
+    size(task, "1Gi")
+    declare(task, "web", run_strategy="Halted", wait=True)
     start("catalog_report", report_directory=str(tmp_path / "reports"))
     assert not (tmp_path / "reports").exists()
-    size(run, "2Gi")
+    size(task, "2Gi")
     wait_until(lambda: any((tmp_path / "reports").rglob("*.json")), PATIENCE)
     [report] = (tmp_path / "reports").rglob("*.json")
     wait_until(lambda: place in report.read_text())
@@ -99,24 +88,24 @@ def test_new_catalog_gives_a_report(start: Start, run: Run, place: str, tmp_path
 
 
 @pytest.mark.parametrize("is_open", [True, False])
-def test_outdated_guest_restarts_in_the_window(start: Start, run: Run, is_open: bool) -> None:
-    size(run, "1Gi")
-    declare(run, "web", wait=True)
-    before = look(run, "web")["vmi"]["uid"]
+def test_outdated_guest_restarts_in_the_window(start: Start, task: Task, is_open: bool) -> None:
+    size(task, "1Gi")
+    declare(task, "web", wait=True)
+    before = task.vm("web")["vmi"]["uid"]
     later = (datetime.now(timezone.utc).hour + 12) % 24
     window = {"from": "00:00", "to": "24:00"} if is_open else {"from": f"{later:02}:00", "to": f"{later:02}:30"}
     rulebook = start("restart_in_window", refresh_windows=[window])
-    declare(run, "web", template={"spec": {"hostname": "other"}})
+    declare(task, "web", template={"spec": {"hostname": "other"}})
     # The playbook prints it, whether it succeeds or fails.
     wait_until(lambda: "PLAY RECAP" in rulebook.out.read_text(), PATIENCE)
     assert "failed=0" in rulebook.out.read_text()
     if is_open:
-        wait_until(lambda: look(run, "web").get("vmi", {}).get("uid") not in (None, before), PATIENCE)
+        wait_until(lambda: task.vm("web").get("vmi", {}).get("uid") not in (None, before), PATIENCE)
     else:
-        assert look(run, "web")["vmi"]["uid"] == before
+        assert task.vm("web")["vmi"]["uid"] == before
 
 
-def test_renewed_image_makes_a_new_canary(start: Start, run: Run, place: str, faulty: Faulty) -> None:
+def test_renewed_image_makes_a_new_canary(start: Start, task: Task, place: str, faulty: Faulty) -> None:
     with config.new_client_from_config(faulty.path("kubeconfig")) as connection:
         api = dynamic.DynamicClient(connection)
 
@@ -127,8 +116,8 @@ def test_renewed_image_makes_a_new_canary(start: Start, run: Run, place: str, fa
         claim_of(api, place, "image-1")
         body = {"apiVersion": CDI, "kind": "DataSource", "metadata": {"name": "fedora"}}
         sources.create(namespace=place, body={**body, "spec": image("image-1")})
-        size(run, "1Gi")
-        run("preference", name="linux")
+        size(task, "1Gi")
+        task("preference", name="linux")
         canary = {
             "name": "canary",
             "namespace": place,
@@ -136,8 +125,8 @@ def test_renewed_image_makes_a_new_canary(start: Start, run: Run, place: str, fa
             "preference": {"name": "linux", "kind": "VirtualMachinePreference"},
             "boot": {"data_source": "fedora", "size": "1Gi"},
         }
-        run("virtual_machine", **canary, wait=True, wait_timeout=PATIENCE)
-        before = look(run, "canary")["uid"]
+        task("virtual_machine", **canary, wait=True, wait_timeout=PATIENCE)
+        before = task.vm("canary")["uid"]
         start("boot_source_canary", canary=canary)
         claim_of(api, place, "image-2")
         sources.patch(
@@ -147,8 +136,8 @@ def test_renewed_image_makes_a_new_canary(start: Start, run: Run, place: str, fa
         )
 
         def is_new() -> bool:
-            found = run("virtual_machine_info", names=["canary"])["virtual_machines"]
-            return bool(found) and found[0]["uid"] != before and found[0]["ready"]
+            found = task.vms(names=["canary"]).get("canary")
+            return found is not None and found["uid"] != before and found["ready"]
 
         wait_until(is_new, PATIENCE)
 
@@ -178,25 +167,25 @@ def tickets() -> Iterator[tuple[str, list[dict[str, Any]]]]:
         server.shutdown()
 
 
-def test_unschedulable_vm_gets_a_ticket(start: Start, run: Run, place: str, tickets: Any) -> None:
+def test_unschedulable_vm_gets_a_ticket(start: Start, task: Task, place: str, tickets: Any) -> None:
     url, taken = tickets
-    size(run, "1Gi")
+    size(task, "1Gi")
     start("ticket", ticket_url=url)
-    declare(run, "web", template={"spec": {"nodeSelector": {"disk": "fast"}}})
+    declare(task, "web", template={"spec": {"nodeSelector": {"disk": "fast"}}})
     wait_until(lambda: len(taken) > 0, PATIENCE)
     [ticket] = taken
     assert ticket["title"] == f"{place}/web: unschedulable"
-    assert ticket["uid"] == look(run, "web")["uid"]
+    assert ticket["uid"] == task.vm("web")["uid"]
     assert (ticket["diagnosis"]["state"], ticket["diagnosis"]["link"]) == ("broken", "scheduling")
     assert ticket["diagnosis"]["remedy"] and ticket["diagnosis"]["evidence"]
 
 
-def test_lost_revision_gets_a_ticket(start: Start, run: Run, place: str, faulty: Faulty, tickets: Any) -> None:
+def test_lost_revision_gets_a_ticket(start: Start, task: Task, place: str, faulty: Faulty, tickets: Any) -> None:
     url, taken = tickets
-    size(run, "1Gi")
-    declare(run, "web", wait=True)
+    size(task, "1Gi")
+    declare(task, "web", wait=True)
     start("ticket", ticket_url=url)
-    revision = look(run, "web")["instancetype"]["revision"]
+    revision = task.vm("web")["instancetype"]["revision"]
     with config.new_client_from_config(faulty.path("kubeconfig")) as connection:
         client.AppsV1Api(connection).delete_namespaced_controller_revision(revision, place)
     wait_until(lambda: len(taken) > 0, PATIENCE)

@@ -12,7 +12,7 @@ import pytest
 from kubernetes.utils.quantity import parse_quantity
 
 from chosen_releases import ALL
-from upgrade_support import NAMESPACE, Cluster, mismatches, over_quota, template_mismatches
+from upgrade_support import Cluster, mismatches, over_quota, template_mismatches
 
 Launch = Callable[..., dict[str, Any]]
 
@@ -34,7 +34,7 @@ def test_upgraded_vms_match_the_prediction(launch: Launch, tmp_path: Path, old: 
         cluster.create(COUNT, seed=22)
         cluster.create_templates(COUNT // 4, seed=23)
         limited = quota_mismatches(cluster)
-        templates = cluster.run("upgrade_info", namespace=NAMESPACE, kubevirt_version=NEW)["templates"]
+        templates = cluster.run("upgrade_info", kubevirt_version=NEW)["templates"]
         wrong, figures = mismatches(cluster, lambda: start(NEW), NEW)
         wrong += limited + template_mismatches(cluster, templates)
     finally:
@@ -49,9 +49,7 @@ def quota_mismatches(cluster: Cluster) -> list[str]:
 
     def rehearse(room: int) -> list[dict[str, Any]]:
         cluster.limit_memory(room)
-        result: list[dict[str, Any]] = cluster.run("upgrade_info", namespace=NAMESPACE, kubevirt_version=NEW)[
-            "virtual_machines"
-        ]
+        result: list[dict[str, Any]] = cluster.run("upgrade_info", kubevirt_version=NEW)["virtual_machines"]
         return result
 
     pods = {name: int(requests["memory"]) for name, requests in cluster.pods().items()}

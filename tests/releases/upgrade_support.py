@@ -10,7 +10,7 @@ from typing import Any
 from kubernetes import client, config, dynamic
 from kubernetes.utils.quantity import parse_quantity
 
-from modules_support import execute
+from modules_support import Task, by_name
 from plugins.module_utils._resolver.api.tree import differences
 from plugins.module_utils._resolver.kubevirt.vmi.vmi import guest_figures
 
@@ -138,13 +138,9 @@ class Cluster:
     def __init__(self, kubeconfig: Path, quiet: float = 1.5) -> None:
         """quiet: after how many seconds without a change nothing more is expected."""
         self._kubeconfig, self._quiet = kubeconfig, quiet
+        self.run = Task(kubeconfig, NAMESPACE)
         # VMs that were changed after the start of their guests.
         self.changed: set[str] = set()
-
-    def run(self, module: str, **options: Any) -> Manifest:
-        done = execute(module, {"kubeconfig": str(self._kubeconfig), **options})
-        assert not done.get("failed"), done["msg"]
-        return done
 
     def create(self, count: int, seed: int, chance_of_change: float = 0.15) -> None:
         """Creates so many VMs that the cluster accepts. Some running ones are changed after their start."""
@@ -356,10 +352,7 @@ def mismatches(cluster: Cluster, upgrade: Callable[[], Any], version: str) -> tu
 
     upgrade: brings the cluster to the version.
     """
-    foreseen = {
-        item["name"]: item
-        for item in cluster.run("upgrade_info", namespace=NAMESPACE, kubevirt_version=version)["virtual_machines"]
-    }
+    foreseen = by_name(cluster.run("upgrade_info", kubevirt_version=version)["virtual_machines"])
     before = cluster.instances()
     upgrade()
     cluster.settle()

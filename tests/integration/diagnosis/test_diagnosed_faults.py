@@ -5,14 +5,12 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_environment import surroundings
+from ansible_environment import played
 from cluster_dumps import LAYOUTS, written
 from diagnosed_places import ORDER, await_links, first_of, put_all
 
@@ -67,13 +65,10 @@ def _objects(session: Session, namespaces: Iterable[str]) -> Iterator[Manifest]:
 @pytest.mark.nightly("the same faults as each day")
 def test_the_fleet_report_counts_causes(common_faults: dict[str, str], cluster: Path, tmp_path: Path) -> None:
     extra = {"namespaces": ",".join(common_faults), "directory": str(tmp_path), "fail_if": "broken"}
-    options = json.dumps({f"fleet_report_{name}": value for name, value in extra.items()})
-    command = [str(Path(sys.executable).with_name("ansible-playbook")), "virtshape.instancetypes.fleet_report"]
-    done = subprocess.run(
-        [*command, "-e", options], env=surroundings(cluster), capture_output=True, text=True, check=False
-    )
-    output = " ".join(done.stdout.split())
-    assert done.returncode == 2 and "broken: 6; see" in output, output
+    variables = {f"fleet_report_{name}": value for name, value in extra.items()}
+    playbook = "virtshape.instancetypes.fleet_report"
+    output = played(tmp_path, playbook, variables=variables, fails=True, kubeconfig=cluster)
+    assert "broken: 6; see" in output, output
     assert "6 do not run as declared: claim 1 (" in output
     report = json.loads((tmp_path / "fleet-report.json").read_text())
     assert sorted(group["link"] for group in report["broken"]) == sorted(common_faults.values())

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_environment import CHECKOUT, surroundings
+from ansible_environment import CHECKOUT, played
 from diagnosed_places import await_links, diagnosed, put_all
 from loopback_registry import LoopbackRegistry
 from peer_collections import fetch_peers
@@ -61,21 +60,12 @@ def written(diagnosis: Manifest, replacements: Mapping[str, str]) -> Manifest:
 
 def play(tasks: list[Manifest], kubeconfig: str, folder: Path) -> str:
     """Runs tasks in a playbook, all of them, and returns its output."""
-    playbook = folder / "remedies.yml"
-    playbook.write_text(
-        yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "ignore_errors": True, "tasks": tasks}])
-    )
+    book = [{"hosts": "localhost", "gather_facts": False, "ignore_errors": True, "tasks": tasks}]
     paths = f"{CHECKOUT / '.cache' / 'collections'}:{fetch_peers()}"
-    environment = surroundings(kubeconfig, ANSIBLE_COLLECTIONS_PATH=paths, ANSIBLE_CALLBACK_RESULT_FORMAT="json")
-    command = [str(Path(sys.executable).with_name("ansible-playbook")), str(playbook)]
-    done = subprocess.run(
-        [*command, "-e", json.dumps({"ansible_python_interpreter": sys.executable})],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
+    around = {"ANSIBLE_COLLECTIONS_PATH": paths, "ANSIBLE_CALLBACK_RESULT_FORMAT": "json"}
+    return played(
+        folder, book, variables={"ansible_python_interpreter": sys.executable}, kubeconfig=kubeconfig, **around
     )
-    return done.stdout + done.stderr
 
 
 def add_choices(place: Place) -> None:

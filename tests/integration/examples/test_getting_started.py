@@ -1,14 +1,12 @@
 """The newcomer's page, done step by step as it says: its files, its commands, the line that the first one prints."""
 
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_environment import played
 from loopback_registry import LoopbackRegistry
 
 from documented import CHECKOUT
@@ -44,23 +42,10 @@ def test_the_page_step_by_step(state: Path, tmp_path: Path, registry: LoopbackRe
     page["shop.yml"] = page["shop.yml"].replace(ASKS, f"{ASKS}        insecure_registry: true\n")
     for name, text in page.items():
         (tmp_path / name).write_text(text)
-    hidden = ("KUBECONFIG", "K8S_AUTH_", "ANSIBLE_")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(hidden)}
-    environment |= {"ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"), "ANSIBLE_NOCOLOR": "1"}
+    environment: dict[str, str] = {}
 
     def play(name: str) -> str:
-        command = [str(Path(sys.executable).with_name("ansible-playbook")), name, "-e", f"local_cluster_dir={state}"]
-        done = subprocess.run(
-            command,
-            cwd=tmp_path,
-            env={**environment, "LC_ALL": "C.UTF-8"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout
-        return done.stdout
+        return played(tmp_path, name, "-e", f"local_cluster_dir={state}", bare=True, **environment)
 
     (line,) = re.findall(r"export (K8S_AUTH_KUBECONFIG=[^\s\"]+)", play("cluster.yml"))
     variable, _equals, path = line.partition("=")

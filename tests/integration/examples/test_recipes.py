@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_environment import surroundings
+from ansible_environment import played
 
 from documented import CHECKOUT
 from plugins.module_utils._cluster.client.session import Session
@@ -23,7 +22,7 @@ sys.path.append(str(Path(__file__).parents[1] / "modules"))
 
 from waiting import wait_until
 
-from modules_support import execute
+from modules_support import Task
 
 pytestmark = [
     pytest.mark.own_cluster,
@@ -54,28 +53,13 @@ class Place:
     def __init__(self, kubeconfig: str, folder: Path) -> None:
         self.kubeconfig, self._folder = kubeconfig, folder
         self.session = Session({"kubeconfig": kubeconfig, "retry_timeout": 30})
+        self.run = Task(kubeconfig)
 
     def play(self, title: str) -> str:
-        book = [{"hosts": "localhost", "gather_facts": False, "tasks": RECIPES[title]}]
-        (self._folder / "recipe.yml").write_text(yaml.safe_dump(book))
-        return self.ansible("recipe.yml")
+        return self.ansible([{"hosts": "localhost", "gather_facts": False, "tasks": RECIPES[title]}])
 
-    def ansible(self, book: str, *options: str) -> str:
-        done = subprocess.run(
-            [str(Path(sys.executable).with_name("ansible-playbook")), book, *options],
-            cwd=self._folder,
-            env=surroundings(self.kubeconfig),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    def run(self, module: str, **options: Any) -> Manifest:
-        done = execute(module, {"kubeconfig": self.kubeconfig, **options})
-        assert not done.get("failed"), done
-        return done
+    def ansible(self, book: str | list[Manifest], *options: str) -> str:
+        return played(self._folder, book, *options, kubeconfig=self.kubeconfig)
 
     def make(self, api_version: str, kind: str, namespace: str, name: str, plural: str, **content: Any) -> None:
         base = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
@@ -100,14 +84,9 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def cluster_of_recipes(launch: Callable[..., Manifest], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    directory = str(tmp_path_factory.mktemp("recipes") / "cluster")
+def cluster_of_recipes(start_cluster: Callable[..., Manifest]) -> str:
     namespaces = [option for name in ("shop", "office", "lab") for option in ("--namespace", name)]
-    try:
-        result = launch("start", "--nodes", json.dumps(NODES), *namespaces, "--dir", directory)
-        yield str(result["kubeconfig"])
-    finally:
-        launch("stop", "--remove", "--dir", directory, check=False)
+    return str(start_cluster("--nodes", json.dumps(NODES), *namespaces)["kubeconfig"])
 
 
 @pytest.fixture
@@ -139,13 +118,12 @@ def test_windows_desktops_lose_cpu_hot_plug(place: Place) -> None:
     larger = {"namespace": "office", "names": ["desktop"], "state": "moved", "replace": {"desk": "desk-larger"}}
 
     def needs() -> str:
-        planned = execute("controller_revision", {"kubeconfig": place.kubeconfig, **larger}, check=True)
-        return str(planned["results"][0]["needs"])
+        return str(place.run("controller_revision", **larger, check=True)["results"][0]["needs"])
 
     assert needs() == "live_update"
     said = place.play("Windows desktops lose CPU hot-plug")
     for text in ("desktop: 2 sockets become 2 cores, needs restart", "msg: desktop"):
-        assert text in " ".join(said.replace('"', "").split()), said
+        assert text in said.replace('"', ""), said
     book = "virtshape.instancetypes.refresh_revisions"
     variables = {"namespaces": "office", "canary": "1", "batch_size": "10%", "rollback": "true"}
     place.ansible(book, *(f"-erevision_refresh_{name}={value}" for name, value in variables.items()))
@@ -275,6 +253,5 @@ def test_argo_cd_beside_ansible(place: Place) -> None:
     # Argo CD's next synchronization neither conflicts nor takes the annotation away.
     place.session.write(git)
     assert place.vm("shop", "web-argo")["metadata"]["annotations"]["backup"] == "nightly"
-    options = {"kubeconfig": place.kubeconfig, "namespace": "shop", "name": "web-argo", "instancetype": "u1.small"}
-    refused = execute("virtual_machine", options)
-    assert refused["failed"] and '"argocd-controller" owns spec.instancetype' in refused["msg"]
+    refused = place.run.refused("virtual_machine", namespace="shop", name="web-argo", instancetype="u1.small")
+    assert '"argocd-controller" owns spec.instancetype' in refused["msg"]

@@ -3,7 +3,6 @@
 import importlib.util
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_environment import ansible
 
 pytestmark = pytest.mark.own_cluster
 
@@ -29,24 +29,10 @@ def repository(tmp_path: Path, launch: Launch) -> Iterator[Path]:
 
 def _run(repository: Path, *command: str, **environment: str) -> str:
     """Run a command of the virtual environment in the repository, which has to succeed; its output."""
-    tools = Path(sys.executable).parent
-    inherited = {name: value for name, value in os.environ.items() if name not in ("KUBECONFIG", "K8S_AUTH_KUBECONFIG")}
-    done = subprocess.run(
-        [str(tools / command[0]), *command[1:]],
-        cwd=repository,
-        env={
-            **inherited,
-            "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
-            "ANSIBLE_NOCOLOR": "1",
-            "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
-            **environment,
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    code, printed = ansible(repository, *command, bare=True, PATH=path, **environment)
+    assert code == 0, printed
+    return printed
 
 
 def _play(repository: Path, step: str) -> int:

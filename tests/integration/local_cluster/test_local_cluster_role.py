@@ -4,9 +4,7 @@ API servers without KubeVirt: what the role does is the same.
 """
 
 import json
-import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_environment import ansible, played
 
 pytestmark = pytest.mark.own_cluster
 
@@ -42,7 +41,6 @@ PLAY = [
     }
 ]
 
-ANSIBLE_PLAYBOOK = str(Path(sys.executable).with_name("ansible-playbook"))
 Play = Callable[..., tuple[int, int, str]]
 
 
@@ -55,40 +53,18 @@ def directory(tmp_path: Path, launch: Callable[..., dict[str, Any]]) -> Iterator
 
 
 @pytest.fixture
-def collections(tmp_path: Path) -> dict[str, str]:
-    """An environment in which Ansible finds the collection.
-
-    Neither the user's ansible.cfg nor the checkout's decides how results are shown."""
-    path = Path(__file__).resolve().parents[3] / ".cache" / "collections"
-    settings = tmp_path / "ansible.cfg"
-    settings.write_text(f"[defaults]\ncollections_path = {path}\n")
-    return {**os.environ, "ANSIBLE_CONFIG": str(settings)}
-
-
-@pytest.fixture
-def play(tmp_path: Path, directory: Path, collections: dict[str, str]) -> Play:
+def play(tmp_path: Path, directory: Path) -> Play:
     """A function that runs the role with role variables: (tasks changed, tasks failed, what was printed)."""
-    playbook = tmp_path / "playbook.yml"
-    playbook.write_text(yaml.safe_dump(PLAY, sort_keys=False))
+    (tmp_path / "playbook.yml").write_text(yaml.safe_dump(PLAY, sort_keys=False))
 
     def run(*arguments: str, **variables: Any) -> tuple[int, int, str]:
         given = {"local_cluster_dir": str(directory), "local_cluster_kubevirt": False, **variables}
-        done = subprocess.run(
-            [
-                ANSIBLE_PLAYBOOK,
-                str(playbook),
-                "-e",
-                json.dumps({"facts_file": str(tmp_path / "facts"), **given}),
-                *arguments,
-            ],
-            env=collections,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        recap = done.stdout.rpartition("PLAY RECAP")[2]
+        extra = json.dumps({"facts_file": str(tmp_path / "facts"), **given})
+        # Without the checkout's ansible.cfg, so that it does not decide how results are shown.
+        _code, printed = ansible(tmp_path, "ansible-playbook", "playbook.yml", "-e", extra, *arguments, bare=True)
+        recap = printed.rpartition("PLAY RECAP")[2]
         count = {name: int(value) for name, _unused, value in (word.partition("=") for word in recap.split()) if value}
-        return count["changed"], count["failed"], done.stdout + done.stderr
+        return count["changed"], count["failed"], printed
 
     return run
 
@@ -124,7 +100,7 @@ def test_faults_are_switched_without_a_restart(play: Play, directory: Path, tmp_
 
 
 @pytest.mark.nightly("starts two clusters; test_the_life_of_a_cluster starts one each day")
-def test_several_clusters_in_a_loop(tmp_path: Path, collections: dict[str, str]) -> None:
+def test_several_clusters_in_a_loop(tmp_path: Path) -> None:
     role = {"name": "virtshape.instancetypes.local_cluster"}
     directories = {"local_cluster_name": "{{ item }}", "local_cluster_dir": f"{tmp_path}/{{{{ item }}}}"}
     each = {"loop": ["east", "west"], "vars": directories}
@@ -135,17 +111,8 @@ def test_several_clusters_in_a_loop(tmp_path: Path, collections: dict[str, str])
         {"name": "Remove both", "ansible.builtin.include_role": role, **each},
     ]
     tasks[2] = {**tasks[2], "vars": {**directories, "local_cluster_state": "absent"}}
-    playbook = tmp_path / "several.yml"
-    playbook.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
-    done = subprocess.run(
-        [ANSIBLE_PLAYBOOK, str(playbook), "-e", '{"local_cluster_kubevirt": false}'],
-        env=collections,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    assert "servers: 2" in done.stdout
+    book = [{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]
+    assert "servers: 2" in played(tmp_path, book, variables={"local_cluster_kubevirt": False}, bare=True)
     assert not (tmp_path / "east").exists()
     assert not (tmp_path / "west").exists()
 
@@ -191,7 +158,7 @@ INVALID: list[tuple[dict[str, Any], str]] = [
 """Options of the role, and what it says of them."""
 
 
-def test_invalid_options_are_one_line(tmp_path: Path, collections: dict[str, str]) -> None:
+def test_invalid_options_are_one_line(tmp_path: Path) -> None:
     """Each host of one play has another of them, so that Ansible starts once."""
     hosts = {
         f"host-{number}": {"local_cluster_dir": str(tmp_path / f"cluster-{number}"), **variables}
@@ -205,17 +172,10 @@ def test_invalid_options_are_one_line(tmp_path: Path, collections: dict[str, str
     (tmp_path / "hosts.json").write_text(json.dumps({"all": {"hosts": hosts, "vars": shared}}))
     role = {"name": "Use the role", "ansible.builtin.include_role": {"name": "virtshape.instancetypes.local_cluster"}}
     (tmp_path / "play.yml").write_text(yaml.safe_dump([{"hosts": "all", "gather_facts": False, "tasks": [role]}]))
-    done = subprocess.run(
-        [ANSIBLE_PLAYBOOK, "-i", "hosts.json", "play.yml"],
-        cwd=tmp_path,
-        env=collections,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    recap = done.stdout.rpartition("PLAY RECAP")[2]
+    _code, printed = ansible(tmp_path, "ansible-playbook", "-i", "hosts.json", "play.yml", bare=True)
+    recap = printed.rpartition("PLAY RECAP")[2]
     for number, (_variables, message) in enumerate(INVALID):
-        [fatal] = [line for line in done.stdout.splitlines() if line.startswith(f"fatal: [host-{number}]")]
+        [fatal] = [line for line in printed.splitlines() if line.startswith(f"fatal: [host-{number}]")]
         assert message in fatal
         assert re.search(rf"^host-{number} .* changed=0 .* failed=1 ", recap, re.MULTILINE), recap
         assert not (tmp_path / f"cluster-{number}").exists()

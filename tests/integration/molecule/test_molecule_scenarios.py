@@ -2,7 +2,6 @@
 
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_environment import ansible
 from kubernetes import client, config
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -21,29 +21,17 @@ STEPS = ["destroy", "create", "prepare", "converge", "idempotence", "side_effect
 
 def molecule(command: str, scenario: str, state: Path, kubeconfig: Path | None) -> str:
     """Run a command of Molecule; its output. state: the scenario's ephemeral directory."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("K8S_AUTH_")}
-    environment.pop("KUBECONFIG", None)
-    if kubeconfig is not None:
-        environment["KUBECONFIG"] = str(kubeconfig)
     state.mkdir(exist_ok=True)
-    done = subprocess.run(
-        [sys.executable, "-m", "molecule", command, "--scenario-name", scenario],
-        cwd=CHECKOUT,
-        env={
-            **environment,
-            "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
-            "LC_ALL": "C.UTF-8",
-            "MOLECULE_EPHEMERAL_DIRECTORY": str(state),
-            "NO_COLOR": "1",
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}",
-        },
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    return done.stdout
+    environment = {
+        **({} if kubeconfig is None else {"KUBECONFIG": str(kubeconfig)}),
+        "MOLECULE_EPHEMERAL_DIRECTORY": str(state),
+        "NO_COLOR": "1",
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    arguments = (command, "--scenario-name", scenario)
+    code, printed = ansible(CHECKOUT, "molecule", *arguments, bare=True, **environment)
+    assert code == 0, printed
+    return printed
 
 
 def executed(output: str, scenario: str) -> list[str]:

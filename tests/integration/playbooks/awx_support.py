@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ansible_environment import flat
 from kubernetes import client, config, watch
-
-from fleet_support import flat
 
 CHECKOUT = Path(__file__).parents[3]
 sys.path.append(str(CHECKOUT / "tests" / "unit" / "playbooks"))

@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ansible_environment import surroundings
+from ansible_environment import ansible, flat, surroundings
 from kubernetes import client, config
 
 CHECKOUT = Path(__file__).parents[3]
 sys.path.append(str(CHECKOUT / "tests" / "integration" / "modules"))
 
-from modules_support import execute  # noqa: E402
+from modules_support import Task  # noqa: E402
 
 # Manual ones are started by hand; every other halted one stays as it is.
 STRATEGIES = ("Always", "Halted", "Manual", "RerunOnFailure")
@@ -24,27 +24,17 @@ Manifest = dict[str, Any]
 FAILED = re.compile(r"^fatal: \[(?P<host>[^]]+)\].*? => (?P<result>\{.*\})$", re.MULTILINE)
 
 
-def flat(output: str) -> str:
-    """The output of a command on one line. Up to ansible-core 2.18 a message is YAML, with its quotes doubled."""
-    return " ".join(output.split()).replace("''", "'")
-
-
 class Fleet:
     """VMs `vm-000` and on in a namespace, all of the instancetype `fleet`."""
 
     def __init__(self, kubeconfig: Path, namespace: str, tmp_path: Path) -> None:
         self.kubeconfig, self.namespace, self.folder = kubeconfig, namespace, tmp_path
-
-    def run(self, module: str, *, check: bool = False, **options: Any) -> dict[str, Any]:
-        """The result of a module, run in this process."""
-        where = {"kubeconfig": str(self.kubeconfig), "namespace": self.namespace}
-        return execute(module, {**where, **options}, check=check)
+        self.run = Task(kubeconfig, namespace)
 
     def size(self, vcpus: int, memory: str, **cpu: Any) -> None:
         """Makes the instancetype, or changes it. Other memory takes a restart, whether or not guests can migrate."""
         amount = {"guest": memory, "max_guest": memory}
-        result = self.run("instancetype", name="fleet", cpu={"guest": vcpus, **cpu}, memory=amount)
-        assert result["changed"], result
+        assert self.run("instancetype", name="fleet", cpu={"guest": vcpus, **cpu}, memory=amount)["changed"]
 
     def create(self, count: int, **options: Any) -> None:
         """Creates the VMs in one task, with all run strategies, and starts the manual ones."""
@@ -52,7 +42,7 @@ class Fleet:
             {"name": f"vm-{number:03}", "run_strategy": STRATEGIES[number % 4], "labels": {"half": str(number % 2)}}
             for number in range(count)
         ]
-        made = self.run(
+        self.run(
             "virtual_machine",
             virtual_machines=entries,
             instancetype={"name": "fleet", "kind": "VirtualMachineInstancetype"},
@@ -60,21 +50,15 @@ class Fleet:
             wait=True,
             **options,
         )
-        assert not made.get("failed"), made
-        self.start([entry["name"] for entry in entries if entry["run_strategy"] == "Manual"])
-
-    def start(self, names: list[str]) -> None:
-        started = self.run("virtual_machine_power", wait=True, names=names, state="started") if names else {}
-        assert not started.get("failed"), started
+        if by_hand := [entry["name"] for entry in entries if entry["run_strategy"] == "Manual"]:
+            self.run("virtual_machine_power", wait=True, names=by_hand, state="started")
 
     def revisions(self) -> dict[str, Manifest]:
         """The captured revisions of each VM."""
-        return {
-            item["name"]: item for item in self.run("virtual_machine_info", include=["refresh"])["virtual_machines"]
-        }
+        return self.run.vms(include=["refresh"])
 
     def vms(self) -> dict[str, Manifest]:
-        return {item["name"]: item for item in self.run("virtual_machine_info")["virtual_machines"]}
+        return self.run.vms()
 
     def generations(self) -> dict[str, int]:
         return {name: item["instancetype"]["generation"] for name, item in self.revisions().items()}
@@ -133,11 +117,12 @@ class Fleet:
             start_new_session=True,
         )
 
-    def refresh(self, *arguments: str, **variables: Any) -> tuple[int, str]:
-        """Exit code and output, blanks squeezed, of the finished playbook."""
+    def refresh(self, *arguments: str, fails: bool = False, **variables: Any) -> str:
+        """The output, on one line, of the playbook, which succeeds, or fails."""
         process = self.begin(*arguments, **variables)
         output, _nothing = process.communicate()
-        return process.returncode, flat(output)
+        assert (process.returncode != 0) == fails, output
+        return flat(output)
 
     def unsaid(self, cases: list[tuple[Manifest, str]]) -> list[str]:
         """The messages of wrong settings that the role does not give. Each case is a host of one play."""
@@ -150,17 +135,11 @@ class Fleet:
         (self.folder / "hosts.json").write_text(json.dumps({"all": {"hosts": hosts, "vars": common}}))
         role = "virtshape.instancetypes.revision_refresh"
         (self.folder / "refused.yml").write_text(json.dumps([{"hosts": "all", "gather_facts": False, "roles": [role]}]))
-        done = subprocess.run(
-            [str(Path(sys.executable).parent / "ansible-playbook"), "-i", "hosts.json", "refused.yml"],
-            env=surroundings(self.kubeconfig, ANSIBLE_CALLBACK_RESULT_FORMAT="json"),
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        messages = {found["host"]: flat(json.loads(found["result"])["msg"]) for found in FAILED.finditer(done.stdout)}
-        assert set(messages) == set(hosts), done.stdout + done.stderr
-        assert "Refresh batch" not in done.stdout
+        options = {"kubeconfig": self.kubeconfig, "ANSIBLE_CALLBACK_RESULT_FORMAT": "json"}
+        _code, printed = ansible(self.folder, "ansible-playbook", "-i", "hosts.json", "refused.yml", **options)
+        messages = {found["host"]: flat(json.loads(found["result"])["msg"]) for found in FAILED.finditer(printed)}
+        assert set(messages) == set(hosts), printed
+        assert "Refresh batch" not in printed
         return [message for host, (_variables, message) in zip(hosts, cases) if message not in messages[host]]
 
     def report(self) -> dict[str, Any]:

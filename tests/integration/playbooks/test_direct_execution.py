@@ -1,12 +1,11 @@
 """Every module tells the same, to the letter, whether its action executes it or Ansible packs and sends it."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from ansible_environment import surroundings
+from ansible_environment import ansible
 
 from scripted_server import Store, session_with, status
 
@@ -101,23 +100,14 @@ def play(folder: Path, host: str, direct: bool) -> tuple[list[dict[str, Any]], s
     }
     tasks = [task(number, *requested) for number, requested in enumerate(ASKED)]
     book.write_text(json.dumps([{**item, "tasks": [*tasks, {"ansible.builtin.copy": save, "no_log": True}]}]))
-    done = subprocess.run(
-        [
-            str(Path(sys.executable).with_name("ansible-playbook")),
-            *(str(book), "--diff", "-e", json.dumps({"virtshape_direct_execution": direct})),
-        ],
-        env=surroundings(bare=True),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    assert SECRET not in done.stdout
+    given = ("--diff", "-e", json.dumps({"virtshape_direct_execution": direct}))
+    code, printed = ansible(folder, "ansible-playbook", str(book), *given, bare=True)
+    assert code == 0, printed
+    assert SECRET not in printed
     # Since ansible-core 2.22, a module's result is hidden where it is shown and no sooner.
     result: list[dict[str, Any]] = json.loads(answers.read_text())
     answers.unlink()
-    return result, done.stdout
+    return result, printed
 
 
 def test_every_module_is_run() -> None:

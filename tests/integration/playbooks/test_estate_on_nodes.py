@@ -6,7 +6,6 @@ The cluster is one of the tests' own, so that no other test adds instancetypes t
 import json
 import socket
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -16,14 +15,13 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_environment import surroundings
+from ansible_environment import played
 from kubernetes import client, config
 from made_estate import write_csv
 from waiting import wait_until
 
-from fleet_support import flat
 from local_cluster.toolchain import find_go
-from modules_support import execute
+from modules_support import Task
 
 pytestmark = [pytest.mark.own_cluster, pytest.mark.nightly("a cluster of its own, and Prometheus is built")]
 
@@ -41,21 +39,13 @@ LOADS: dict[str, Callable[[int], tuple[float, int]]] = {
 
 
 @pytest.fixture(scope="module")
-def kubeconfig(tmp_path_factory: pytest.TempPathFactory, launch: Callable[..., Any]) -> Iterator[str]:
-    directory = str(tmp_path_factory.mktemp("estate") / "cluster")
+def kubeconfig(start_cluster: Callable[..., dict[str, str]]) -> str:
     namespaces = [part for name in ("room", "shop", "office") for part in ("--namespace", name)]
-    yield launch("start", "--nodes", json.dumps(NODES), *namespaces, "--dir", directory)["kubeconfig"]
-    launch("stop", "--remove", "--dir", directory)
+    return start_cluster("--nodes", json.dumps(NODES), *namespaces)["kubeconfig"]
 
 
 def play(name: str, folder: Path, kubeconfig: str, **variables: Any) -> str:
-    program = str(Path(sys.executable).with_name("ansible-playbook"))
-    command = [program, f"virtshape.instancetypes.{name}", "-e", json.dumps(variables)]
-    done = subprocess.run(
-        command, env=surroundings(kubeconfig), cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return flat(done.stdout)
+    return played(folder, f"virtshape.instancetypes.{name}", variables=variables, kubeconfig=kubeconfig)
 
 
 def listed(kubeconfig: str, namespace: str, plural: str) -> dict[str, Any]:
@@ -88,8 +78,7 @@ def test_report_says_what_finds_room(kubeconfig: str, tmp_path: Path) -> None:
     wait_until(decided)
     vmis = listed(kubeconfig, "room", "virtualmachineinstances")
     assert vmis["vm-3"]["status"]["phase"] == "Running" and unschedulable(vmis["vm-4"])
-    removed = {"kubeconfig": kubeconfig, "namespace": "room", "names": list(found), "state": "absent", "wait": True}
-    assert not execute("virtual_machine", removed).get("failed")
+    Task(kubeconfig, "room")("virtual_machine", names=list(found), state="absent", wait=True)
 
 
 def unschedulable(vmi: dict[str, Any]) -> bool:
@@ -161,9 +150,7 @@ def test_vms_get_what_prometheus_measured(kubeconfig: str, prometheus: str, tmp_
         {"name": "idle", "namespace": "office"},
         {"name": "windows", "namespace": "office", "preference": {"name": "windows.11"}},
     ]
-    where = {"kubeconfig": kubeconfig, "instancetype": {"name": "u1.xlarge"}, "wait": True}
-    made = execute("virtual_machine", {**where, "virtual_machines": vms})
-    assert not made.get("failed"), made["msg"]
+    Task(kubeconfig)("virtual_machine", virtual_machines=vms, instancetype={"name": "u1.xlarge"}, wait=True)
     options = {"estate_source": "cluster", "estate_output": "out", "estate_use": prometheus}
     play("estate", tmp_path, kubeconfig, **options)
     estate = json.loads((tmp_path / "out" / "estate.json").read_text())

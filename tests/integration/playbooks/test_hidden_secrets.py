@@ -2,14 +2,12 @@
 
 import base64
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_environment import ansible
 
 MARK = "correct-horse"
 URL = f"http://me:{MARK}@127.0.0.1:9"
@@ -87,25 +85,21 @@ ENVIRONMENT = {
 }
 
 
+def printed_by(folder: Path, program: str, *arguments: str, **environment: str) -> tuple[int, str]:
+    """The exit code of a command at the highest verbosity, its output and its log."""
+    log = {"ANSIBLE_LOG_PATH": str(folder / "ansible.log"), "ANSIBLE_LOCALHOST_WARNING": "false"}
+    code, output = ansible(folder, program, *arguments, "-vvvvvv", **log, **environment)
+    return code, output + (folder / "ansible.log").read_text()
+
+
 def played(folder: Path, tasks: list[dict[str, Any]], environment: dict[str, str]) -> str:
-    """The output and the log of ansible-playbook at the highest verbosity, while the tasks fail."""
-    play = folder / "play.yml"
-    play.write_text(json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
-    log = folder / "ansible.log"
-    command = [sys.executable, "-m", "ansible", "playbook", str(play), "-vvvvvv", "--diff"]
+    """The output and the log of ansible-playbook, while the tasks fail."""
+    (folder / "play.yml").write_text(json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]))
     # From ansible-core 2.21 on, options are printed only if asked for.
-    more = {
-        "ANSIBLE_LOG_PATH": str(log),
-        "ANSIBLE_LOCALHOST_WARNING": "false",
-        "ANSIBLE_INJECT_INVOCATION": "true",
-        **environment,
-    }
-    done = subprocess.run(
-        command, env={**os.environ, **more}, capture_output=True, text=True, check=False, timeout=300, cwd=folder
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert f"ok={len(tasks)} " in done.stdout, done.stdout
-    return done.stdout + done.stderr + log.read_text()
+    environment = {"ANSIBLE_INJECT_INVOCATION": "true", **environment}
+    code, printed = printed_by(folder, "ansible-playbook", "play.yml", "--diff", **environment)
+    assert code == 0 and f"ok={len(tasks)} " in printed, printed
+    return printed
 
 
 def leaks(printed: str) -> list[str]:
@@ -196,13 +190,8 @@ def test_inventory_prints_no_secret(ways: Iterable[str], environment: dict[str, 
     for source, way in sources.items():
         options = {"plugin": f"{PREFIX}virtual_machines", "retry_timeout": 0, **own_secret(way)}
         source.write_text(json.dumps(options))
-    command = [sys.executable, "-m", "ansible", "inventory", "--list", "-vvvvvv"]
-    command += [part for source in sources for part in ("-i", str(source))]
-    log = {"ANSIBLE_LOG_PATH": str(tmp_path / "ansible.log")}
-    done = subprocess.run(
-        command, env={**os.environ, **log, **environment}, capture_output=True, text=True, check=False, timeout=300
-    )
-    printed = done.stdout + done.stderr + (tmp_path / "ansible.log").read_text()
+    listed = [part for source in sources for part in ("-i", str(source))]
+    _code, printed = printed_by(tmp_path, "ansible-inventory", "--list", *listed, **environment)
     said = " ".join(printed.split())
     assert [source for source in sources if f"Unable to parse {source} as an inventory source" not in said] == []
     assert leaks(printed) == []
@@ -226,7 +215,6 @@ def test_roles_print_no_secret(tmp_path: Path) -> None:
             "boot_sources_sources": [{"name": "a", "url": f"{URL}/a.qcow2", "size": "1Gi"}],
         },
     }
-    play = tmp_path / "roles.yml"
     blocks = [
         {
             "block": [{"ansible.builtin.include_role": {"name": PREFIX + role}, "vars": variables}],
@@ -235,16 +223,7 @@ def test_roles_print_no_secret(tmp_path: Path) -> None:
         for role, variables in roles.items()
     ]
     plays = [{"hosts": "localhost", "gather_facts": False, "module_defaults": connection, "tasks": blocks}]
-    play.write_text(json.dumps(plays))
-    more = {**ENVIRONMENT, "ANSIBLE_LOCALHOST_WARNING": "false"}
-    done = subprocess.run(
-        [sys.executable, "-m", "ansible", "playbook", str(play), "-vvvvvv"],
-        env={**os.environ, **more},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        cwd=tmp_path,
-    )
-    assert "rescued=3" in done.stdout, done.stdout
-    assert leaks(done.stdout + done.stderr) == []
+    (tmp_path / "roles.yml").write_text(json.dumps(plays))
+    _code, printed = printed_by(tmp_path, "ansible-playbook", "roles.yml", **ENVIRONMENT)
+    assert "rescued=3" in printed, printed
+    assert leaks(printed) == []

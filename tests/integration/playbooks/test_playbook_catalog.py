@@ -3,9 +3,6 @@
 import functools
 import hashlib
 import http.server
-import json
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,11 +10,9 @@ from shutil import which
 from typing import Any
 
 import pytest
-from ansible_environment import surroundings
+from ansible_environment import played
 
-from fleet_support import flat
-
-Deploy = Callable[..., subprocess.CompletedProcess[str]]
+Deploy = Callable[..., str]
 
 CATALOG = """\
 series:
@@ -37,34 +32,19 @@ spec:
 
 
 @pytest.fixture
-def play(cluster: Path, tmp_path: Path) -> Deploy:
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        environment = surroundings(cluster, no_proxy="127.0.0.1")
-        command = [str(Path(sys.executable).parent / "ansible-playbook"), *arguments]
-        return subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+def deploy(cluster: Path, namespace: str, tmp_path: Path) -> Deploy:
+    """deploy(fails=False, **options): the output of the role with these variables, in the test's namespace."""
 
-    return run
-
-
-@pytest.fixture
-def deploy(play: Deploy, namespace: str, tmp_path: Path) -> Deploy:
-    """deploy(**options): the play of the role with these variables, in the test's namespace."""
-
-    def run(**options: Any) -> subprocess.CompletedProcess[str]:
+    def run(fails: bool = False, **options: Any) -> str:
         result = {"namespace": namespace, "cache_dir": str(tmp_path / "cache"), **options}
         role = {
             "ansible.builtin.include_role": {"name": "virtshape.instancetypes.common_instancetypes"},
             "vars": {f"common_instancetypes_{name}": value for name, value in result.items()},
         }
-        path = tmp_path / "play.yml"
-        path.write_text(json.dumps([{"hosts": "localhost", "gather_facts": False, "tasks": [role]}]))
-        return play(str(path))
+        book = [{"hosts": "localhost", "gather_facts": False, "tasks": [role]}]
+        return played(tmp_path, book, fails=fails, kubeconfig=cluster, no_proxy="127.0.0.1")
 
     return run
-
-
-def said(done: subprocess.CompletedProcess[str]) -> str:
-    return flat(done.stdout + done.stderr)
 
 
 def test_a_directory_is_one_catalog(deploy: Deploy, tmp_path: Path) -> None:
@@ -73,9 +53,9 @@ def test_a_directory_is_one_catalog(deploy: Deploy, tmp_path: Path) -> None:
     (folder / "a.yml").write_text(CATALOG)
     (folder / "more" / "b.yaml").write_text(MANIFEST)
     options = {"source": "path", "path": "acme", "catalog": "acme", "catalog_version": "7", "prune": "unused"}
-    assert "catalog acme 7: 3 instancetypes, 0 preferences: 3 created" in said(deploy(**options))
+    assert "catalog acme 7: 3 instancetypes, 0 preferences: 3 created" in deploy(**options)
     (folder / "more" / "b.yaml").unlink()
-    assert "2 unchanged, 1 deleted" in said(deploy(**options))
+    assert "2 unchanged, 1 deleted" in deploy(**options)
 
 
 @pytest.mark.skipif(not (which("kustomize") or which("kubectl")), reason="no program renders kustomizations")
@@ -85,9 +65,9 @@ def test_kustomization_is_rendered_and_deployed(deploy: Deploy, tmp_path: Path) 
         folder.mkdir()
         (folder / "kustomization.yaml").write_text(text)
     (base / "size.yaml").write_text(MANIFEST)
-    done = deploy(source="path", path=str(overlay), catalog="kustomized")
-    assert "catalog kustomized: 1 instancetype, 0 preferences: 1 created" in said(done)
-    assert "1 unchanged" in said(deploy(source="path", path=str(overlay), catalog="kustomized"))
+    options = {"source": "path", "path": str(overlay), "catalog": "kustomized"}
+    assert "catalog kustomized: 1 instancetype, 0 preferences: 1 created" in deploy(**options)
+    assert "1 unchanged" in deploy(**options)
 
 
 @pytest.mark.parametrize(
@@ -105,10 +85,8 @@ def test_a_wrong_file_deploys_nothing(
     folder = tmp_path / "catalog"
     folder.mkdir()
     (folder / name).write_text(content)
-    done = deploy(source="path", path=str(folder / name), **options)
-    assert done.returncode != 0
-    assert message in said(done)
-    assert "created" not in done.stdout
+    output = deploy(fails=True, source="path", path=str(folder / name), **options)
+    assert message in output and "created" not in output
 
 
 @pytest.fixture
@@ -143,30 +121,27 @@ def test_a_release_is_deployed_and_upgraded(deploy: Deploy, web: tuple[str, Path
     publish(folder, "v1", MANIFEST)
     publish(folder, "v2", MANIFEST.replace("guest: 4", "guest: 6"))
     release = {"source": "url", "url": address, "kinds": ["instancetype"]}
-    assert "catalog common v1: 1 instancetype, 0 preferences: 1 created" in said(deploy(**release, version="v1"))
+    assert "catalog common v1: 1 instancetype, 0 preferences: 1 created" in deploy(**release, version="v1")
     bundle = folder / "v2" / "common-clusterinstancetypes-bundle-v2.yaml"
     whole = bundle.read_text()
     bundle.write_text(whole[:-5])
-    cut = deploy(**release, version="v2")
-    assert cut.returncode != 0 and "the file was changed or truncated, so nothing was deployed" in said(cut)
+    cut = deploy(fails=True, **release, version="v2")
+    assert "the file was changed or truncated, so nothing was deployed" in cut
     bundle.write_text(whole)
-    assert "catalog common v2: 1 instancetype, 0 preferences: 1 changed" in said(deploy(**release, version="v2"))
+    assert "catalog common v2: 1 instancetype, 0 preferences: 1 changed" in deploy(**release, version="v2")
 
 
 @pytest.mark.parametrize(("version", "numbers"), [("", (65, 54)), ("v1.2.1", (48, 37))])
-def test_the_report_of_the_builtin_catalog(
-    play: Deploy, tmp_path: Path, version: str, numbers: tuple[int, int]
-) -> None:
-    options = ["-e", "catalog_report_source=builtin", "-e", f"catalog_report_version={version}", "-e"]
-    done = play("virtshape.instancetypes.catalog_report", *options, f"catalog_report_file={tmp_path}/catalog.html")
-    assert done.returncode == 0, said(done)
+def test_the_report_of_the_builtin_catalog(tmp_path: Path, version: str, numbers: tuple[int, int]) -> None:
+    chosen = {"source": "builtin", "version": version, "file": "catalog.html"}
+    options = {f"catalog_report_{name}": value for name, value in chosen.items()}
+    played(tmp_path, "virtshape.instancetypes.catalog_report", variables=options)
     page = (tmp_path / "catalog.html").read_text()
     assert f"{numbers[0]} instancetypes, {numbers[1]} preferences" in page and "<svg" in page
 
 
-def test_the_report_of_a_cluster(play: Deploy, deploy: Deploy, namespace: str, tmp_path: Path) -> None:
-    assert deploy(series=["u1"], preferences=["fedora"]).returncode == 0
-    chosen = ["-e", f"catalog_report_namespace={namespace}", "-e", f"catalog_report_file={tmp_path}/catalog.md"]
-    done = play("virtshape.instancetypes.catalog_report", *chosen)
-    assert done.returncode == 0, said(done)
+def test_the_report_of_a_cluster(cluster: Path, deploy: Deploy, namespace: str, tmp_path: Path) -> None:
+    deploy(series=["u1"], preferences=["fedora"])
+    options = {"catalog_report_namespace": namespace, "catalog_report_file": "catalog.md"}
+    played(tmp_path, "virtshape.instancetypes.catalog_report", variables=options, kubeconfig=cluster)
     assert f"| {namespace}/u1.nano | 1 | 512Mi |" in (tmp_path / "catalog.md").read_text()

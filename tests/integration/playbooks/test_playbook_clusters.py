@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_environment import surroundings
+from ansible_environment import flat, surroundings
 from waiting import wait_until
 
-from fleet_support import flat
 from modules_support import execute
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._resolver.api.kinds import KINDS

@@ -1,31 +1,15 @@
 """The demo and the roles as users run them: with ansible-playbook."""
 
-import subprocess
-import sys
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_environment import surroundings
+from ansible_environment import played
 from kubernetes import client, config
 
-CHECKOUT = Path(__file__).parents[3]
-Play = Callable[..., subprocess.CompletedProcess[str]]
 FIRST = "first is a u1.medium with the preference fedora: 1 vCPU, 4Gi"
-
-
-@pytest.fixture
-def play(cluster: Path) -> Play:
-    """play(playbook, *arguments): the finished ansible-playbook, with its output."""
-
-    def run(playbook: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        environment = surroundings(cluster, KUBECONFIG=str(cluster))
-        command = [str(Path(sys.executable).parent / "ansible-playbook"), playbook, *arguments]
-        return subprocess.run(command, env=environment, cwd=CHECKOUT, capture_output=True, text=True, check=False)
-
-    return run
 
 
 @pytest.fixture
@@ -39,49 +23,26 @@ def estate(cluster: Path) -> Iterator[tuple[str, str]]:
             client.CoreV1Api(connection).delete_namespace(name)
 
 
-def shown(done: subprocess.CompletedProcess[str], *texts: str) -> None:
-    """Asserts that a demo has ended well, and has shown the texts besides what every demo shows."""
-    assert done.returncode == 0, done.stdout + done.stderr
-    output = " ".join(done.stdout.split())
-    for text in ("2 vCPUs would become 4, 4Gi would become 8Gi", "preference requires 2Gi", *texts):
-        assert text in output
-
-
-def test_the_demo_twice(play: Play, estate: tuple[str, str]) -> None:
-    variables = ["-e", "use_cluster=true", "-e", f"demo_shop={estate[0]}", "-e", f"demo_office={estate[1]}"]
+def test_the_demo_twice(cluster: Path, estate: tuple[str, str], tmp_path: Path) -> None:
+    variables = {"use_cluster": True, "demo_shop": estate[0], "demo_office": estate[1]}
+    drift = ("2 vCPUs would become 4, 4Gi would become 8Gi", "preference requires 2Gi", "refreshed: database")
     for result in ("5 virtual machines: 5 created", "5 virtual machines: 5 unchanged"):
-        shown(play("virtshape.instancetypes.demo", *variables), FIRST, result, "refreshed: database")
+        place = {"kubeconfig": cluster, "KUBECONFIG": str(cluster)}
+        output = played(tmp_path, "virtshape.instancetypes.demo", variables=variables, **place)
+        assert [text for text in (FIRST, result, *drift) if text not in output] == []
 
 
-PLAYBOOK = """
-- hosts: localhost
-  connection: local
-  gather_facts: false
-  tasks:
-    - ansible.builtin.include_role:
-        name: virtshape.instancetypes.common_instancetypes
-      vars: {catalog}
-"""
+def test_part_of_the_catalog_in_a_namespace(cluster: Path, namespace: str, tmp_path: Path) -> None:
+    def deploy(fails: bool = False, **chosen: Any) -> str:
+        chosen = {"namespace": namespace, **chosen}
+        variables = {f"common_instancetypes_{name}": value for name, value in chosen.items()}
+        role = {"role": "virtshape.instancetypes.common_instancetypes", "vars": variables}
+        book = [{"hosts": "localhost", "gather_facts": False, "roles": [role]}]
+        return played(tmp_path, book, fails=fails, kubeconfig=cluster)
 
-
-def catalog(play: Play, tmp_path: Path, **variables: Any) -> subprocess.CompletedProcess[str]:
-    path = tmp_path / "play.yml"
-    result = {f"common_instancetypes_{name}": value for name, value in variables.items()}
-    path.write_text(PLAYBOOK.format(catalog=result))
-    return play(str(path))
-
-
-def test_part_of_the_catalog_in_a_namespace(play: Play, namespace: str, tmp_path: Path) -> None:
-    part: dict[str, Any] = {"namespace": namespace, "series": ["u1", "rt1"], "preferences": ["fedora", "windows.1*"]}
-    first = catalog(play, tmp_path, **part)
-    result = " ".join(first.stdout.split())
-    assert "18 instancetypes, 5 preferences: 23 created" in result, first.stdout + first.stderr
-    assert "23 unchanged" in catalog(play, tmp_path, **part).stdout
-    assert "23 deleted" in catalog(play, tmp_path, **part, state="absent").stdout
-
-
-def test_a_misspelt_name_deploys_nothing(play: Play, namespace: str, tmp_path: Path) -> None:
-    refused = catalog(play, tmp_path, namespace=namespace, series=["u2"])
-    assert refused.returncode != 0
-    assert "u2" in refused.stdout
-    assert "created" not in refused.stdout
+    refused = deploy(fails=True, series=["u2"])
+    assert "u2" in refused and "created" not in refused
+    part: dict[str, Any] = {"series": ["u1", "rt1"], "preferences": ["fedora", "windows.1*"]}
+    assert "18 instancetypes, 5 preferences: 23 created" in deploy(**part)
+    assert "23 unchanged" in deploy(**part)
+    assert "23 deleted" in deploy(**part, state="absent")

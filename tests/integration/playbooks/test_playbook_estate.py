@@ -1,30 +1,23 @@
 """The playbook estate, as users run it: from an export of RVTools to VMs that run."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from ansible_environment import surroundings
+from ansible_environment import played
 from kubernetes import client, config
 from made_estate import sheets, write_csv, write_xlsx
-
-from fleet_support import flat
 
 GROUP = "instancetype.kubevirt.io"
 
 
 def play(folder: Path, *arguments: str, cluster: Path | None = None) -> str:
-    program = str(Path(sys.executable).with_name("ansible-playbook"))
-    command = [program, "virtshape.instancetypes.estate", "-e", "estate_output=out", *arguments]
-    environment = surroundings(cluster) if cluster else surroundings()
-    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return flat(done.stdout)
+    return played(
+        folder, "virtshape.instancetypes.estate", "-e", "estate_output=out", *arguments, kubeconfig=cluster or ""
+    )
 
 
 def test_check_mode_writes_nothing_and_rules_stay(tmp_path: Path) -> None:

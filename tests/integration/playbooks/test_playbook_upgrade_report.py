@@ -3,16 +3,13 @@
 import re
 from pathlib import Path
 
-from ansible_environment import ansible
+from ansible_environment import played
 
-from fleet_support import Fleet, flat
+from fleet_support import Fleet
 
 
 def play(cluster: Path, folder: Path, *arguments: str) -> str:
-    playbook = "virtshape.instancetypes.upgrade_report"
-    code, printed = ansible(folder, "ansible-playbook", playbook, *arguments, kubeconfig=cluster)
-    assert code == 0, printed
-    return flat(printed)
+    return played(folder, "virtshape.instancetypes.upgrade_report", *arguments, kubeconfig=cluster)
 
 
 def test_pages_of_an_upgrade(cluster: Path, namespace: str, tmp_path: Path) -> None:

@@ -4,8 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from ansible_environment import ansible
+from ansible_environment import played
 
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._resolver.api.kinds import KINDS
@@ -28,11 +27,8 @@ def test_existing_labels_and_missing_labels(session: Session, cluster: Path, nam
         "boot_sources_report": True,
     }
     role = {"ansible.builtin.include_role": {"name": "virtshape.instancetypes.boot_sources"}, "vars": variables}
-    playbook = tmp_path / "play.yml"
-    playbook.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": [role]}]))
-    code, printed = ansible(tmp_path, "ansible-playbook", str(playbook), kubeconfig=cluster)
-    assert code == 0, printed
-    result = " ".join(printed.split())
+    book = [{"hosts": "localhost", "gather_facts": False, "tasks": [role]}]
+    result = played(tmp_path, book, kubeconfig=cluster)
     live = session.get(KINDS["DataSource"], namespace, "fedora")
     assert live is not None
     assert {live["metadata"]["labels"][f"{MARK}{role}"] for role in ("instancetype", "preference")} == {

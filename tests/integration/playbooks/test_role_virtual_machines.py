@@ -1,14 +1,11 @@
 """The role virtual_machines shows that guests run without the change that it has made."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_environment import ansible
-
-from fleet_support import flat
+from ansible_environment import played
 
 SENT = pytest.mark.nightly("test_direct_execution compares both ways each day")
 
@@ -39,12 +36,7 @@ def test_the_role_shows_the_warning_of_the_module(cluster: Path, namespace: str,
                 {"ansible.builtin.import_role": {"name": "virtshape.instancetypes.virtual_machines"}},
             ],
         }
-        book = tmp_path / "play.json"
-        book.write_text(json.dumps([play]))
-        options = (str(book), *arguments)
-        code, printed = ansible(tmp_path, "ansible-playbook", *options, kubeconfig=cluster, no_proxy="127.0.0.1")
-        assert code == 0, printed
-        return flat(printed)
+        return played(tmp_path, [play], *arguments, kubeconfig=cluster, no_proxy="127.0.0.1")
 
     assert "a restart for this" not in declare("medium")
     assert declare("xlarge", "--check").count("2 VMs would need a restart for this; set restart: if_required") == 1
