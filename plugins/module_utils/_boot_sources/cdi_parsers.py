@@ -17,6 +17,8 @@ _USER: Final = re.compile(r"(?:[A-Za-z0-9\-._~:!$&'()*+,;=@]|%[0-9A-Fa-f]{2})*",
 # Go accepts these characters in a host, and all non-ASCII ones; escapes represent only non-ASCII bytes.
 _HOST: Final = re.compile(r"(?:[A-Za-z0-9\-_.~!$&'()*+,;=:\[\]<>\"]|%[89A-Fa-f][0-9A-Fa-f]|[^\x00-\x7f])*")
 _PLAIN: Final = "/:@!$&'()*+,;=~?#[]%-._"
+_DIGITS: Final = {"md5": 32, "sha1": 40, "sha256": 64, "sha512": 128}
+_NOT_HEX: Final = re.compile(r"[^0-9a-f]")
 
 
 class UrlError(ValueError):
@@ -64,10 +66,6 @@ def printed(text: str) -> str:
         return match[0].lower() + text[match.end() :]
     start = match.end() if match else 0
     return text[:start].lower() + quote(text[start:], safe=_PLAIN)
-
-
-_DIGITS: Final = {"md5": 32, "sha1": 40, "sha256": 64, "sha512": 128}
-_NOT_HEX: Final = re.compile(r"[^0-9a-f]")
 
 
 class ChecksumError(ValueError):

@@ -31,8 +31,11 @@ class Refusal(NamedTuple):
 def data_volume_refusal(new: Manifest, old: Manifest | None = None) -> Refusal | None:
     """The refusal of a DataVolume; None if it is accepted. old: the object before an update."""
     spec = new.get("spec") or {}
+    staged = any((spec.get("source") or {}).get(kind) is not None for kind in ("vddk", "imageio"))
+    # An import in several stages continues with new checkpoints.
+    changeable = ("checkpoints", "finalCheckpoint") if staged and spec.get("checkpoints") else ()
     try:
-        changed = _changed("DataVolumeSpec", spec, old, _next_stage(spec))
+        changed = _changed("DataVolumeSpec", spec, old, changeable)
     except FieldError as error:
         return Refusal(400, go_reason(error))
     if changed:
@@ -83,13 +86,6 @@ def _cron_problems(spec: Manifest, zones: Container[str] | None) -> list[Cause]:
     if not spec.get("managedDataSource"):
         return invalid("Illegal ManagedDataSource value", "spec.ManagedDataSource")
     return too_long(spec["managedDataSource"], LONGEST_LABEL)
-
-
-def _next_stage(spec: Manifest) -> tuple[str, ...]:
-    """The fields of a DataVolume that may change: an import in several stages continues with new checkpoints."""
-    source = spec.get("source") or {}
-    staged = spec.get("checkpoints") and any(source.get(kind) is not None for kind in ("vddk", "imageio"))
-    return ("checkpoints", "finalCheckpoint") if staged else ()
 
 
 def _changed(type_name: str, spec: Manifest, old: Manifest | None, changeable: tuple[str, ...] = ()) -> bool:

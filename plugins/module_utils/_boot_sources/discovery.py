@@ -13,7 +13,7 @@ from typing import Final
 from .._resolver.api.finding import Finding
 from .._resolver.api.manifest import Manifest, condition_of, has_condition, labels_of, namespaced_name
 from .._resolver.api.matcher import MATCHER_FIELDS, VOLUME_LABELS, ObjectKey
-from .origin import Image, Origin, origin_of
+from .origin import Origin, origin_of
 from .source import CRON, OWNER, import_status, target_of
 
 Objects = Mapping[str, Sequence[Manifest]]
@@ -44,11 +44,6 @@ class BootSource:
     schedule: str = ""
     volumes: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
-
-    @property
-    def image_to_check(self) -> Image | None:
-        """The image to look up in its registry to compare digests; None if there is nothing to compare."""
-        return self.origin.image if self.origin.digest else None
 
 
 def external_targets(objects: Objects, namespace: str | None) -> list[ObjectKey]:

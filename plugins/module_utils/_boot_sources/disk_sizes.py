@@ -76,8 +76,8 @@ def obstacle_to_growth(disk: SmallDisk, classes: Mapping[str, Manifest] | None) 
     storage_class = (classes or {}).get(disk.storage_class)
     if storage_class is None or storage_class.get("allowVolumeExpansion"):
         return ""
-    name = name_of(storage_class)
-    return f"its StorageClass {name} does not allow expansion; declare the size that it has, or another disk"
+    remedy = "declare the size that it has, or another disk"
+    return f"its StorageClass {name_of(storage_class)} does not allow expansion; {remedy}"
 
 
 def _claims(vm: Manifest, objects: Lookup) -> Iterator[tuple[str, Manifest, str, str]]:

@@ -64,8 +64,7 @@ def _to_infer(vm: Manifest, live: Manifest | None) -> list[tuple[MatcherField, M
 def infer_from_images(
     vm: Manifest, inferences: Iterable[ImageInference], images: Mapping[Image, Content]
 ) -> tuple[Manifest, list[str]]:
-    """The VM with the matchers from its images by name, and warnings. Raises FieldError if a required one is
-    missing."""
+    """The VM with the matchers from its images by name, and warnings. Raises FieldError without a required one."""
     result, warnings = copy(vm), []
     unresolved: dict[str, list[str]] = {}
     for inference in inferences:

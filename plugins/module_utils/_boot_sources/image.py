@@ -20,6 +20,8 @@ _TAG: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}", re.ASCII)
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
 _HOST: Final = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]+)?", re.ASCII)
 _PARAMETER: Final = re.compile(r'([a-z_]+)="([^"]*)"')
+_MARKER: Final = "KUBEVIRT_IO_"
+_DOMAIN: Final = "kubevirt.io/"
 _DOCKER_HUB: Final = "docker.io"
 _HUB_HOST: Final = "registry-1.docker.io"
 # The keys of Docker's own registry in Docker's configuration.
@@ -28,11 +30,11 @@ _INDEXES: Final = (
     "application/vnd.oci.image.index.v1+json",
     "application/vnd.docker.distribution.manifest.list.v2+json",
 )
-_MANIFESTS: Final = (
+ACCEPTED: Final = (
+    *_INDEXES,
     "application/vnd.oci.image.manifest.v1+json",
     "application/vnd.docker.distribution.manifest.v2+json",
 )
-ACCEPTED: Final = (*_INDEXES, *_MANIFESTS)
 """The media types of supported manifests."""
 
 
@@ -137,10 +139,6 @@ def digest_for(name: str, index: Manifest, architecture: str) -> str:
         available = ", ".join(sorted(digests)) or "none"
         raise ImageError(f"{name} has no image for the architecture {architecture}; it has: {available}")
     return digests[architecture]
-
-
-_MARKER: Final = "KUBEVIRT_IO_"
-_DOMAIN: Final = "kubevirt.io/"
 
 
 def labels(environment: Iterable[str]) -> dict[str, str]:

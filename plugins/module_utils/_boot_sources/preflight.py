@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from .._resolver.api.finding import WARNING, Finding
 from .._resolver.api.manifest import Manifest, Options, labels_of, name_of
 from .source import CRON
 
@@ -15,20 +16,19 @@ _SSP: Final = "ssp-operator"
 _HONORS: Final = "HonorWaitForFirstConsumer"
 
 
-def release_notes(options: Options, labels: Mapping[str, str], release: Version) -> Iterator[str]:
-    """Lists the options that a release of CDI does not support."""
-    version = ".".join(map(str, release))
+def release_notes(options: Options, labels: Mapping[str, str], release: Version) -> Iterator[Finding]:
+    """Warns of options that a release of CDI does not support."""
+    problems = []
     if options.get("schedule") is not None and labels and release < (1, 56, 0):
-        yield f"CDI {version} leaves the defaults of a cron to itself; upgrade to 1.56, or leave out schedule"
+        problems.append("leaves the defaults of a cron to itself; upgrade to 1.56, or leave out schedule")
     if options.get("image") and not labels and not options["query_registry"] and release < (1, 59, 1):
-        yield (
-            f"CDI {version} makes no labels of an image's environment; set instancetype and preference, or"
-            " query_registry: true, or upgrade to 1.59.1"
-        )
+        remedy = "set instancetype and preference, or query_registry: true, or upgrade to 1.59.1"
+        problems.append(f"makes no labels of an image's environment; {remedy}")
     if options.get("architecture") and release < (1, 63, 0):
-        yield f"CDI {version} ignores architecture and imports for that of its importer; upgrade to 1.63"
+        problems.append("ignores architecture and imports for that of its importer; upgrade to 1.63")
     if options.get("url") and options.get("checksum") and release < (1, 65, 0):
-        yield f"CDI {version} does not check the checksum of a URL; upgrade to 1.65"
+        problems.append("does not check the checksum of a URL; upgrade to 1.65")
+    return (Finding(f"CDI {'.'.join(map(str, release))} {problem}", WARNING) for problem in problems)
 
 
 def binding_problem(options: Options, storage_class: Manifest | None, gates: object) -> str:

@@ -59,7 +59,6 @@ def represented_object(options: Options) -> Manifest:
             raise FieldError("name", f"{options['name']!r} {problem}")
         if not labeled:
             _check(options)
-            _check_content(options)
     kind = options["kind"] if labeled else "DataSource"
     return {"kind": kind, "metadata": {"name": options["name"], "namespace": options["namespace"]}}
 
@@ -91,9 +90,6 @@ def _check(options: Options) -> None:
         raise FieldError("name", f"{most}; drop {over} character{'s' if over > 1 else ''}")
     if options["keep"] < 1:
         raise FieldError("keep", "1 is the least: the volume that is in use")
-
-
-def _check_content(options: Options) -> None:
     upload = options.get("upload") or {}
     if upload.get("create") is False and not upload.get("volume"):
         raise FieldError("upload.volume", "required with create: false, which uploads to an existing volume")
@@ -182,8 +178,7 @@ def _source(options: Options, digest: str) -> Manifest:
 
 
 def cron(options: Options, labels: Mapping[str, str]) -> Manifest:
-    """The DataImportCron that polls a registry. Its retention policy keeps its volumes, so that a task can replace
-    it."""
+    """The DataImportCron that polls a registry. Its policy keeps its volumes, so that a task can replace it."""
     name = reference(options["image"]).name if options.get("image") else ""
     spec = {
         "managedDataSource": options["name"],

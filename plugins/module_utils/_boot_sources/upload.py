@@ -1,7 +1,4 @@
-"""Uploads of files: valid targets, and what CDI says of them, as ``virtctl image-upload`` takes it.
-
-The checks reject what virtctl rejects, in terms of the options.
-"""
+"""Uploads of files: valid targets, and what CDI says of them. Checks reject what ``virtctl image-upload`` rejects."""
 
 from __future__ import annotations
 

@@ -33,11 +33,11 @@ _SPEC: dict[str, dict[str, Any]] = {
 
 
 def _run(params: Params, task: Task) -> Result:
-    namespace, names, session = params["namespace"], params["names"], Session(params)
+    session = Session(params)
     sources = _boot_sources(session, params, task.warnings)
-    missing = [name for name in names or [] if name not in {source.key.name for source in sources}]
+    missing = [name for name in params["names"] or [] if name not in {source.key.name for source in sources}]
     if missing or not sources:
-        task.warnings += filter(None, [unmatched(session, namespace, "boot source", missing)])
+        task.warnings += filter(None, [unmatched(session, params["namespace"], "boot source", missing)])
     if params["with_findings"] is not None:
         sources = [source for source in sources if bool(source.findings) == params["with_findings"]]
     now = datetime.now(timezone.utc)
@@ -77,10 +77,11 @@ def _boot_sources(session: Session, params: Params, warnings: list[str]) -> list
 
 
 def _check_registries(session: Session, sources: list[BootSource], insecure: bool) -> None:
+    # Of a tag it is not known which digest it had.
     asked = [
-        (source, image._replace(insecure=insecure))
+        (source, source.origin.image._replace(insecure=insecure))
         for source in sources
-        if (image := source.image_to_check) is not None
+        if source.origin.image is not None and source.origin.digest
     ]
     contents = contents_of(session, (image for _source, image in asked))
     for source, image in asked:

@@ -56,10 +56,6 @@ class Cdi:
         default = default_class(items)
         return {**({"": default} if default else {}), **{item["metadata"]["name"]: item for item in items}}
 
-    def has(self, kind: Kind, namespace: str, name: str) -> bool | None:
-        """Whether an object exists; None if unknown."""
-        return value_or_default(lambda: self._session.get(kind, namespace, name) is not None, None)
-
 
 @lru_cache(maxsize=1)
 def cdi(session: Session) -> Cdi:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from ..._cluster.client.concurrency import map_concurrently
@@ -24,7 +25,6 @@ from .registry import CONFIG_MAP, SECRET
 from .state import LABELED, BootSourceState, has_content
 from .upload import proxy_connections, proxy_url
 
-_SOURCE: Final = "DataSource"
 _REFERENCES: Final = ((SECRET, "secret"), (CONFIG_MAP, "ca_config_map"))
 
 
@@ -64,7 +64,7 @@ class _Checks:
             self._session, self._lookup, options["namespace"], boot_source.labels, boot_source.content.architecture
         )
         if boot_source.state != LABELED and boot_source.has_data_source:
-            live = value_or_default(lambda: self._session.get(KINDS[_SOURCE], *boot_source.name), None)
+            live = value_or_default(lambda: self._session.get(KINDS["DataSource"], *boot_source.name), None)
             if live is not None and (problem := preflight.redirect_problem(options, live)):
                 yield Finding(problem)
             yield from self._consumers(boot_source)
@@ -72,8 +72,7 @@ class _Checks:
             yield from self._credentials(boot_source)
         if boot_source.imports or boot_source.polls or boot_source.uploads:
             yield from self._storage(boot_source)
-            notes = preflight.release_notes(options, boot_source.labels, release) if release is not None else ()
-            yield from (Finding(note, severity=WARNING) for note in notes)
+            yield from preflight.release_notes(options, boot_source.labels, release) if release is not None else ()
             if boot_source.uploads and not self._is_filled(boot_source):
                 yield from self._proxy(boot_source)
 
@@ -105,7 +104,7 @@ class _Checks:
                 if not namespace:
                     text = f"CDI needs the {kind.kind} {name} in its own namespace, too"
                     yield Finding(f"{option}: {text}; which namespace that is, is not known", severity=WARNING)
-                elif self._cdi.has(kind, namespace, name) is False:
+                elif value_or_default(partial(self._session.get, kind, namespace, name), {}) is None:
                     yield Finding(f"{option}: there is no {kind.kind} {namespace}/{name}", missing=True)
 
     def _storage(self, boot_source: BootSourceState) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from ..._cluster.client.session import Session
 from ..._cluster.reads.lookup import ClusterLookup
 from ..._cluster.reads.watch import wait_in_namespaces
 from ..._cluster.task import Task
+from ..._cluster.writes.declare import declare
 from ..._cluster.writes.engine import NO_DRY_RUN, run_dry, send
 from ..._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
 from ..._resolver.api.kinds import KINDS
@@ -57,27 +58,28 @@ def described(outcome: DeclareOutcome) -> dict[str, Any]:
 
 
 def declare_sources(
-    session: Session, _handler: KindHandler, declared_objects: list[DeclaredObject], settings: Task
+    session: Session, handler: KindHandler, declared_objects: list[DeclaredObject], settings: Task
 ) -> list[DeclareOutcome]:
     """Declares boot sources. Returns their outcomes in the same order, as `declare` does."""
+    if any(declared.problem for declared in declared_objects):
+        return declare(session, handler, declared_objects, settings)
     outcomes = [DeclareOutcome(declared) for declared in declared_objects]
-    if any(outcome.failed for outcome in outcomes):
-        for outcome in outcomes:
-            outcome.skip_reason = None if outcome.failed else "not sent because other entries are invalid"
-        return outcomes
     boot_sources = [BootSourceState(outcome) for outcome in outcomes]
     present = [boot_source for boot_source in boot_sources if boot_source.state != "absent"]
     managed = [boot_source for boot_source in present if boot_source.state != LABELED]
     resolve_contents(session, present, settings)
     _label(session, [boot_source for boot_source in present if boot_source.state == LABELED], settings)
-    _import(session, not_failed(managed, lambda boot_source: boot_source.imports), settings)
-    _upload(session, not_failed(managed, lambda boot_source: boot_source.uploads), settings)
-    _poll(session, not_failed(managed, lambda boot_source: boot_source.polls), settings)
-    _declare_data_sources(session, not_failed(managed, lambda boot_source: not boot_source.polls), settings)
-    filled = not_failed(managed, lambda boot_source: bool(boot_source.volume) and boot_source.filled)
-    # The oldest first.
-    old = ((item, source.outdated(_owned(session, item), item.volume, item.options["keep"])) for item in filled)
-    _delete(session, [(item, volume) for item, volumes in old for volume in volumes], settings)
+    _import(session, [item for item in not_failed(managed) if item.imports], settings)
+    _upload(session, [item for item in not_failed(managed) if item.uploads], settings)
+    _poll(session, [item for item in not_failed(managed) if item.polls], settings)
+    _declare_data_sources(session, [item for item in not_failed(managed) if not item.polls], settings)
+    old = [
+        (item, volume)
+        for item in not_failed(managed)
+        if item.volume and item.filled
+        for volume in source.outdated(_owned(session, item), item.volume, item.options["keep"])
+    ]
+    _delete(session, old, settings)
     _delete_boot_sources(session, [item for item in boot_sources if item.state == "absent"], settings)
     return outcomes
 
@@ -173,11 +175,9 @@ def _replace(session: Session, pairs: list[Pair], settings: Task) -> None:
 
 
 def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifest, settings: Task) -> None:
-    kind = KINDS[_CRON]
-
     def dry_run(_outcome: DeclareOutcome) -> None:
         try:
-            send(session.dry_run_session(), create(kind.path(boot_source.options["namespace"]), manifest))
+            send(session.dry_run_session(), create(KINDS[_CRON].path(boot_source.options["namespace"]), manifest))
         except ApiError as error:
             # The name is the last thing that the API server looks at: all else is accepted.
             if error.reason != "AlreadyExists":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 from zoneinfo import available_timezones
@@ -27,7 +27,6 @@ from ..upload import is_filled_with
 Pair = tuple["BootSourceState", Manifest]
 
 LABELED: Final = "labeled"
-_IMPORTED: Final = ("image", "image_stream", "url")
 # The object that the outcome of the boot source describes.
 _DESCRIBED: Final = ("DataSource", "DataImportCron")
 
@@ -58,7 +57,7 @@ class BootSourceState:
     @property
     def imports(self) -> bool:
         """Whether CDI imports once."""
-        return not self.polls and any(self.options.get(option) for option in _IMPORTED)
+        return not self.polls and any(self.options.get(option) for option in ("image", "image_stream", "url"))
 
     @property
     def uploads(self) -> bool:
@@ -105,11 +104,8 @@ class BootSourceState:
         )
 
 
-def not_failed(
-    boot_sources: Iterable[BootSourceState], condition: Callable[[BootSourceState], bool] = lambda _boot_source: True
-) -> list[BootSourceState]:
-    """The boot sources that have not failed."""
-    return [boot_source for boot_source in boot_sources if not boot_source.outcome.failed and condition(boot_source)]
+def not_failed(boot_sources: Iterable[BootSourceState]) -> list[BootSourceState]:
+    return [boot_source for boot_source in boot_sources if not boot_source.outcome.failed]
 
 
 def has_content(session: Session, boot_source: BootSourceState) -> bool:

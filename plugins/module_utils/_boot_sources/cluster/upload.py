@@ -21,7 +21,7 @@ from .. import upload as rules
 from ..upload import UploadFailed
 from .cdi import CDI_CONFIG
 from .state import BootSourceState
-from .upload_proxy import UploadedFile, UploadResponse, accepts_uploads, is_supported
+from .upload_proxy import SCHEMES, UploadedFile, UploadResponse, accepts_uploads
 from .upload_proxy import send as send_file
 
 _CLAIM: Final = KINDS["PersistentVolumeClaim"]
@@ -64,7 +64,6 @@ class _Upload:
         self._session = session
         self._boot_source = boot_source
         self._options = boot_source.options
-        self._file_options = boot_source.options["upload"]
         self._namespace, self._name = boot_source.options["namespace"], boot_source.volume
         self._label = f"{self._namespace}/{self._name}"
         self._kind = KINDS[boot_source.volume_kind]
@@ -100,7 +99,7 @@ class _Upload:
         return claim
 
     def _create(self) -> None:
-        if not self._file_options["create"]:
+        if not self._options["upload"]["create"]:
             raise UploadFailed(f"there is no PersistentVolumeClaim {self._label}, and upload.create is false")
         volume = source.volume(self._options, self._boot_source.content.digest, self._boot_source.labels)
         if self._options.get("storage_class"):
@@ -134,7 +133,7 @@ class _Upload:
                 claim = existing
 
     def _wait_until_ready(self) -> None:
-        timeout = self._file_options["ready_timeout"]
+        timeout = self._options["upload"]["ready_timeout"]
         if not any(self._is_ready() for _poll in _polls(timeout)):
             raise UploadFailed(f"CDI was not ready for the upload to {self._label} within {timeout:g} seconds")
 
@@ -165,11 +164,11 @@ class _Upload:
     def _send(self, file: UploadedFile, pool: Any, url: str) -> None:
         fast, slow = rules.proxy_paths(url)
         token, renewals = self._token(), 0
-        if not is_supported(url):
+        if not url.startswith(SCHEMES):
             raise UploadFailed(f"the upload to {url} failed: {slow} is neither http nor https")
         response = UploadResponse(None, "")
         # virtctl with --retry=0 uploads nothing, and waits a day for the processing.
-        for attempt in range(max(1, self._file_options["tries"])):
+        for attempt in range(max(1, self._options["upload"]["tries"])):
             if attempt:
                 time.sleep(min(attempt, 10) / 10)
             response = send_file(pool, fast if accepts_uploads(pool, fast, token) else slow, token, file)

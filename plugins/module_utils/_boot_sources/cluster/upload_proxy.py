@@ -12,7 +12,7 @@ _TIMEOUT: Final = 60
 # The proxy waits for CDI's upload server; on its synchronous path also for the processing.
 _RESPONSE_TIMEOUT: Final = 3600
 _SHOWN: Final = 2000
-_SCHEMES: Final = ("http://", "https://")
+SCHEMES: Final = ("http://", "https://")
 # How often the progress is shown.
 _STEPS: Final = 10
 
@@ -57,13 +57,9 @@ class UploadedFile:
         return data
 
 
-def is_supported(url: str) -> bool:
-    return url.startswith(_SCHEMES)
-
-
 def unreachable(pool: Any, url: str) -> str:
     """Why no upload proxy responds at a URL; "" if one does."""
-    if not is_supported(url):
+    if not url.startswith(SCHEMES):
         return f"{url} is neither http nor https"
     try:
         pool.request("GET", url, timeout=_TIMEOUT, retries=False)

@@ -133,16 +133,12 @@ def test_cron_and_its_data_source() -> None:
     assert list(sources) == ["DataImportCron cron", "DataSource fedora", "DataImportCron idle", "DataSource own"]
     image = Image("quay.io/containerdisks/fedora:latest", "golden", "pull")
     for name in ("DataImportCron cron", "DataSource fedora"):
-        assert (
-            sources[name].image_to_check == image
-            and sources[name].origin.digest == OLD
-            and sources[name].schedule == "@daily"
-        )
+        assert sources[name].origin == (image, OLD) and sources[name].schedule == "@daily"
         assert codes(sources[name]) == []
     assert sources["DataImportCron cron"].created == "2026-03-04T00:00:00Z"
     assert sources["DataSource fedora"].volumes == ["fedora-0", "fedora-1"]
     assert codes(sources["DataImportCron idle"]) == ["not_managed", "not_ready"]
-    assert sources["DataImportCron idle"].image_to_check is None
+    assert sources["DataImportCron idle"].origin == (image, "")
 
 
 def test_imported_image_has_digest_and_name() -> None:
@@ -154,16 +150,14 @@ def test_imported_image_has_digest_and_name() -> None:
     claim = manifest("fedora-b", DEFAULTS)
     imported = surveyed(DataSource=[fedora], DataVolume=[volume], PersistentVolumeClaim=[claim])["DataSource fedora"]
 
-    assert imported.image_to_check == Image("quay.io/containerdisks/fedora:latest", "golden", architecture="arm64")
-    assert imported.origin.digest == NEW and imported.volumes == ["fedora-b"]
+    image = Image("quay.io/containerdisks/fedora:latest", "golden", architecture="arm64")
+    assert imported.origin == (image, NEW) and imported.volumes == ["fedora-b"]
 
     tagged = manifest(
         "t", DEFAULTS, {"source": {"registry": {"url": "docker://quay.io/a/b:1"}}}, {"phase": "Succeeded"}
     )
-    tagged_source = surveyed(DataVolume=[tagged])["DataVolume t"]
-    assert tagged_source.origin.image is not None and tagged_source.image_to_check is None, (
-        "of a tag it is not known what it was then"
-    )
+    # Of a tag it is not known what it was then.
+    assert surveyed(DataVolume=[tagged])["DataVolume t"].origin == (Image("quay.io/a/b:1", "golden"), "")
     imported = {"cdi.kubevirt.io/storage.import.endpoint": f"docker://quay.io/a/b@{OLD}"}
     claim_source = surveyed(PersistentVolumeClaim=[manifest("c", DEFAULTS, annotations=imported)])[
         "PersistentVolumeClaim c"
