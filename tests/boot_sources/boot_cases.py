@@ -67,10 +67,6 @@ def _checked(text: str) -> Case:
 
 
 def _webhook(case: Case) -> tuple[Case, Case]:
-    return _comparable(case["expect"]), _review(case)
-
-
-def _review(case: Case) -> Case:
     old = case["old"] if case["operation"] == "UPDATE" else None
     try:
         if case["resource"] == "dataimportcrons":
@@ -78,15 +74,12 @@ def _review(case: Case) -> Case:
         else:
             refusal = admission.data_volume_refusal(case["object"], old)
     except Panic:
-        return {"error": "PANIC"}
-    return _refusal(refusal)
-
-
-def _refusal(refusal: admission.Refusal | None) -> Case:
-    if refusal is None:
-        return {"allowed": True, "code": None, "message": None, "causes": None}
-    causes = [_cause(cause) for cause in refusal.causes]
-    return {"allowed": False, "code": refusal.code, "message": refusal.message, "causes": causes or None}
+        return _comparable(case["expect"]), {"error": "PANIC"}
+    actual: Case = {"allowed": refusal is None, "code": None, "message": None, "causes": None}
+    if refusal is not None:
+        causes = [_cause(cause) for cause in refusal.causes] or None
+        actual.update(code=refusal.code, message=refusal.message, causes=causes)
+    return _comparable(case["expect"]), actual
 
 
 def _cause(cause: Cause) -> Case:

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from plugins.module_utils._boot_sources import origin, preflight
 
 Manifest = dict[str, Any]
@@ -25,14 +23,6 @@ def test_overwritten_labels_have_a_warning() -> None:
     assert list(preflight.overwritten({LABEL: "rhel"}, data_source({CRON: "nightly"}), None)) == [
         "the DataImportCron nightly makes the DataSource's labels; declare its defaults instead"
     ]
-
-
-@pytest.mark.parametrize(
-    ("policy", "lost"), [({"retentionPolicy": "None"}, True), ({"retentionPolicy": "All"}, False), ({}, False)]
-)
-def test_cron_that_deletes_its_images_is_not_replaced(policy: Manifest, lost: bool) -> None:
-    problem = preflight.replacement_problem({"metadata": {"name": "nightly"}, "spec": policy})
-    assert ("the DataImportCron nightly has the retentionPolicy None" in problem) == lost == bool(problem)
 
 
 def test_unreadable_image_has_no_origin() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._boot_sources import image
-from plugins.module_utils._boot_sources.image import ImageError, Reference, labels
+from plugins.module_utils._boot_sources.image import ImageError, Reference
 
 DIGEST = f"sha256:{'a' * 64}"
 
@@ -98,16 +98,3 @@ def test_index_has_a_digest_per_architecture() -> None:
     for index, others in (({"manifests": entries}, "amd64"), ({}, "none")):
         with pytest.raises(ImageError, match=f"x has no image for the architecture arm64; it has: {others}$"):
             image.digest_for("x", index, "arm64")
-
-
-# Labels from an image's environment; tests/boot_sources has more, from CDI's own code.
-
-
-def test_variable_becomes_a_label() -> None:
-    assert labels(["PATH=/bin", "INSTANCETYPE_KUBEVIRT_IO_DEFAULT_PREFERENCE=fedora"]) == {
-        "instancetype.kubevirt.io/default-preference": "fedora"
-    }
-
-
-def test_prefix_is_optional_and_last_variable_counts() -> None:
-    assert labels(["KUBEVIRT_IO_A_B=1", "KUBEVIRT_IO_A_B=2", "KUBEVIRT_IO_C"]) == {"kubevirt.io/a-b": "2"}

@@ -61,6 +61,17 @@ SOURCES = [
     data_source("golden/eleven", preference="windows.11"),
 ]
 
+MEDIUM = [
+    instancetype("a.medium", 2, "4Gi", "general.purpose"),
+    instancetype("b.medium", 2, "8Gi", "general.purpose"),
+]
+LARGE = [instancetype(f"m1.large{suffix}", 2, "16Gi", "memory.intensive") for suffix in ("", "1gi")]
+UNLABELLED = [
+    instancetype("web.small", 1, "2Gi"),
+    instancetype("web.large", 4, "8Gi"),
+    instancetype("db.small", 1, "8Gi"),
+]
+
 
 def choose(
     workload: str,
@@ -80,29 +91,30 @@ def answer(choice: dict[str, Any]) -> tuple[str, str, str]:
 
 
 @pytest.mark.parametrize(
-    ("request_", "expected"),
+    ("workload", "options", "expected"),
     [
-        ({"workload": "fedora"}, ("golden/fedora", "fedora", "u1.small")),
-        ({"workload": "rhel.9"}, ("golden/rhel-next", "rhel.9", "u1.medium")),
-        ({"workload": "rhel9"}, ("golden/rhel-next", "rhel.9", "u1.medium")),
-        ({"workload": "RHEL nine"}, ("golden/rhel-next", "rhel.9", "u1.medium")),
-        ({"workload": "rhel-next"}, ("golden/rhel-next", "rhel.9", "u1.medium")),
-        ({"workload": "rhel9", "cpu": 1}, ("golden/rhel-next", "rhel.9", "u1.nano")),
-        ({"workload": "windows"}, ("golden/eleven", "windows.11", "u1.large")),
-        ({"workload": "fedora", "size": "medium"}, ("golden/fedora", "fedora", "u1.medium")),
-        ({"workload": "fedora", "memory": "3Gi"}, ("golden/fedora", "fedora", "u1.medium")),
-        ({"workload": "fedora", "performance": "dedicated"}, ("golden/fedora", "fedora", "d1.small")),
-        ({"workload": "fedora", "performance": "dedicated.vcpu"}, ("golden/fedora", "fedora", "d1.small")),
+        ("fedora", {}, ("golden/fedora", "fedora", "u1.small")),
+        ("rhel.9", {}, ("golden/rhel-next", "rhel.9", "u1.medium")),
+        ("rhel9", {}, ("golden/rhel-next", "rhel.9", "u1.medium")),
+        ("RHEL nine", {}, ("golden/rhel-next", "rhel.9", "u1.medium")),
+        ("rhel-next", {}, ("golden/rhel-next", "rhel.9", "u1.medium")),
+        ("rhel9", {"cpu": 1}, ("golden/rhel-next", "rhel.9", "u1.nano")),
+        ("rhel9", {"sources": [data_source("golden/rhel-9")]}, ("golden/rhel-9", "rhel.9", "u1.nano")),
+        ("windows", {}, ("golden/eleven", "windows.11", "u1.large")),
+        ("fedora", {"size": "medium"}, ("golden/fedora", "fedora", "u1.medium")),
+        ("fedora", {"memory": "3Gi"}, ("golden/fedora", "fedora", "u1.medium")),
+        ("fedora", {"performance": "dedicated"}, ("golden/fedora", "fedora", "d1.small")),
+        ("fedora", {"performance": "dedicated.vcpu"}, ("golden/fedora", "fedora", "d1.small")),
+        ("fedora", {"sources": None}, ("", "fedora", "u1.small")),
+        ("fedora", {"sources": None, "types": UNLABELLED[:2]}, ("", "fedora", "web.small")),
+        ("fedora", {"sources": None, "types": UNLABELLED, "performance": "db"}, ("", "fedora", "db.small")),
+        ("fedora", {"sources": None, "types": LARGE, "size": "large1gi"}, ("", "fedora", "m1.large1gi")),
     ],
 )
 def test_workload_chooses_preference_source_and_instancetype(
-    request_: dict[str, Any], expected: tuple[str, str, str]
+    workload: str, options: dict[str, Any], expected: tuple[str, str, str]
 ) -> None:
-    assert answer(choose(sources=SOURCES, **request_)) == expected
-
-
-def test_no_boot_source_unless_data_sources_are_given() -> None:
-    assert answer(choose("fedora")) == ("", "fedora", "u1.small")
+    assert answer(choose(workload, **{"sources": SOURCES, **options})) == expected
 
 
 def test_choice_has_reasons_and_alternatives() -> None:
@@ -119,80 +131,90 @@ def test_choice_has_reasons_and_alternatives() -> None:
     }
 
 
+PREFER = f"or label the one to prefer {DEFAULT_LABEL}=true"
+TOO_SMALL = "insufficient Memory resources of 512Mi provided by instance type, preference requires 2Gi"
+GENERAL = "the instancetypes of the class general.purpose"
+
+
 @pytest.mark.parametrize(
-    ("request_", "error"),
+    ("workload", "options", "error"),
     [
+        ("rhel", {}, f"workload: 'rhel' means several preferences: rhel.8, rhel.9; choose one, {PREFER}"),
+        ("fedroa", {}, "workload: no preference and no DataSource is named 'fedroa'; did you mean fedora?"),
+        (" -", {}, "workload: ' -' has no letter and no digit; write a name such as fedora"),
         (
-            {"workload": "rhel"},
-            "workload: 'rhel' means several preferences: rhel.8, rhel.9; choose one, or label the one to prefer"
-            " instancetypes.virtshape.io/default=true",
+            "linux",
+            {"sources": [data_source("golden/linux", preference="suse")]},
+            "workload: the default preference suse of the DataSource linux does not exist",
         ),
         (
-            {"workload": "fedroa"},
-            "workload: no preference and no DataSource is named 'fedroa'; did you mean fedora?",
-        ),
-        (
-            {"workload": "rhel.8"},
+            "rhel.8",
+            {},
             "boot: no DataSource has the default preference rhel.8; there are golden/eleven (windows.11), golden/fedora"
-            " (fedora), golden/rhel-next (rhel.9); set boot, or label a DataSource"
-            " instancetype.kubevirt.io/default-preference",
+            f" (fedora), golden/rhel-next (rhel.9); set boot, or label a DataSource {LABEL}default-preference",
         ),
         (
-            {"workload": "fedora", "size": "huge"},
+            "fedora",
+            {"sources": [data_source(path, preference="fedora") for path in ("b/fedora", "a/fedora")]},
+            f"boot: several DataSources would do: a/fedora, b/fedora; set boot.data_source to one, {PREFER}",
+        ),
+        (
+            "fedora",
+            {"sources": [data_source("golden/fedora", preference="fedora", instancetype="u9.none")]},
+            "size: the default instancetype u9.none of the DataSource golden/fedora does not exist; set size",
+        ),
+        (
+            "fedora",
+            {"sources": [data_source("golden/fedora", preference="fedora", instancetype="u1.nano")]},
+            f"size: fedora cannot have the default instancetype of the DataSource golden/fedora: u1.nano: {TOO_SMALL}",
+        ),
+        (
+            "fedora",
+            {"size": "huge"},
             "size: the class general.purpose has no size 'huge'; choose from nano, small, medium, large",
         ),
+        ("fedora", {"size": "nano"}, f"size: fedora cannot have {GENERAL} and the size nano: u1.nano: {TOO_SMALL}"),
         (
-            {"workload": "fedora", "size": "nano"},
-            "size: fedora cannot have the instancetypes of the class general.purpose and the size nano: u1.nano:"
-            " insufficient Memory resources of 512Mi provided by instance type, preference requires 2Gi",
+            "fedora",
+            {"cpu": 3},
+            f"size: fedora cannot have {GENERAL} with at least 3 vCPUs: u1.small: has less than 3 vCPUs; u1.medium: has"
+            " less than 3 vCPUs; u1.large: has less than 3 vCPUs",
         ),
         (
-            {"workload": "fedora", "cpu": 3},
-            "size: fedora cannot have the instancetypes of the class general.purpose with at least 3 vCPUs: u1.small:"
-            " has less than 3 vCPUs; u1.medium: has less than 3 vCPUs; u1.large: has less than 3 vCPUs",
+            "fedora",
+            {"types": MEDIUM, "size": "medium"},
+            f"size: 'medium' means several instancetypes: a.medium, b.medium; set instancetype to one, {PREFER}",
         ),
         (
-            {"workload": "fedora", "performance": "burstable"},
+            "fedora",
+            {"types": LARGE},
+            f"size: m1.large, m1.large1gi are equally small; name a size, set instancetype, {PREFER}",
+        ),
+        (
+            "fedora",
+            {"performance": "burstable"},
             "performance: no instancetype has the class 'burstable'; choose dedicated.vcpu, general.purpose",
         ),
-        ({"workload": " -"}, "workload: ' -' has no letter and no digit; write a name such as fedora"),
-        ({"workload": "fedora", "cpu": "many"}, "cpu: expected a whole number, found 'many'"),
+        (
+            "fedora",
+            {"types": UNLABELLED},
+            "performance: no instancetype has the class general.purpose; choose db, web, or label the instancetypes of"
+            f" the one to prefer {DEFAULT_LABEL}=true",
+        ),
+        ("fedora", {"cpu": "many"}, "cpu: expected a whole number, found 'many'"),
+        (
+            "fedora",
+            {"preferences": [{**preference("fedora"), "spec": {"requirements": {"memory": {"guest": "lots"}}}}]},
+            "preference fedora: spec.requirements.memory.guest: ",
+        ),
     ],
 )
-def test_error_lists_the_choices(request_: dict[str, Any], error: str) -> None:
+def test_error_lists_the_choices(workload: str, options: dict[str, Any], error: str) -> None:
+    sources = None if "types" in options else SOURCES
     with pytest.raises(Rejected) as caught:
-        choose(sources=SOURCES, **request_)
-    assert str(caught.value) == error
-
-
-def test_several_boot_sources_are_ambiguous() -> None:
-    sources = [data_source(path, preference="fedora") for path in ("a/fedora", "b/fedora")]
-    with pytest.raises(
-        Rejected, match=re.escape("boot: several DataSources would do: a/fedora, b/fedora; set boot.data_source")
-    ):
-        choose("fedora", sources)
-
-
-def test_data_source_without_labels_by_its_name() -> None:
-    assert answer(choose("rhel9", [data_source("golden/rhel-9")])) == ("golden/rhel-9", "rhel.9", "u1.nano")
-
-
-def test_default_instancetype_must_exist_and_suit() -> None:
-    for default, error in (("u9.none", "does not exist; set size"), ("u1.nano", "insufficient Memory resources")):
-        with pytest.raises(Rejected, match=error):
-            choose("fedora", [data_source("golden/fedora", preference="fedora", instancetype=default)])
-
-
-def test_default_preference_must_exist() -> None:
-    with pytest.raises(Rejected, match="the default preference suse of the DataSource linux does not exist"):
-        choose("linux", [data_source("golden/linux", preference="suse")])
-
-
-def test_equally_small_instancetypes_are_ambiguous() -> None:
-    types = [instancetype(f"m1.large{suffix}", 2, "16Gi", "memory.intensive") for suffix in ("", "1gi")]
-    with pytest.raises(Rejected, match=re.escape("size: m1.large, m1.large1gi are equally small")):
-        choose("fedora", types=types)
-    assert answer(choose("fedora", types=types, size="large1gi")) == ("", "fedora", "m1.large1gi")
+        choose(workload, **{"sources": sources, **options})
+    assert str(caught.value).startswith(error)
+    assert error.endswith(": ") or str(caught.value) == error
 
 
 def test_default_label_settles_an_ambiguous_size() -> None:
@@ -246,26 +268,6 @@ def test_default_label_settles_what_else_is_ambiguous(
     assert answer(choose(**request_, **{**objects, **last})) == chosen
 
 
-def test_size_in_several_series_is_ambiguous() -> None:
-    types = [
-        instancetype(f"{series}.medium", 2, memory, "general.purpose")
-        for series, memory in (("a", "4Gi"), ("b", "8Gi"))
-    ]
-    with pytest.raises(Rejected, match=re.escape("size: 'medium' means several instancetypes: a.medium, b.medium")):
-        choose("fedora", types=types, size="medium")
-
-
-def test_catalog_without_classes() -> None:
-    types = [instancetype("web.small", 1, "2Gi"), instancetype("web.large", 4, "8Gi")]
-    assert answer(choose("fedora", types=types)) == ("", "fedora", "web.small")
-    types.append(instancetype("db.small", 1, "8Gi"))
-    with pytest.raises(
-        Rejected, match=re.escape("performance: no instancetype has the class general.purpose; choose db, web")
-    ):
-        choose("fedora", types=types)
-    assert answer(choose("fedora", types=types, performance="db")) == ("", "fedora", "db.small")
-
-
 def test_refused_and_deprecated_instancetypes_are_not_chosen() -> None:
     refused = {("VirtualMachineClusterInstancetype", "u1.small"): "exceeded quota"}
     choice = choose("fedora", refused=refused)
@@ -300,18 +302,6 @@ def test_cluster_wide_object_precedes_its_namespaced_namesake() -> None:
     for offered in (types, [*TYPES, types[0]]):
         choice = choose("fedora", types=offered)
         assert choice["instancetype"]["kind"] == "VirtualMachineClusterInstancetype"
-
-
-def test_performance_of_several_classes_is_ambiguous() -> None:
-    types = [instancetype("d1.small", 1, "2Gi", "dedicated.vcpu"), instancetype("e1.small", 1, "2Gi", "dedicated.node")]
-    with pytest.raises(Rejected, match="performance: 'dedicated' means several classes"):
-        choose("fedora", types=types, performance="dedicated")
-
-
-def test_unreadable_preference_is_refused() -> None:
-    unreadable = {**preference("fedora"), "spec": {"requirements": {"memory": {"guest": "lots"}}}}
-    with pytest.raises(Rejected, match=re.escape("preference fedora: spec.requirements.memory.guest: ")):
-        resolve(WorkloadRequest("fedora"), AvailableObjects([unreadable, *TYPES]), NEWEST)
 
 
 def test_every_builtin_preference_is_a_workload() -> None:
