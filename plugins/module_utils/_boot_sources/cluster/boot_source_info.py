@@ -77,7 +77,7 @@ def _boot_sources(session: Session, params: Params, warnings: list[str]) -> list
 
 
 def _check_registries(session: Session, sources: list[BootSource], insecure: bool) -> None:
-    # Of a tag it is not known which digest it had.
+    # Nobody knows which digest a tag had then.
     asked = [
         (source, source.origin.image._replace(insecure=insecure))
         for source in sources

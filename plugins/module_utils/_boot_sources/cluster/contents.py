@@ -1,4 +1,4 @@
-"""What images and files of boot sources contain, and whether the cluster has the defaults in them."""
+"""Reads the contents of images and files of boot sources, and finds defaults that the cluster lacks."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def test_imported_image_has_digest_and_name() -> None:
     tagged = manifest(
         "t", DEFAULTS, {"source": {"registry": {"url": "docker://quay.io/a/b:1"}}}, {"phase": "Succeeded"}
     )
-    # Of a tag it is not known what it was then.
+    # Nobody knows which digest a tag had then.
     assert surveyed(DataVolume=[tagged])["DataVolume t"].origin == (Image("quay.io/a/b:1", "golden"), "")
     imported = {"cdi.kubevirt.io/storage.import.endpoint": f"docker://quay.io/a/b@{OLD}"}
     claim_source = surveyed(PersistentVolumeClaim=[manifest("c", DEFAULTS, annotations=imported)])[
