@@ -168,3 +168,11 @@ def test_fields_inside_of_unknown_fields_are_left_out() -> None:
     known, unknown = release_schema.fields("VirtualMachineSpec", spec, path="spec")
     assert known == ("spec.runStrategy", "VirtualMachineSpec", "runStrategy", "Always", "string")
     assert (unknown.path, unknown.expression) == ("spec.nonsense", "")
+
+
+def test_values_of_a_wrong_shape_have_no_fields() -> None:
+    for expression, value in (("VirtualMachineSpec", [1]), ("[]Disk", {"name": "a"}), ("string", {"a": 1})):
+        assert list(release_schema.fields(expression, value)) == []
+        assert list(release_schema.unknown(expression, value, NEWEST)) == []
+        assert release_schema.without_unknown_fields(expression, value, NEWEST) == value
+        assert list(release_schema.missing_fields(expression, value, NEWEST, scalars=True)) == []
