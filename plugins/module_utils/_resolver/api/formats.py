@@ -112,11 +112,8 @@ def _keys(value: dict[str, str], check: Callable[[str], str], example: str) -> F
 def _port(value: Any) -> Fault | None:
     if isinstance(value, str):
         return _text(names.port_name)(value)
-    return (
-        None
-        if 1 <= value <= _HIGHEST_PORT
-        else ("", f"{value} is not a port; write a number from 1 to {_HIGHEST_PORT}")
-    )
+    is_port = 1 <= value <= _HIGHEST_PORT
+    return None if is_port else ("", f"{value} is not a port; write a number from 1 to {_HIGHEST_PORT}")
 
 
 def _quantity_text(value: str) -> Fault | None:

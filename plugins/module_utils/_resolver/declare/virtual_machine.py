@@ -121,20 +121,15 @@ def _without_pins(step: Plan, live: dict[str, Any]) -> Plan:
         desired, current = matcher_field.matcher_of(step.manifest), matcher_field.matcher_of(live)
         if not current or not current.get("revisionName") or (desired and desired.get("revisionName")):
             continue
+        path = ("spec", matcher_field.matcher)
         if desired is None and matcher_field.matcher in before.get("spec", {}):
-            merge_patch.update(
-                {
-                    **managed_fields.leaf_fields(step.after),
-                    **_removals(step, live),
-                    ("spec", matcher_field.matcher): None,
-                }
-            )
+            merge_patch |= {**managed_fields.leaf_fields(step.after), **_removals(step, live), path: None}
         elif desired and (
             desired.get("name") != current.get("name")
             or matcher_field.kind_of(desired) != matcher_field.kind_of(current)
         ):
             fields = {"name": desired.get("name"), "kind": desired.get("kind"), "revisionName": None}
-            merge_patch.update({("spec", matcher_field.matcher, field): value for field, value in fields.items()})
+            merge_patch |= {(*path, field): value for field, value in fields.items()}
         else:
             continue
         merge(before, {"spec": {matcher_field.matcher: {"revisionName": current["revisionName"]}}})
