@@ -1,23 +1,15 @@
 """The matrix of a catalog as a table in Markdown, a picture and a page."""
 
 import re
-from functools import cache
-from pathlib import Path
 from xml.etree import ElementTree
 
-import yaml
-
-from plugins.module_utils._resolver.catalog.matrix import LEGEND, Matrix, as_data, compatibility_matrix
+from plugins.module_utils._resolver.api.release import NEWEST
+from plugins.module_utils._resolver.catalog.matrix import LEGEND, as_data, compatibility_matrix
 from plugins.module_utils._resolver.catalog.objects import expand_catalog
+from plugins.plugin_utils._catalog_files import builtin_objects
 from plugins.plugin_utils._catalog_matrix import html, markdown, svg
 
-CATALOG = Path(__file__).resolve().parents[3] / "roles/common_instancetypes/files/catalog"
-
-
-@cache
-def builtin() -> Matrix:
-    documents = [item for path in sorted(CATALOG.glob("*.yml")) for item in yaml.safe_load_all(path.read_text())]
-    return compatibility_matrix(expand_catalog(*documents))
+BUILTIN = compatibility_matrix(builtin_objects(NEWEST))
 
 
 def test_wrong_labels_and_unsatisfied_preferences_are_shown() -> None:
@@ -33,7 +25,7 @@ def test_wrong_labels_and_unsatisfied_preferences_are_shown() -> None:
 
 
 def test_well_formed_picture_titles_every_pair() -> None:
-    actual = builtin()
+    actual = BUILTIN
     root = ElementTree.fromstring(svg(actual, 'A "title" & more'))
     assert root.get("aria-label") == 'A "title" & more'
     space = "{http://www.w3.org/2000/svg}"
@@ -52,7 +44,7 @@ def test_well_formed_picture_titles_every_pair() -> None:
 
 
 def test_page_is_self_contained() -> None:
-    page = html(builtin(), "<Catalog>")
+    page = html(BUILTIN, "<Catalog>")
     assert "&lt;Catalog&gt;" in page and "<Catalog>" not in page
     for word in ("<script", "<link", "src=", "url(", "@import"):
         assert word not in page
@@ -62,7 +54,7 @@ def test_page_is_self_contained() -> None:
 
 
 def test_every_picture_class_and_colour_is_defined() -> None:
-    picture = svg(builtin(), "Catalog")
+    picture = svg(BUILTIN, "Catalog")
     rules = picture[: picture.index("</style>")]
     classes = {name for names in re.findall(r'class="([^"]*)"', picture) for name in names.split()}
     assert {"few", "few-ink", "little", "both", "f", "p", "l"} <= classes
@@ -106,7 +98,7 @@ def test_the_page_and_the_table_show_states() -> None:
     page = html(matrix, "Catalog")
     assert "deprecated<br>obsolete from 2027-03-31" in page
     assert "the replacement m.d does not exist" in page
-    assert "Deprecated and obsolete" not in html(builtin(), "Catalog")
+    assert "Deprecated and obsolete" not in html(BUILTIN, "Catalog")
 
 
 def test_an_empty_catalog_has_a_picture_too() -> None:

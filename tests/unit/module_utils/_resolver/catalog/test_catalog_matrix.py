@@ -1,14 +1,12 @@
 """The matrix of a catalog: what fits, why not, and how it looks as data."""
 
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from plugins.module_utils._resolver.api import schema
 from plugins.module_utils._resolver.api.errors import KubeVirtError
+from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.catalog.matrix import (
     INSTANCETYPE_FEATURES,
     PREFERENCE_FEATURES,
@@ -20,8 +18,7 @@ from plugins.module_utils._resolver.catalog.matrix import (
 )
 from plugins.module_utils._resolver.catalog.objects import expand_catalog
 from plugins.module_utils._resolver.kubevirt.apply import requirements, topology
-
-CATALOG = Path(__file__).resolve().parents[5] / "roles/common_instancetypes/files/catalog"
+from plugins.plugin_utils._catalog_files import builtin_objects
 
 OWN: dict[str, Any] = {
     "series": {
@@ -46,10 +43,7 @@ OWN: dict[str, Any] = {
 }
 
 
-@cache
-def builtin() -> list[dict[str, Any]]:
-    documents = [item for path in sorted(CATALOG.glob("*.yml")) for item in yaml.safe_load_all(path.read_text())]
-    return expand_catalog(*documents)
+BUILTIN = builtin_objects(NEWEST)
 
 
 def test_cells_have_signs_and_reasons() -> None:
@@ -67,7 +61,7 @@ def test_cells_have_signs_and_reasons() -> None:
 
 def test_the_builtin_catalog_agrees_with_requirements_and_topology() -> None:
     """The whole question asked at once, in place of part by part."""
-    result = compatibility_matrix(builtin())
+    result = compatibility_matrix(BUILTIN)
     assert (len(result.instancetypes), len(result.preferences)) == (65, 54)
     for item, cells in zip(result.instancetypes, result.cells):
         instancetype = schema.canonical("VirtualMachineInstancetypeSpec", item["spec"])
@@ -100,11 +94,11 @@ def test_preferences_that_nothing_satisfies() -> None:
         "spread",
     ]
     assert unsatisfied(compatibility_matrix(expand_catalog({"families": systems}))) == []
-    assert unsatisfied(compatibility_matrix(builtin())) == []
+    assert unsatisfied(compatibility_matrix(BUILTIN)) == []
 
 
 def test_wrong_labels_are_found() -> None:
-    assert compatibility_matrix(builtin()).wrong_labels == []
+    assert compatibility_matrix(BUILTIN).wrong_labels == []
     sizes = {"one": {"cpu": 1, "memory": "4Gi"}}
     objects = expand_catalog({"series": {"a": {"sizes": sizes}}, "families": OWN["families"]})
     size = next(item for item in objects if item["metadata"]["name"] == "a.one")
@@ -132,7 +126,7 @@ def test_wrong_labels_are_found() -> None:
 
 
 def test_facts_of_builtin_objects() -> None:
-    by_name = {item["metadata"]["name"]: facts(item) for item in builtin()}
+    by_name = {item["metadata"]["name"]: facts(item) for item in BUILTIN}
     cx1 = by_name["cx1.large1gi"]
     assert (cx1["vcpus"], cx1["memory_bytes"], cx1["series"], cx1["size"]) == (2, 4 * 2**30, "cx1", "large1gi")
     assert {"dedicated_cpu", "hugepages", "numa"} <= set(cx1["features"])
@@ -229,6 +223,6 @@ def test_every_feature_is_a_field_of_the_api(type_name: str, features: dict[str,
 
 
 def test_the_data_contains_the_complete_matrix() -> None:
-    result = compatibility_matrix(builtin())
+    result = compatibility_matrix(BUILTIN)
     again = from_data(as_data(result))
     assert as_data(again) == as_data(result)

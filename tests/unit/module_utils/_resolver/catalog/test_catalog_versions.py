@@ -1,18 +1,15 @@
 """Versions of a catalog: which fits a release of KubeVirt, what each has, and what is wrong with a list of them."""
 
 import copy
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from plugins.module_utils._resolver.api import release
 from plugins.module_utils._resolver.api.errors import CatalogError
 from plugins.module_utils._resolver.catalog.objects import expand_catalog
 from plugins.module_utils._resolver.catalog.versions import at_version, fitting_version, version_names
-
-BUILTIN = Path(__file__).resolve().parents[5] / "roles/common_instancetypes/files/catalog"
+from plugins.plugin_utils._catalog_files import builtin
 
 SIZES: dict[str, Any] = {
     "labels": {"team": "web", "tier": "1"},
@@ -48,9 +45,7 @@ def by_name(documents: list[dict[str, Any]], version: str) -> dict[str, dict[str
     + [("1.6.6", "v1.4.1"), ("1.7.4", "v1.5.1"), ("1.8.4", "v1.6.0"), ("1.9.0", "v1.7.0"), ("2.3", "v1.7.0")],
 )
 def test_the_builtin_version_for_a_release_of_kubevirt(kubevirt: str, version: str) -> None:
-    documents = [
-        item for path in BUILTIN.glob("*.yml") for item in yaml.safe_load_all(path.read_text(encoding="utf-8"))
-    ]
+    documents = builtin()
     assert fitting_version(documents, release.parse_release(kubevirt)) == version
 
 

@@ -1,11 +1,9 @@
 """Fields of the built-in catalog that older releases of KubeVirt would drop, and the effect on a VM."""
 
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from crd_schemas import definitions, schema_of
 from plugins.module_utils._resolver.api import release, schema
@@ -16,6 +14,7 @@ from plugins.module_utils._resolver.api.matcher import (
     PREFERENCE,
     MatcherField,
 )
+from plugins.module_utils._resolver.api.release import NEWEST
 from plugins.module_utils._resolver.catalog.lost_fields import (
     LostFields,
     find_lost_fields,
@@ -23,9 +22,9 @@ from plugins.module_utils._resolver.catalog.lost_fields import (
     spec_schema,
     without_unknown,
 )
-from plugins.module_utils._resolver.catalog.objects import expand_catalog
+from plugins.plugin_utils._catalog_files import builtin_objects
 
-CATALOG = Path(__file__).resolve().parents[5] / "roles/common_instancetypes/files/catalog"
+CATALOG = {item["metadata"]["name"]: item for item in builtin_objects(NEWEST)}
 
 
 def older(expression: str, result: dict[str, Any], existing: release.Release) -> dict[str, Any]:
@@ -52,14 +51,8 @@ def cluster(version: str) -> dict[MatcherField, dict[str, Any]]:
     }
 
 
-@cache
-def catalog() -> dict[str, dict[str, Any]]:
-    documents = [item for path in sorted(CATALOG.glob("*.yml")) for item in yaml.safe_load_all(path.read_text())]
-    return {item["metadata"]["name"]: item for item in expand_catalog(*documents)}
-
-
 def on(version: str, name: str) -> LostFields | None:
-    manifest, schemas = catalog()[name], cluster(version)
+    manifest, schemas = CATALOG[name], cluster(version)
     return find_lost_fields(manifest, schemas[MATCHER_FIELD_OF_KIND[manifest["kind"]]])
 
 
@@ -72,7 +65,7 @@ def test_release_is_derived_from_the_fields(version: str, result: str) -> None:
 
 
 def test_everything_fits_the_newest_release() -> None:
-    assert [name for name in catalog() if on("1.9", name)] == []
+    assert [name for name in CATALOG if on("1.9", name)] == []
 
 
 def test_windows_loses_its_video_type_before_1_9() -> None:
@@ -85,7 +78,7 @@ def test_windows_loses_its_video_type_before_1_9() -> None:
         " a VM would have domain.devices.video {'type': 'virtio'} -> nothing"
     )
     assert "preferredVideoType" not in result.manifest["spec"]["devices"]
-    assert "preferredVideoType" in catalog()["windows.2k25.virtio"]["spec"]["devices"], "the input is left as it is"
+    assert "preferredVideoType" in CATALOG["windows.2k25.virtio"]["spec"]["devices"], "the input is left as it is"
 
 
 def test_a_lost_requirement_is_reported_without_effects() -> None:
