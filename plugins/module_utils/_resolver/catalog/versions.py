@@ -161,8 +161,12 @@ def _with_changes(documents: list[Any], key: str, changes: Document, where: str)
         if _has(document, key):
             own = changes
             if key in _MEMBERS:
-                names = document[key].keys() | (changes.keys() - existing if document is holders[0] else ())
-                own = {name: entry for name, entry in changes.items() if name in names}
+                first = document is holders[0]
+                own = {
+                    name: entry
+                    for name, entry in changes.items()
+                    if name in document[key] or (first and name not in existing)
+                }
             document = {**document, key: overlaid(document[key], own)}
         changed.append(document)
     return changed

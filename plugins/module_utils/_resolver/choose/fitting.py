@@ -74,10 +74,11 @@ def fitting(manifests: Iterable[Manifest], constraints: Constraints, release: Re
 
 
 def _fits(manifest: Manifest, spec: Manifest, constraints: Constraints, release: Release) -> bool:
+    labels = labels_of(manifest)
     return (
         spec["cpu"]["guest"] >= constraints.cpu
         and parse(spec["memory"]["guest"]).nanos >= parse(str(constraints.memory)).nanos
-        and constraints.labels.items() <= labels_of(manifest).items()
+        and all(labels.get(label) == value for label, value in constraints.labels.items())
         and not _misfit(spec, constraints.preference, constraints.spec, release)
     )
 
