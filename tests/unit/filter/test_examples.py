@@ -1,13 +1,13 @@
 """The filters' EXAMPLES run as they are written, and ansible-doc shows every filter."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import yaml
+from ansible_environment import surroundings
 from loaded_filters import FILTERS
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -31,13 +31,7 @@ DEFINITION = {
 
 
 def run(command: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    environment = {
-        **os.environ,
-        "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
-        "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
-        "ANSIBLE_LOCALHOST_WARNING": "false",
-        "ANSIBLE_INVENTORY_UNPARSED_WARNING": "false",
-    }
+    environment = surroundings(ANSIBLE_LOCALHOST_WARNING="false", ANSIBLE_INVENTORY_UNPARSED_WARNING="false")
     program = Path(sys.executable).with_name(command)
     return subprocess.run(
         [str(program), *arguments], env=environment, cwd=cwd, capture_output=True, text=True, check=False

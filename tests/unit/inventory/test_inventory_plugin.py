@@ -1,15 +1,14 @@
 """The inventory plugin without a cluster: wrong options, its files, its documentation."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import yaml
+from ansible_environment import surroundings
 
-CHECKOUT = Path(__file__).resolve().parents[3]
 PLUGIN = "virtshape.instancetypes.virtual_machines"
 NOBODY = {"host": "https://127.0.0.1:1", "api_key": "hunter2", "retry_timeout": 0}
 
@@ -30,14 +29,7 @@ WRONG: list[tuple[Any, str]] = [
 
 
 def run(command: str, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    retained = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "K8S_AUTH_"))}
-    environment = {
-        **retained,
-        "ANSIBLE_CONFIG": str(CHECKOUT / "ansible.cfg"),
-        "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / ".cache" / "collections"),
-        "ANSIBLE_INVENTORY_ENABLED": PLUGIN,
-        "COLUMNS": "1000",
-    }
+    environment = surroundings(bare=True, ANSIBLE_INVENTORY_ENABLED=PLUGIN, COLUMNS="1000")
     program = Path(sys.executable).parent / command
     return subprocess.run(
         [str(program), *arguments], env=environment, cwd=cwd, capture_output=True, text=True, check=False
