@@ -298,13 +298,6 @@ EXAMPLES = r"""
     version: v1.4.1
   check_mode: true
 
-- name: See what the next release would change, and for which VMs
-  virtshape.instancetypes.catalog:
-    source: url
-    version: v1.7.0
-  check_mode: true
-  register: upgrade
-
 - name: Upgrade, and remove what is gone and no VM uses
   virtshape.instancetypes.catalog:
     source: url

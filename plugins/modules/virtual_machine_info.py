@@ -95,13 +95,6 @@ EXAMPLES = r"""
   loop_control:
     label: "{{ item.name }}"
 
-- name: Which VM uses which claims?
-  ansible.builtin.debug:
-    msg: "{{ item.name }}: {{ item.vmi.claims | join(', ') }}"
-  loop: "{{ found.virtual_machines | selectattr('vmi', 'defined') }}"
-  loop_control:
-    label: "{{ item.name }}"
-
 - name: What have the VMs captured?
   virtshape.instancetypes.virtual_machine_info:
     namespace: shop
