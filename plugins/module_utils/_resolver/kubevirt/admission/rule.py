@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any, Final
 
 from ...api import quantity
@@ -48,10 +49,9 @@ def not_enabled(gate: str) -> str:
 
 def gated(gate: str, field: str, message: str, named: str = "") -> Rule:
     """A rule: a field of the VMI spec needs a feature gate. named: the field in the cause, if it is not the same."""
-    keys = field.split(".")
 
     def rule(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
-        if value_at(spec, keys) not in (None, False) and not kubevirt.has_gate(gate):
+        if value_at(spec, _keys(field)) not in (None, False) and not kubevirt.has_gate(gate):
             yield Cause(INVALID, message, f"{path}.{named or field}")
 
     return rule
@@ -59,8 +59,17 @@ def gated(gate: str, field: str, message: str, named: str = "") -> Rule:
 
 def items(spec: Spec, path: str, field: str) -> Iterator[tuple[Spec, str]]:
     """The items of a list in a VMI spec, each with its path. field: such as `domain.devices.disks`."""
-    for index, item in enumerate(value_at(spec, field.split(".")) or ()):
-        yield item, f"{path}.{field}[{index}]"
+    found: Any = spec
+    for key in _keys(field):
+        found = found.get(key)
+        if not found:
+            return iter(())
+    return ((item, f"{path}.{field}[{index}]") for index, item in enumerate(found))
+
+
+@cache
+def _keys(field: str) -> tuple[str, ...]:
+    return tuple(field.split("."))
 
 
 def quoted(value: Any) -> str:

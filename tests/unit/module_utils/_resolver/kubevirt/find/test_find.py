@@ -18,15 +18,6 @@ def manifest(kind: str, name: str, spec: dict[str, Any], namespace: str = "") ->
     return {"apiVersion": "instancetype.kubevirt.io/v1beta1", "kind": kind, "metadata": metadata, "spec": spec}
 
 
-def captured(label: str | None) -> dict[str, Any]:
-    labels = {"instancetype.kubevirt.io/object-name": label} if label is not None else {}
-    return {
-        "kind": "ControllerRevision",
-        "metadata": {"name": "r", "namespace": "web", "labels": labels},
-        "data": manifest("VirtualMachineClusterInstancetype", "u", {**SMALL, "cpu": {"guest": 8}}),
-    }
-
-
 def vm(matcher: dict[str, Any], reference: str = "") -> dict[str, Any]:
     status = {"instancetypeRef": {"name": "u", "controllerRevisionRef": {"name": reference}}} if reference else {}
     return {"metadata": {"name": "a", "namespace": "web"}, "spec": {"instancetype": matcher}, "status": status}
@@ -34,13 +25,6 @@ def vm(matcher: dict[str, Any], reference: str = "") -> dict[str, Any]:
 
 def find_spec(manifest: dict[str, Any], objects: lookup.Lookup) -> dict[str, Any] | None:
     return find.effective_spec(manifest, INSTANCETYPE, objects)
-
-
-def test_captured_revision_needs_label_of_matcher() -> None:
-    live = manifest("VirtualMachineClusterInstancetype", "u", SMALL)
-    for label, guest in (("u", 8), ("other", 1), (None, 1)):
-        result = find_spec(vm({"name": "u"}, reference="r"), Objects([live, captured(label)]))
-        assert result is not None and result["cpu"]["guest"] == guest, label
 
 
 def test_lookup_error_is_passed_on() -> None:

@@ -95,52 +95,6 @@ def test_stored_vm_counts_only_on_update() -> None:
     assert mutate(vm(), Objects([]), wrong, "CREATE") == mutate(vm(), Objects([]))
 
 
-def test_inference_depends_on_release() -> None:
-    snapshot = {
-        "kind": "VolumeSnapshot",
-        "metadata": {
-            "name": "s",
-            "namespace": "web",
-            "labels": {"instancetype.kubevirt.io/default-preference": "p"},
-        },
-    }
-    volume = {
-        "kind": "DataVolume",
-        "metadata": {"name": "d", "namespace": "web"},
-        "spec": {"source": {"snapshot": {"name": "s", "namespace": "web"}}},
-    }
-    manifest = vm(preference={"inferFromVolume": "v"})
-    manifest["spec"]["template"]["spec"]["volumes"] = [{"name": "v", "dataVolume": {"name": "d"}}]
-    mutated = mutate(manifest, Objects([snapshot, volume]))
-    assert mutated["spec"]["preference"] == {"name": "p"}
-    answer = refusal(manifest, Objects([snapshot, volume]), None, "CREATE", parse_release("1.8"))
-    assert answer.as_json() == {
-        "allowed": False,
-        "code": 400,
-        "message": "unable to infer defaults from DataVolumeSpec as DataVolumeSource is not supported",
-    }
-
-
-def test_every_template_gets_missing_storage_class() -> None:
-    templates = [
-        {"spec": {"storage": {"volumeMode": "Block"}}},
-        {"spec": {"pvc": {"storageClassName": "own"}}},
-        {"spec": {"pvc": {}}},
-    ]
-    mutated = mutate(vm(preference={"name": "p"}, dataVolumeTemplates=templates), Objects([PREFERENCE]))
-    specs = [template["spec"] for template in mutated["spec"]["dataVolumeTemplates"]]
-    assert [(spec.get("storage") or spec.get("pvc"))["storageClassName"] for spec in specs] == ["fast", "own", "fast"]
-    assert specs[0]["storage"]["volumeMode"] == "Block"
-
-
-def test_machine_type_of_vm_stays() -> None:
-    for own, expected in (("pc", "pc"), ("", "virt")):
-        machine = vm(preference={"name": "p"})
-        machine["spec"]["template"]["spec"]["domain"]["machine"] = {"type": own}
-        mutated = mutate(machine, Objects([PREFERENCE]))
-        assert mutated["spec"]["template"]["spec"]["domain"]["machine"] == {"type": expected}
-
-
 # The architecture that a VM's DataSources are for.
 
 
