@@ -28,6 +28,16 @@ _NAMED: Final = 20
 # The end of the name of a ControllerRevision that virt-controller has captured; releases before 1.5 have no version.
 _CAPTURED: Final = r"(v[0-9a-z]+-)?[0-9a-f-]{36}-[0-9]+"
 _COUNTS: Final = ("sockets", "cores", "threads")
+# Not maxSockets, nor maxGuest: they are reached by changes of the VM only, and KubeVirt gives every VMI some.
+_CPU_PATHS: Final[tuple[Path, ...]] = (
+    *(("guest", "domain", "resources", kind, "cpu") for kind in ("requests", "limits")),
+    ("type", "cpu", "guest"),
+)
+_MEMORY_PATHS: Final[tuple[Path, ...]] = (
+    ("guest", "domain", "memory", "guest"),
+    *(("guest", "domain", "resources", kind, "memory") for kind in ("requests", "limits")),
+    ("type", "memory", "guest"),
+)
 
 # The type is `dyn`, because CEL would use the types of one kind. No variable is an optional value: CEL finds nothing in
 # those.
@@ -120,9 +130,12 @@ def checks(limit: Limit) -> Iterator[Check]:
             yield _permitted(matcher_field, permitted, matcher_field is INSTANCETYPE and limit.own_instancetypes, end)
             yield _captured(matcher_field, end)
     if limit.max_cpu is not None:
-        yield from _cpu(limit.max_cpu, end)
+        yield _count(limit.max_cpu, end)
+        for path in _CPU_PATHS:
+            yield _amount(path, str(limit.max_cpu), f"{limit.max_cpu} vCPUs", end)
     if limit.max_memory is not None:
-        yield from _memory(limit.max_memory, end)
+        for path in _MEMORY_PATHS:
+            yield _amount(path, limit.max_memory, limit.max_memory, end)
     for field, what, permitted_devices in (
         ("gpus", "GPUs", limit.gpus),
         ("hostDevices", "host devices", limit.host_devices),
@@ -206,20 +219,6 @@ def _captured(matcher_field: MatcherField, suffix: str) -> Check:
         f"{_quoted(f'spec.{matcher_field.matcher}.revisionName: ')} + {value} + {_quoted(text)}",
         violation,
     )
-
-
-def _cpu(maximum: int, suffix: str) -> Iterator[Check]:
-    # Not maxSockets, nor maxGuest: they are reached by changes of the VM only, and KubeVirt gives every VMI some.
-    yield _count(maximum, suffix)
-    for kind in ("requests", "limits"):
-        yield _amount(("guest", "domain", "resources", kind, "cpu"), str(maximum), f"{maximum} vCPUs", suffix)
-    yield _amount(("type", "cpu", "guest"), str(maximum), f"{maximum} vCPUs", suffix)
-
-
-def _memory(maximum: str, suffix: str) -> Iterator[Check]:
-    for path in (("memory", "guest"), ("resources", "requests", "memory"), ("resources", "limits", "memory")):
-        yield _amount(("guest", "domain", *path), maximum, maximum, suffix)
-    yield _amount(("type", "memory", "guest"), maximum, maximum, suffix)
 
 
 def _count(maximum: int, suffix: str) -> Check:

@@ -27,7 +27,7 @@ def convert(template: Any, object_labels: bool = False) -> dict[str, Any]:
     """
     source = _with_texts("Template", template)
     try:
-        schema.canonical("Template", {**source, "objects": None})
+        read = schema.canonical("Template", {**source, "objects": None})
     except FieldError as error:
         raise ConversionError(f"error decoding Template: {error}") from None
     objects = source.get("objects") or []
@@ -37,7 +37,6 @@ def convert(template: Any, object_labels: bool = False) -> dict[str, Any]:
     if object_labels and source.get("labels") and isinstance(vm, dict):
         metadata = vm["metadata"] = vm.get("metadata") or {}
         metadata["labels"] = {**(metadata.get("labels") or {}), **source["labels"]}
-    read = schema.canonical("Template", {**source, "objects": None})
     metadata = {name: read["metadata"][name] for name in _METADATA if name in read["metadata"]}
     parameters = read.get("parameters")
     return {

@@ -58,12 +58,6 @@ def test_guest_memory_is_requested_before_1_6(
         assert requests.get("memory") == (requested if version == "1.5" else None)
 
 
-# Defaults that only a VMI gets.
-
-
-# Maximums of sockets and memory of a new VMI.
-
-
 @pytest.mark.parametrize("field", ["maxCpuSockets", "maxHotplugRatio"])
 def test_limit_of_wrong_type(field: str) -> None:
     with pytest.raises(ValueError, match=f"liveUpdateConfiguration.{field}: expected a whole number, found '4'"):
