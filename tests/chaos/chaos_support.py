@@ -13,7 +13,7 @@ from kubernetes import client
 
 from local_cluster.faults import FaultControl
 from local_cluster.paths import Layout
-from modules_support import execute
+from modules_support import Task
 
 Manifest = dict[str, Any]
 
@@ -68,13 +68,11 @@ class Shop:
     def __init__(self, faulty: Faulty, namespace: str, vms: client.CustomObjectsApi, apps: client.AppsV1Api) -> None:
         self.faulty, self.namespace = faulty, namespace
         self._vms, self._apps = vms, apps
+        # Through the proxy, in this process.
+        self.run = Task(faulty.path(), namespace)
 
     def options(self, kubeconfig: str = "kubeconfig-faults", **options: Any) -> Manifest:
         return {"kubeconfig": self.faulty.path(kubeconfig), "namespace": self.namespace, **options}
-
-    def run(self, module: str, **options: Any) -> Manifest:
-        """A module's result, through the proxy, in this process."""
-        return execute(module, self.options(**options))
 
     def begin(self, module: str, **options: Any) -> subprocess.Popen[str]:
         """A module in a process of its own, which prints its result."""
@@ -99,8 +97,7 @@ class Shop:
     def size(self, memory: str = "1Gi") -> None:
         """Makes the instancetype, or changes it."""
         size = {"cpu": {"guest": 1}, "memory": {"guest": memory}}
-        result = self.run("instancetype", kubeconfig=self.faulty.path("kubeconfig"), name="small", **size)
-        assert result["changed"], result
+        assert self.run("instancetype", kubeconfig=self.faulty.path("kubeconfig"), name="small", **size)["changed"]
 
     def declare(self, names: list[str], label: str = "1", **options: Any) -> Manifest:
         """The result of declaring these VMs, halted but for every fourth; waits for them."""

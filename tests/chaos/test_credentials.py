@@ -83,7 +83,7 @@ def test_token_is_revoked_during_the_run(shop: Shop, account: Account, tmp_path:
     token.write_text(second)
     account.revoke("first")
     # The API server believes for ten seconds what it has found out about a token.
-    wait_until(lambda: bool(shop.run("virtual_machine_info", kubeconfig=old).get("failed")), pause=0.5)
+    wait_until(lambda: bool(shop.run.outcome("virtual_machine_info", kubeconfig=old).get("failed")), pause=0.5)
     shop.faulty.rules()
 
     for process in processes:
