@@ -2,31 +2,26 @@
 
 import base64
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import yaml
 from ansible_environment import ansible
 
-from modules_support import execute, objects
-
-Run = Callable[..., dict[str, Any]]
+from modules_support import Task, manifest, objects
 
 
-def test_kubeconfig_as_a_dictionary(cluster: Path, namespace: str) -> None:
+def test_kubeconfig_as_a_dictionary(task: Task, cluster: Path) -> None:
     kubeconfig = yaml.safe_load(cluster.read_text())
     secrets = [
         user["user"][key] for user in kubeconfig["users"] for key in ("token", "client-key-data") if key in user["user"]
     ]
     assert secrets
     size = {"name": "web", "cpu": {"guest": 1}, "memory": {"guest": "1Gi"}}
-    created = execute("instancetype", {"kubeconfig": kubeconfig, "namespace": namespace, **size})
-    assert created["changed"], created
-    assert not any(secret in str(created) for secret in secrets)
-    result = execute("virtual_machine_info", {"kubeconfig": kubeconfig, "namespace": namespace, "include": ["refresh"]})
-    assert result["virtual_machines"] == []
-    assert not any(secret in str(result) for secret in secrets)
+    created = task("instancetype", kubeconfig=kubeconfig, **size)
+    read = task("virtual_machine_info", kubeconfig=kubeconfig, include=["refresh"])
+    assert (created["changed"], read["virtual_machines"]) == (True, [])
+    assert not any(secret in str((created, read)) for secret in secrets)
 
 
 PLAYBOOK = """
@@ -102,7 +97,5 @@ def _by_kubectl(api: Any, namespace: str, mark: str) -> None:
     spec = {"runStrategy": "Halted", "template": {"spec": {"domain": {"devices": {}}, "volumes": [init]}}}
     last = {"kubectl.kubernetes.io/last-applied-configuration": json.dumps({"spec": spec})}
     metadata = {"name": "theirs", "annotations": last}
-    objects(api, "VirtualMachine").create(
-        namespace=namespace,
-        body={"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachine", "metadata": metadata, "spec": spec},
-    )
+    body = {**manifest("VirtualMachine", "theirs", spec), "metadata": metadata}
+    objects(api, "VirtualMachine").create(namespace=namespace, body=body)

@@ -15,7 +15,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from modules_support import ANSIBLE_CORE, by_name, execute, vm
+from modules_support import ANSIBLE_CORE, Task, by_name, vm
 
 PLUGIN = """#!{python}
 import json, os, pathlib
@@ -50,10 +50,8 @@ def strange_ca(tmp_path: Path) -> Path:
     return path
 
 
-def test_untrusted_server_certificate(cluster: Path, namespace: str, strange_ca: Path) -> None:
-    where = {"kubeconfig": str(cluster), "namespace": namespace}
-    refused = execute("virtual_machine_info", {**where, "ca_cert": str(strange_ca)})
-    assert refused["failed"]
+def test_untrusted_server_certificate(task: Task, cluster: Path, strange_ca: Path) -> None:
+    refused = task.refused("virtual_machine_info", ca_cert=str(strange_ca))
     for words in ("cannot verify the certificate of", "certificate verify failed", "set ca_cert"):
         assert words in refused["msg"]
     # To ask again would not help.
@@ -62,14 +60,12 @@ def test_untrusted_server_certificate(cluster: Path, namespace: str, strange_ca:
     kubeconfig = yaml.safe_load(cluster.read_text())
     for entry in kubeconfig["clusters"]:
         entry["cluster"].pop("certificate-authority-data", None)
-    unknown = execute("virtual_machine_info", {**where, "kubeconfig": kubeconfig})
+    unknown = task.refused("virtual_machine_info", kubeconfig=kubeconfig)
     assert "cannot verify the certificate of" in unknown["msg"]
-    trusting = execute("virtual_machine_info", {**where, "kubeconfig": kubeconfig, "validate_certs": False})
-    assert trusting["virtual_machines"] == []
+    assert task.vms(kubeconfig=kubeconfig, validate_certs=False) == {}
 
 
-def test_unusable_certificate_and_key_files(cluster: Path, namespace: str, tmp_path: Path) -> None:
-    where = {"kubeconfig": str(cluster), "namespace": namespace}
+def test_unusable_certificate_and_key_files(task: Task, tmp_path: Path) -> None:
     junk = tmp_path / "junk.pem"
     junk.write_text("no certificate")
     for options, words in (
@@ -80,7 +76,7 @@ def test_unusable_certificate_and_key_files(cluster: Path, namespace: str, tmp_p
             f"client_cert {junk} with client_key {junk}: cannot be",
         ),
     ):
-        assert words in execute("virtual_machine_info", {**where, **options})["msg"]
+        assert words in task.refused("virtual_machine_info", **options)["msg"]
 
 
 def plugged(cluster: Path, folder: Path, body: str = GIVES) -> dict[str, Any]:
@@ -98,9 +94,8 @@ def plugged(cluster: Path, folder: Path, body: str = GIVES) -> dict[str, Any]:
     return kubeconfig
 
 
-def test_exec_plugin_supplies_the_token(cluster: Path, namespace: str, tmp_path: Path) -> None:
-    kubeconfig = plugged(cluster, tmp_path)
-    assert execute("virtual_machine_info", {"kubeconfig": kubeconfig, "namespace": namespace})["virtual_machines"] == []
+def test_exec_plugin_supplies_the_token(task: Task, cluster: Path, tmp_path: Path) -> None:
+    assert task.vms(kubeconfig=plugged(cluster, tmp_path)) == {}
 
 
 @pytest.mark.parametrize(
@@ -114,16 +109,15 @@ def test_exec_plugin_supplies_the_token(cluster: Path, namespace: str, tmp_path:
         ("print(json.dumps({'kind': 'ExecCredential'}))", "missing key"),
     ],
 )
-def test_failing_exec_plugin_is_reported(cluster: Path, namespace: str, tmp_path: Path, body: str, words: str) -> None:
-    kubeconfig = plugged(cluster, tmp_path, body)
-    result = execute("virtual_machine_info", {"kubeconfig": kubeconfig, "namespace": namespace})["msg"]
+def test_failing_exec_plugin_is_reported(task: Task, cluster: Path, tmp_path: Path, body: str, words: str) -> None:
+    result = task.refused("virtual_machine_info", kubeconfig=plugged(cluster, tmp_path, body))["msg"]
     assert result.startswith("kubeconfig: the credential plugin returned no credentials: ") and words in result
 
 
-def test_missing_exec_plugin(cluster: Path, namespace: str, tmp_path: Path) -> None:
+def test_missing_exec_plugin(task: Task, cluster: Path, tmp_path: Path) -> None:
     kubeconfig = plugged(cluster, tmp_path)
     (tmp_path / "plugin").unlink()
-    result = execute("virtual_machine_info", {"kubeconfig": kubeconfig, "namespace": namespace})["msg"]
+    result = task.refused("virtual_machine_info", kubeconfig=kubeconfig)["msg"]
     assert "the credential plugin returned no credentials" in result and "No such file" in result
 
 
@@ -173,12 +167,9 @@ def test_secrets_are_hidden(cluster: Path, namespace: str, tmp_path: Path, left:
 HOSTILE = ["../../etc/passwd", "a\nb", "Upper", "ünï", "x" * 300, "a;rm -rf", "{{ 7 * 7 }}", "a%2fb", "-a", "?x=1", "#"]
 
 
-def test_hostile_names_fail_alone(cluster: Path, namespace: str) -> None:
+def test_hostile_names_fail_alone(task: Task) -> None:
     entries = [vm_alone(name) for name in [*HOSTILE, "good"]]
-    result = execute(
-        "virtual_machine", {"kubeconfig": str(cluster), "namespace": namespace, "virtual_machines": entries}
-    )
-    output = by_name(result["results"])
+    output = by_name(task.refused("virtual_machine", virtual_machines=entries)["results"])
     assert set(output) == {*HOSTILE, "good"}
     for name in HOSTILE:
         assert output[name]["failed"], name
@@ -188,28 +179,26 @@ def test_hostile_names_fail_alone(cluster: Path, namespace: str) -> None:
 
 @pytest.mark.parametrize("namespace_name", ["../kube-system", "a/b", "ünï", "?watch=1"])
 def test_hostile_namespaces_are_rejected(cluster: Path, namespace_name: str) -> None:
-    options = {"kubeconfig": str(cluster), "namespace": namespace_name}
-    result = execute("virtual_machine", {**options, "virtual_machines": [vm_alone("a")]})
-    assert result["failed"] and "Traceback" not in result["msg"]
+    refused = Task(cluster, namespace_name).refused("virtual_machine", virtual_machines=[vm_alone("a")])
+    assert "Traceback" not in refused["msg"]
 
 
-def test_unicode_is_kept(cluster: Path, namespace: str) -> None:
+def test_unicode_is_kept(task: Task) -> None:
     text = "Grüße, 世界 \U0001f600 \u202eevil\u202c \x7f 'quoted' \"twice\" {{ none }}"
-    options = {"kubeconfig": str(cluster), "namespace": namespace, **vm_alone("web"), "annotations": {"note": text}}
-    assert execute("virtual_machine", options)["changed"]
-    assert not execute("virtual_machine", options)["changed"]
+    assert task("virtual_machine", **vm_alone("web"), annotations={"note": text})["changed"]
+    assert not task("virtual_machine", **vm_alone("web"), annotations={"note": text})["changed"]
 
 
-def test_a_megabyte_of_user_data(cluster: Path, namespace: str) -> None:
+def test_a_megabyte_of_user_data(task: Task) -> None:
     data = "#cloud-config\n" + "# a line of user data\n" * 50_000
     volumes = [{"name": "x", "cloudInitNoCloud": {"userData": data}}]
-    options = {"kubeconfig": str(cluster), "namespace": namespace, **vm_alone("web")}
-    result = execute("virtual_machine", {**options, "template": {"spec": {"volumes": volumes}}})
+    entry = {**vm_alone("web"), "template": {"spec": {"volumes": volumes}}}
+    result = task.outcome("virtual_machine", **entry)
     assert len(json.dumps(result)) < 20_000
     if result.get("failed"):
         assert "userdata" in result["msg"].lower() and len(result["msg"]) < 1000
     else:
-        assert not execute("virtual_machine", {**options, "template": {"spec": {"volumes": volumes}}})["changed"]
+        assert not task("virtual_machine", **entry)["changed"]
 
 
 DEEP = pytest.mark.skipif(
@@ -218,14 +207,13 @@ DEEP = pytest.mark.skipif(
 
 
 @pytest.mark.parametrize("depth", [50, 150, pytest.param(400, marks=DEEP)])
-def test_deep_nesting_is_rejected(cluster: Path, namespace: str, depth: int) -> None:
+def test_deep_nesting_is_rejected(task: Task, depth: int) -> None:
     nested: Any = "end"
     for _level in range(depth):
         nested = {"a": nested}
-    options = {"kubeconfig": str(cluster), "namespace": namespace, **vm_alone("web")}
-    result = execute("virtual_machine", {**options, "template": {"spec": {"domain": nested}}})
-    assert result["failed"] and "Traceback" not in result["msg"], result
-    assert "template" in result["msg"] and len(result["msg"]) < 1000
+    refused = task.refused("virtual_machine", **vm_alone("web"), template={"spec": {"domain": nested}})
+    assert "Traceback" not in refused["msg"], refused
+    assert "template" in refused["msg"] and len(refused["msg"]) < 1000
 
 
 def vm_alone(name: str) -> dict[str, Any]:
