@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 from test_random_changes import CHANGES, INSTANCETYPE, PREFERENCE, PREFERENCES, SEED, TYPES, VM, VMI, drawn, made
 
-from modules_support import by_name, execute
+from modules_support import Task, by_name, manifest
 from plugins.module_utils._cluster.client.session import Session
 from plugins.module_utils._cluster.reads.kubevirt import kubevirt
 from plugins.module_utils._resolver.api.kinds import Kind
@@ -59,7 +59,7 @@ class Fleet:
 
     def __init__(self, session: Session, cluster: Path, namespace: str, folder: Path, random: Random) -> None:
         self._session, self._namespace, self._random = session, namespace, random
-        self._options = {"kubeconfig": str(cluster), "namespace": namespace}
+        self._task = Task(cluster, namespace)
         self._folder = folder
         self._entries: list[Manifest] = []
 
@@ -76,13 +76,8 @@ class Fleet:
         return {**drawn(self._random, name, self._keeps_matchers), "run_strategy": strategy}
 
     def _declare(self, *, is_check: bool = False, **options: Any) -> Manifest:
-        result = execute(
-            "virtual_machine",
-            {**self._options, "virtual_machines": self._entries, "wait": not is_check, **options},
-            check=is_check,
-        )
-        assert not result.get("failed"), result
-        return by_name(result["results"])
+        options = {"virtual_machines": self._entries, "wait": not is_check, **options}
+        return by_name(self._task("virtual_machine", check=is_check, **options)["results"])
 
     def change_templates(self) -> Iterator[str]:
         """The differences between the declaration and the check of a repository, and the judges that do not see what
@@ -110,16 +105,11 @@ class Fleet:
             for name, (cpu, memory) in sizes.items()
         ]
         specs += [(PREFERENCE, name, {"devices": self._random.choice(DEVICES)}) for name in PREFERENCES]
-        definitions = [
-            {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}, "spec": spec}
-            for kind, name, spec in specs
-        ]
-        options = {**self._options, "source": "definitions", "definitions": definitions}
-        options["namespaces"] = [options.pop("namespace")]
+        definitions = [manifest(kind.kind, name, spec) for kind, name, spec in specs]
+        options = {"source": "definitions", "definitions": definitions, "namespaces": [self._namespace]}
         said = {}
         for is_check in (True, False):
-            result = execute("catalog", {**options, "force_conflicts": True}, check=is_check)
-            assert not result.get("failed"), result
+            result = self._task("catalog", check=is_check, **options, force_conflicts=True)
             said["the catalog in check mode" if is_check else "the catalog"] = {
                 vm["name"]: vm["needs"] for vm in result["virtual_machines"]
             }
@@ -148,19 +138,16 @@ class Fleet:
         yield from _differ({"nothing waits": dict.fromkeys(judged, "nothing"), **final})
 
     def _refreshed(self, **options: Any) -> Manifest:
-        result = execute("controller_revision", {**self._options, "state": "refreshed", **options})
-        assert not result.get("failed"), result
-        return by_name(result["results"])
+        return by_name(self._task("controller_revision", **options)["results"])
 
     def _judged(self) -> dict[str, Needs]:
         """The needs of VMs according to each judge of a refresh."""
-        info = execute("virtual_machine_info", {**self._options, "include": ["refresh"]})
-        revisions = execute("controller_revision", {**self._options, "state": "refreshed"}, check=True)
-        upgrade = execute("upgrade_info", self._options)
+        revisions = self._task("controller_revision", check=True)
+        upgrade = self._task("upgrade_info")
         by_upgrade = by_name(upgrade["virtual_machines"])
         assert {vm["needs"] for vm in by_upgrade.values()} <= {"nothing"}, upgrade
         return {
-            "virtual_machine_info": _needs(by_name(info["virtual_machines"])),
+            "virtual_machine_info": _needs(self._task.vms(include=["refresh"])),
             "controller_revision": _needs(by_name(revisions["results"])),
             "upgrade_info": {name: vm["refresh"]["needs"] for name, vm in by_upgrade.items()},
         }
@@ -175,9 +162,8 @@ class Fleet:
                 or vm["status"].get("desiredGeneration", vm["metadata"]["generation"]) == vm["metadata"]["generation"]
                 for vm in vms
             )
-            info = execute("virtual_machine_info", {**self._options, "include": ["refresh"]})["virtual_machines"]
-            drifted = {vm["name"] for vm in info if vm["drifted"]}
-            plugging = [vm for vm in info if vm["needs"] == "live_update" and vm["name"] not in drifted]
+            seen = self._task.vms(include=["refresh"]).values()
+            plugging = [vm for vm in seen if vm["needs"] == "live_update" and not vm["drifted"]]
             if (observed and not plugging) or time.monotonic() > end:
                 return self._judged()
             time.sleep(0.2)
