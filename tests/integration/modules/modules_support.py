@@ -108,7 +108,9 @@ class Task:
         return by_name(self("virtual_machine_info", **options)["virtual_machines"])
 
     def vm(self, name: str, *include: str) -> Result:
-        return self.vms(names=[name], include=[*include])[name]
+        """One of them. include: other parts than the module's default."""
+        options = {"include": [*include]} if include else {}
+        return self.vms(names=[name], **options)[name]
 
 
 def manifest(kind: str, name: str, spec: Any, **metadata: Any) -> dict[str, Any]:
