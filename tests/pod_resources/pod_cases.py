@@ -25,7 +25,6 @@ from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.
     Source,
     Unrenderable,
     pod,
-    target,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.resources import (  # noqa: E402
     apply_vmi_webhook,
@@ -66,12 +65,12 @@ def _answer(case: Case) -> Case:
     try:
         if given.get("operation") == "migrationTarget":
             source = Source(given.get("sourceNodeLabels") or {}, given.get("sourcePodNodeSelector"))
-            made = target(metadata, spec, around, source, status)
+            made = pod(metadata, spec, around, status or {}, source)
             # The collection starts no migrations to chosen nodes.
             added = given.get("addedNodeSelector") if around.kubevirt.release.has("1.6") else None
             made = made._replace(node_selector={**(added or {}), **made.node_selector})
         else:
-            made = pod(metadata, spec, around, status)
+            made = pod(metadata, spec, around, status or {})
     except Unrenderable as failed:
         return {"error": str(failed), "overhead": _overhead(overhead(spec, around))}
     reported = str(made.overhead.value) if around.kubevirt.has_gate("VmiMemoryOverheadReport") else None
@@ -105,8 +104,8 @@ def _overhead(amount: Any) -> Case:
 def _written(made: Pod, annotation: str | None) -> Case:
     """The pod as the cases have it: what is empty is left out."""
     parts = {
-        "containers": [container.manifest() for container in made.containers],
-        "initContainers": [container.manifest() for container in made.init_containers],
+        "containers": [container.manifest() for container in made.containers if not container.init],
+        "initContainers": [container.manifest() for container in made.containers if container.init],
         "overhead": _overhead(made.overhead),
         "overheadAnnotation": annotation,
         "totalRequests": {name: amount.text for name, amount in made.requests.items()},

@@ -16,7 +16,7 @@ sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils")]
 from random_quotas import CONTRADICTORY, NAMESPACES, PRIORITY_CLASSES, contradiction, namespace  # noqa: E402
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.quota.budget import (  # noqa: E402
-    Budget,
+    Account,
     QuotaItem,
     claim,
     from_manifest,
@@ -48,10 +48,10 @@ def ours(given: Manifest) -> Case:
     verdict: admitted, invalid, limits or quota. quotas: those that refuse it. resources: those of the containers of a
     pod that is admitted.
     """
-    budget = Budget(map(resource_quota, given["quotas"]))
+    accounts = [Account(resource_quota(quota)) for quota in given["quotas"]]
     ranges = [item["spec"]["limits"] for item in given["limit_ranges"]]
-    objects = [_judged(_item(item), _defaults(ranges)[0], ranges, budget) for item in given["objects"]]
-    used = {quota.name: _positive(amounts) for quota, amounts in zip(budget.quotas, budget.used)}
+    objects = [_judged(_item(item), _defaults(ranges)[0], ranges, accounts) for item in given["objects"]]
+    used = {account.quota.name: _positive(account.used) for account in accounts}
     return {"objects": objects, "used": used}
 
 
@@ -60,7 +60,7 @@ def ours_in_any_order(given: Manifest) -> list[list[Case]]:
     ranges = [item["spec"]["limits"] for item in given["limit_ranges"]]
     return [
         _distinct(
-            _judged(_item(item), known, ranges, Budget(map(resource_quota, given["quotas"])))
+            _judged(_item(item), known, ranges, [Account(resource_quota(quota)) for quota in given["quotas"]])
             for known in _defaults(ranges)
         )
         for item in given["objects"]
@@ -82,20 +82,18 @@ def _item(manifest: Manifest) -> QuotaItem:
     return claim(manifest["metadata"]["name"], spec["resources"]["requests"]["storage"], spec["storageClassName"])
 
 
-def _judged(item: QuotaItem, known: Defaults, ranges: list[list[Manifest]], budget: Budget) -> Case:
+def _judged(item: QuotaItem, known: Defaults, ranges: list[list[Manifest]], accounts: list[Account]) -> Case:
     item = defaulted(item, known)
     if invalid(item):
         return {"verdict": "invalid"}
     if any(violations(item, limits) for limits in ranges):
         return {"verdict": "limits"}
-    problems = budget.problems([item])
+    problems = [problem for account in accounts for problem in account.problems([item])]
     if problems:
         return {"verdict": "quota", "quotas": sorted({problem.split()[1] for problem in problems})}
-    budget.reserve([[item]])
-    return {
-        "verdict": "admitted",
-        "resources": [_resources(entry) for entry in (*item.containers, *item.init_containers)],
-    }
+    for account in accounts:
+        account.count([[item]], (), admitted=True)
+    return {"verdict": "admitted", "resources": [_resources(entry) for entry in item.containers]}
 
 
 def _resources(container: Any) -> Case:

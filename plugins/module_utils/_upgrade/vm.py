@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from .._capacity.pod import render as manifests
 from .._capacity.pod.amounts import texts
-from .._capacity.pod.environment import Environment, Unrenderable
+from .._capacity.pod.environment import Environment
 from .._capacity.pod.render import environments
 from .._capacity.pod.resources import launch
 from .._capacity.quota.check import QuotaObjects, check_quotas
@@ -179,15 +179,13 @@ def _spec_changes(before: VMStart, after: VMStart) -> tuple[dict[str, Any], ...]
 
 def _next_start(vm: Manifest, side: UpgradeSide) -> VMStart:
     """Computes the next start of a VM. vm: the VM as stored."""
+    built = None
     try:
         built = build(vm, side.cluster)
-    except KubeVirtError as error:
-        return VMStart(problem=error.message)
-    try:
         environment = side.environments.get(namespace_of(vm), side.environment)
         spec, pod = launch(built.metadata, built.spec, environment)
-    except Unrenderable as error:
-        return VMStart(built.spec, problem=f"KubeVirt cannot create a pod for the VM: {error}")
+    except KubeVirtError as error:
+        return VMStart(built.spec if built is not None else None, problem=error.message)
     return VMStart(spec, {"requests": texts(pod.requests), "limits": texts(pod.limits)})
 
 
@@ -234,7 +232,7 @@ class Admission(NamedTuple):
 
 
 class Admissions(NamedTuple):
-    """vms: (namespace, name) → Admission. quotas: those that the upgrade affects; see admission.check_quotas. They also
+    """vms: (namespace, name) → Admission. quotas: those that the upgrade affects; see check.check_quotas. They also
     have fits_before.
     """
 

@@ -12,7 +12,7 @@ from ...module_utils._capacity.placement import simulation
 from ...module_utils._capacity.placement.demand import DeviceObjects, device_objects
 from ...module_utils._capacity.placement.simulation import PlacementObjects
 from ...module_utils._capacity.pod import resources as pod_resources
-from ...module_utils._capacity.pod.environment import Environment, Unrenderable
+from ...module_utils._capacity.pod.environment import Environment
 from ...module_utils._capacity.pod.pod import Source
 from ...module_utils._capacity.pod.render import KEEP, MIGRATE, RESTART, hard_of, network_resources
 from ...module_utils._capacity.quota.check import QuotaObjects, check_quotas
@@ -57,8 +57,6 @@ def _resources(
     environment = Environment(cluster, labels_of(namespace or {}), hard_of(quotas), network_resources(networks))
     try:
         return pod_resources.resources(metadata, template["spec"], environment, source)
-    except Unrenderable as error:
-        raise KubeVirtError(f"KubeVirt cannot create a pod for the VM: {error}") from None
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise _of_configuration(error, kubevirt) from None
 

@@ -124,7 +124,7 @@ def _instancetype(lookup: ClusterLookup, name: str) -> Manifest:
 
 
 def read_quota_effects(session: Session, vms: list[Manifest], running_policy: str) -> tuple[dict[str, Any], list[str]]:
-    """(the effect of quotas and limit ranges on VMs, warnings); see admission.check_quotas.
+    """(the effect of quotas and limit ranges on VMs, warnings); see check.check_quotas.
 
     Raises FieldError and RequestFailed.
     """

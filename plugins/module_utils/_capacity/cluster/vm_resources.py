@@ -10,7 +10,7 @@ from ..._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFER
 from ..._resolver.kubevirt.find import lookup
 from ..._resolver.kubevirt.vmi import expand
 from ..._resolver.refresh.drift import REVISION_LOST, UNKNOWN, Drift, MatcherDrift
-from ..pod.environment import Environment, Unrenderable
+from ..pod.environment import Environment
 from ..pod.resources import resources
 
 Result = dict[str, Any]
@@ -27,13 +27,10 @@ def vm_resources(vm: Drift) -> Result:
     specs = captured.get(INSTANCETYPE), captured.get(PREFERENCE)
     try:
         expand.fill(template, *specs, vm.cluster.kubevirt)
+        metadata = {**template["metadata"], "name": vm.name, "namespace": vm.namespace}
+        return {"resources": resources(metadata, template["spec"], Environment(vm.cluster.kubevirt))}
     except KubeVirtError as error:
         return {"problem": error.message}
-    metadata = {**template["metadata"], "name": vm.name, "namespace": vm.namespace}
-    try:
-        return {"resources": resources(metadata, template["spec"], Environment(vm.cluster.kubevirt))}
-    except Unrenderable as error:
-        return {"problem": f"KubeVirt cannot create a pod for the VM: {error}"}
 
 
 def _missing(matcher: str, part: MatcherDrift) -> str:

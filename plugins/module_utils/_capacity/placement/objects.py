@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -10,7 +9,7 @@ from ..._resolver.api.label_selector import matches_expression
 from ..._resolver.api.manifest import name_of, namespaced_name
 from ..._resolver.api.quantity import Quantity, parse
 from ..._resolver.kubevirt.vmi.vmi import REQUIRED
-from ..pod.amounts import Amounts, amounts, read_containers, requests, total
+from ..pod.amounts import HUGE_PAGES, PLAIN, Amounts, amounts, is_qualified, milli, read_containers, requests, total
 from ..pod.pod import Pod
 from ..pod.scheduling import CREATED_BY
 from .demand import Demand
@@ -19,7 +18,6 @@ Manifest = Mapping[str, Any]
 # Amounts as kube-scheduler counts them: CPU in thousandths, others in whole units; both rounded up.
 Counts = dict[str, int]
 
-_NANOS_PER_MILLI: Final = 10**6
 UNSCHEDULABLE: Final = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 _REPELS: Final = ("NoSchedule", "NoExecute")
 
@@ -55,11 +53,7 @@ def node(manifest: Manifest, cordoned: bool = False) -> Node:
 
 def count(resource: str, amount: Quantity) -> int:
     """An amount as kube-scheduler counts it."""
-    return -(-amount.nanos // _NANOS_PER_MILLI) if resource == "cpu" else amount.value
-
-
-_PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
-_QUALIFIED: Final = re.compile(r"[^/]+/[^/]+")
+    return milli(amount) if resource == "cpu" else amount.value
 
 
 class PodInfo(NamedTuple):
@@ -150,15 +144,15 @@ def _requests(spec: Manifest) -> Amounts:
     A pod that is there has a request for each limit; one that is made up may not, and ``Container.stored`` is for both.
     """
     own = amounts((spec.get("resources") or {}).get("requests"))
-    return total({**requests(*read_containers(spec)), **own}, amounts(spec.get("overhead")))
+    return total({**requests([*read_containers(spec)]), **own}, amounts(spec.get("overhead")))
 
 
 def _counts(amounts: Amounts) -> Counts:
-    scalars = ("hugepages-", "attachable-volumes-")
+    scalars = (HUGE_PAGES, "attachable-volumes-")
     counts = {
         name: count(name, amount)
         for name, amount in amounts.items()
-        if name in _PLAIN or name.startswith(scalars) or _QUALIFIED.fullmatch(name)
+        if name in PLAIN or name.startswith(scalars) or is_qualified(name)
     }
     return {name: amount for name, amount in counts.items() if amount}
 

@@ -9,16 +9,15 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from ..._resolver.api.errors import FieldError
+from ..._resolver.api.errors import FieldError, KubeVirtError
 from ..._resolver.api.manifest import Manifest, labels_of, name_of, namespace_of, namespaced_name
 from ..._resolver.api.name_rules import one_line
-from ..._resolver.api.tree import copy
 from ..._resolver.kubevirt.config.cluster import KubeVirt
 from ..._resolver.kubevirt.find.lookup import Lookup
 from ..pod.environment import Environment
 from ..pod.pod import Source, with_source_cpu
-from ..pod.render import MIGRATE, RESTART, NoPod, environments, reading, render_vm, sample_pod
-from ..pod.scheduling import CREATED_BY, HOSTNAME, OBSOLETE_MODEL, add_pod_anti_affinity
+from ..pod.render import MIGRATE, RESTART, environments, reading, render_vm, sample_pod
+from ..pod.scheduling import OBSOLETE_MODEL, away_from
 from .batch import Batch
 from .demand import DeviceObjects, demand
 from .devices import Allocator, allocated_devices
@@ -35,13 +34,9 @@ def guest_pods(pods: Iterable[PodInfo], nodes: Iterable[str]) -> list[PodInfo]:
 
 def migration_target(source: PodInfo, labels: Mapping[str, str]) -> PodInfo:
     """The target pod of a running guest's migration. labels: the labels of its node."""
-    affinity = copy(dict(source.affinity))
-    host_model = OBSOLETE_MODEL in json.dumps(affinity.get("nodeAffinity") or {})
-    add_pod_anti_affinity(
-        affinity, {"labelSelector": {"matchLabels": {CREATED_BY: source.owner}}, "topologyKey": HOSTNAME}
-    )
+    host_model = OBSOLETE_MODEL in json.dumps(source.affinity.get("nodeAffinity") or {})
     selector = with_source_cpu(source.node_selector, labels, source.node_selector if host_model else None)
-    return source._replace(node_selector=selector, affinity=affinity, node="")
+    return source._replace(node_selector=selector, affinity=away_from(source.affinity, source.owner), node="")
 
 
 # Results name at most this many nodes.
@@ -216,7 +211,7 @@ def placement(
             pod = from_pod(launch.pod, name_of(vm), namespace)._replace(claims=claims)
             pod = _with_devices(with_volume_affinity(pod, disks), objects)
             requests.append(PlacementRequest(name_of(vm), namespace, pod, node_name))
-        except (NoPod, FieldError) as error:
+        except (KubeVirtError, FieldError) as error:
             requests.append(PlacementRequest(name_of(vm), namespace, None, node_name, one_line(error)))
     samples = [_sample(instancetype, kubevirt) for instancetype in objects.instancetypes]
     allocator = None
@@ -236,8 +231,8 @@ def _sample(instancetype: Manifest, kubevirt: KubeVirt) -> PlacementRequest:
     name = name_of(instancetype)
     try:
         return PlacementRequest(name, "", from_pod(sample_pod(instancetype, Environment(kubevirt)), name, ""))
-    except NoPod as error:
-        return PlacementRequest(name, "", None, problem=str(error))
+    except KubeVirtError as error:
+        return PlacementRequest(name, "", None, problem=error.message)
 
 
 def _node(manifest: Manifest, drained: Sequence[str]) -> Node:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.quantity import DECIMAL_SI, Quantity, add, parse
@@ -11,11 +12,31 @@ Amounts = dict[str, Quantity]
 
 ZERO: Final = Quantity.from_integer(0, DECIMAL_SI)
 ONE: Final = Quantity.from_integer(1, DECIMAL_SI)
+# The resources of a container that are no devices.
+PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
+HUGE_PAGES: Final = "hugepages-"
+_QUALIFIED: Final = re.compile(r"[^/]+/[^/]+")
+_NANOS_PER_MILLI: Final = 10**6
 
 
 def amounts(texts: Mapping[str, Any] | None) -> Amounts:
     """Parses quantities by resource name. Raises QuantityError."""
     return {name: parse(str(text)) for name, text in (texts or {}).items()}
+
+
+def whole(number: int) -> Quantity:
+    """A number of units."""
+    return Quantity.from_integer(number, DECIMAL_SI)
+
+
+def milli(amount: Quantity) -> int:
+    """An amount in thousandths, rounded up."""
+    return -(-amount.nanos // _NANOS_PER_MILLI)
+
+
+def is_qualified(name: str) -> bool:
+    """Whether the name of a resource is a domain and a name, as the names of devices are."""
+    return _QUALIFIED.fullmatch(name) is not None
 
 
 def vmi_resources(spec: Mapping[str, Any], kind: str) -> Amounts:
@@ -53,14 +74,15 @@ def texts(amounts: Amounts) -> dict[str, str]:
 
 
 class Container(NamedTuple):
-    """requests, limits: amounts in KubeVirt's spelling. claims: [{name, request}].
-    restarts: a restartable init container, which runs beside the others.
+    """requests, limits: amounts in KubeVirt's spelling. claims: [{name, request}]. init: an init container.
+    restarts: a restartable one, which runs beside the others.
     """
 
     name: str
     requests: Amounts
     limits: Amounts
     claims: tuple[dict[str, str], ...] = ()
+    init: bool = False
     restarts: bool = False
 
     @property
@@ -80,66 +102,62 @@ class Container(NamedTuple):
         return {field: value for field, value in parts.items() if value}
 
 
-def read_containers(spec: Mapping[str, Any]) -> tuple[list[Container], list[Container]]:
-    """The containers and init containers of a Pod's spec. Raises QuantityError."""
-    containers, init_containers = (
-        [_read_container(container) for container in spec.get(field) or ()]
-        for field in ("containers", "initContainers")
-    )
-    return containers, init_containers
-
-
-def _read_container(container: Mapping[str, Any]) -> Container:
-    resources = container.get("resources") or {}
-    return Container(
-        container.get("name", ""),
-        amounts(resources.get("requests")),
-        amounts(resources.get("limits")),
-        restarts=container.get("restartPolicy") == "Always",
-    )
+def read_containers(spec: Mapping[str, Any]) -> Iterator[Container]:
+    """The containers of a Pod's spec, then its init containers. Raises QuantityError."""
+    for init, field in ((False, "containers"), (True, "initContainers")):
+        for container in spec.get(field) or ():
+            resources = container.get("resources") or {}
+            yield Container(
+                container.get("name", ""),
+                amounts(resources.get("requests")),
+                amounts(resources.get("limits")),
+                init=init,
+                restarts=container.get("restartPolicy") == "Always",
+            )
 
 
 _QOS_RESOURCES = ("cpu", "memory")
 
 
-def requests(containers: Iterable[Container], init_containers: Iterable[Container]) -> Amounts:
+def requests(containers: Sequence[Container]) -> Amounts:
     """The requests of the pod, as the API server stores them."""
-    return _pod_total(containers, init_containers, lambda container: container.stored)
+    return _pod_total((container, container.stored) for container in containers)
 
 
-def limits(containers: Iterable[Container], init_containers: Iterable[Container]) -> Amounts:
+def limits(containers: Sequence[Container]) -> Amounts:
     """The sum of the existing limits."""
-    return _pod_total(containers, init_containers, lambda container: container.limits)
+    return _pod_total((container, container.limits) for container in containers)
 
 
-def _pod_total(
-    containers: Iterable[Container], init_containers: Iterable[Container], select: Callable[[Container], Amounts]
-) -> Amounts:
+def _pod_total(parts: Iterable[tuple[Container, Amounts]]) -> Amounts:
     """The maximum at any time: of all containers, or of an init container with the restartable ones before it."""
+    main: Amounts = {}
     sidecars: Amounts = {}
-    maximum_so_far: Amounts = {}
-    for container in init_containers:
+    highest: Amounts = {}
+    for container, amounts in parts:
+        if not container.init:
+            main = total(main, amounts)
+            continue
+        started = total(sidecars, amounts)
+        highest = maximum(highest, started)
         if container.restarts:
-            sidecars = total(sidecars, select(container))
-            maximum_so_far = maximum(maximum_so_far, sidecars)
-        else:
-            maximum_so_far = maximum(maximum_so_far, total(sidecars, select(container)))
-    return maximum(total(*(select(container) for container in containers), sidecars), maximum_so_far)
+            sidecars = started
+    return maximum(total(main, sidecars), highest)
 
 
-def qos_class(containers: Iterable[Container], init_containers: Iterable[Container]) -> str:
+def qos_class(containers: Sequence[Container]) -> str:
     """Guaranteed, Burstable or BestEffort."""
-    all_containers = [*containers, *init_containers]
-    requested = total(*(_qos_amounts(container.stored) for container in all_containers))
-    limited = total(*(_qos_amounts(container.limits) for container in all_containers))
-    if not requested and not limited:
+    requested = [_qos_amounts(container.stored) for container in containers]
+    limited = [_qos_amounts(container.limits) for container in containers]
+    if not any(requested) and not any(limited):
         return "BestEffort"
-    all_limited = all(len(_qos_amounts(container.limits)) == len(_QOS_RESOURCES) for container in all_containers)
-    same = {name: amount.nanos for name, amount in requested.items()} == {
-        name: amount.nanos for name, amount in limited.items()
-    }
+    all_limited = all(len(amounts) == len(_QOS_RESOURCES) for amounts in limited)
+    same = all(
+        sum(amounts.get(name, 0) for amounts in requested) == sum(amounts.get(name, 0) for amounts in limited)
+        for name in _QOS_RESOURCES
+    )
     return "Guaranteed" if all_limited and same else "Burstable"
 
 
-def _qos_amounts(amounts: Amounts) -> Amounts:
-    return {name: amounts[name] for name in _QOS_RESOURCES if name in amounts and amounts[name].nanos}
+def _qos_amounts(amounts: Amounts) -> dict[str, int]:
+    return {name: amounts[name].nanos for name in _QOS_RESOURCES if name in amounts and amounts[name].nanos}

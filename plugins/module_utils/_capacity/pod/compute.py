@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ..._resolver.api.label_selector import matches
-from ..._resolver.api.quantity import BINARY_SI, DECIMAL_SI, Quantity, add, from_nanos, parse
+from ..._resolver.api.quantity import BINARY_SI, Quantity, add, from_nanos, parse
 from ..._resolver.kubevirt.vmi.defaults import guest_request
 from ..._resolver.kubevirt.vmi.vmi import Spec, has_sev, has_snp, has_tdx, is_dedicated, pool_threads, vcpus
-from .amounts import ONE, ZERO, Amounts, Container, add_to, vmi_resources
+from .amounts import HUGE_PAGES, ONE, ZERO, Amounts, Container, add_to, vmi_resources, whole
 from .environment import Environment, Unrenderable
 
 _PREFIX: Final = "devices.kubevirt.io/"
@@ -22,16 +22,14 @@ def kubevirt_devices(spec: Spec, env: Environment) -> list[str]:
     """The devices that KubeVirt itself adds, each with a limit of 1."""
     devices = spec["domain"]["devices"]
     interfaces = devices.get("interfaces", ())
-    names = []
-    if interfaces or devices.get("autoattachPodInterface", True):
-        names.append("tun")
-    if not env.emulated:
-        if any(interface.get("model", "") in ("", "virtio") for interface in interfaces):
-            names.append("vhost-net")
-        names.append(_hypervisor(env))
-    if devices.get("autoattachVSOCK"):
-        names.append("vhost-vsock")
-    return [_PREFIX + name for name in names]
+    emulated = env.kubevirt.developer_configuration.get("useEmulation")
+    needed = {
+        "tun": interfaces or devices.get("autoattachPodInterface", True),
+        "vhost-net": not emulated and any(interface.get("model", "") in ("", "virtio") for interface in interfaces),
+        _hypervisor(env): not emulated,
+        "vhost-vsock": devices.get("autoattachVSOCK"),
+    }
+    return [_PREFIX + name for name, is_needed in needed.items() if is_needed]
 
 
 def _hypervisor(env: Environment) -> str:
@@ -47,11 +45,10 @@ def device_resources(namespace: str, spec: Spec, env: Environment) -> Iterator[s
     Raises Unrenderable if networks are known, but not this network.
     """
     yield from _networks(namespace, spec, env)
-    for field, _kind, _gate in _GATES:
-        for device in spec["domain"]["devices"].get(field, ()):
-            name = device.get("deviceName", "")
-            if not _has_claim(device) and (name or env.rules.nameless_devices):
-                yield name
+    for _kind, _gate, device in _host_devices(spec):
+        name = device.get("deviceName", "")
+        if not _has_claim(device) and (name or env.rules.nameless_devices):
+            yield name
     if has_sev(spec) or (has_snp(spec) and env.rules.sev_device_of_snp):
         yield f"{_PREFIX}sev"
     if has_tdx(spec) and env.rules.has_tdx_device:
@@ -76,17 +73,24 @@ def _networks(namespace: str, spec: Spec, env: Environment) -> Iterator[str]:
             yield resource
 
 
+def _host_devices(spec: Spec) -> Iterator[tuple[str, str, Spec]]:
+    """The devices of its node that the guest gets: (kind, gate for claims, device)."""
+    for field, kind, gate in _GATES:
+        for device in spec["domain"]["devices"].get(field, ()):
+            yield kind, gate, device
+
+
 def _has_claim(device: Spec) -> bool:
     return "claimName" in device or "requestName" in device
 
 
 def claims(spec: Spec, env: Environment) -> list[dict[str, str]]:
     """The claims of the compute container: [{name, request}]."""
-    requests: list[dict[str, str]] = []
-    for field, _kind, gate in _GATES:
-        devices = spec["domain"]["devices"].get(field, ())
-        if env.kubevirt.has_gate(gate):
-            requests += [_claim(device) for device in devices if _has_claim(device) and not device.get("deviceName")]
+    requests = [
+        _claim(device)
+        for _kind, gate, device in _host_devices(spec)
+        if env.kubevirt.has_gate(gate) and _has_claim(device) and not device.get("deviceName")
+    ]
     if env.kubevirt.has_gate("NetworkDevicesWithDRA"):
         networks = spec.get("networks", ())
         requests += [_claim(network["resourceClaim"]) for network in networks if "resourceClaim" in network]
@@ -109,16 +113,15 @@ def not_permitted(spec: Spec, env: Environment) -> list[str]:
         return []
     permitted_names = {device.get("resourceName", "") for field in _PERMITTED for device in permitted.get(field) or ()}
     problems = []
-    for field, kind, gate in _GATES:
-        for device in spec["domain"]["devices"].get(field, ()):
-            claimed = env.kubevirt.has_gate(gate) and (_has_claim(device) or not env.rules.checks_claimed_devices)
-            name = device.get("deviceName", "")
-            if not claimed and name not in permitted_names:
-                problems.append(f"{kind} {name} is not permitted in permittedHostDevices configuration")
+    for kind, gate, device in _host_devices(spec):
+        claimed = env.kubevirt.has_gate(gate) and (_has_claim(device) or not env.rules.checks_claimed_devices)
+        name = device.get("deviceName", "")
+        if not claimed and name not in permitted_names:
+            problems.append(f"{kind} {name} is not permitted in permittedHostDevices configuration")
     return problems
 
 
-_EVEN_PARITY: Final = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity"
+EVEN_PARITY: Final = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity"
 
 
 def dedicated(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, env: Environment) -> None:
@@ -129,13 +132,13 @@ def dedicated(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, en
     threads = pool_threads(spec) if env.rules.pool_needs_cpu else 0
     count = vcpus(spec["domain"]["cpu"])
     if count and env.rules.dedicated_wins:
-        requests["cpu"] = limits["cpu"] = Quantity.from_integer(count + threads, DECIMAL_SI)
+        requests["cpu"] = limits["cpu"] = whole(count + threads)
     elif count:
-        limits.setdefault("cpu", Quantity.from_integer(count, DECIMAL_SI))
+        limits.setdefault("cpu", whole(count))
     else:
         for amounts in (requests, limits):
             if "cpu" in amounts:
-                add_to(amounts, "cpu", Quantity.from_integer(threads, DECIMAL_SI))
+                add_to(amounts, "cpu", whole(threads))
     if spec["domain"]["cpu"].get("isolateEmulatorThread"):
         _isolate(metadata, spec, requests, limits, env)
     if "memory" in requests:
@@ -144,28 +147,28 @@ def dedicated(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, en
 
 def _isolate(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, env: Environment) -> None:
     """Adds a CPU for the emulator, or two if the VM requests an even number."""
-    limit = limits.get("cpu", ZERO)
-    if not env.rules.dedicated_wins:
-        limit = Quantity.from_integer(vcpus(spec["domain"]["cpu"]), DECIMAL_SI)
+    limit = limits.get("cpu", ZERO) if env.rules.dedicated_wins else whole(vcpus(spec["domain"]["cpu"]))
     # KubeVirt counts the threads of the pool twice here.
     pool = spec["domain"].get("ioThreadsPolicy") == "supplementalPool" and env.rules.pool_needs_cpu
     vcpu_count = limit.value + (pool_threads(spec) if pool else 0)
-    even = _EVEN_PARITY in (metadata.get("annotations") or {}) and vcpu_count % 2 == 0
-    extra = Quantity.from_integer(2 if even else 1, DECIMAL_SI)
+    even = EVEN_PARITY in (metadata.get("annotations") or {}) and vcpu_count % 2 == 0
+    extra = whole(2 if even else 1)
     limits["cpu"] = add(limit, extra)
     if "cpu" in requests:
         requests["cpu"] = add(requests["cpu"], extra)
 
 
+_ALLOCATION_RATIO: Final = 10
+
+
 def shared_cpu_resources(spec: Spec, env: Environment, limited: bool) -> tuple[Amounts, Amounts]:
     """Requests and limits of a guest with shared CPUs, unless the VM sets them. limited: with an automatic limit."""
     count = vcpus(spec["domain"].get("cpu")) + (pool_threads(spec) if env.rules.pool_needs_cpu else 0)
-    ratio = env.cpu_allocation_ratio
     if not count:
         return {}, {}
-    share = count / ratio
+    share = count / (env.kubevirt.developer_configuration.get("cpuAllocationRatio") or _ALLOCATION_RATIO)
     request = parse(f"{share!r}" if share >= 1 else f"{share * 1000!r}m")
-    return {"cpu": request}, {"cpu": Quantity.from_integer(count, DECIMAL_SI)} if limited else {}
+    return {"cpu": request}, {"cpu": whole(count)} if limited else {}
 
 
 def needs_limit(spec: Spec, env: Environment, quota: bool) -> bool:
@@ -187,14 +190,12 @@ def request(spec: Spec, requests: Amounts, limits: Amounts, env: Environment) ->
 
     requests: the VM's own, which are changed.
     """
-    if "memory" in requests and requests["memory"].nanos:
+    if requests.get("memory", ZERO).nanos:
         return
-    if "memory" in limits and limits["memory"].nanos:
+    if limits.get("memory", ZERO).nanos:
         requests["memory"] = limits["memory"]
-    elif "memory" not in requests:
-        guest = guest_request(spec, env.kubevirt)
-        if guest is not None:
-            requests["memory"] = guest
+    elif "memory" not in requests and (guest := guest_request(spec, env.kubevirt)) is not None:
+        requests["memory"] = guest
 
 
 def with_overhead(spec: Spec, requests: Amounts, limits: Amounts, overhead: Quantity) -> None:
@@ -215,7 +216,7 @@ def with_huge_pages(spec: Spec, requests: Amounts, limits: Amounts, overhead: Qu
     requests["memory"] = add(_excess(requested, guest), overhead)
     if "memory" in limits:
         limits["memory"] = add(_excess(limits["memory"], guest), overhead)
-    return {f"hugepages-{memory['hugepages'].get('pageSize', '')}": paged}
+    return {f"{HUGE_PAGES}{memory['hugepages'].get('pageSize', '')}": paged}
 
 
 def _excess(amount: Quantity, guest: Quantity | None) -> Quantity:

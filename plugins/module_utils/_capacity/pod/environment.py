@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from ..._resolver.api.quantity import Quantity, parse
+from ..._resolver.api.errors import KubeVirtError
 from ..._resolver.api.release import Release, differences
 from ..._resolver.kubevirt.config.cluster import KubeVirt
 
 
-class Unrenderable(ValueError):
-    """KubeVirt cannot render the pod of the VMI; one line says why, in KubeVirt's words where it has some."""
+class Unrenderable(KubeVirtError):
+    """KubeVirt cannot render the pod of a VMI. reason: one line, in KubeVirt's words where it has some."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"KubeVirt cannot create a pod for the VM: {reason}")
 
 
 class PodRules(NamedTuple):
@@ -142,26 +145,6 @@ class Environment(NamedTuple):
         return self.kubevirt.configuration
 
     @property
-    def emulated(self) -> bool:
-        """Whether guests run without the node's hypervisor."""
-        return bool(self.kubevirt.developer_configuration.get("useEmulation"))
-
-    @property
-    def cpu_allocation_ratio(self) -> int:
-        return self.kubevirt.developer_configuration.get("cpuAllocationRatio") or 10
-
-    @property
     def binding_plugins(self) -> Mapping[str, Any]:
         """The registered network binding plugins by name."""
         return self.kubevirt.network.get("binding") or _NOTHING
-
-    def support(self, container: str, kind: str, resource: str) -> Quantity | None:
-        """The cluster's setting for support containers of a type (`container-disk`); None for KubeVirt's default.
-
-        kind: requests or limits. resource: cpu or memory.
-        """
-        for setting in self.configuration.get("supportContainerResources") or ():
-            amount = ((setting.get("resources") or {}).get(kind) or {}).get(resource)
-            if setting.get("type") == container and amount is not None and parse(str(amount)).nanos:
-                return parse(str(amount))
-        return None

@@ -12,14 +12,13 @@ from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.quantity import Quantity, parse
-from ..._resolver.api.tree import copy
 from ..._resolver.kubevirt.vmi.vmi import Spec, is_guaranteed, kernel_boot
 from . import amounts, scheduling
-from .amounts import Amounts, Container
+from .amounts import ZERO, Amounts, Container
 from .compute import compute, not_permitted
 from .environment import Environment, Unrenderable
 from .overhead import overhead
-from .scheduling import CREATED_BY, HOSTNAME, add_pod_anti_affinity, labels, node_selector
+from .scheduling import away_from, labels, node_selector
 
 _HOOKS: Final = "hooks.kubevirt.io/hookSidecars"
 _KERNEL_BOOT: Final = "kernel-boot-volume"
@@ -27,75 +26,78 @@ _DISK_STORAGE: Final = {"ephemeral-storage": parse("50M")}
 
 
 class _Type(NamedTuple):
-    """The requests and limits of a type of container (as in supportContainerResources), by resource name."""
+    """The requests and limits of a type of container (as in supportContainerResources), by resource name.
+
+    guaranteed: the limits in a guaranteed pod, if they are others.
+    """
 
     name: str
     requests: Mapping[str, str]
     limits: Mapping[str, str]
+    guaranteed: Mapping[str, str] | None = None
 
 
 _DISK: Final = _Type("container-disk", {"cpu": "1m", "memory": "1M"}, {"cpu": "10m", "memory": "40M"})
-_DISK_BINARY: Final = _Type("container-disk", {"cpu": "10m", "memory": "1M"}, {"cpu": "100m", "memory": "40M"})
-_DISK_BINARY_GUARANTEED: Final = _DISK_BINARY._replace(limits={"cpu": "10m", "memory": "40M"})
+_DISK_BINARY: Final = _Type(
+    "container-disk", {"cpu": "10m", "memory": "1M"}, {"cpu": "100m", "memory": "40M"}, {"cpu": "10m", "memory": "40M"}
+)
 _CONSOLE_LOG: Final = _Type("guest-console-log", {"cpu": "5m", "memory": "35M"}, {"cpu": "15m", "memory": "60M"})
 _FILESYSTEM: Final = _Type("virtiofs", {"cpu": "10m", "memory": "1M"}, {"cpu": "100m", "memory": "80M"})
-_HOOK: Final = _Type("sidecar", {}, {})
-_HOOK_GUARANTEED: Final = _HOOK._replace(limits={"cpu": "200m", "memory": "64M"})
+_HOOK: Final = _Type("sidecar", {}, {}, {"cpu": "200m", "memory": "64M"})
 
 
-def _container(name: str, kind: _Type, env: Environment, guaranteed: bool, restarts: bool = False) -> Container:
-    """guaranteed: the requests equal the limits."""
-    requests, limits = _amounts(kind, "requests", env), _amounts(kind, "limits", env)
-    return Container(name, {**requests, **limits} if guaranteed else requests, limits, restarts=restarts)
+def _container(
+    name: str, kind: _Type, spec: Spec, env: Environment, init: bool = False, restarts: bool = False
+) -> Container:
+    """A container of a type."""
+    guaranteed = is_guaranteed(spec)
+    default_limits = kind.guaranteed if guaranteed and kind.guaranteed is not None else kind.limits
+    requests = _amounts(kind.name, "requests", kind.requests, env)
+    limits = _amounts(kind.name, "limits", default_limits, env)
+    return Container(name, {**requests, **limits} if guaranteed else requests, limits, (), init, restarts)
 
 
-def _amounts(kind: _Type, field: str, env: Environment) -> Amounts:
-    defaults: Mapping[str, str] = getattr(kind, field)
-    result = {}
-    for resource in ("cpu", "memory"):
-        amount = env.support(kind.name, field, resource)
-        if amount is not None:
-            result[resource] = amount
-        elif resource in defaults:
-            result[resource] = parse(defaults[resource])
+def _amounts(kind: str, field: str, defaults: Mapping[str, str], env: Environment) -> Amounts:
+    """The cluster's settings for a type of container, else KubeVirt's defaults. field: requests or limits."""
+    result = amounts.amounts(defaults)
+    # The first setting for the type counts.
+    for setting in reversed(env.configuration.get("supportContainerResources") or ()):
+        if setting.get("type") == kind:
+            configured = amounts.amounts((setting.get("resources") or {}).get(field))
+            for name in ("cpu", "memory"):
+                if configured.get(name, ZERO).nanos:
+                    result[name] = configured[name]
     return result
 
 
-def console_log(spec: Spec, env: Environment) -> Container | None:
+def console_log(spec: Spec, env: Environment) -> Iterator[Container]:
     """The container that copies the serial console into a log."""
     devices = spec["domain"]["devices"]
     disabled = "disableSerialConsoleLog" in (env.configuration.get("virtualMachineOptions") or {})
-    if not devices.get("autoattachSerialConsole", True) or not devices.get("logSerialConsole", not disabled):
-        return None
-    restarts = env.rules.console_log_is_sidecar
-    return _container("guest-console-log", _CONSOLE_LOG, env, is_guaranteed(spec), restarts)
+    if devices.get("autoattachSerialConsole", True) and devices.get("logSerialConsole", not disabled):
+        sidecar = env.rules.console_log_is_sidecar
+        yield _container("guest-console-log", _CONSOLE_LOG, spec, env, init=sidecar, restarts=sidecar)
 
 
-def disks(spec: Spec, env: Environment) -> Iterator[Container]:
-    """The containers of container disks, the kernel's last; none if images are mounted as volumes."""
-    if env.kubevirt.has_gate("ImageVolume"):
-        return
-    for name, _image in _images(spec):
-        yield _disk(name, spec, env)
-
-
-def disk_init_containers(spec: Spec, env: Environment, migrated: bool) -> Iterator[Container]:
-    """The init containers that fetch the images of container disks.
+def disks(spec: Spec, env: Environment, migrated: bool) -> Iterator[Container]:
+    """The containers of container disks, the kernel's last, and the init containers that fetch their images.
 
     migrated: a migration target does not fetch images with a known digest.
     """
     images = list(_images(spec))
     if env.kubevirt.has_gate("ImageVolume"):
-        # The kernel's container has the name of a volume too.
+        # Images are mounted as volumes. The kernel's container has the name of a volume too.
         named = dict(images) if migrated else {}
-        yield from (_disk(name, spec, env) for name, _image in images if "@sha256:" not in named.get(name, ""))
+        for name, _image in images:
+            if "@sha256:" not in named.get(name, ""):
+                yield _disk(name, spec, env, init=True)
         return
-    if images:
-        guaranteed = is_guaranteed(spec)
-        kind = _DISK_BINARY_GUARANTEED if guaranteed else _DISK_BINARY
-        yield _container("container-disk-binary", kind, env, guaranteed)
     for name, _image in images:
-        yield _disk(f"{name}-init", spec, env)
+        yield _disk(name, spec, env)
+    if images:
+        yield _container("container-disk-binary", _DISK_BINARY, spec, env, init=True)
+    for name, _image in images:
+        yield _disk(f"{name}-init", spec, env, init=True)
 
 
 def _images(spec: Spec) -> Iterator[tuple[str, str]]:
@@ -107,8 +109,8 @@ def _images(spec: Spec) -> Iterator[tuple[str, str]]:
         yield _KERNEL_BOOT, kernel.get("image", "")
 
 
-def _disk(name: str, spec: Spec, env: Environment) -> Container:
-    container = _container(f"volume{name}", _DISK, env, is_guaranteed(spec))
+def _disk(name: str, spec: Spec, env: Environment, init: bool = False) -> Container:
+    container = _container(f"volume{name}", _DISK, spec, env, init=init)
     return container._replace(requests={**container.requests, **_DISK_STORAGE})
 
 
@@ -117,15 +119,13 @@ def filesystems(spec: Spec, env: Environment) -> Iterator[Container]:
     shared = {filesystem["name"] for filesystem in spec["domain"]["devices"].get("filesystems", ())}
     for volume in spec.get("volumes", ()):
         if volume["name"] in shared and "containerPath" not in volume:
-            yield _container(f"virtiofs-{volume['name']}", _FILESYSTEM, env, is_guaranteed(spec))
+            yield _container(f"virtiofs-{volume['name']}", _FILESYSTEM, spec, env)
 
 
-def hooks(metadata: Mapping[str, Any], spec: Spec, env: Environment) -> list[Container]:
+def hooks(metadata: Mapping[str, Any], spec: Spec, env: Environment) -> Iterator[Container]:
     """The containers of hook sidecars and network binding plugins. Raises Unrenderable."""
-    count = _hook_count(metadata) + _binding_sidecars(spec, env)
-    guaranteed = is_guaranteed(spec)
-    kind = _HOOK_GUARANTEED if guaranteed else _HOOK
-    return [_container(f"hook-sidecar-{index}", kind, env, guaranteed) for index in range(count)]
+    for index in range(_hook_count(metadata) + _binding_sidecars(spec, env)):
+        yield _container(f"hook-sidecar-{index}", _HOOK, spec, env)
 
 
 def _hook_count(metadata: Mapping[str, Any]) -> int:
@@ -153,14 +153,13 @@ def _binding_sidecars(spec: Spec, env: Environment) -> int:
 class Pod(NamedTuple):
     """A launcher pod.
 
-    labels: the labels of the pod. containers, init_containers: the containers in the pod's order. overhead: the first
-    container's memory beyond the guest's. node_selector, affinity, tolerations, spread, claims, scheduler,
+    labels: the labels of the pod. containers: the containers in the pod's order, then the init containers. overhead:
+    the first container's memory beyond the guest's. node_selector, affinity, tolerations, spread, claims, scheduler,
     priority_class, runtime_class: fields of a pod's spec, empty without one.
     """
 
     labels: dict[str, str]
     containers: tuple[Container, ...]
-    init_containers: tuple[Container, ...]
     overhead: Quantity
     node_selector: dict[str, str]
     affinity: Manifest
@@ -174,45 +173,50 @@ class Pod(NamedTuple):
     @property
     def requests(self) -> Amounts:
         """The requests of the whole pod, as scheduler and quota count them."""
-        return amounts.requests(self.containers, self.init_containers)
+        return amounts.requests(self.containers)
 
     @property
     def limits(self) -> Amounts:
-        return amounts.limits(self.containers, self.init_containers)
+        return amounts.limits(self.containers)
 
     @property
     def qos_class(self) -> str:
-        return amounts.qos_class(self.containers, self.init_containers)
+        return amounts.qos_class(self.containers)
+
+
+class Source(NamedTuple):
+    """Where a migrating guest runs.
+
+    labels: the labels of its node. selector: the node selector of its pod; None: a new pod's.
+    """
+
+    labels: Mapping[str, str]
+    selector: Mapping[str, str] | None = None
 
 
 def pod(
-    metadata: Manifest, spec: Spec, env: Environment, status: Mapping[str, Any] | None = None, migrated: bool = False
+    metadata: Manifest, spec: Spec, env: Environment, status: Mapping[str, Any], source: Source | None = None
 ) -> Pod:
     """The pod of a VMI as stored, from its canonical spec, metadata and known status.
 
-    migrated: the target of a migration, before `migration.target` completes it. Raises Unrenderable.
+    source: the pod is the target of a migration from there. Raises Unrenderable.
     """
     problems = [*_problems(spec), *not_permitted(spec, env)]
     if problems:
         raise Unrenderable(" ".join(problems))
     extra = overhead(spec, env)
-    main = compute(metadata, spec, env, extra)
-    hook_containers = hooks(metadata, spec, env)
-    log = console_log(spec, env)
-    logs = [log] if log is not None else []
-    log_is_sidecar = env.rules.console_log_is_sidecar
-    return Pod(
+    containers = [
+        compute(metadata, spec, env, extra),
+        *disks(spec, env, source is not None),
+        *filesystems(spec, env),
+        *console_log(spec, env),
+        *hooks(metadata, spec, env),
+    ]
+    rendered = Pod(
         labels=labels(metadata, spec, env),
-        containers=(
-            main,
-            *disks(spec, env),
-            *filesystems(spec, env),
-            *(() if log_is_sidecar else logs),
-            *hook_containers,
-        ),
-        init_containers=(*(logs if log_is_sidecar else ()), *disk_init_containers(spec, env, migrated)),
+        containers=tuple(sorted(containers, key=lambda container: (container.init, not container.restarts))),
         overhead=extra,
-        node_selector=node_selector(spec, status or {}, env),
+        node_selector=node_selector(spec, status, env),
         affinity=scheduling.affinity(spec, env),
         tolerations=spec.get("tolerations", []),
         spread=spec.get("topologySpreadConstraints", []),
@@ -221,6 +225,7 @@ def pod(
         priority_class=spec.get("priorityClassName", ""),
         runtime_class=env.configuration.get("defaultRuntimeClass") or "",
     )
+    return rendered if source is None else _migrated(rendered, metadata, spec, env, source)
 
 
 def _problems(spec: Spec) -> list[str]:
@@ -238,21 +243,8 @@ _HOST_MODEL: Final = "host-model-cpu.node.kubevirt.io/"
 _HOST_FEATURE: Final = "host-model-required-features.node.kubevirt.io/"
 
 
-class Source(NamedTuple):
-    """Where a migrating guest runs.
-
-    labels: the labels of its node. selector: the node selector of its pod; None: a new pod's.
-    """
-
-    labels: Mapping[str, str]
-    selector: Mapping[str, str] | None = None
-
-
-def target(
-    metadata: Manifest, spec: Spec, env: Environment, source: Source, status: Mapping[str, Any] | None = None
-) -> Pod:
-    """The target pod of a running VMI's migration. Raises Unrenderable."""
-    rendered = pod(metadata, spec, env, status, migrated=True)
+def _migrated(rendered: Pod, metadata: Manifest, spec: Spec, env: Environment, source: Source) -> Pod:
+    """The target pod of a running VMI's migration, from a new pod. Raises Unrenderable."""
     host_model = (spec["domain"].get("cpu") or {}).get("model") == "host-model"
     present = rendered.node_selector if source.selector is None else source.selector
     if host_model and env.rules.needs_host_model and not _host_model(present, source.labels):
@@ -260,10 +252,7 @@ def target(
     selector = with_source_cpu(
         rendered.node_selector, source.labels, present if host_model else None, env.rules.vendor_label
     )
-    affinity: dict[str, Any] = copy(rendered.affinity)
-    own = {"matchLabels": {CREATED_BY: metadata.get("uid", "")}}
-    add_pod_anti_affinity(affinity, {"labelSelector": own, "topologyKey": HOSTNAME})
-    return rendered._replace(node_selector=selector, affinity=affinity)
+    return rendered._replace(node_selector=selector, affinity=away_from(rendered.affinity, metadata.get("uid", "")))
 
 
 def with_source_cpu(
@@ -287,14 +276,12 @@ def _vendors(labels: Mapping[str, str]) -> Iterator[str]:
 def _host_model(present: Mapping[str, str], labels: Mapping[str, str]) -> dict[str, str]:
     """The labels of nodes with the CPU of the source, or of the first source after several migrations.
 
-    None if the source has no model: newer releases then let the guest migrate to any node.
+    {} if the source has no model: newer releases then let the guest migrate to any node.
     """
     inherited = {label: value for label, value in present.items() if _FEATURE in label or _MODEL in label}
-    if inherited:
-        return inherited
     models = [label for label in labels if label.startswith(_HOST_MODEL)]
-    if not models:
-        return {}
+    if inherited or not models:
+        return inherited
     features = {
         _FEATURE + label.removeprefix(_HOST_FEATURE): value
         for label, value in labels.items()

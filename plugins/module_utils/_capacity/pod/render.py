@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..._resolver.api import release_schema
 from ..._resolver.api.errors import FieldError, KubeVirtError, QuantityError
@@ -14,13 +14,14 @@ from ..._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, set_kinds
 from ..._resolver.api.tree import copy
 from ..._resolver.kubevirt.config.cluster import KubeVirt
 from ..._resolver.kubevirt.find import find
-from ..._resolver.kubevirt.find.lookup import Lookup
+from ..._resolver.kubevirt.find.lookup import Lookup, Objects
 from ..._resolver.kubevirt.vmi import expand
-from .environment import Environment, Unrenderable
+from .environment import Environment
 from .pod import Pod, Source
-from .resources import launch
+from .resources import RenderedVM, launch
 
 _NETWORK_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
+_SAMPLE = "sample"
 
 
 def environments(
@@ -105,17 +106,6 @@ def network_resources(networks: Sequence[Manifest] | None) -> dict[str, str] | N
 KEEP, RESTART, MIGRATE = "keep", "restart", "migrate"
 
 
-class NoPod(ValueError):
-    """The VM has no pod; one line says why."""
-
-
-class RenderedVM(NamedTuple):
-    """The spec of a VM's VMI as stored, and the VMI's pod."""
-
-    spec: Manifest
-    pod: Pod
-
-
 def render_vm(
     vm: Manifest,
     lookup: Lookup,
@@ -126,7 +116,7 @@ def render_vm(
     """The VMI and the pod of a VM that starts or migrates.
 
     lookup: instancetypes, preferences and revisions. uid: the UID of the running VMI, if any. source:
-    the place from which the VM migrates. Raises NoPod, FieldError.
+    the place from which the VM migrates. Raises KubeVirtError, FieldError.
     """
     release = env.kubevirt.release
     if not isinstance(vm.get("spec"), dict):
@@ -138,44 +128,26 @@ def render_vm(
     for matcher_field in MATCHER_FIELDS:
         matcher = matcher_field.matcher_or_empty(vm)
         if matcher.get("inferFromVolume") and not matcher.get("name"):
-            raise NoPod(f"its {matcher_field.matcher} is to be inferred from the volume {matcher['inferFromVolume']}")
-        try:
-            specs.append(find.effective_spec(vm, matcher_field, lookup, release))
-        except KubeVirtError as error:
-            raise NoPod(error.message) from error
+            volume = matcher["inferFromVolume"]
+            raise KubeVirtError(f"its {matcher_field.matcher} is to be inferred from the volume {volume}")
+        specs.append(find.effective_spec(vm, matcher_field, lookup, release))
     template = release_schema.canonical("VirtualMachineInstanceTemplateSpec", vm["spec"].get("template"), release)
-    return _render(metadata_of(vm), template, specs[0], specs[1], env, uid, source)
+    expand.fill(template, specs[0], specs[1], env.kubevirt)
+    metadata = {**template["metadata"], "name": name_of(vm), "namespace": namespace_of(vm), "uid": uid}
+    return launch(metadata, template["spec"], env, source)
 
 
 def sample_pod(instancetype: Manifest, env: Environment) -> Pod:
-    """The pod of a VM that has only an instancetype. Raises NoPod, FieldError."""
-    release = env.kubevirt.release
-    template = release_schema.canonical(
-        "VirtualMachineInstanceTemplateSpec", {"spec": {"domain": {"devices": {}}}}, release
+    """The pod of a VM that has only an instancetype. Raises KubeVirtError, FieldError."""
+    spec = {
+        INSTANCETYPE.matcher: {"name": _SAMPLE, "kind": INSTANCETYPE.cluster_kind},
+        "template": {"spec": {"domain": {"devices": {}}}},
+    }
+    canonical = release_schema.canonical(
+        INSTANCETYPE.spec_type, instancetype.get("spec", instancetype), env.kubevirt.release
     )
-    spec = release_schema.canonical(INSTANCETYPE.spec_type, instancetype.get("spec", instancetype), release)
-    return _render({"name": name_of(instancetype)}, template, spec, None, env).pod
-
-
-def _render(
-    vm_metadata: Manifest,
-    template: Manifest,
-    instancetype: Manifest | None,
-    preference: Manifest | None,
-    env: Environment,
-    uid: str = "",
-    source: Source | None = None,
-) -> RenderedVM:
-    try:
-        expand.fill(template, instancetype, preference, env.kubevirt)
-    except KubeVirtError as error:
-        raise NoPod(error.message) from error
-    name, namespace = str(vm_metadata.get("name") or ""), str(vm_metadata.get("namespace") or "")
-    metadata = {**template["metadata"], "name": name, "namespace": namespace, "uid": uid}
-    try:
-        return RenderedVM(*launch(metadata, template["spec"], env, source))
-    except Unrenderable as error:
-        raise NoPod(f"KubeVirt cannot create a pod for the VM: {error}") from None
+    known = {"kind": INSTANCETYPE.cluster_kind, "metadata": {"name": _SAMPLE}, "spec": canonical}
+    return render_vm({"metadata": {"name": name_of(instancetype)}, "spec": spec}, Objects([known]), env).pod
 
 
 def joint_verdict(results: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.quantity import parse
 from ..._resolver.api.tree import copy
 from ..._resolver.kubevirt.vmi.defaults import has_pcie, set_vmi_defaults
 from ..._resolver.kubevirt.vmi.vmi import Spec, guest_figures, has_tdx, is_dedicated, pool_threads
-from .amounts import Amounts, texts
+from .amounts import HUGE_PAGES, PLAIN, texts
+from .compute import EVEN_PARITY
 from .environment import Environment
-from .pod import Pod, Source, pod, target
+from .pod import Pod, Source, pod
 from .scheduling import features, needs_tsc_frequency
 
-_EVEN_PARITY: Final = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity"
 _QUOTE_SOCKET: Final = "kubevirt.io/qgs-socket-path"
 _DEFAULT_SOCKET: Final = "/var/run/tdx-qgs/qgs.socket"
 _PCI_TOPOLOGY: Final = "kubevirt.io/pci-topology-version"
@@ -29,11 +29,11 @@ def apply_vmi_webhook(metadata: Spec, spec: Spec, env: Environment) -> None:
     added = {}
     if env.rules.pci_topology and has_pcie(spec):
         added[_PCI_TOPOLOGY] = "v3"
-    parity = _EVEN_PARITY in env.kubevirt.annotations and env.kubevirt.has_gate("AlignCPUs")
+    parity = EVEN_PARITY in env.kubevirt.annotations and env.kubevirt.has_gate("AlignCPUs")
     if parity and spec["domain"]["cpu"].get("isolateEmulatorThread"):
-        added[_EVEN_PARITY] = ""
-    if env.rules.quote_socket and has_tdx(spec) and _socket(env):
-        added[_QUOTE_SOCKET] = _socket(env)
+        added[EVEN_PARITY] = ""
+    if env.rules.quote_socket and has_tdx(spec) and (socket := _socket(env)):
+        added[_QUOTE_SOCKET] = socket
     if added:
         metadata["annotations"] = {**added, **(metadata.get("annotations") or {})}
 
@@ -55,43 +55,42 @@ def expected_status(spec: Spec, env: Environment) -> dict[str, Any]:
     return {"topologyHints": {"tscFrequency": int(frequency)}}
 
 
-_HUGE_PAGES: Final = "hugepages-"
-# Resources that are not devices.
-_PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
+class RenderedVM(NamedTuple):
+    """The spec of a VM's VMI as stored, and the VMI's pod."""
+
+    spec: Spec
+    pod: Pod
 
 
-def launch(metadata: Manifest, spec: Spec, env: Environment, source: Source | None = None) -> tuple[Spec, Pod]:
-    """The spec of a new VMI as stored, and its pod.
+def launch(metadata: Manifest, spec: Spec, env: Environment, source: Source | None = None) -> RenderedVM:
+    """The VMI of a VM that starts or migrates.
 
     metadata, spec: as virt-controller would write them. env: the environment of its namespace. source: the pod is the
     target of a migration from there. Raises Unrenderable.
     """
     metadata, spec = copy(metadata), copy(spec)
     apply_vmi_webhook(metadata, spec, env)
-    status = expected_status(spec, env)
-    if source is not None:
-        return spec, target(metadata, spec, env, source, status)
-    return spec, pod(metadata, spec, env, status)
+    return RenderedVM(spec, pod(metadata, spec, env, expected_status(spec, env), source))
 
 
 def resources(metadata: Manifest, spec: Spec, env: Environment, source: Source | None = None) -> dict[str, Any]:
     """{guest, pod} of an expanded template's canonical metadata and spec, without absent values.
 
-    guest: as `guest` returns it, with memory_bytes, max_sockets, max_memory, io_threads. pod: `pod_summary` of the
+    guest: `guest_figures` with memory_bytes, max_sockets, max_memory, io_threads. pod: `_summary` of the
     pod that `launch` returns for these arguments, with overcommit_percent and dedicated_cpus.
     """
-    _stored, launcher_pod = launch(metadata, spec, env, source)
-    return {"guest": _guest(spec), "pod": {**_sharing(spec, launcher_pod), **pod_summary(launcher_pod)}}
+    launcher_pod = launch(metadata, spec, env, source).pod
+    return {"guest": _guest(spec), "pod": {**_sharing(spec, launcher_pod), **_summary(launcher_pod)}}
 
 
-def pod_summary(launcher_pod: Pod) -> dict[str, Any]:
+def _summary(launcher_pod: Pod) -> dict[str, Any]:
     """The figures of a pod, without absent ones: cpu, memory (quantities), memory_bytes, requests, limits, overhead (a
     quantity), overhead_bytes, qos_class, hugepages (quantities by page size), devices (numbers by resource name),
     claims ([{claim, request}]), containers, init_containers, and its scheduling.
     """
-    requests = launcher_pod.requests
-    pages, devices = _split(requests)
-    first = launcher_pod.containers[0]
+    requests, containers = launcher_pod.requests, launcher_pod.containers
+    special = {name: amount for name, amount in requests.items() if name not in PLAIN}
+    pages = {name: amount.text for name, amount in special.items() if name.startswith(HUGE_PAGES)}
     parts = {
         "cpu": requests["cpu"].text if "cpu" in requests else None,
         "memory": requests["memory"].text,
@@ -101,11 +100,11 @@ def pod_summary(launcher_pod: Pod) -> dict[str, Any]:
         "overhead": launcher_pod.overhead.text,
         "overhead_bytes": launcher_pod.overhead.value,
         "qos_class": launcher_pod.qos_class,
-        "hugepages": pages,
-        "devices": devices,
-        "claims": [{"claim": claim["name"], "request": claim.get("request", "")} for claim in first.claims],
-        "containers": [container.manifest() for container in launcher_pod.containers],
-        "init_containers": [container.manifest() for container in launcher_pod.init_containers],
+        "hugepages": {name.removeprefix(HUGE_PAGES): text for name, text in pages.items()},
+        "devices": {name: amount.value for name, amount in special.items() if name not in pages},
+        "claims": [{"claim": claim["name"], "request": claim.get("request", "")} for claim in containers[0].claims],
+        "containers": [container.manifest() for container in containers if not container.init],
+        "init_containers": [container.manifest() for container in containers if container.init],
         "node_selector": launcher_pod.node_selector,
         "affinity": launcher_pod.affinity,
         "tolerations": launcher_pod.tolerations,
@@ -116,18 +115,6 @@ def pod_summary(launcher_pod: Pod) -> dict[str, Any]:
         "runtime_class": launcher_pod.runtime_class,
     }
     return {name: value for name, value in parts.items() if value not in (None, {}, [], "")}
-
-
-def _split(requests: Amounts) -> tuple[dict[str, str], dict[str, int]]:
-    pages = {
-        name.removeprefix(_HUGE_PAGES): amount.text for name, amount in requests.items() if name.startswith(_HUGE_PAGES)
-    }
-    devices = {
-        name: amount.value
-        for name, amount in requests.items()
-        if name not in _PLAIN and not name.startswith(_HUGE_PAGES)
-    }
-    return pages, devices
 
 
 def _guest(spec: Spec) -> dict[str, Any]:

@@ -30,7 +30,8 @@ def labels(metadata: Mapping[str, Any], spec: Spec, env: Environment) -> dict[st
     }
 
 
-HOSTNAME: Final = "kubernetes.io/hostname"
+_HOSTNAME: Final = "kubernetes.io/hostname"
+_ARCHITECTURE: Final = "kubernetes.io/arch"
 # Guests with the CPU model of their host, and no others, avoid nodes with this label.
 OBSOLETE_MODEL: Final = "node-labeller.kubevirt.io/obsolete-host-model"
 
@@ -41,14 +42,12 @@ _WEIGHT: Final = 100
 def affinity(spec: Spec, env: Environment) -> dict[str, Any]:
     """The affinity of a VMI's pod, {} if it has none."""
     result: dict[str, Any] = copy(spec.get("affinity") or {})
-    expression: dict[str, Any]
     for label in _avoided(spec):
         _reject(result, label)
     for label in _reservations(spec, env):
-        expression = {"key": label, "operator": "Exists"}
-        add_pod_anti_affinity(result, {"labelSelector": {"matchExpressions": [expression]}, "topologyKey": HOSTNAME})
+        _avoid_pods(result, {"matchExpressions": [{"key": label, "operator": "Exists"}]})
     if env.kubevirt.has_gate("CrossArchitectureVirtualization") and spec.get("architecture"):
-        expression = {"key": "kubernetes.io/arch", "operator": "In", "values": [spec["architecture"].lower()]}
+        expression = {"key": _ARCHITECTURE, "operator": "In", "values": [spec["architecture"].lower()]}
         term = {"weight": _WEIGHT, "preference": {"matchExpressions": [expression]}}
         result.setdefault("nodeAffinity", {}).setdefault(PREFERRED, []).append(term)
     return result
@@ -82,12 +81,19 @@ def _reservations(spec: Spec, env: Environment) -> list[str]:
     return sorted(f"{_RESERVED}{uid}" for uid in uids if uid)
 
 
-def add_pod_anti_affinity(result: dict[str, Any], *terms: dict[str, Any]) -> None:
-    """Adds anti-affinity terms, for pods that must not run on the same node."""
-    result.setdefault("podAntiAffinity", {}).setdefault(REQUIRED, []).extend(terms)
+def away_from(affinity: Mapping[str, Any], uid: str) -> dict[str, Any]:
+    """An affinity that also keeps a migration's target off the nodes with pods of its VMI."""
+    result = copy(dict(affinity))
+    _avoid_pods(result, {"matchLabels": {CREATED_BY: uid}})
+    return result
 
 
-_ARCHITECTURE: Final = "kubernetes.io/arch"
+def _avoid_pods(result: dict[str, Any], selector: dict[str, Any]) -> None:
+    """Adds anti-affinity to the pods that match a selector."""
+    term = {"labelSelector": selector, "topologyKey": _HOSTNAME}
+    result.setdefault("podAntiAffinity", {}).setdefault(REQUIRED, []).append(term)
+
+
 _HYPERV_FEATURES: Final = (
     "vpindex",
     "runtime",
@@ -103,14 +109,14 @@ _HYPERV_FEATURES: Final = (
 
 def node_selector(spec: Spec, status: Mapping[str, Any], env: Environment) -> dict[str, str]:
     """The node selector of a VMI's pod. status: the VMI's, for its machine and TSC frequency."""
-    selector = {"kubevirt.io/schedulable": "true"}
     architecture = spec.get("architecture", "")
-    across = env.kubevirt.has_gate("CrossArchitectureVirtualization") and architecture
-    if architecture:
-        selector[_ARCHITECTURE] = architecture.lower()
-    selector.update(env.kubevirt.developer_configuration.get("nodeSelectors") or {})
-    selector.update(spec.get("nodeSelector") or {})
-    if across:
+    selector = {
+        "kubevirt.io/schedulable": "true",
+        **({_ARCHITECTURE: architecture.lower()} if architecture else {}),
+        **(env.kubevirt.developer_configuration.get("nodeSelectors") or {}),
+        **(spec.get("nodeSelector") or {}),
+    }
+    if architecture and env.kubevirt.has_gate("CrossArchitectureVirtualization"):
         selector.pop(_ARCHITECTURE, None)
         selector[f"kubevirt.io/vm-arch-{architecture}"] = "true"
     selector.update(dict.fromkeys(_labels(spec, status, env), "true"))
@@ -132,7 +138,12 @@ def _labels(spec: Spec, status: Mapping[str, Any], env: Environment) -> Iterator
         yield f"scheduling.node.kubevirt.io/tsc-frequency-{frequency}"
     if rules.feature_labels:
         yield from features(spec, rules)
-    yield from _other_features(spec, rules)
+    if rules.snp_label and has_snp(spec):
+        yield "kubevirt.io/sev-snp"
+    if rules.secure_execution_label and "launchSecurity" in domain and spec.get("architecture") == "s390x":
+        yield "kubevirt.io/s390-pv"
+    if rules.snp_label and has_tdx(spec):
+        yield "kubevirt.io/tdx"
 
 
 def features(spec: Spec, rules: PodRules) -> Iterator[str]:
@@ -143,16 +154,6 @@ def features(spec: Spec, rules: PodRules) -> Iterator[str]:
         yield "kubevirt.io/sev"
     if has_sev_es(spec):
         yield "kubevirt.io/sev-es"
-
-
-def _other_features(spec: Spec, rules: PodRules) -> Iterator[str]:
-    if rules.snp_label and has_snp(spec):
-        yield "kubevirt.io/sev-snp"
-    secure = "launchSecurity" in spec["domain"] and spec.get("architecture") == "s390x"
-    if rules.secure_execution_label and secure:
-        yield "kubevirt.io/s390-pv"
-    if rules.snp_label and has_tdx(spec):
-        yield "kubevirt.io/tdx"
 
 
 def _cpu(domain: Spec) -> Iterator[str]:
@@ -179,8 +180,8 @@ def _hyperv(domain: Spec) -> Iterator[str]:
 def needs_tsc_frequency(spec: Spec) -> bool:
     """Whether the guest depends on a constant TSC frequency (``GetTscFrequencyRequirement``)."""
     features = (spec["domain"].get("cpu") or {}).get("features", ())
-    if any(feature["name"] == "invtsc" and feature.get("policy") in ("require", "force") for feature in features):
-        return True
+    invariant = any(
+        feature["name"] == "invtsc" and feature.get("policy") in ("require", "force") for feature in features
+    )
     hyperv = (spec["domain"].get("features") or {}).get("hyperv") or {}
-    reenlightenment = hyperv.get("reenlightenment")
-    return reenlightenment is not None and reenlightenment.get("enabled", True)
+    return invariant or ("reenlightenment" in hyperv and hyperv["reenlightenment"].get("enabled", True))

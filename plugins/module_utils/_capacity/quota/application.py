@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from ..._resolver.api.label_selector import matches
 from ..._resolver.api.manifest import annotations_of, labels_of, name_of, namespace_of
-from ..._resolver.api.quantity import DECIMAL_SI, Quantity, from_nanos, parse
+from ..._resolver.api.quantity import Quantity, from_nanos, parse
 from ..._resolver.api.release import parse_release
 from ..._resolver.api.tree import copy
 from ..._resolver.kubevirt.vmi.vmi import Spec, vcpus
-from ..pod.amounts import ONE, ZERO, Amounts, vmi_resources
+from ..pod.amounts import ONE, ZERO, Amounts, vmi_resources, whole
 from ..pod.environment import Environment
 from ..pod.overhead import overhead
 from .budget import PODS, Quota, QuotaItem, by_quota_name, limits_and_usage, scopes_of, usage
@@ -130,15 +130,13 @@ def _size(spec: Spec, status: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
     guest = (status.get("memory") or {}).get("guestRequested") or (spec["domain"].get("memory") or {}).get("guest")
     memory = parse(str(guest)) if guest is not None else requested.get("memory", ZERO)
     topology = status.get("currentCPUTopology") or spec["domain"].get("cpu")
-    cpu = Quantity.from_integer(vcpus(topology), DECIMAL_SI) if topology is not None else requested.get("cpu", ZERO)
+    cpu = whole(vcpus(topology)) if topology is not None else requested.get("cpu", ZERO)
     return memory, cpu
 
 
 def _effective(spec: Spec, item: QuotaItem, environment: Environment) -> Amounts:
     """The compute container without the memory overhead, which AAQ computes itself."""
-    compute = item._replace(
-        containers=tuple(container for container in item.containers if container.name == _COMPUTE), init_containers=()
-    )
+    compute = item._replace(containers=tuple(entry for entry in item.containers if entry.name == _COMPUTE))
     stripped = copy(dict(spec))
     (stripped["domain"].get("memory") or {}).pop("reservedOverhead", None)
     for interface in stripped["domain"].get("devices", {}).get("interfaces") or ():

@@ -4,20 +4,32 @@ what remains meanwhile (``podEvaluator``, ``pvcEvaluator`` of Kubernetes).
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.label_selector import matches_expression
 from ..._resolver.api.manifest import name_of
 from ..._resolver.api.quantity import Quantity, from_nanos, human_readable, parse
 from ..._resolver.kubevirt.vmi.vmi import PREFERRED, REQUIRED
-from ..pod.amounts import ONE, Amounts, Container, amounts, limits, qos_class, read_containers, requests, total
+from ..pod.amounts import (
+    HUGE_PAGES,
+    ONE,
+    PLAIN,
+    Amounts,
+    Container,
+    amounts,
+    is_qualified,
+    limits,
+    milli,
+    qos_class,
+    read_containers,
+    requests,
+    total,
+)
 from ..pod.pod import Pod
 
 PODS: Final = "pods"
 CLAIMS: Final = "persistentvolumeclaims"
-HUGE_PAGES: Final = "hugepages-"
 _NOTHING: Final[Mapping[str, Any]] = {}
 _NANO: Final = 10**9
 _NANOS_PER_MILLI: Final = 10**6
@@ -26,15 +38,14 @@ _NANOS_PER_MILLI: Final = 10**6
 class QuotaItem(NamedTuple):
     """An object that counts. resource: its kind, as PLURAL or PLURAL.GROUP. name: its name in messages.
 
-    A pod has containers, init_containers, overhead (of its runtime class), affinity, priority_class ("" for none),
-    has_deadline (activeDeadlineSeconds) and application (AAQ's amounts; None: the amounts of ResourceQuotas).
+    A pod has containers, overhead (of its runtime class), affinity, priority_class ("" for none), has_deadline
+    (activeDeadlineSeconds) and application (AAQ's amounts; None: the amounts of ResourceQuotas).
     A claim has storage (None: unknown) and storage_class ("" for none).
     """
 
     resource: str
     name: str
     containers: tuple[Container, ...] = ()
-    init_containers: tuple[Container, ...] = ()
     overhead: Mapping[str, Quantity] = _NOTHING
     affinity: Mapping[str, Any] = _NOTHING
     priority_class: str = ""
@@ -46,41 +57,33 @@ class QuotaItem(NamedTuple):
     @property
     def requests(self) -> Amounts:
         """The sum of the pod's requests."""
-        return total(requests(self.containers, self.init_containers), dict(self.overhead))
+        return total(requests(self.containers), dict(self.overhead))
 
     @property
     def limits(self) -> Amounts:
         """The sum of the pod's limits. Kubernetes adds the overhead to limits other than 0."""
-        amounts = limits(self.containers, self.init_containers)
+        amounts = limits(self.containers)
         limited = {name for name, amount in amounts.items() if amount.nanos}
         return total(amounts, {name: amount for name, amount in self.overhead.items() if name in limited})
 
     @property
     def is_best_effort(self) -> bool:
-        return qos_class(self.containers, self.init_containers) == "BestEffort"
+        return qos_class(self.containers) == "BestEffort"
 
 
 def from_pod(pod: Pod, name: str) -> QuotaItem:
     """The Item for the pod of a new VM."""
-    return QuotaItem(
-        PODS,
-        name,
-        tuple(map(_stored, pod.containers)),
-        tuple(map(_stored, pod.init_containers)),
-        affinity=pod.affinity,
-        priority_class=pod.priority_class,
-    )
+    containers = tuple(map(_stored, pod.containers))
+    return QuotaItem(PODS, name, containers, affinity=pod.affinity, priority_class=pod.priority_class)
 
 
 def from_manifest(manifest: Mapping[str, Any]) -> QuotaItem:
     """Reads a Pod. Raises QuantityError."""
     spec = manifest.get("spec") or {}
-    containers, init_containers = (tuple(map(_stored, part)) for part in read_containers(spec))
     return QuotaItem(
         PODS,
         name_of(manifest),
-        containers,
-        init_containers,
+        tuple(map(_stored, read_containers(spec))),
         amounts(spec.get("overhead")),
         spec.get("affinity") or {},
         spec.get("priorityClassName") or "",
@@ -104,7 +107,7 @@ def _stored(container: Container) -> Container:
 
 
 def _rounded(amount: Quantity) -> Quantity:
-    nanos = -(-amount.nanos // _NANOS_PER_MILLI) * _NANOS_PER_MILLI
+    nanos = milli(amount) * _NANOS_PER_MILLI
     return from_nanos(nanos, amount.format) if nanos != amount.nanos else amount
 
 
@@ -162,13 +165,11 @@ _COUNT: Final = "count/"
 _REQUESTS: Final = "requests."
 _BY_CLASS: Final = ".storageclass.storage.k8s.io/"
 _CLAIM_NAMES: Final = ("persistentvolumeclaims", "requests.storage")
-_PLAIN: Final = ("cpu", "memory", "ephemeral-storage")
 _POD_NAMES: Final = frozenset(
-    ("count/pods", "pods", *(f"{kind}{name}" for kind in ("", _REQUESTS, "limits.") for name in _PLAIN))
+    ("count/pods", "pods", *(f"{kind}{name}" for kind in ("", _REQUESTS, "limits.") for name in PLAIN))
 )
 # If a quota limits any of these, every container must set it.
 _ENFORCED: Final = ("cpu", "limits.cpu", "limits.memory", "memory", "requests.cpu", "requests.memory")
-_EXTENDED: Final = re.compile(r"[^/]+/[^/]+")
 
 
 def usage(item: QuotaItem) -> Amounts:
@@ -185,11 +186,11 @@ def by_quota_name(requests: Amounts, limits: Amounts) -> Amounts:
     """Requests and limits by the quotas' resource names."""
     amounts: Amounts = {}
     for name, amount in requests.items():
-        if name in _PLAIN or name.startswith(HUGE_PAGES):
+        if name in PLAIN or name.startswith(HUGE_PAGES):
             amounts[name] = amounts[_REQUESTS + name] = amount
-        elif _is_extended(name):
+        elif is_qualified(name) and "kubernetes.io/" not in name and not name.startswith(_REQUESTS):
             amounts[_REQUESTS + name] = amount
-    return {**amounts, **{f"limits.{name}": limits[name] for name in _PLAIN if name in limits}}
+    return {**amounts, **{f"limits.{name}": limits[name] for name in PLAIN if name in limits}}
 
 
 def covers(item: QuotaItem, name: str) -> bool:
@@ -204,21 +205,6 @@ def covers(item: QuotaItem, name: str) -> bool:
     return name == f"{_COUNT}{item.resource}"
 
 
-def unset_resources(item: QuotaItem, names: Iterable[str]) -> dict[str, list[str]]:
-    """The quota's resource names that containers of a pod must set and do not, with these containers."""
-    unset: dict[str, list[str]] = {}
-    for name in _ENFORCED:
-        if name in names:
-            lacking = [
-                container.name
-                for container in (*item.containers, *item.init_containers)
-                if name not in by_quota_name(container.requests, container.limits)
-            ]
-            if lacking:
-                unset[name] = sorted(set(lacking))
-    return unset
-
-
 def _claim_usage(item: QuotaItem) -> Amounts:
     amounts = {"persistentvolumeclaims": ONE}
     if item.storage is not None:
@@ -226,12 +212,6 @@ def _claim_usage(item: QuotaItem) -> Amounts:
     if item.storage_class:
         amounts |= {f"{item.storage_class}{_BY_CLASS}{name}": amount for name, amount in amounts.items()}
     return amounts
-
-
-def _is_extended(name: str) -> bool:
-    """Whether a resource of containers is not one of Kubernetes' own."""
-    own = "kubernetes.io/" in name or name.startswith(_REQUESTS)
-    return _EXTENDED.fullmatch(name) is not None and not own
 
 
 # The amounts of a quota's resources in nano units.
@@ -283,67 +263,78 @@ def limits_and_usage(manifest: Mapping[str, Any]) -> tuple[Amounts, Nanos]:
     return hard, {name: amount.nanos for name, amount in amounts(status.get("used")).items()}
 
 
-class SharedQuota(NamedTuple):
-    """A quota of several namespaces. used: the current usage in all of them."""
+class Account:
+    """A quota as VMs use it one after the other. used: the usage with the admitted VMs. wanted: what all VMs need."""
 
-    quota: Quota
-    used: Nanos
-
-
-class Budget:
-    """The quotas of a namespace with their usage. shared: quotas of several namespaces."""
-
-    def __init__(self, quotas: Iterable[Quota], shared: Iterable[SharedQuota] = ()) -> None:
-        own, common = list(quotas), list(shared)
-        self.quotas = [*own, *(shared_quota.quota for shared_quota in common)]
-        self.used: list[Nanos] = [*(dict(quota.used) for quota in own), *(shared_quota.used for shared_quota in common)]
+    def __init__(self, quota: Quota) -> None:
+        self.quota, self.used = quota, dict(quota.used)
+        self.wanted: Nanos = {}
 
     def problems(self, items: Sequence[QuotaItem], deleted: Sequence[QuotaItem] = ()) -> list[str]:
         """Why the objects cannot all be created; empty if they can. deleted: objects that are deleted first."""
-        return [
-            problem
-            for number, quota in enumerate(self.quotas)
-            for problem in (*_unset(quota, items), *self._exceeded(number, items, deleted))
-        ]
+        return [*_unset(self.quota, items), *self._exceeded(items, deleted)]
 
-    def reserve(self, variants: Sequence[Sequence[QuotaItem]], deleted: Sequence[QuotaItem] = ()) -> None:
-        """Counts created and deleted objects; see highest_charges."""
-        for number, quota in enumerate(self.quotas):
-            for name, amount in highest_charges(quota, variants, deleted).items():
-                self.used[number][name] = self.used[number].get(name, 0) + amount
+    def count(self, variants: Iterable[Sequence[QuotaItem]], deleted: Sequence[QuotaItem], admitted: bool) -> None:
+        """Counts the objects that are created and deleted for a VM, the largest amount of several variants."""
+        highest: Nanos = {}
+        for items in variants:
+            for name, amount in _balance(self.quota, items, deleted).items():
+                highest[name] = max(amount, highest.get(name, amount))
+        for counted in (self.wanted, self.used) if admitted else (self.wanted,):
+            for name, amount in highest.items():
+                counted[name] = counted.get(name, 0) + amount
 
-    def _exceeded(self, number: int, items: Iterable[QuotaItem], deleted: Iterable[QuotaItem]) -> list[str]:
-        quota, used = self.quotas[number], self.used[number]
-        added, removed = usage_of(quota, items), usage_of(quota, deleted)
-        problems = []
+    def line(self, namespace: str) -> dict[str, Any]:
+        """{kind, name, namespace, fits, resources}. namespace: "" for a quota of several.
+
+        resources: name → {hard, used, wanted, left, lacks}, quantities; lacks if the quota is exceeded.
+        """
+        resources = {name: self._resource_line(name) for name in self.quota.hard}
+        fits = not any("lacks" in line for line in resources.values())
+        space = {"namespace": namespace} if namespace else {}
+        return {"kind": self.quota.kind, "name": self.quota.name, **space, "fits": fits, "resources": resources}
+
+    def _resource_line(self, name: str) -> dict[str, str]:
+        hard, used, wanted = self.quota.hard[name], self.quota.used.get(name, 0), self.wanted.get(name, 0)
+        remaining = hard.nanos - used - wanted
+        amounts = {"used": used, "wanted": wanted, "left": max(0, remaining)}
+        # VMs that use nothing of a quota do not exceed it, even if it was exceeded before.
+        if remaining < 0 < wanted:
+            amounts["lacks"] = -remaining
+        return {"hard": hard.text, **{part: from_nanos(nanos, hard.format).text for part, nanos in amounts.items()}}
+
+    def _exceeded(self, items: Iterable[QuotaItem], deleted: Iterable[QuotaItem]) -> Iterator[str]:
+        added, removed = _balance(self.quota, items), _balance(self.quota, deleted)
         for name, amount in added.items():
-            used_before = used.get(name, 0) - removed.get(name, 0)
-            if used_before + amount > quota.hard[name].nanos:
-                shortage = _amount_text(name, used_before + amount - quota.hard[name].nanos)
-                charge = _amount_text(name, amount)
-                remaining = _amount_text(name, max(0, quota.hard[name].nanos - used_before))
-                problems.append(f"{quota.title} lacks {shortage} of {name} ({charge} wanted, {remaining} left)")
-        return problems
+            remaining = self.quota.hard[name].nanos - self.used.get(name, 0) + removed.get(name, 0)
+            if amount > remaining:
+                shortage, charge, left = (
+                    _amount_text(name, nanos) for nanos in (amount - remaining, amount, max(0, remaining))
+                )
+                yield f"{self.quota.title} lacks {shortage} of {name} ({charge} wanted, {left} left)"
 
 
 def _amount_text(name: str, nanos: int) -> str:
     """An amount of a quota's resource, for users."""
-    units, rest = divmod(nanos, 10**9)
-    text = str(units) if not rest else f"{nanos // 10**6}m"
+    units, rest = divmod(nanos, _NANO)
+    text = str(units) if not rest else f"{nanos // _NANOS_PER_MILLI}m"
     return human_readable(text, binary="memory" in name or "storage" in name or "hugepages" in name)
 
 
-def _unset(quota: Quota, items: Iterable[QuotaItem]) -> list[str]:
-    return [
-        f"{quota.title} requires {name} in each container, but {', '.join(containers)} "
-        f"{'does' if len(containers) == 1 else 'do'} not set it"
-        for item in items
-        if quota.demands and item.resource == PODS and quota.applies_to(item)
-        for name, containers in unset_resources(item, quota.hard).items()
-    ]
+def _unset(quota: Quota, items: Iterable[QuotaItem]) -> Iterator[str]:
+    """The resources that each container of a pod must set, and that some do not."""
+    for item in items:
+        if quota.demands and item.resource == PODS and quota.applies_to(item):
+            named = [(entry.name, by_quota_name(entry.requests, entry.limits)) for entry in item.containers]
+            for resource in _ENFORCED:
+                lacking = sorted({name for name, amounts in named if resource not in amounts})
+                if lacking and resource in quota.hard:
+                    verb = "does" if len(lacking) == 1 else "do"
+                    names = ", ".join(lacking)
+                    yield f"{quota.title} requires {resource} in each container, but {names} {verb} not set it"
 
 
-def usage_of(quota: Quota, items: Iterable[QuotaItem], deleted: Iterable[QuotaItem] = ()) -> Nanos:
+def _balance(quota: Quota, items: Iterable[QuotaItem], deleted: Iterable[QuotaItem] = ()) -> Nanos:
     """The amounts that created objects use of a quota, minus the amounts of deleted objects."""
     total: Nanos = {}
     for sign, group in ((1, items), (-1, deleted)):
@@ -351,12 +342,3 @@ def usage_of(quota: Quota, items: Iterable[QuotaItem], deleted: Iterable[QuotaIt
             for name, amount in quota.charge(item).items():
                 total[name] = total.get(name, 0) + sign * amount
     return total
-
-
-def highest_charges(quota: Quota, variants: Iterable[Sequence[QuotaItem]], deleted: Sequence[QuotaItem] = ()) -> Nanos:
-    """The maximum of each amount of `usage_of` over several possible variants."""
-    highest: Nanos = {}
-    for items in variants:
-        for name, amount in usage_of(quota, items, deleted).items():
-            highest[name] = max(amount, highest.get(name, amount))
-    return highest

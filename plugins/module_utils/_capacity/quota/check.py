@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from ..._resolver.api.errors import FieldError, QuantityError
+from ..._resolver.api.errors import FieldError, KubeVirtError, QuantityError
 from ..._resolver.api.manifest import Manifest, labels_of, name_of, namespaced_name
 from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.name_rules import one_line
-from ..._resolver.api.quantity import from_nanos
 from ..._resolver.kubevirt.config.cluster import KubeVirt
 from ..._resolver.kubevirt.find.lookup import Lookup
 from ..placement.objects import from_manifest as pod_info
 from ..placement.objects import is_over
 from ..pod.environment import Environment
-from ..pod.render import KEEP, MIGRATE, NoPod, RenderedVM, by_namespace, environments, reading, render_vm
+from ..pod.render import KEEP, MIGRATE, by_namespace, environments, reading, render_vm
+from ..pod.resources import RenderedVM
 from .application import (
     allows_cluster_quotas,
     application_quota,
@@ -27,18 +27,7 @@ from .application import (
     selects,
     watches,
 )
-from .budget import (
-    Budget,
-    Nanos,
-    Quota,
-    QuotaItem,
-    SharedQuota,
-    claim,
-    from_manifest,
-    from_pod,
-    highest_charges,
-    resource_quota,
-)
+from .budget import Account, Quota, QuotaItem, claim, from_manifest, from_pod, resource_quota
 from .limit_range import Defaults, defaulted, defaults_by_order, defaults_of, invalid, violations
 
 _VM: Final = "virtualmachines.kubevirt.io"
@@ -57,11 +46,6 @@ def new_objects(vm: Manifest, default_class: str) -> list[QuotaItem]:
     return [QuotaItem(_VM, name_of(vm)), *revisions, *_volumes(vm, default_class)]
 
 
-def started_objects(vm: Manifest) -> list[QuotaItem]:
-    """The objects that virt-controller creates besides the pod when the VM starts."""
-    return [QuotaItem(_GUEST, name_of(vm))]
-
-
 def _volumes(vm: Manifest, default_class: str) -> Iterator[QuotaItem]:
     for index, template in enumerate(vm["spec"].get("dataVolumeTemplates") or ()):
         name = name_of(template)
@@ -74,43 +58,6 @@ def _volumes(vm: Manifest, default_class: str) -> Iterator[QuotaItem]:
             yield claim(name, None if size is None else str(size), default_class if class_name is None else class_name)
         except QuantityError as error:
             raise FieldError(f"spec.dataVolumeTemplates[{index}]", f"{size}: {error}") from None
-
-
-class QuotaSums:
-    """The sums by quota, including VMs that do not fit."""
-
-    def __init__(self, namespace: str, quotas: Sequence[Quota]) -> None:
-        self._namespace, self._quotas = namespace, quotas
-        self._charges: list[Nanos] = [{} for _quota in quotas]
-
-    def add(self, variants: Sequence[Sequence[QuotaItem]], deleted: Sequence[QuotaItem]) -> None:
-        """Counts the objects that are created and deleted for a VM; see budget.highest_charges."""
-        for quota, charges in zip(self._quotas, self._charges):
-            for name, amount in highest_charges(quota, variants, deleted).items():
-                charges[name] = charges.get(name, 0) + amount
-
-    def lines(self) -> Iterator[dict[str, Any]]:
-        """{kind, name, namespace, fits, resources}. namespace: except for a quota of several.
-
-        resources: name → {hard, used, wanted, left, lacks}, quantities; lacks if the quota is exceeded.
-        """
-        for quota, charges in zip(self._quotas, self._charges):
-            resources = {name: _quota_line(quota, name, charges.get(name, 0)) for name in quota.hard}
-            fits = not any("lacks" in line for line in resources.values())
-            space = {"namespace": self._namespace} if self._namespace else {}
-            yield {"kind": quota.kind, "name": quota.name, **space, "fits": fits, "resources": resources}
-
-
-def _quota_line(quota: Quota, name: str, charge: int) -> dict[str, str]:
-    hard, used = quota.hard[name], quota.used.get(name, 0)
-    remaining = hard.nanos - used - charge
-
-    def text(nanos: int) -> str:
-        return from_nanos(nanos, hard.format).text
-
-    result = {"hard": hard.text, "used": text(used), "wanted": text(charge), "left": text(max(0, remaining))}
-    # VMs that use nothing of a quota do not exceed it, even if it was exceeded before.
-    return {**result, "lacks": text(-remaining)} if remaining < 0 and charge > 0 else result
 
 
 class QuotaObjects(NamedTuple):
@@ -177,43 +124,45 @@ def check_quotas(
             problems, depends_on_order = namespace.rejections(change)
             if depends_on_order:
                 result["depends_on_order"] = True
-        except (NoPod, FieldError) as error:
+        except (KubeVirtError, FieldError) as error:
             problems, result["evaluated"] = [one_line(error)], False
         result["fits"] = not problems
         results.append({**result, **({"problem": "; ".join(problems)} if problems else {})})
-    sums = [*(namespace.sums[0] for namespace in namespaces.values()), *shared.sums]
-    return {"virtual_machines": results, "quotas": [line for quota_sums in sums for line in quota_sums.lines()]}
+    lines = [account.line(namespace.name) for namespace in namespaces.values() for account in namespace.own]
+    return {"virtual_machines": results, "quotas": [*lines, *(account.line("") for account in shared.accounts)]}
 
 
 class _SharedQuotas:
-    """AAQ's quotas of several namespaces, with their usage by all namespaces of the VMs."""
+    """AAQ's quotas of several namespaces, which all namespaces of the VMs use."""
 
     def __init__(self, objects: QuotaObjects) -> None:
         allowed = allows_cluster_quotas(objects.aaq)
         self._within = by_namespace(objects.cluster_quotas if allowed else ())
         self._namespaces = {name_of(manifest): manifest for manifest in objects.namespaces}
-        self._quotas: dict[str, tuple[SharedQuota, QuotaSums]] = {}
+        self._accounts: dict[str, Account] = {}
 
     @property
-    def sums(self) -> list[QuotaSums]:
-        return [sums for _shared, sums in self._quotas.values()]
+    def accounts(self) -> list[Account]:
+        return list(self._accounts.values())
 
-    def quotas_of(self, namespace: str) -> list[tuple[SharedQuota, QuotaSums]]:
+    def accounts_of(self, namespace: str) -> list[Account]:
         """The quotas that apply to a namespace."""
         applicable = {}
         for manifest in self._within(namespace):
             with reading(manifest, "ApplicationAwareClusterResourceQuota"):
                 if selects(manifest, namespace, self._namespaces.get(namespace)):
                     name = name_of(manifest)
-                    if name not in self._quotas:
-                        quota = cluster_quota(manifest)
-                        self._quotas[name] = (SharedQuota(quota, dict(quota.used)), QuotaSums("", [quota]))
-                    applicable[name] = self._quotas[name]
+                    if name not in self._accounts:
+                        self._accounts[name] = Account(cluster_quota(manifest))
+                    applicable[name] = self._accounts[name]
         return list(applicable.values())
 
 
 class _NamespaceQuotas:
-    """A namespace's quotas and limit ranges, and what remains of them. objects: only objects of the namespace."""
+    """A namespace's quotas and limit ranges, and what remains of them. objects: only objects of the namespace.
+
+    own: the quotas of the namespace alone.
+    """
 
     def __init__(
         self,
@@ -223,18 +172,16 @@ class _NamespaceQuotas:
         environment: Environment,
         shared_quotas: _SharedQuotas,
     ) -> None:
-        self._objects, self._environment = objects, environment
+        self.name, self._objects, self._environment = name, objects, environment
         self._calculator = calculator_of(objects.aaq)
-        own: list[Quota] = [_read(manifest, resource_quota) for manifest in objects.quotas]
-        applicable = []
+        self.own = [_read(manifest, resource_quota) for manifest in objects.quotas]
+        shared = []
         if labels is None or watches(objects.aaq, labels):
-            applicable = shared_quotas.quotas_of(name)
-            own += [_read(manifest, application_quota) for manifest in objects.application_quotas]
+            shared = shared_quotas.accounts_of(name)
+            self.own += [_read(manifest, application_quota) for manifest in objects.application_quotas]
+        self._accounts = [*self.own, *shared]
         self._limit_ranges = objects.limit_ranges
         self._guests = {name_of(guest): guest for guest in objects.guests}
-        self._budget = Budget(own, [quota for quota, _sums in applicable])
-        # The first QuotaSums are the namespace's own.
-        self.sums = [QuotaSums(name, own), *(sums for _quota, sums in applicable)]
 
     def change(
         self,
@@ -244,8 +191,8 @@ class _NamespaceQuotas:
         exists: bool,
         running_policy: str,
     ) -> _Change:
-        """The objects created and deleted for a VM. running_pod: the pod of a VM that runs. Raises NoPod,
-        FieldError.
+        """The objects created and deleted for a VM. running_pod: the pod of a VM that runs. Raises
+        KubeVirtError, FieldError.
         """
         if running_pod is not None and running_policy == KEEP:
             return _Change([[]], [])
@@ -255,7 +202,8 @@ class _NamespaceQuotas:
         pods = [defaulted(bare, defaults) for defaults in self._defaults]
         if running_pod is None:
             new = new_objects(vm, self._objects.default_class) if not exists else []
-            return _Change([[*new, *started_objects(vm), self._with_usage(launch, pod)] for pod in pods], [])
+            new.append(QuotaItem(_GUEST, name_of(vm)))
+            return _Change([[*new, self._with_usage(launch, pod)] for pod in pods], [])
         guest = self._guests.get(name_of(vm), {})
         if running_policy == MIGRATE:
             growths = [migration_delta(self._calculator, launch.spec, pod, self._environment, guest) for pod in pods]
@@ -267,33 +215,26 @@ class _NamespaceQuotas:
 
         Without a refusal the change counts from now on. Raises FieldError.
         """
-        problems_by_variant = [
-            [*self._rejections(created), *self._budget.problems(created, change.deleted)] for created in change.variants
-        ]
-        refused = [problems for problems in problems_by_variant if problems]
+        refused = [problems for created in change.variants if (problems := [*self._problems(created, change.deleted)])]
         if not change.is_temporary:
-            for sums in self.sums:
-                sums.add(change.variants, change.deleted)
-            if not refused:
-                self._budget.reserve(change.variants, change.deleted)
-        if not refused:
-            return [], False
-        if len(refused) == len(problems_by_variant):
-            return refused[0], False
+            for account in self._accounts:
+                account.count(change.variants, change.deleted, not refused)
+        if not refused or len(refused) == len(change.variants):
+            return next(iter(refused), []), False
         names = ", ".join(map(name_of, self._limit_ranges))
         first, *others = refused[0]
-        return [
-            f"in some orders of the LimitRanges {names}, which the API server draws for each pod: {first}",
-            *others,
-        ], True
+        some = f"in some orders of the LimitRanges {names}, which the API server draws for each pod: {first}"
+        return [some, *others], True
 
-    def _rejections(self, items: Sequence[QuotaItem]) -> Iterator[str]:
+    def _problems(self, items: Sequence[QuotaItem], deleted: Sequence[QuotaItem]) -> Iterator[str]:
         for item in items:
             yield from invalid(item)
             for manifest in self._limit_ranges:
                 with reading(manifest, "LimitRange"):
                     for line in violations(item, _limits(manifest)):
                         yield f"LimitRange {name_of(manifest)}: {line}"
+        for account in self._accounts:
+            yield from account.problems(items, deleted)
 
     @cached_property
     def _defaults(self) -> list[Defaults]:
@@ -339,6 +280,6 @@ def _limits(limit_range: Manifest) -> Sequence[Manifest]:
     return (limit_range.get("spec") or {}).get("limits") or ()
 
 
-def _read(manifest: Manifest, reader: Callable[[Manifest], Quota]) -> Quota:
+def _read(manifest: Manifest, reader: Callable[[Manifest], Quota]) -> Account:
     with reading(manifest, "ResourceQuota"):
-        return reader(manifest)
+        return Account(reader(manifest))

@@ -3,47 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ..._resolver.api.quantity import Quantity, parse
-from ..pod.amounts import ZERO, Amounts, Container
+from ..pod.amounts import HUGE_PAGES, ZERO, Amounts, Container, milli
 from ..pod.amounts import amounts as read
-from .budget import CLAIMS, HUGE_PAGES, PODS, QuotaItem
+from .budget import CLAIMS, PODS, QuotaItem
 
 Limit = Mapping[str, Any]
+# The values of containers that have none of their own, by kind (limits or requests) and resource.
+Defaults = dict[tuple[str, str], Quantity]
 
-_NANOS_PER_MILLI: Final = 10**6
 # Beyond this Kubernetes compares whole units.
 _MAX_MILLI: Final = (2**63 - 1) // 1000
 
 
-class Defaults(NamedTuple):
-    """The values of containers that have none of their own."""
-
-    limits: Amounts
-    requests: Amounts
-
-    def completed_by(self, other: Defaults) -> Defaults:
-        """These defaults, completed by others."""
-        return Defaults({**other.limits, **self.limits}, {**other.requests, **self.requests})
-
-    def covers(self, other: Defaults) -> bool:
-        return other.limits.keys() <= self.limits.keys() and other.requests.keys() <= self.requests.keys()
-
-    @property
-    def key(self) -> frozenset[tuple[str, str, int]]:
-        """Equal for equal amounts."""
-        kinds = (("limits", self.limits), ("requests", self.requests))
-        return frozenset((kind, name, amount.nanos) for kind, amounts in kinds for name, amount in amounts.items())
-
-
 def defaults_of(limits: Iterable[Limit]) -> Defaults:
     """The defaults of a LimitRange (its `spec.limits`). Raises QuantityError."""
-    defaults = Defaults({}, {})
-    for limit in map(complete, limits):
+    defaults: Defaults = {}
+    for limit in limits:
         if limit.get("type") == "Container":
-            defaults.limits.update(read(limit.get("default")))
-            defaults.requests.update(read(limit.get("defaultRequest")))
+            # For the API server a container's maximum is its default.
+            default = {**(limit.get("max") or {}), **(limit.get("default") or {})}
+            requested = {**(limit.get("min") or {}), **default, **(limit.get("defaultRequest") or {})}
+            for kind, texts in (("limits", default), ("requests", requested)):
+                defaults |= {(kind, name): amount for name, amount in read(texts).items()}
     return defaults
 
 
@@ -54,42 +38,32 @@ def defaults_by_order(ranges: Sequence[Defaults]) -> list[Defaults]:
     each pod.
     """
     results: list[Defaults] = []
-    pending, visited = [Defaults({}, {})], set()
+    pending: list[Defaults] = [{}]
+    visited = set()
     while pending:
         current = pending.pop()
-        if current.key in visited:
+        key = frozenset((place, amount.nanos) for place, amount in current.items())
+        if key in visited:
             continue
-        visited.add(current.key)
-        others = [other for other in ranges if not current.covers(other)]
+        visited.add(key)
+        others = [other for other in ranges if not other.keys() <= current.keys()]
         if not others:
             results.append(current)
-        pending += [current.completed_by(other) for other in reversed(others)]
+        pending += [{**other, **current} for other in reversed(others)]
     return results
 
 
 def defaulted(item: QuotaItem, defaults: Defaults) -> QuotaItem:
     """A pod with the defaults of the LimitRanges of its namespace."""
-    return item._replace(
-        containers=tuple(_with_defaults(container, defaults) for container in item.containers),
-        init_containers=tuple(_with_defaults(container, defaults) for container in item.init_containers),
+    limits, requests = (
+        {name: amount for (kind, name), amount in defaults.items() if kind == wanted}
+        for wanted in ("limits", "requests")
     )
-
-
-def complete(limit: Limit) -> Limit:
-    """A limit with the API server's defaults: a container's maximum is its default."""
-    if limit.get("type") != "Container":
-        return limit
-    default = {**(limit.get("max") or {}), **(limit.get("default") or {})}
-    return {
-        **limit,
-        "default": default,
-        "defaultRequest": {**(limit.get("min") or {}), **default, **(limit.get("defaultRequest") or {})},
-    }
-
-
-def _with_defaults(container: Container, defaults: Defaults) -> Container:
-    return container._replace(
-        limits={**defaults.limits, **container.limits}, requests={**defaults.requests, **container.requests}
+    return item._replace(
+        containers=tuple(
+            container._replace(limits={**limits, **container.limits}, requests={**requests, **container.requests})
+            for container in item.containers
+        )
     )
 
 
@@ -97,7 +71,7 @@ def invalid(item: QuotaItem) -> list[str]:
     """Why the API server rejects the pod after defaulting: requests above limits, fractions of huge pages."""
     return [
         f"the pod is invalid: {problem}"
-        for container in (*item.containers, *item.init_containers)
+        for container in item.containers
         for problem in (*_requests_above_limits(container), *_partial_pages(container))
     ]
 
@@ -123,51 +97,43 @@ def violations(item: QuotaItem, limits: Iterable[Limit]) -> list[str]:
 def _violated(item: QuotaItem, limit: Limit) -> Iterator[str]:
     kind = limit.get("type")
     if item.resource == CLAIMS and kind == "PersistentVolumeClaim":
-        requests = {"storage": item.storage} if item.storage is not None else {}
-        yield from _minimum("PersistentVolumeClaim", limit, requests, {})
-        yield from _maximum_request(limit, requests)
+        yield from _bounds(kind, limit, {"storage": item.storage} if item.storage is not None else {}, None)
     elif item.resource == PODS and kind == "Pod":
         # LimitRanger ignores the overhead.
         bare = item._replace(overhead={})
-        yield from _bounds("Pod", limit, bare.requests, bare.limits)
+        yield from _bounds(kind, limit, bare.requests, bare.limits)
     elif item.resource == PODS and kind == "Container":
-        for container in (*item.containers, *item.init_containers):
+        for container in item.containers:
             yield from _bounds(f"Container ({container.name})", limit, container.requests, container.limits)
 
 
-def _bounds(subject: str, limit: Limit, requests: Amounts, limits: Amounts) -> Iterator[str]:
-    yield from _minimum(subject, limit, requests, limits)
-    for name, maximum in read(limit.get("max")).items():
-        allowed, requested = limits.get(name), requests.get(name)
-        if allowed is None:
-            yield f"maximum {name} usage per {subject} is {maximum.text}. No limit is specified"
-        elif _exceeds(allowed, maximum, requested):
-            yield f"maximum {name} usage per {subject} is {maximum.text}, but limit is {allowed.text}"
-        elif requested is not None and _exceeds(requested, maximum, allowed):
-            yield f"maximum {name} usage per {subject} is {maximum.text}, but request is {requested.text}"
-    for name, ratio in read(limit.get("maxLimitRequestRatio")).items():
-        yield from _ratio(subject, name, ratio, requests.get(name, ZERO), limits.get(name, ZERO))
-
-
-def _minimum(subject: str, limit: Limit, requests: Mapping[str, Quantity], limits: Amounts) -> Iterator[str]:
+def _bounds(subject: str, limit: Limit, requests: Amounts, limits: Amounts | None) -> Iterator[str]:
+    """limits: None for a claim, which has none."""
+    allowed = limits or {}
     for name, minimum in read(limit.get("min")).items():
-        requested, allowed = requests.get(name), limits.get(name)
-        if requested is None:
-            yield f"minimum {name} usage per {subject} is {minimum.text}. No request is specified"
-        elif _exceeds(minimum, requested, allowed):
-            yield f"minimum {name} usage per {subject} is {minimum.text}, but request is {requested.text}"
-        elif allowed is not None and _exceeds(minimum, allowed, requested):
-            yield f"minimum {name} usage per {subject} is {minimum.text}, but limit is {allowed.text}"
-
-
-def _maximum_request(limit: Limit, requests: Mapping[str, Quantity]) -> Iterator[str]:
-    what = "PersistentVolumeClaim"
+        wanted = {"request": requests.get(name), "limit": allowed.get(name)}
+        yield from _bound("minimum", subject, name, minimum, wanted)
     for name, maximum in read(limit.get("max")).items():
-        requested = requests.get(name)
-        if requested is None:
-            yield f"maximum {name} usage per {what} is {maximum.text}. No request is specified"
-        elif _exceeds(requested, maximum):
-            yield f"maximum {name} usage per {what} is {maximum.text}, but request is {requested.text}"
+        first = {"limit": allowed.get(name)} if limits is not None else {}
+        yield from _bound("maximum", subject, name, maximum, {**first, "request": requests.get(name)})
+    for name, ratio in read(limit.get("maxLimitRequestRatio") if limits is not None else None).items():
+        yield from _ratio(subject, name, ratio, requests.get(name, ZERO), allowed.get(name, ZERO))
+
+
+def _bound(kind: str, subject: str, name: str, bound: Quantity, wanted: Mapping[str, Quantity | None]) -> Iterator[str]:
+    """kind: minimum or maximum. wanted: the amounts by their names, of which the first must not be None."""
+    start = f"{kind} {name} usage per {subject} is {bound.text}"
+    first = next(iter(wanted))
+    if wanted[first] is None:
+        yield f"{start}. No {first} is specified"
+        return
+    given = {what: amount for what, amount in wanted.items() if amount is not None}
+    # All amounts determine the precision, as in Kubernetes.
+    limit, *numbers = _counts(bound, *given.values())
+    for (what, amount), number in zip(given.items(), numbers):
+        if (number < limit) if kind == "minimum" else (number > limit):
+            yield f"{start}, but {what} is {amount.text}"
+            return
 
 
 def _ratio(subject: str, name: str, maximum: Quantity, requested: Quantity, allowed: Quantity) -> Iterator[str]:
@@ -181,23 +147,13 @@ def _ratio(subject: str, name: str, maximum: Quantity, requested: Quantity, allo
         ratio, allowed_ratio = limit / request, float(maximum.value)
         # Kubernetes computes with floats, and with thousandths if they do not overflow.
         if maximum.value <= _MAX_MILLI:
-            ratio, allowed_ratio = ratio * 1000, float(_milli(maximum))
+            ratio, allowed_ratio = ratio * 1000, float(milli(maximum))
         if ratio > allowed_ratio:
             yield f"{start} provided ratio is {limit / request:f}"
-
-
-def _exceeds(first: Quantity, second: Quantity, third: Quantity | None = None) -> bool:
-    """Whether the first amount exceeds the second. third: also determines the precision, as in Kubernetes."""
-    larger, smaller, _third = _counts(first, second, third or ZERO)
-    return larger > smaller
 
 
 def _counts(*amounts: Quantity) -> list[int]:
     """The amounts in thousandths, or in whole units if one of them is too large."""
     if all(amount.value <= _MAX_MILLI for amount in amounts):
-        return [_milli(amount) for amount in amounts]
+        return [milli(amount) for amount in amounts]
     return [amount.value for amount in amounts]
-
-
-def _milli(amount: Quantity) -> int:
-    return -(-amount.nanos // _NANOS_PER_MILLI)

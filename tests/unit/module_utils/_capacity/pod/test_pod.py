@@ -7,7 +7,7 @@ from pod_samples import METADATA, make_env, spec_of
 
 from plugins.module_utils._capacity.pod.amounts import Container, limits, qos_class, requests
 from plugins.module_utils._capacity.pod.compute import compute
-from plugins.module_utils._capacity.pod.pod import Pod, Source, Unrenderable, pod, target
+from plugins.module_utils._capacity.pod.pod import Pod, Source, Unrenderable, pod
 from plugins.module_utils._capacity.pod.resources import apply_vmi_webhook
 from plugins.module_utils._capacity.pod.scheduling import labels
 from plugins.module_utils._resolver.api.quantity import parse
@@ -39,7 +39,7 @@ def test_dedicated_cpus_without_a_topology() -> None:
 
 def make_pod(domain: Any = None, hooks: Any = None, **spec: Any) -> Pod:
     annotations = {} if hooks is None else {"hooks.kubevirt.io/hookSidecars": hooks}
-    return pod({**METADATA, "annotations": annotations}, spec_of(domain, **spec), make_env())
+    return pod({**METADATA, "annotations": annotations}, spec_of(domain, **spec), make_env(), {})
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_unrenderable_vmi(options: dict[str, Any], reason: str) -> None:
 def test_migration_needs_cpu_model_of_its_source() -> None:
     host = spec_of({"cpu": {"sockets": 1, "model": "host-model"}}, "1.5")
     with pytest.raises(Unrenderable, match="host-model-cpu"):
-        target(METADATA, host, make_env("1.5"), Source({}))
+        pod(METADATA, host, make_env("1.5"), {}, Source({}))
 
 
 def test_labels_of_the_pod() -> None:
@@ -80,21 +80,21 @@ def test_older_releases_set_a_node_selector() -> None:
     assert spec["nodeSelector"] == {"kubevirt.io/realtime": ""}
 
 
-def container(name: str, cpu: str, limit: str = "", restarts: bool = False) -> Container:
-    return Container(name, {"cpu": parse(cpu)}, {"cpu": parse(limit)} if limit else {}, restarts=restarts)
+def container(cpu: str, limit: str = "", **kind: bool) -> Container:
+    return Container("c", {"cpu": parse(cpu)}, {"cpu": parse(limit)} if limit else {}, **kind)
 
 
 def test_pod_resources_are_those_that_run_at_once() -> None:
-    sidecar = container("log", "1", restarts=True)
-    small, large = container("a", "2"), container("b", "9")
-    assert requests([container("main", "3")], [sidecar, small])["cpu"].text == "4"
-    assert requests([container("main", "3")], [sidecar, large])["cpu"].text == "10"
-    assert requests([container("main", "3")], [large, sidecar])["cpu"].text == "9"
-    assert limits([container("main", "3", "5")], [small]) == {"cpu": parse("5")}
+    main, sidecar = container("3"), container("1", init=True, restarts=True)
+    small, large = container("2", init=True), container("9", init=True)
+    assert requests([main, sidecar, small])["cpu"].text == "4"
+    assert requests([main, sidecar, large])["cpu"].text == "10"
+    assert requests([main, large, sidecar])["cpu"].text == "9"
+    assert limits([container("3", "5"), small]) == {"cpu": parse("5")}
 
 
 def test_limit_without_request_is_a_request() -> None:
-    assert requests([Container("main", {}, {"x/gpu": parse("2")})], [])["x/gpu"].text == "2"
+    assert requests([Container("main", {}, {"x/gpu": parse("2")})])["x/gpu"].text == "2"
 
 
 @pytest.mark.parametrize(
@@ -112,4 +112,4 @@ def test_limit_without_request_is_a_request() -> None:
 )
 def test_qos(containers: list[tuple[dict[str, str], dict[str, str]]], expected: str) -> None:
     parsed = [[{name: parse(text) for name, text in part.items()} for part in pair] for pair in containers]
-    assert qos_class([Container("a", *pair) for pair in parsed], []) == expected
+    assert qos_class([Container("a", *pair) for pair in parsed]) == expected

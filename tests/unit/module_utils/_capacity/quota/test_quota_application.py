@@ -27,7 +27,7 @@ def guest(**domain: Any) -> dict[str, Any]:
 
 
 def item_of(spec: dict[str, Any]) -> QuotaItem:
-    return from_pod(pod(METADATA, spec, make_env()), "web")
+    return from_pod(pod(METADATA, spec, make_env(), {}), "web")
 
 
 def test_virtual_resources_are_those_of_the_guest() -> None:
