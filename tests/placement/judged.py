@@ -14,20 +14,17 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils"), str(CHECKOUT / "roles" / "local_cluster" / "files")]
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.batch import Batch  # noqa: E402
-from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.demand import (  # noqa: E402
-    DeviceObjects,
-    demand,
-    device_objects,
-)
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.devices import (  # noqa: E402
     Allocator,
+    DeviceObjects,
     allocated_devices,
+    demand,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.objects import (  # noqa: E402
     PodInfo,
+    Storage,
     from_manifest,
     node,
-    storage,
     with_volume_affinity,
 )
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.placement.state import ClusterState  # noqa: E402
@@ -72,14 +69,14 @@ def batch(case: Case) -> list[str]:
 
 
 def _pending(case: Case) -> list[PodInfo]:
-    known = storage(*(case.get(part, ()) for part in ("claims", "volumes", "classes")))
+    known = Storage(*(case.get(part, ()) for part in ("claims", "volumes", "classes")))
     there = _resources(case)
     pods = [with_volume_affinity(from_manifest(pod), known) for pod in case["pending"]]
     return [pod._replace(devices=demand(pod.resource_claims, pod.namespace, there)) for pod in pods]
 
 
 def _resources(case: Case) -> DeviceObjects:
-    return device_objects(
+    return DeviceObjects(
         *(case.get(part, ()) for part in ("device_classes", "slices", "device_claims", "claim_templates"))
     )
 

@@ -16,7 +16,7 @@ sys.path[:0] = [str(CHECKOUT / "plugins" / "module_utils")]
 from random_quotas import CONTRADICTORY, NAMESPACES, PRIORITY_CLASSES, contradiction, namespace  # noqa: E402
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.quota.budget import (  # noqa: E402
-    Account,
+    Quota,
     QuotaItem,
     claim,
     from_manifest,
@@ -48,26 +48,26 @@ def ours(given: Manifest) -> Case:
     verdict: admitted, invalid, limits or quota. quotas: those that refuse it. resources: those of the containers of a
     pod that is admitted.
     """
-    accounts = [Account(resource_quota(quota)) for quota in given["quotas"]]
-    ranges = [item["spec"]["limits"] for item in given["limit_ranges"]]
-    objects = [_judged(_item(item), _defaults(ranges)[0], ranges, accounts) for item in given["objects"]]
-    used = {account.quota.name: _positive(account.used) for account in accounts}
+    quotas = list(map(resource_quota, given["quotas"]))
+    ranges = given["limit_ranges"]
+    objects = [_judged(_item(item), _defaults(ranges)[0], ranges, quotas) for item in given["objects"]]
+    used = {quota.name: _positive(quota.used) for quota in quotas}
     return {"objects": objects, "used": used}
 
 
 def ours_in_any_order(given: Manifest) -> list[list[Case]]:
     """The answers that each object may get when it is created alone, as in `ours`."""
-    ranges = [item["spec"]["limits"] for item in given["limit_ranges"]]
+    ranges = given["limit_ranges"]
     return [
         _distinct(
-            _judged(_item(item), known, ranges, [Account(resource_quota(quota)) for quota in given["quotas"]])
+            _judged(_item(item), known, ranges, list(map(resource_quota, given["quotas"])))
             for known in _defaults(ranges)
         )
         for item in given["objects"]
     ]
 
 
-def _defaults(ranges: list[list[Manifest]]) -> list[Defaults]:
+def _defaults(ranges: list[Manifest]) -> list[Defaults]:
     return defaults_by_order(list(map(defaults_of, ranges)))
 
 
@@ -82,17 +82,17 @@ def _item(manifest: Manifest) -> QuotaItem:
     return claim(manifest["metadata"]["name"], spec["resources"]["requests"]["storage"], spec["storageClassName"])
 
 
-def _judged(item: QuotaItem, known: Defaults, ranges: list[list[Manifest]], accounts: list[Account]) -> Case:
+def _judged(item: QuotaItem, known: Defaults, ranges: list[Manifest], quotas: list[Quota]) -> Case:
     item = defaulted(item, known)
-    if invalid(item):
+    if any(invalid(item)):
         return {"verdict": "invalid"}
-    if any(violations(item, limits) for limits in ranges):
+    if any(violations(item, limit_range) for limit_range in ranges):
         return {"verdict": "limits"}
-    problems = [problem for account in accounts for problem in account.problems([item])]
+    problems = [problem for quota in quotas for problem in quota.problems([item])]
     if problems:
         return {"verdict": "quota", "quotas": sorted({problem.split()[1] for problem in problems})}
-    for account in accounts:
-        account.count([[item]], (), admitted=True)
+    for quota in quotas:
+        quota.count([[item]], (), admitted=True)
     return {"verdict": "admitted", "resources": [_resources(entry) for entry in item.containers]}
 
 

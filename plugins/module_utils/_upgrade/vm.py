@@ -18,7 +18,7 @@ from .._capacity.pod.resources import launch
 from .._capacity.quota.check import QuotaObjects, check_quotas
 from .._resolver.api import release_schema
 from .._resolver.api.errors import FieldError, KubeVirtError
-from .._resolver.api.manifest import Manifest, labels_of, metadata_of, name_of, namespace_of, qualified_name
+from .._resolver.api.manifest import Manifest, metadata_of, name_of, namespace_of, qualified_name
 from .._resolver.api.matcher import MATCHER_FIELDS
 from .._resolver.api.tree import copy, shown_differences
 from .._resolver.guest.effect import NOTHING, RESTART, GuestEffect, MaybeVMI, guest_effect
@@ -133,13 +133,9 @@ def upgrade_side(cluster: Cluster, vms: Sequence[Manifest] = (), objects: QuotaO
 
     objects: what limits the pods of the VMs' namespaces, None for nothing.
     """
-    environment = Environment(cluster.kubevirt)
-    if objects is None:
-        return UpgradeSide(cluster, environment)
-    labels = {name_of(namespace): labels_of(namespace) for namespace in objects.namespaces}
-    return UpgradeSide(
-        cluster, environment, environments(vms, cluster.kubevirt, labels, objects.quotas, objects.networks)
-    )
+    known = objects or QuotaObjects()
+    by_namespace = environments(vms, cluster.kubevirt, known.namespaces, known.quotas, known.networks)
+    return UpgradeSide(cluster, Environment(cluster.kubevirt), by_namespace)
 
 
 def vm_change(vm: Manifest, vmi: MaybeVMI, before: UpgradeSide, after: UpgradeSide) -> VMChange:

@@ -9,7 +9,7 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ...module_utils._capacity.placement import simulation
-from ...module_utils._capacity.placement.demand import DeviceObjects, device_objects
+from ...module_utils._capacity.placement.devices import DeviceObjects
 from ...module_utils._capacity.placement.simulation import PlacementObjects
 from ...module_utils._capacity.pod import resources as pod_resources
 from ...module_utils._capacity.pod.environment import Environment
@@ -150,7 +150,7 @@ def _device_objects(**options: Any) -> DeviceObjects | None:
         for manifest in objects:
             if not (manifest.get("metadata") or {}).get("name"):
                 raise AnsibleFilterError(f"{option}: an object has no name")
-    return device_objects(*lists)
+    return DeviceObjects(*lists)
 
 
 def _evaluated(

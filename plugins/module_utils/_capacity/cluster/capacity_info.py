@@ -14,9 +14,8 @@ from ..._cluster.task import Task
 from ..._resolver.api import formats
 from ..._resolver.api.errors import FieldError
 from ..._resolver.api.matcher import MATCHER_FIELDS, MatcherField
-from ..._resolver.declare.plan import KEEP
 from ..._resolver.kubevirt.find.revision_names import without_revisions
-from ..pod.render import MIGRATE, RESTART, joint_verdict
+from ..pod.render import KEEP, MIGRATE, RESTART, joint_verdict
 from .reads import read_placement, read_quota_effects
 
 QUOTA: Final = "quota"
@@ -80,8 +79,7 @@ def forecast(session: Session, vms: list[Result], checks: Sequence[str]) -> list
     checks: `quota`, `placement`.
     """
     options = {"checks": checks, "running": RESTART, "drain": [], "instancetypes": []}
-    verdicts, _warnings = run_checks(session, vms, options)
-    return list(verdicts["virtual_machines"])
+    return list(run_checks(session, vms, options)[0]["virtual_machines"])
 
 
 def _vm_verdict(verdicts: dict[str, Result], running: str) -> Result:

@@ -6,28 +6,16 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..._cluster.client.errors import RequestFailed, TaskFailed
-from ..._cluster.client.session import Session
 from ..._cluster.reads.kubevirt import kubevirt
 from ..._cluster.writes.kind_handler import DeclareOutcome
 from ..._cluster.writes.vm_extension import VMExtension
 from ..._resolver.api.errors import FieldError, first_of
 from ..._resolver.api.manifest import Manifest
-from ..._resolver.declare.plan import KEEP
 from ..._resolver.declare.virtual_machine import as_created
-from ..pod.render import MIGRATE, joint_verdict
+from ..pod.render import KEEP, MIGRATE, joint_verdict
 from .reads import read_placement, read_quota_effects
 
 Options = dict[str, Any]
-
-
-class Capacity(VMExtension):
-    def complete(self, outcomes: Sequence[DeclareOutcome], check_mode: bool) -> None:
-        check_capacity(self.task.options, self.task.session, outcomes, self.task.warnings)
-
-    def obstacle(self, vm: Manifest) -> str | None:
-        verdicts = _verdicts(self.task.options, self.task.session, [vm]).verdicts
-        found = next(iter(verdicts.values()), None)
-        return None if found is None or found["fits"] or not found["evaluated"] else found["problem"]
 
 
 class _Verdicts(NamedTuple):
@@ -42,79 +30,71 @@ class _Verdicts(NamedTuple):
     refused: set[tuple[str, str]]
 
 
-def check_capacity(
-    options: Options, session: Session, outcomes: Sequence[DeclareOutcome], task_warnings: list[str]
-) -> None:
-    """Tells whether VMs fit, as far as the task asks for it. Raises TaskFailed for what does not.
+class Capacity(VMExtension):
+    def complete(self, outcomes: Sequence[DeclareOutcome], check_mode: bool) -> None:
+        """Tells whether VMs fit, as far as the task asks for it. Raises TaskFailed for VMs that do not."""
+        due = [outcome for outcome in outcomes if outcome.declared.problem is None]
+        verdicts, warnings, refusals, refused = self._judge([outcome.declared.manifest for outcome in due])
+        self.task.warnings += warnings
+        if refusals:
+            results = [
+                {
+                    "namespace": key[0],
+                    "name": key[1],
+                    "will_run": will_run,
+                    "kind": "VirtualMachine",
+                    "action": "none",
+                    "changed": False,
+                    "failed": key in refused,
+                    **({"msg": will_run["problem"]} if key in refused else {}),
+                }
+                for key, will_run in verdicts.items()
+            ]
+            raise TaskFailed(f"{'; '.join(refusals)}. Nothing was sent", changed=False, results=results)
+        for outcome in due:
+            outcome.facts["will_run"] = verdicts.get((outcome.declared.key.namespace, outcome.declared.key.name))
 
-    options: the options of the module.
-    """
-    due = [outcome for outcome in outcomes if outcome.declared.problem is None]
-    verdicts, warnings, refusals, refused = _verdicts(options, session, [outcome.declared.manifest for outcome in due])
-    task_warnings += warnings
-    if refusals:
-        results = [
-            {
-                "namespace": key[0],
-                "name": key[1],
-                "will_run": will_run,
-                "kind": "VirtualMachine",
-                "action": "none",
-                "changed": False,
-                "failed": key in refused,
-                **({"msg": will_run["problem"]} if key in refused else {}),
-            }
-            for key, will_run in verdicts.items()
-        ]
-        raise TaskFailed(f"{'; '.join(refusals)}. Nothing was sent", changed=False, results=results)
-    for outcome in due:
-        outcome.facts["will_run"] = verdicts.get((outcome.declared.key.namespace, outcome.declared.key.name))
+    def obstacle(self, vm: Manifest) -> str | None:
+        found = next(iter(self._judge([vm]).verdicts.values()), None)
+        return None if found is None or found["fits"] or not found["evaluated"] else found["problem"]
 
-
-def _verdicts(options: Options, session: Session, manifests: Iterable[Manifest]) -> _Verdicts:
-    # The option, whether a VM that does not fit fails the task, and what gives verdicts by VM and warnings.
-    checks: list[tuple[str, bool, Callable[[list[Manifest]], tuple[Options, list[str]]]]] = []
-    if (level := options["preflight_quota"]) != "off":
-        checks.append(("preflight_quota", level == "strict", lambda vms: read_quota_effects(session, vms, KEEP)))
-    if (level := options["preflight_placement"]) != "off":
-        strict = level == "strict"
-        checks.append(("preflight_placement", strict, lambda vms: read_placement(session, vms, [], [], MIGRATE)))
-    vms = _to_run(manifests) if checks else []
-    lines_by_vm: dict[tuple[str, str], list[Options]] = {}
-    warnings: list[str] = []
-    refusals: list[str] = []
-    refused: set[tuple[str, str]] = set()
-    for option, strict, check in checks if vms else ():
-        lines: list[Options] = []
-        problems: list[str] = []
-        try:
-            checked, check_warnings = check(vms)
-            lines = checked["virtual_machines"]
-            warnings += [*check_warnings, kubevirt(session).assumption]
-        except (RequestFailed, FieldError) as error:
-            problems.append(str(error))
-        for line in lines:
-            key = (line["namespace"], line["name"])
-            lines_by_vm.setdefault(key, []).append(line)
-            if line["fits"]:
-                continue
-            problem = f"{key[0]}/{key[1]}: {line['problem']}"
-            if not line["evaluated"]:
-                warnings.append(f"{option}: {problem}")
-            else:
-                problems.append(problem)
-                refused.update({key} if strict else ())
-        if problems:
-            (refusals if strict else warnings).append(f"{option}: {first_of(problems)}")
-    verdicts = {key: joint_verdict(lines) for key, lines in lines_by_vm.items()}
-    return _Verdicts(verdicts, [text for text in dict.fromkeys(warnings) if text], refusals, refused)
-
-
-def _to_run(manifests: Iterable[Manifest]) -> list[Manifest]:
-    vms = []
-    for declared in manifests:
+    def _judge(self, manifests: Iterable[Manifest]) -> _Verdicts:
+        session = self.task.session
+        checks: dict[str, Callable[[list[Manifest]], tuple[Options, list[str]]]] = {
+            "preflight_quota": lambda vms: read_quota_effects(session, vms, KEEP),
+            "preflight_placement": lambda vms: read_placement(session, vms, [], [], MIGRATE),
+        }
+        levels = {option: self.task.options[option] for option in checks if self.task.options[option] != "off"}
         # A new VM gets a run strategy and memory.
-        vm = as_created(declared)
-        if vm["spec"].get("runStrategy") != "Halted" and vm["spec"].get("running") is not False:
-            vms.append(vm)
-    return vms
+        created = map(as_created, manifests) if levels else ()
+        vms = [
+            vm for vm in created if vm["spec"].get("runStrategy") != "Halted" and vm["spec"].get("running") is not False
+        ]
+        lines_by_vm: dict[tuple[str, str], list[Options]] = {}
+        warnings: list[str] = []
+        refusals: list[str] = []
+        refused: set[tuple[str, str]] = set()
+        for option, level in levels.items() if vms else ():
+            problems: list[str] = []
+            lines: list[Options] = []
+            try:
+                checked, check_warnings = checks[option](vms)
+                lines = checked["virtual_machines"]
+                warnings += [*check_warnings, kubevirt(session).assumption]
+            except (RequestFailed, FieldError) as error:
+                problems.append(str(error))
+            for line in lines:
+                key = (line["namespace"], line["name"])
+                lines_by_vm.setdefault(key, []).append(line)
+                if line["fits"]:
+                    continue
+                problem = f"{key[0]}/{key[1]}: {line['problem']}"
+                if not line["evaluated"]:
+                    warnings.append(f"{option}: {problem}")
+                else:
+                    problems.append(problem)
+                    refused.update({key} if level == "strict" else ())
+            if problems:
+                (refusals if level == "strict" else warnings).append(f"{option}: {first_of(problems)}")
+        verdicts = {key: joint_verdict(lines) for key, lines in lines_by_vm.items()}
+        return _Verdicts(verdicts, [text for text in dict.fromkeys(warnings) if text], refusals, refused)

@@ -14,17 +14,17 @@ from ..._resolver.api.errors import KubeVirtError
 from ..._resolver.api.kinds import KINDS, Kind
 from ..._resolver.api.manifest import Manifest, namespace_of
 from ..._resolver.preflight.object_keys import keys_for_expansion
-from ..placement.demand import DeviceObjects, device_objects
+from ..placement.devices import DeviceObjects
 from ..placement.simulation import PlacementObjects, placement
 from ..quota.check import QuotaObjects, check_quotas
 
 ALL: Final = "*"
-# Name, plural's end, and whether it is of a namespace; in the order of demand.device_objects.
+# The arguments of devices.DeviceObjects.
 _CLAIMING: Final = (
-    ("DeviceClass", "es", False),
-    ("ResourceSlice", "s", False),
-    ("ResourceClaim", "s", True),
-    ("ResourceClaimTemplate", "s", True),
+    Kind("DeviceClass", "resource.k8s.io", "v1", "deviceclasses", False),
+    Kind("ResourceSlice", "resource.k8s.io", "v1", "resourceslices", False),
+    Kind("ResourceClaim", "resource.k8s.io", "v1", "resourceclaims", True),
+    Kind("ResourceClaimTemplate", "resource.k8s.io", "v1", "resourceclaimtemplates", True),
 )
 _VOLUME: Final = Kind("PersistentVolume", "", "v1", "persistentvolumes", False)
 _KIND: Final = "VirtualMachineClusterInstancetype"
@@ -55,8 +55,8 @@ def read_placement(
         raise TaskFailed(f"drain: no such node: {', '.join(unknown)}")
     pods = session.list(POD)
     warnings: list[str] = []
-    readable = [list_if_permitted(session, kind, warnings) for kind in (KINDS["Namespace"], QUOTA, NETWORK)]
-    namespaces, quotas, networks = readable
+    kinds = (KINDS["Namespace"], QUOTA, NETWORK)
+    namespaces, quotas, networks = (list_if_permitted(session, kind, warnings) for kind in kinds)
     lookup.gather(key for vm in vms for key in keys_for_expansion(vm, kv.release))
     samples = _instancetypes(lookup, instancetypes)
     claims, volumes, classes = _storage(session, warnings) or ([], [], [])
@@ -78,18 +78,13 @@ def _devices(session: Session, warnings: list[str]) -> DeviceObjects | None:
     """The objects that claims depend on, in the newest version that the cluster serves; None if not readable."""
     for version in ("v1", "v1beta2", "v1beta1"):
         unreadable: list[str] = []
-        lists = [
-            list_if_permitted(
-                session, Kind(name, "resource.k8s.io", version, f"{name.lower()}{end}", namespaced), unreadable
-            )
-            for name, end, namespaced in _CLAIMING
-        ]
+        lists = [list_if_permitted(session, kind._replace(version=version), unreadable) for kind in _CLAIMING]
         warnings += unreadable
         if all(items is not None for items in lists):
-            return device_objects(*(items or [] for items in lists))
+            return DeviceObjects(*(items or [] for items in lists))
         if unreadable:
             return None
-    return device_objects([], [], [], [])
+    return DeviceObjects()
 
 
 def _storage(session: Session, warnings: list[str]) -> list[list[Manifest]]:
@@ -104,23 +99,21 @@ def _storage(session: Session, warnings: list[str]) -> list[list[Manifest]]:
 
 
 def _instancetypes(lookup: ClusterLookup, names: list[str]) -> list[Manifest]:
-    if ALL not in names:
-        return [_instancetype(lookup, name) for name in names]
-    live = list(lookup.list(_KIND, ""))
-    unread = lookup.problem(_KIND, "")
-    if unread is not None:
-        raise TaskFailed(f"instancetypes: {unread.message}")
-    return sorted(live, key=lambda item: str(item["metadata"]["name"]))
-
-
-def _instancetype(lookup: ClusterLookup, name: str) -> Manifest:
-    try:
-        instancetype = lookup.get(_KIND, "", name)
-    except KubeVirtError as error:
-        raise TaskFailed(f"instancetypes: {name}: {error.message}") from error
-    if instancetype is None:
-        raise TaskFailed(f"instancetypes: {name}: no such VirtualMachineClusterInstancetype")
-    return instancetype
+    if ALL in names:
+        live = list(lookup.list(_KIND, ""))
+        if (unread := lookup.problem(_KIND, "")) is not None:
+            raise TaskFailed(f"instancetypes: {unread.message}")
+        return sorted(live, key=lambda item: str(item["metadata"]["name"]))
+    found = []
+    for name in names:
+        try:
+            instancetype = lookup.get(_KIND, "", name)
+        except KubeVirtError as error:
+            raise TaskFailed(f"instancetypes: {name}: {error.message}") from error
+        if instancetype is None:
+            raise TaskFailed(f"instancetypes: {name}: no such {_KIND}")
+        found.append(instancetype)
+    return found
 
 
 def read_quota_effects(session: Session, vms: list[Manifest], running_policy: str) -> tuple[dict[str, Any], list[str]]:
@@ -170,18 +163,13 @@ def read_limits(
 
 def _with_users(session: Session, limits: QuotaObjects, namespace: str | None, warnings: list[str]) -> QuotaObjects:
     """The limits with what takes of them, except VMs. namespace: the only one, None for several."""
-    by_aaq = limits.application_quotas or limits.cluster_quotas
-    wide = [KINDS["Namespace"], *([_CONFIGURATION] if by_aaq else [])]
-    namespaces, *configurations = (list_if_permitted(session, kind, warnings) for kind in wide)
-    return limits._replace(
-        aaq=next((item for items in configurations for item in items or []), None),
-        namespaces=namespaces or [],
-        networks=list_if_permitted(session, NETWORK, warnings),
-        pods=session.list(POD, namespace),
-        guests=(list_if_permitted(session, KINDS["VirtualMachineInstance"], warnings, namespace) or [])
-        if by_aaq
-        else [],
-    )
+    namespaces = list_if_permitted(session, KINDS["Namespace"], warnings)
+    if limits.application_quotas or limits.cluster_quotas:
+        aaqs = list_if_permitted(session, _CONFIGURATION, warnings)
+        guests = list_if_permitted(session, KINDS["VirtualMachineInstance"], warnings, namespace)
+        limits = limits._replace(aaq=next(iter(aaqs or ()), None), guests=guests or [])
+    networks = list_if_permitted(session, NETWORK, warnings)
+    return limits._replace(namespaces=namespaces or [], networks=networks, pods=session.list(POD, namespace))
 
 
 def _cluster_quotas(session: Session, warnings: list[str], namespace: str | None) -> list[Manifest]:

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import heapq
 import json
-from typing import Final
 
 from .fit import eligible, has_devices, has_room, rules, violated_rule
 from .objects import PodInfo
 from .state import ClusterState
-
-_SCORED: Final = ("cpu", "memory")
-
-# A node's score, negative since a heap has the least first, and its index.
-_Entry = tuple[float, int]
 
 
 class Batch:
@@ -27,7 +21,8 @@ class Batch:
     def __init__(self, state: ClusterState) -> None:
         self.state = state
         self._eligible: dict[str, list[int]] = {}
-        self._ordered: dict[str, list[_Entry]] = {}
+        # By pods that are alike: a heap of scores with the nodes.
+        self._ordered: dict[str, list[tuple[float, int]]] = {}
         # By pods that are alike: (the number of placed pods at the time, the nodes with room then).
         self._roomy: dict[str, tuple[int, dict[int, None]]] = {}
         self._placed: list[int] = []
@@ -65,11 +60,9 @@ class Batch:
         """How many such pods would still fit if they do not depend on others; the state stays unchanged."""
         total = 0
         for node_index in self.eligible(pod):
-            node, used = self.state.nodes[node_index], self.state.used[node_index]
-            rooms = [
-                (node.allocatable.get(name, 0) - used.get(name, 0)) // amount for name, amount in pod.requests.items()
-            ]
-            total += max(0, min([*rooms, node.pods - len(self.state.pods[node_index])]))
+            available, used = self.state.nodes[node_index].allocatable, self.state.used[node_index]
+            rooms = [(available.get(name, 0) - used.get(name, 0)) // amount for name, amount in pod.requests.items()]
+            total += max(0, min(rooms))
         return total
 
     def _nodes_with_room(self, pod: PodInfo) -> dict[int, None]:
@@ -105,7 +98,7 @@ class Batch:
         node, used = self.state.nodes[node_index], self.state.used[node_index]
         parts = [
             (used.get(name, 0) + pod.requests.get(name, 0)) / node.allocatable[name]
-            for name in _SCORED
+            for name in ("cpu", "memory")
             if node.allocatable.get(name)
         ]
         return sum(parts) / len(parts) if parts else 0.0
@@ -113,13 +106,8 @@ class Batch:
 
 def _eligibility_key(pod: PodInfo) -> str:
     """A key that pods share if the same nodes are eligible for them."""
-    parts = [
-        pod.node_selector,
-        pod.affinity.get("nodeAffinity"),
-        pod.tolerations,
-        pod.volume_affinity,
-        pod.unbound_claim,
-    ]
+    node_affinity = pod.affinity.get("nodeAffinity")
+    parts = [pod.node_selector, node_affinity, pod.tolerations, pod.volume_affinity, pod.unbound_claim]
     return json.dumps(parts, sort_keys=True)
 
 

@@ -12,8 +12,94 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from .demand import Demand, DeviceRequest
-from .objects import Node, selects
+from ..._resolver.api.manifest import name_of, namespaced_name
+from .objects import Demand, DeviceRequest, Node, selects
+
+Manifest = Mapping[str, Any]
+
+# A claim has no more devices.
+_MAX_DEVICES: Final = 32
+
+
+class DeviceObjects:
+    """The DeviceClasses, ResourceSlices, ResourceClaims and ResourceClaimTemplates of a cluster."""
+
+    def __init__(
+        self,
+        classes: Iterable[Manifest] = (),
+        slices: Iterable[Manifest] = (),
+        claims: Iterable[Manifest] = (),
+        templates: Iterable[Manifest] = (),
+    ) -> None:
+        self.classes = {name_of(device_class): device_class for device_class in classes}
+        self.slices = list(slices)
+        self.claims = {namespaced_name(claim): claim for claim in claims}
+        self.templates = {namespaced_name(template): template for template in templates}
+
+
+def demand(claims: Sequence[Manifest], namespace: str, objects: DeviceObjects | None) -> Demand | None:
+    """The devices that a pod needs. claims: its `spec.resourceClaims`; None for none. objects: None if not known."""
+    if not claims:
+        return None
+    if objects is None:
+        return Demand(doubt="the devices of the cluster are not known")
+    return _merged([_claim_demand(claim, namespace, objects) for claim in claims])
+
+
+def _merged(demands: Sequence[Demand]) -> Demand:
+    return Demand(
+        tuple(request for demand in demands for request in demand.requests),
+        tuple(selector for demand in demands for selector in demand.node_selectors),
+        next(filter(None, (demand.missing for demand in demands)), ""),
+        next(filter(None, (demand.doubt for demand in demands)), ""),
+    )
+
+
+def _claim_demand(claim: Manifest, namespace: str, objects: DeviceObjects) -> Demand:
+    name = claim.get("resourceClaimName")
+    if name:
+        live = objects.claims.get((namespace, name))
+        if live is None or live["metadata"].get("deletionTimestamp"):
+            return Demand(missing=f"its ResourceClaim {name} does not exist")
+        allocation = (live.get("status") or {}).get("allocation")
+        if allocation is not None:
+            selector = allocation.get("nodeSelector")
+            return Demand(node_selectors=(selector,) if selector else ())
+        return _spec_demand(live.get("spec") or {}, f"ResourceClaim {name}", objects)
+    name = claim.get("resourceClaimTemplateName") or ""
+    template = objects.templates.get((namespace, name))
+    if template is None:
+        return Demand(missing=f"its ResourceClaimTemplate {name} does not exist")
+    return _spec_demand((template.get("spec") or {}).get("spec") or {}, f"ResourceClaimTemplate {name}", objects)
+
+
+def _spec_demand(spec: Manifest, title: str, objects: DeviceObjects) -> Demand:
+    devices = spec.get("devices") or {}
+    doubt = f"{title} has constraints between devices" if devices.get("constraints") else ""
+    demands = [_request_demand(request, title, objects) for request in devices.get("requests") or ()]
+    merged = _merged([Demand(doubt=doubt), *demands])
+    if len(merged.requests) > _MAX_DEVICES:
+        return Demand(missing=f"its {title} requests more than {_MAX_DEVICES} devices")
+    return merged
+
+
+def _request_demand(request: Manifest, title: str, objects: DeviceObjects) -> Demand:
+    # Until v1beta1 what is requested stood beside the name.
+    exactly = request.get("exactly") or (request if "deviceClassName" in request else {})
+    alternatives = [subrequest.get("deviceClassName") for subrequest in request.get("firstAvailable") or ()]
+    for name in (*alternatives, *([exactly["deviceClassName"]] if exactly.get("deviceClassName") else ())):
+        if name not in objects.classes:
+            return Demand(missing=f"its {title} names the DeviceClass {name}, which does not exist")
+    if alternatives or not exactly.get("deviceClassName"):
+        return Demand(doubt=f"{title} has alternatives")
+    special = [name for name in ("adminAccess", "capacity") if exactly.get(name)]
+    if special or (exactly.get("allocationMode") or "ExactCount") != "ExactCount":
+        return Demand(doubt=f"{title} requests devices by {special[0] if special else 'another mode than ExactCount'}")
+    class_selectors = (objects.classes[exactly["deviceClassName"]].get("spec") or {}).get("selectors") or ()
+    selectors = [*class_selectors, *(exactly.get("selectors") or ())]
+    expressions = tuple(str((selector.get("cel") or {}).get("expression", "")) for selector in selectors)
+    return Demand((expressions,) * min(exactly.get("count", 1) or 1, _MAX_DEVICES + 1))
+
 
 _TEXT: Final = r"\"[^\"\\\n]*\"|'[^'\\\n]*'"
 _DRIVER: Final = re.compile(rf"device\s*\.\s*driver\s*==\s*({_TEXT})")
@@ -61,7 +147,6 @@ def _term(term: str, driver: str, attributes: Mapping[str, Any]) -> bool | None:
     return bool(value == expected)
 
 
-Manifest = Mapping[str, Any]
 # Driver, pool and name.
 Identity = tuple[str, str, str]
 
@@ -103,7 +188,7 @@ class Allocator:
         self._by_node: dict[str, list[Device]] = {}
         # Results of `fits` by node, until devices are taken that the node reaches.
         self._cached_fits: dict[str, dict[tuple[tuple[DeviceRequest, ...], str], bool | None]] = {}
-        self._cached_matches: dict[tuple[tuple[str, ...], Identity], bool | None] = {}
+        self._cached_matches: dict[tuple[DeviceRequest, Identity], bool | None] = {}
 
     def fits(self, node: Node, demand: Demand) -> bool | None:
         """Whether a node has devices for a pod; None if that is not known."""
@@ -134,12 +219,11 @@ class Allocator:
             return []
         free = [device for device in self._devices(node) if device.identity not in self.taken]
         matched: dict[Identity, int] = {}
-        units = [request for request in demand.requests for _number in range(request.amount)]
 
         def match(number: int, tried: set[Identity]) -> bool:
-            """Finds a device for a unit; those that have one before may have to take another (Kuhn's algorithm)."""
+            """Finds a device for a request; those that have one may have to take another (Kuhn's algorithm)."""
             for device in free:
-                if device.identity in tried or not self._accepts(units[number], device, doubtful):
+                if device.identity in tried or not self._accepts(demand.requests[number], device, doubtful):
                     continue
                 tried.add(device.identity)
                 holder = matched.get(device.identity)
@@ -148,7 +232,7 @@ class Allocator:
                     return True
             return False
 
-        return list(matched) if all(match(number, set()) for number in range(len(units))) else None
+        return list(matched) if all(match(number, set()) for number in range(len(demand.requests))) else None
 
     def _may_fail(self, node: Node, demand: Demand) -> bool:
         """Whether the search comes to an error if it comes to some device before it has found enough."""
@@ -165,9 +249,9 @@ class Allocator:
         return certain or (doubtful and matches is not False)
 
     def _matches(self, request: DeviceRequest, device: Device) -> bool | None:
-        key = request.selectors, device.identity
+        key = request, device.identity
         if key not in self._cached_matches:
-            self._cached_matches[key] = matches_selectors(request.selectors, device.identity[0], device.attributes)
+            self._cached_matches[key] = matches_selectors(request, device.identity[0], device.attributes)
         return self._cached_matches[key]
 
     def _devices(self, node: Node) -> list[Device]:

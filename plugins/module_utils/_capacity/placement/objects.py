@@ -7,63 +7,75 @@ from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.label_selector import matches_expression
 from ..._resolver.api.manifest import name_of, namespaced_name
-from ..._resolver.api.quantity import Quantity, parse
+from ..._resolver.api.quantity import Quantity
 from ..._resolver.kubevirt.vmi.vmi import REQUIRED
-from ..pod.amounts import HUGE_PAGES, PLAIN, Amounts, amounts, is_qualified, milli, read_containers, requests, total
+from ..pod import amounts
+from ..pod.amounts import HUGE_PAGES, PLAIN, Amounts, is_qualified, milli, read_amounts
 from ..pod.pod import Pod
 from ..pod.scheduling import CREATED_BY
-from .demand import Demand
 
 Manifest = Mapping[str, Any]
 # Amounts as kube-scheduler counts them: CPU in thousandths, others in whole units; both rounded up.
 Counts = dict[str, int]
 
 UNSCHEDULABLE: Final = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
-_REPELS: Final = ("NoSchedule", "NoExecute")
 
 
 class Node(NamedTuple):
     """A Node, as far as placement depends on it.
 
-    taints: the taints that repel pods.
-
-    pods: the maximum number. unschedulable: its taint follows a moment later; topology spread considers only
-    taints.
+    taints: the taints that repel pods. allocatable: its resources, one of which is the number of pods. unschedulable:
+    its taint follows a moment later; topology spread considers only taints.
     """
 
     name: str
     labels: Mapping[str, str]
     taints: tuple[Manifest, ...]
     allocatable: Counts
-    pods: int
     unschedulable: bool = False
 
 
-def node(manifest: Manifest, cordoned: bool = False) -> Node:
-    """Reads a Node. cordoned: it accepts no more pods, whatever the manifest says."""
+def node(manifest: Manifest, drained: Sequence[str] = ()) -> Node:
+    """Reads a Node. drained: the names of nodes that accept no more pods, whatever the manifests say."""
     metadata, spec, status = (manifest.get(part) or {} for part in ("metadata", "spec", "status"))
-    taints = [taint for taint in spec.get("taints") or () if taint.get("effect") in _REPELS]
-    if cordoned:
+    taints = [taint for taint in spec.get("taints") or () if taint.get("effect") in ("NoSchedule", "NoExecute")]
+    if metadata.get("name") in drained:
         taints.append(UNSCHEDULABLE)
-    allocatable = {name: count(name, parse(str(text))) for name, text in (status.get("allocatable") or {}).items()}
-    pods = allocatable.pop("pods", 0)
+    allocatable = {name: _count(name, amount) for name, amount in read_amounts(status.get("allocatable")).items()}
     unschedulable = bool(spec.get("unschedulable"))
-    return Node(metadata.get("name", ""), metadata.get("labels") or {}, tuple(taints), allocatable, pods, unschedulable)
+    return Node(metadata.get("name", ""), metadata.get("labels") or {}, tuple(taints), allocatable, unschedulable)
 
 
-def count(resource: str, amount: Quantity) -> int:
+def _count(resource: str, amount: Quantity) -> int:
     """An amount as kube-scheduler counts it."""
     return milli(amount) if resource == "cpu" else amount.value
+
+
+# The selectors of a device that is requested: those of the class, then those of the request.
+DeviceRequest = tuple[str, ...]
+
+
+class Demand(NamedTuple):
+    """The demand of a pod's claims.
+
+    requests: one for each device. node_selectors: the node selectors of allocated claims. missing: why the pod has to
+    wait, "" if it need not. doubt: why a node may not do that looks right, "" without a doubt.
+    """
+
+    requests: tuple[DeviceRequest, ...] = ()
+    node_selectors: tuple[Manifest, ...] = ()
+    missing: str = ""
+    doubt: str = ""
 
 
 class PodInfo(NamedTuple):
     """A pod.
 
-    requests: without zeros and resources that kube-scheduler does not look at. terminating: it is being deleted.
-    node: where it runs, "" if it does not yet. claims: the names of its PersistentVolumeClaims. volume_affinity: by
-    claim, the node selectors that all have to hold; unbound_claim: one that has to be bound first, "" for none; see
-    storage.py. devices: what its claims of devices (resource_claims) need, None for none; see devices.py. The rest is
-    as in a pod's spec.
+    requests: without zeros and resources that kube-scheduler does not look at; with a place for one of the node's pods.
+    terminating: it is being deleted. ended: it needs nothing any more. node: where it runs, "" if it does not yet.
+    claims: the names of its PersistentVolumeClaims. volume_affinity: by claim, the node selectors that all have to
+    hold; unbound_claim: one that has to be bound first, "" for none; see with_volume_affinity. devices: what its claims
+    of devices (resource_claims) need, None for none; see devices.py. The rest is as in a pod's spec.
     """
 
     name: str
@@ -75,6 +87,7 @@ class PodInfo(NamedTuple):
     tolerations: tuple[Manifest, ...]
     spread: tuple[Manifest, ...]
     terminating: bool = False
+    ended: bool = False
     node: str = ""
     claims: tuple[str, ...] = ()
     volume_affinity: tuple[tuple[str, Manifest], ...] = ()
@@ -92,10 +105,14 @@ class PodInfo(NamedTuple):
         """The name of the VM that it runs, "" for none; a name longer than a label is cut, or is the hostname."""
         return self.labels.get("vmi.kubevirt.io/id") or self.labels.get("vm.kubevirt.io/name") or ""
 
+    @property
+    def is_guest(self) -> bool:
+        """Whether it runs a VM and is to stay."""
+        return bool(self.owner and self.vm and not self.terminating and not self.ended)
+
     def required(self, kind: str) -> list[Manifest]:
         """The terms that have to hold. kind: podAffinity or podAntiAffinity."""
-        terms = (self.affinity.get(kind) or {}).get(REQUIRED)
-        return list(terms or ())
+        return list((self.affinity.get(kind) or {}).get(REQUIRED) or ())
 
 
 def from_pod(pod: Pod, name: str, namespace: str) -> PodInfo:
@@ -114,47 +131,39 @@ def from_pod(pod: Pod, name: str, namespace: str) -> PodInfo:
 
 
 def from_manifest(manifest: Manifest) -> PodInfo:
-    """Reads a Pod."""
+    """Reads a Pod, with its total requests (``resourcehelper.PodRequests``)."""
     metadata, spec = (manifest.get(part) or {} for part in ("metadata", "spec"))
+    # A pod that is there has a request for each limit; for one that is made up `Container.stored` adds them.
+    own = read_amounts((spec.get("resources") or {}).get("requests"))
+    needed = amounts.total(
+        {**amounts.requests([*amounts.read_containers(spec)]), **own}, read_amounts(spec.get("overhead"))
+    )
     claims = ((volume.get("persistentVolumeClaim") or {}).get("claimName") for volume in spec.get("volumes") or ())
     return PodInfo(
         metadata.get("name", ""),
         metadata.get("namespace", ""),
         metadata.get("labels") or {},
-        _counts(_requests(spec)),
+        _counts(needed),
         spec.get("nodeSelector") or {},
         spec.get("affinity") or {},
         tuple(spec.get("tolerations") or ()),
         tuple(spec.get("topologySpreadConstraints") or ()),
         bool(metadata.get("deletionTimestamp")),
+        (manifest.get("status") or {}).get("phase") in ("Succeeded", "Failed"),
         spec.get("nodeName") or "",
         tuple(filter(None, claims)),
         resource_claims=tuple(spec.get("resourceClaims") or ()),
     )
 
 
-def is_over(manifest: Manifest) -> bool:
-    """Whether a pod has ended, so that it no longer needs anything."""
-    return (manifest.get("status") or {}).get("phase") in ("Succeeded", "Failed")
-
-
-def _requests(spec: Manifest) -> Amounts:
-    """The total requests of a pod (``resourcehelper.PodRequests``).
-
-    A pod that is there has a request for each limit; one that is made up may not, and ``Container.stored`` is for both.
-    """
-    own = amounts((spec.get("resources") or {}).get("requests"))
-    return total({**requests([*read_containers(spec)]), **own}, amounts(spec.get("overhead")))
-
-
-def _counts(amounts: Amounts) -> Counts:
+def _counts(needed: Amounts) -> Counts:
     scalars = (HUGE_PAGES, "attachable-volumes-")
     counts = {
-        name: count(name, amount)
-        for name, amount in amounts.items()
+        name: _count(name, amount)
+        for name, amount in needed.items()
         if name in PLAIN or name.startswith(scalars) or is_qualified(name)
     }
-    return {name: amount for name, amount in counts.items() if amount}
+    return {**{name: amount for name, amount in counts.items() if amount}, "pods": 1}
 
 
 def untolerated_taints(node: Node, pod: PodInfo) -> Iterator[Manifest]:
@@ -162,10 +171,6 @@ def untolerated_taints(node: Node, pod: PodInfo) -> Iterator[Manifest]:
     for taint in (*node.taints, *((UNSCHEDULABLE,) if node.unschedulable else ())):
         if not any(_tolerates(toleration, taint) for toleration in pod.tolerations):
             yield taint
-
-
-def tolerates_all(node: Node, pod: PodInfo) -> bool:
-    return not any(untolerated_taints(node, pod))
 
 
 def _tolerates(toleration: Manifest, taint: Manifest) -> bool:
@@ -190,8 +195,7 @@ def matches_node_affinity(node: Node, pod: PodInfo) -> bool:
     """Whether node selector and required node affinity take a node."""
     if any(missing_labels(node, pod)):
         return False
-    affinity = pod.affinity.get("nodeAffinity") or {}
-    required = affinity.get(REQUIRED)
+    required = (pod.affinity.get("nodeAffinity") or {}).get(REQUIRED)
     return required is None or selects(required, node)
 
 
@@ -203,10 +207,10 @@ def unreachable_claims(node: Node, pod: PodInfo) -> Iterator[str]:
 
 
 def selects(selector: Manifest, node: Node) -> bool:
-    return any(matches_term(term, node) for term in selector.get("nodeSelectorTerms") or ())
+    return any(_matches_term(term, node) for term in selector.get("nodeSelectorTerms") or ())
 
 
-def matches_term(term: Manifest, node: Node) -> bool:
+def _matches_term(term: Manifest, node: Node) -> bool:
     labels, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
     if not labels and not fields:
         return False
@@ -217,25 +221,20 @@ def matches_term(term: Manifest, node: Node) -> bool:
 
 
 _BOUND: Final = "pv.kubernetes.io/bind-completed"
+# The node that kube-scheduler has already chosen.
 _SELECTED: Final = "volume.kubernetes.io/selected-node"
 _NO_PROVISIONER: Final = "kubernetes.io/no-provisioner"
 
 
-class Storage(NamedTuple):
-    """PersistentVolumeClaims by namespace and name, PersistentVolumes and StorageClasses by name."""
+class Storage:
+    """The PersistentVolumeClaims, PersistentVolumes and StorageClasses of a cluster."""
 
-    claims: Mapping[tuple[str, str], Manifest]
-    volumes: Mapping[str, Manifest]
-    classes: Mapping[str, Manifest]
-
-
-def storage(claims: Iterable[Manifest], volumes: Iterable[Manifest], classes: Iterable[Manifest]) -> Storage:
-    """The storage of a cluster, from manifests."""
-    return Storage(
-        {namespaced_name(claim): claim for claim in claims},
-        {name_of(volume): volume for volume in volumes},
-        {name_of(storage_class): storage_class for storage_class in classes},
-    )
+    def __init__(
+        self, claims: Iterable[Manifest] = (), volumes: Iterable[Manifest] = (), classes: Iterable[Manifest] = ()
+    ) -> None:
+        self.claims = {namespaced_name(claim): claim for claim in claims}
+        self.volumes = {name_of(volume): volume for volume in volumes}
+        self.classes = {name_of(storage_class): storage_class for storage_class in classes}
 
 
 def with_volume_affinity(pod: PodInfo, objects: Storage) -> PodInfo:
@@ -280,9 +279,17 @@ def _selectors(claim: Manifest, objects: Storage) -> list[Manifest] | None:
     storage_class = objects.classes.get(spec.get("storageClassName") or "")
     if volume or storage_class is None or storage_class.get("volumeBindingMode") != "WaitForFirstConsumer":
         return None
+    selectors: list[Manifest] = []
     if storage_class.get("provisioner") == _NO_PROVISIONER:
-        return []
-    return [*_selected_node(annotations), *_allowed_topologies(storage_class.get("allowedTopologies") or ())]
+        return selectors
+    if _SELECTED in annotations:
+        field = {"key": "metadata.name", "operator": "In", "values": [annotations[_SELECTED]]}
+        selectors.append({"nodeSelectorTerms": [{"matchFields": [field]}]})
+    if topologies := storage_class.get("allowedTopologies"):
+        labels = (topology.get("matchLabelExpressions") or () for topology in topologies)
+        terms = [{"matchExpressions": [{**label, "operator": "In"} for label in expressions]} for expressions in labels]
+        selectors.append({"nodeSelectorTerms": terms})
+    return selectors
 
 
 def _volume_selectors(affinity: Manifest) -> list[Manifest]:
@@ -291,19 +298,3 @@ def _volume_selectors(affinity: Manifest) -> list[Manifest]:
     bare = [{"matchExpressions": term.get("matchExpressions") or ()} for term in terms]
     any_node = any(term.get("matchFields") and not term.get("matchExpressions") for term in terms)
     return [] if any_node or not affinity.get("required") else [{"nodeSelectorTerms": bare}]
-
-
-def _selected_node(annotations: Manifest) -> list[Manifest]:
-    """The node that kube-scheduler has already chosen."""
-    if _SELECTED not in annotations:
-        return []
-    field = {"key": "metadata.name", "operator": "In", "values": [annotations[_SELECTED]]}
-    return [{"nodeSelectorTerms": [{"matchFields": [field]}]}]
-
-
-def _allowed_topologies(topologies: Sequence[Manifest]) -> list[Manifest]:
-    if not topologies:
-        return []
-    labels = (topology.get("matchLabelExpressions") or () for topology in topologies)
-    terms = [{"matchExpressions": [{**label, "operator": "In"} for label in expressions]} for expressions in labels]
-    return [{"nodeSelectorTerms": terms}]

@@ -1,42 +1,136 @@
-"""The reasons that keep a waiting pod off each node."""
+"""The reasons that keep a pod off nodes, in words for users."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from ..._resolver.api.manifest import Manifest
-from .fit import exclusion, shortage_text, violated_rule
+from ..._resolver.api.quantity import human_readable
+from ..pod.amounts import HUGE_PAGES, PLAIN
+from . import objects
+from .fit import eligible, has_devices, violated_rule
 from .fit import rules as rules_of
-from .objects import Node, PodInfo, from_manifest, is_over, node
+from .objects import Node, PodInfo
 from .state import ClusterState
 
-_SHOWN: Final = 20
+# Results name at most this many nodes.
+SHOWN: Final = 20
+_PLURAL: Final = {"lacks": "lack", "is": "are", "does": "do", "has": "have"}
 
 
 def node_reasons(nodes: Sequence[Manifest], pods: Sequence[Manifest]) -> Callable[[Manifest], list[dict[str, Any]]]:
     """A function from a pod to [{reason, node_count, nodes}]. pods: the Pods of all namespaces.
 
     reason: what the nodes lack, or why they are not for the pod; "" if nothing that is known here keeps it off: volumes
-    and claims of devices are left out. nodes: the names of the first twenty. The most common reason is first.
+    and claims of devices are left out. nodes: the names of the first ones. The most common reason is first.
     """
-    state = ClusterState(map(node, nodes), [from_manifest(pod) for pod in pods if not is_over(pod)])
-    return partial(_reasons, state)
+    infos = map(objects.from_manifest, pods)
+    state = ClusterState(map(objects.node, nodes), [info for info in infos if not info.ended])
+
+    def reasons(pod: Manifest) -> list[dict[str, Any]]:
+        info = objects.from_manifest(pod)
+        rules = rules_of(state, info)
+        names: dict[str, list[str]] = {}
+        for index, node in enumerate(state.nodes):
+            lacks = _shortage_text(state, info, index) or violated_rule(node, rules)
+            names.setdefault(_exclusion(node, info) or (f"lacks {lacks}" if lacks else ""), []).append(node.name)
+        ordered = sorted(names.items(), key=lambda group: -len(group[1]))
+        return [{"reason": reason, "node_count": len(found), "nodes": found[:SHOWN]} for reason, found in ordered]
+
+    return reasons
 
 
-def _reasons(state: ClusterState, pod: Manifest) -> list[dict[str, Any]]:
-    info = from_manifest(pod)
-    rules = rules_of(state, info)
-    names: dict[str, list[str]] = {}
-    for index, item in enumerate(state.nodes):
-        lacks = shortage_text(state, info, index) or violated_rule(item, rules)
-        names.setdefault(_excluded(item, info) or (f"lacks {lacks}" if lacks else ""), []).append(item.name)
-    ordered = sorted(names.items(), key=lambda group: -len(group[1]))
-    return [{"reason": reason, "node_count": len(found), "nodes": found[:_SHOWN]} for reason, found in ordered]
+def problem(state: ClusterState, pod: PodInfo) -> str:
+    """The reason why a pod fits nowhere: what most nodes lack, and what the nearest node lacks."""
+    if not state.nodes:
+        return "there are no nodes"
+    if pod.unbound_claim:
+        return f"its claim {pod.unbound_claim} is not bound"
+    if pod.devices is not None and pod.devices.missing:
+        return pod.devices.missing
+    excluded = Counter(filter(None, (_exclusion(node, pod) for node in state.nodes))).most_common()
+    reasons = [
+        *_missing_resources(state, pod),
+        *_missing_claimed_devices(state, pod),
+        *(_some_nodes(state, amount, reason) for reason, amount in excluded),
+        _nearest_node(state, pod),
+    ]
+    return "; ".join(filter(None, reasons))
 
 
-def _excluded(item: Node, pod: PodInfo) -> str:
-    """Why a node is not for a pod at all; "" if it is."""
-    excluded = exclusion(item, pod)
-    return f"{excluded[0]} {excluded[2]}" if excluded else ""
+def _some_nodes(state: ClusterState, amount: int, reason: str) -> str:
+    """``2 of 3 nodes lack the label x``. reason: of one node, such as ``lacks the label x``."""
+    verb, rest = reason.split(" ", 1)
+    return f"{amount} of {len(state.nodes)} nodes {verb if amount == 1 else _PLURAL[verb]} {rest}"
+
+
+def _missing_resources(state: ClusterState, pod: PodInfo) -> Iterator[str]:
+    """The devices and huge pages that not every node has."""
+    for name in pod.requests:
+        having = sum(node.allocatable.get(name, 0) > 0 for node in state.nodes)
+        if name not in (*PLAIN, "pods") and having < len(state.nodes):
+            yield _some_nodes(state, having, f"has {name}")
+
+
+def _missing_claimed_devices(state: ClusterState, pod: PodInfo) -> Iterator[str]:
+    availability = [has_devices(state, pod, node_index) for node_index in range(len(state.nodes))]
+    having, unknown = availability.count(True), availability.count(None)
+    if having < len(availability):
+        yield _some_nodes(state, having, "has free devices for its claims")
+    if unknown:
+        doubt = pod.devices.doubt if pod.devices is not None else ""
+        yield f"of {unknown} it is not known: {doubt or 'only CEL can evaluate the selectors of the devices'}"
+
+
+def _exclusion(node: Node, pod: PodInfo) -> str:
+    """Why a node is excluded other than by lack of room; "" if it is not."""
+    for label in objects.missing_labels(node, pod):
+        return f"lacks the label {label}"
+    if not objects.matches_node_affinity(node, pod):
+        return "is not in its node affinity"
+    for claim in objects.unreachable_claims(node, pod):
+        return f"does not reach the volume of its claim {claim}"
+    for taint in objects.untolerated_taints(node, pod):
+        value = f"={taint['value']}" if taint.get("value") else ""
+        return f"has the taint {taint.get('key', '')}{value}:{taint.get('effect', '')}"
+    return ""
+
+
+def _nearest_node(state: ClusterState, pod: PodInfo) -> str:
+    """The node that lacks the fewest resources and the smallest part of the request, with what it lacks, in words."""
+    pod_rules = rules_of(state, pod)
+
+    def distance(node_index: int) -> tuple[int, float]:
+        missing = _shortages(state, pod, node_index)
+        other = bool(violated_rule(state.nodes[node_index], pod_rules))
+        return len(missing) + other, sum(amount / pod.requests[name] for name, amount in missing.items())
+
+    best = min(eligible(state, pod), key=distance, default=None)
+    if best is None:
+        return ""
+    lacks = [*filter(None, (_shortage_text(state, pod, best), violated_rule(state.nodes[best], pod_rules)))]
+    return f"{state.nodes[best].name} lacks {' and '.join(lacks)}" if lacks else ""
+
+
+def _shortages(state: ClusterState, pod: PodInfo, node_index: int) -> dict[str, int]:
+    """How much of which resource a node lacks."""
+    node, used = state.nodes[node_index], state.used[node_index]
+    missing = {
+        name: amount - (node.allocatable.get(name, 0) - used.get(name, 0)) for name, amount in pod.requests.items()
+    }
+    return {name: amount for name, amount in missing.items() if amount > 0}
+
+
+def _shortage_text(state: ClusterState, pod: PodInfo, node_index: int) -> str:
+    """``2 of cpu and 1Gi of memory``: what a node lacks of resources; "" if it has enough."""
+    return " and ".join(_amount(name, amount) for name, amount in _shortages(state, pod, node_index).items())
+
+
+def _amount(name: str, amount: int) -> str:
+    if name == "cpu":
+        return f"{human_readable(f'{amount}m', binary=False)} of cpu"
+    if name in PLAIN or name.startswith(HUGE_PAGES):
+        return f"{human_readable(str(amount))} of {name}"
+    return "room for another pod" if name == "pods" else f"{amount} {name}"

@@ -7,29 +7,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from ..._resolver.api.errors import FieldError, KubeVirtError
-from ..._resolver.api.manifest import Manifest, labels_of, name_of, namespace_of, namespaced_name
+from ..._resolver.api.manifest import Manifest, labels_of, name_of, namespaced_name
 from ..._resolver.api.name_rules import one_line
 from ..._resolver.kubevirt.config.cluster import KubeVirt
 from ..._resolver.kubevirt.find.lookup import Lookup
 from ..pod.environment import Environment
 from ..pod.pod import Source, with_source_cpu
-from ..pod.render import MIGRATE, RESTART, environments, reading, render_vm, sample_pod
+from ..pod.render import MIGRATE, RESTART, environments, read_as, render_vm, sample_pod
 from ..pod.scheduling import OBSOLETE_MODEL, away_from
 from .batch import Batch
-from .demand import DeviceObjects, demand
-from .devices import Allocator, allocated_devices
-from .fit import problem
-from .objects import Node, PodInfo, claim_names, from_manifest, from_pod, is_over, node, storage, with_volume_affinity
+from .devices import Allocator, DeviceObjects, allocated_devices, demand
+from .objects import Node, PodInfo, Storage, claim_names, from_manifest, from_pod, node, with_volume_affinity
+from .reasons import SHOWN, problem
 from .state import ClusterState
-
-
-def guest_pods(pods: Iterable[PodInfo], nodes: Iterable[str]) -> list[PodInfo]:
-    """The pods of guests on the nodes."""
-    drained = set(nodes)
-    return [pod for pod in pods if pod.owner and pod.node in drained and not pod.terminating]
 
 
 def migration_target(source: PodInfo, labels: Mapping[str, str]) -> PodInfo:
@@ -39,28 +33,15 @@ def migration_target(source: PodInfo, labels: Mapping[str, str]) -> PodInfo:
     return source._replace(node_selector=selector, affinity=away_from(source.affinity, source.owner), node="")
 
 
-# Results name at most this many nodes.
-_SHOWN: Final = 20
-
-
 class PlacementRequest(NamedTuple):
-    """A VM to place. pod: the one that it needs; the target of a migration, if the VM runs; None if there is none,
-    with a problem that says why. node: where it runs."""
+    """A VM to place. pod: the one that it needs, or the target of a migration if the VM runs; or why there is none.
+    node: where it runs, "" if it does not.
+    """
 
     name: str
     namespace: str
-    pod: PodInfo | None
+    pod: PodInfo | str
     node: str = ""
-    problem: str = ""
-
-
-def running_pods_by_vm(pods: Iterable[PodInfo]) -> dict[tuple[str, str], PodInfo]:
-    """The pods of running VMs by namespace and name."""
-    pods_by_vm = {}
-    for pod in pods:
-        if pod.owner and pod.node and pod.vm and not pod.terminating:
-            pods_by_vm[pod.namespace, pod.vm] = pod
-    return pods_by_vm
 
 
 def simulate(
@@ -80,11 +61,11 @@ def simulate(
     batch = Batch(ClusterState(nodes, pods, namespaces, allocator))
     empty = Batch(ClusterState(nodes, ()))
     labels = {node.name: node.labels for node in nodes}
-    evicted = [_drain_result(batch, guest, labels[guest.node]) for guest in guest_pods(pods, drained)]
-    results = [_migration_result(batch, vm) if vm.node else _placement_result(batch, vm) for vm in requests]
+    guests = [pod for pod in pods if pod.owner and pod.node in drained and not pod.terminating]
+    # In the order in which they take room.
     return {
-        "virtual_machines": results,
-        "drained": evicted,
+        "drained": [_drain_result(batch, guest, labels[guest.node]) for guest in guests],
+        "virtual_machines": [_vm_result(batch, vm) for vm in requests],
         "instancetypes": [_capacity(sample, empty, batch) for sample in samples],
     }
 
@@ -93,59 +74,60 @@ def _capacity(sample: PlacementRequest, empty: Batch, batch: Batch) -> dict[str,
     """{name, fits, node_count, nodes_total, additional_vms, problem}. fits: an empty node could run it. node_count: the
     number of such nodes. additional_vms: how many more such VMs fit now. problem: what is missing if no node could.
     """
-    count, total = len(empty.fitting(sample.pod)) if sample.pod is not None else 0, len(empty.state.nodes)
-    result = {"name": sample.name, "fits": count > 0, "node_count": count, "nodes_total": total, "additional_vms": 0}
-    if sample.pod is None or not count:
-        return {**result, "problem": problem(empty.state, sample.pod) if sample.pod is not None else sample.problem}
-    return {**result, "additional_vms": batch.remaining_pods(sample.pod)}
+    answer = _answer(empty, sample.pod)
+    additional = batch.remaining_pods(sample.pod) if answer["fits"] and not isinstance(sample.pod, str) else 0
+    del answer["evaluated"], answer["nodes"]
+    return {"name": sample.name, **answer, "nodes_total": len(empty.state.nodes), "additional_vms": additional}
 
 
-def _placement_result(batch: Batch, vm: PlacementRequest) -> dict[str, Any]:
-    """{name, namespace, evaluated, fits, node_count, nodes, node or problem}. evaluated: whether it
-    has a pod, and it is known whether the pod fits. nodes: the nodes that the pod fits on before it is placed.
+def _vm_result(batch: Batch, vm: PlacementRequest) -> dict[str, Any]:
+    """{name, namespace, evaluated, fits, node_count, nodes, node or problem}, see `_answer`; of a VM that runs
+    {name, namespace, evaluated, fits, node, migration: {evaluated, fits, node_count, nodes, problem}}.
+    migration.evaluated: only if it is False, although there is a pod.
+
+    The target of a migration is not placed, since guests do not have to migrate at the same time.
     """
-    return {"name": vm.name, "namespace": vm.namespace, **_placed(batch, vm.pod, "node", vm.problem)}
-
-
-def _migration_result(batch: Batch, vm: PlacementRequest) -> dict[str, Any]:
-    """{name, namespace, evaluated, fits, node, migration: {fits, node_count, nodes, problem}} of a VM that runs.
-
-    The target of its migration is not placed, since guests do not have to migrate at the same time.
-    """
-    nodes = _fitting(batch, vm.pod)
-    missing = {} if nodes["nodes"] else {"problem": problem(batch.state, vm.pod) if vm.pod else vm.problem}
-    doubt = {} if vm.pod is None or _is_decided(batch, vm.pod, bool(nodes["nodes"])) else {"evaluated": False}
-    migration = {**doubt, "fits": bool(nodes["nodes"]), **nodes, **missing}
-    identity = {"name": vm.name, "namespace": vm.namespace, "evaluated": vm.pod is not None}
-    return {**identity, "fits": True, "node": vm.node, "migration": migration}
+    identity = {"name": vm.name, "namespace": vm.namespace}
+    if not vm.node:
+        return {**identity, **_placed(batch, vm.pod, "node")}
+    migration, has_pod = _answer(batch, vm.pod), not isinstance(vm.pod, str)
+    if migration["evaluated"] or not has_pod:
+        del migration["evaluated"]
+    return {**identity, "evaluated": has_pod, "fits": True, "node": vm.node, "migration": migration}
 
 
 def _drain_result(batch: Batch, guest: PodInfo, labels: Mapping[str, str]) -> dict[str, Any]:
-    """{name, namespace, node, fits, node_count, nodes, target or problem} of a guest on a drained node."""
+    """{name, namespace, node, fits, node_count, nodes, target or problem} of a guest on a drained node; with
+    `evaluated` if it is False.
+    """
     placed = _placed(batch, migration_target(guest, labels), "target")
     if placed["evaluated"]:
         del placed["evaluated"]
     return {"name": guest.vm or guest.name, "namespace": guest.namespace, "node": guest.node, **placed}
 
 
-def _is_decided(batch: Batch, pod: PodInfo | None, fits: bool) -> bool:
-    """Whether there is an answer for a pod: of some devices that it claims it cannot be known whether they match."""
-    return pod is not None and (fits or pod.devices is None or not batch.fitting(pod, None))
+def _placed(batch: Batch, pod: PodInfo | str, key: str) -> dict[str, Any]:
+    """The answer for a pod, which is placed if it fits. key: for the name of its node."""
+    answer = _answer(batch, pod)
+    node_index = batch.place(pod) if not isinstance(pod, str) else None
+    return answer if node_index is None else {**answer, key: batch.state.nodes[node_index].name}
 
 
-def _placed(batch: Batch, pod: PodInfo | None, key: str, reason: str = "") -> dict[str, Any]:
-    """{evaluated, fits, node_count, nodes, the node under a key or problem}. reason: why there is no pod."""
-    nodes = _fitting(batch, pod)
-    node_index = batch.place(pod) if pod is not None else None
-    result = {"evaluated": _is_decided(batch, pod, node_index is not None), "fits": node_index is not None, **nodes}
-    if node_index is not None:
-        return {**result, key: batch.state.nodes[node_index].name}
-    return {**result, "problem": problem(batch.state, pod) if pod is not None else reason}
+def _answer(batch: Batch, pod: PodInfo | str) -> dict[str, Any]:
+    """{evaluated, fits, node_count, nodes, problem}. pod: see PlacementRequest.
 
-
-def _fitting(batch: Batch, pod: PodInfo | None) -> dict[str, Any]:
-    indexes = batch.fitting(pod) if pod is not None else []
-    return {"node_count": len(indexes), "nodes": [batch.state.nodes[index].name for index in indexes[:_SHOWN]]}
+    evaluated: whether there is a pod, and it is known whether it fits: of some devices that it claims it cannot be
+    known whether they match. nodes: the first nodes that it fits on. problem: if it fits on none.
+    """
+    if isinstance(pod, str):
+        return {"evaluated": False, "fits": False, "node_count": 0, "nodes": [], "problem": pod}
+    indexes = batch.fitting(pod)
+    names = [batch.state.nodes[index].name for index in indexes[:SHOWN]]
+    answer = {"evaluated": True, "fits": bool(indexes), "node_count": len(indexes), "nodes": names}
+    if indexes:
+        return answer
+    undecided = pod.devices is not None and bool(batch.fitting(pod, None))
+    return {**answer, "evaluated": not undecided, "problem": problem(batch.state, pod)}
 
 
 class PlacementObjects(NamedTuple):
@@ -181,65 +163,52 @@ def placement(
     second pod, for each VM by itself, RESTART: new pods after all present ones have gone. Raises FieldError for what is
     no node, pod, ....
     """
-    nodes = [_node(manifest, objects.drain) for manifest in objects.nodes]
+    nodes = [read_as("Node", partial(node, drained=objects.drain), manifest) for manifest in objects.nodes]
     labels = {node.name: node.labels for node in nodes}
-    disks = storage(objects.claims, objects.volumes, objects.classes)
-    pods = [with_volume_affinity(_pod_info(manifest), disks) for manifest in objects.pods if not is_over(manifest)]
+    complete = partial(_complete, Storage(objects.claims, objects.volumes, objects.classes), objects.devices)
+    listed = [read_as("Pod", from_manifest, manifest) for manifest in objects.pods]
+    pods = [complete(pod) for pod in listed if not pod.ended]
     namespace_labels = {name_of(namespace): labels_of(namespace) for namespace in objects.namespaces}
-    if objects.drain:
-        pods = [_with_devices(pod, objects) if pod.node in objects.drain else pod for pod in pods]
-    running_pods = running_pods_by_vm(pods)
-    restarted: set[tuple[str, str]] = set()
+    running_pods = {(pod.namespace, pod.vm): pod for pod in pods if pod.is_guest and pod.node}
+    restarted: frozenset[tuple[str, str]] = frozenset()
     if running_policy == RESTART:
-        keys = set(map(namespaced_name, vms))
-        stopped = [running_pods.pop(key) for key in keys & running_pods.keys()]
-        restarted = {(pod.namespace, pod.name) for pod in stopped}
+        stopped = [running_pods.pop(key) for key in {*map(namespaced_name, vms)} & running_pods.keys()]
+        restarted = frozenset((pod.namespace, pod.name) for pod in stopped)
         pods = [pod for pod in pods if (pod.namespace, pod.name) not in restarted]
-    namespace_environments = environments(
-        vms, kubevirt, namespace_labels, objects.quotas, objects.networks, objects.claims
-    )
+    environment_of = environments(vms, kubevirt, objects.namespaces, objects.quotas, objects.networks, objects.claims)
     requests = []
     for vm in vms:
-        namespace = namespace_of(vm)
-        source = running_pods.get((namespace, name_of(vm)))
-        node_name = source.node if source is not None and source.node in labels else ""
+        namespace, name = key = namespaced_name(vm)
+        source = running_pods.get(key)
+        uid = source.owner if source is not None else ""
+        node_name, origin = "", None
+        if source is not None and source.node in labels:
+            node_name, origin = source.node, Source(labels[source.node], source.node_selector)
+        pod: PodInfo | str
         try:
-            owner = source.owner if source is not None else ""
-            origin = Source(labels[node_name], source.node_selector) if source is not None and node_name else None
-            launch = render_vm(vm, lookup, namespace_environments[namespace], owner, origin)
+            launch = render_vm(vm, lookup, environment_of[namespace], uid, origin)
             claims = claim_names(launch.spec.get("volumes") or ())
-            pod = from_pod(launch.pod, name_of(vm), namespace)._replace(claims=claims)
-            pod = _with_devices(with_volume_affinity(pod, disks), objects)
-            requests.append(PlacementRequest(name_of(vm), namespace, pod, node_name))
+            pod = complete(from_pod(launch.pod, name, namespace)._replace(claims=claims))
         except (KubeVirtError, FieldError) as error:
-            requests.append(PlacementRequest(name_of(vm), namespace, None, node_name, one_line(error)))
-    samples = [_sample(instancetype, kubevirt) for instancetype in objects.instancetypes]
+            pod = one_line(error)
+        requests.append(PlacementRequest(name, namespace, pod, node_name))
+    samples = [PlacementRequest(name_of(item), "", _sample(item, kubevirt)) for item in objects.instancetypes]
     allocator = None
     if objects.devices is not None:
-        used = allocated_devices(objects.devices.claims.values(), frozenset(restarted))
+        used = allocated_devices(objects.devices.claims.values(), restarted)
         allocator = Allocator(objects.devices.slices, used)
     return simulate(nodes, pods, requests, objects.drain, namespace_labels, samples, allocator)
 
 
-def _with_devices(pod: PodInfo, objects: PlacementObjects) -> PodInfo:
-    """The pod with what its claims of devices need."""
-    return pod._replace(devices=demand(pod.resource_claims, pod.namespace, objects.devices))
+def _complete(disks: Storage, devices: DeviceObjects | None, pod: PodInfo) -> PodInfo:
+    """The pod with the nodes that its claims of storage and devices permit."""
+    demanded = demand(pod.resource_claims, pod.namespace, devices)
+    return with_volume_affinity(pod, disks)._replace(devices=demanded)
 
 
-def _sample(instancetype: Manifest, kubevirt: KubeVirt) -> PlacementRequest:
-    """A VM with only an instancetype."""
-    name = name_of(instancetype)
+def _sample(instancetype: Manifest, kubevirt: KubeVirt) -> PodInfo | str:
+    """The pod of a VM with only an instancetype, or why there is none."""
     try:
-        return PlacementRequest(name, "", from_pod(sample_pod(instancetype, Environment(kubevirt)), name, ""))
+        return from_pod(sample_pod(instancetype, Environment(kubevirt)), name_of(instancetype), "")
     except KubeVirtError as error:
-        return PlacementRequest(name, "", None, problem=error.message)
-
-
-def _node(manifest: Manifest, drained: Sequence[str]) -> Node:
-    with reading(manifest, "Node"):
-        return node(manifest, name_of(manifest) in drained)
-
-
-def _pod_info(manifest: Manifest) -> PodInfo:
-    with reading(manifest, "Pod"):
-        return from_manifest(manifest)
+        return error.message

@@ -32,7 +32,6 @@ class ClusterState:
         self.nodes = list(nodes)
         self.namespaces = namespaces or {}
         self.used: list[Counts] = [{} for _node in self.nodes]
-        self.pods: list[list[PodInfo]] = [[] for _node in self.nodes]
         # By a label without which a pod does not pass the test: a migration needs only the pods of its own VM.
         self._labelled: dict[Label, list[tuple[int, PodInfo]]] = {}
         self._counts: dict[Label, dict[str, tuple[Test, list[int]]]] = {}
@@ -48,7 +47,6 @@ class ClusterState:
         used = self.used[node_index]
         for name, amount in pod.requests.items():
             used[name] = used.get(name, 0) + amount
-        self.pods[node_index].append(pod)
         if pod.devices is not None:
             self.allocator.allocate(self.nodes[node_index], pod.devices)
         for label in _possible_labels(pod):
@@ -116,8 +114,6 @@ def term_test(term: Mapping[str, Any], namespace: str, namespaces: Mapping[str, 
     def test(pod: PodInfo) -> bool:
         if selector is None or not matches(selector, pod.labels):
             return False
-        if pod.namespace in named:
-            return True
-        return spaces is not None and matches(spaces, namespaces.get(pod.namespace) or {})
+        return pod.namespace in named or (spaces is not None and matches(spaces, namespaces.get(pod.namespace) or {}))
 
     return test

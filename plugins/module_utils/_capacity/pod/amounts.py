@@ -19,7 +19,7 @@ _QUALIFIED: Final = re.compile(r"[^/]+/[^/]+")
 _NANOS_PER_MILLI: Final = 10**6
 
 
-def amounts(texts: Mapping[str, Any] | None) -> Amounts:
+def read_amounts(texts: Mapping[str, Any] | None) -> Amounts:
     """Parses quantities by resource name. Raises QuantityError."""
     return {name: parse(str(text)) for name, text in (texts or {}).items()}
 
@@ -41,7 +41,7 @@ def is_qualified(name: str) -> bool:
 
 def vmi_resources(spec: Mapping[str, Any], kind: str) -> Amounts:
     """A VMI's own resources. kind: requests or limits."""
-    return amounts(spec["domain"]["resources"].get(kind))
+    return read_amounts(spec["domain"]["resources"].get(kind))
 
 
 def add_to(amounts: Amounts, name: str, more: Quantity) -> None:
@@ -109,8 +109,8 @@ def read_containers(spec: Mapping[str, Any]) -> Iterator[Container]:
             resources = container.get("resources") or {}
             yield Container(
                 container.get("name", ""),
-                amounts(resources.get("requests")),
-                amounts(resources.get("limits")),
+                read_amounts(resources.get("requests")),
+                read_amounts(resources.get("limits")),
                 init=init,
                 restarts=container.get("restartPolicy") == "Always",
             )

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ..._resolver.api.label_selector import matches
-from ..._resolver.api.quantity import BINARY_SI, Quantity, add, from_nanos, parse
+from ..._resolver.api.quantity import Quantity, add, from_nanos, parse
 from ..._resolver.kubevirt.vmi.defaults import guest_request
 from ..._resolver.kubevirt.vmi.vmi import Spec, has_sev, has_snp, has_tdx, is_dedicated, pool_threads, vcpus
 from .amounts import HUGE_PAGES, ONE, ZERO, Amounts, Container, add_to, vmi_resources, whole
 from .environment import Environment, Unrenderable
 
 _PREFIX: Final = "devices.kubevirt.io/"
-_MSHV: Final = "hyperv-direct"
 _PERMITTED: Final = ("pciHostDevices", "mediatedDevices", "usb")
 _GATES: Final = (("gpus", "GPU", "GPUsWithDRA"), ("hostDevices", "HostDevice", "HostDevicesWithDRA"))
 
@@ -22,21 +21,16 @@ def kubevirt_devices(spec: Spec, env: Environment) -> list[str]:
     """The devices that KubeVirt itself adds, each with a limit of 1."""
     devices = spec["domain"]["devices"]
     interfaces = devices.get("interfaces", ())
+    hypervisors = env.configuration.get("hypervisors") or [{}]
+    mshv = env.kubevirt.has_gate("ConfigurableHypervisor") and hypervisors[0].get("name") == "hyperv-direct"
     emulated = env.kubevirt.developer_configuration.get("useEmulation")
     needed = {
         "tun": interfaces or devices.get("autoattachPodInterface", True),
         "vhost-net": not emulated and any(interface.get("model", "") in ("", "virtio") for interface in interfaces),
-        _hypervisor(env): not emulated,
+        "mshv" if mshv else "kvm": not emulated,
         "vhost-vsock": devices.get("autoattachVSOCK"),
     }
     return [_PREFIX + name for name, is_needed in needed.items() if is_needed]
-
-
-def _hypervisor(env: Environment) -> str:
-    configured = env.configuration.get("hypervisors") or ()
-    if env.kubevirt.has_gate("ConfigurableHypervisor") and configured and configured[0].get("name") == _MSHV:
-        return "mshv"
-    return "kvm"
 
 
 def device_resources(namespace: str, spec: Spec, env: Environment) -> Iterator[str]:
@@ -158,27 +152,21 @@ def _isolate(metadata: Spec, spec: Spec, requests: Amounts, limits: Amounts, env
         requests["cpu"] = add(requests["cpu"], extra)
 
 
-_ALLOCATION_RATIO: Final = 10
-
-
-def shared_cpu_resources(spec: Spec, env: Environment, limited: bool) -> tuple[Amounts, Amounts]:
-    """Requests and limits of a guest with shared CPUs, unless the VM sets them. limited: with an automatic limit."""
+def shared_cpu_resources(spec: Spec, env: Environment) -> tuple[Amounts, Amounts]:
+    """Requests and limits of a guest with shared CPUs, unless the VM sets them."""
     count = vcpus(spec["domain"].get("cpu")) + (pool_threads(spec) if env.rules.pool_needs_cpu else 0)
     if not count:
         return {}, {}
-    share = count / (env.kubevirt.developer_configuration.get("cpuAllocationRatio") or _ALLOCATION_RATIO)
+    share = count / (env.kubevirt.developer_configuration.get("cpuAllocationRatio") or 10)
     request = parse(f"{share!r}" if share >= 1 else f"{share * 1000!r}m")
-    return {"cpu": request}, {"cpu": whole(count)} if limited else {}
-
-
-def needs_limit(spec: Spec, env: Environment, quota: bool) -> bool:
-    """Whether the pod gets an automatic CPU limit. quota: a ResourceQuota requires one."""
-    if quota:
-        return True
     selector = env.configuration.get("autoCPULimitNamespaceLabelSelector")
-    if selector is None or "cpu" in (spec["domain"]["resources"].get("limits") or {}):
-        return False
-    return matches(selector, env.namespace_labels)
+    selected = selector is not None and matches(selector, env.namespace_labels)
+    return {"cpu": request}, {"cpu": whole(count)} if selected or _quota_limits("cpu", env) else {}
+
+
+def _quota_limits(name: str, env: Environment) -> bool:
+    """Whether a ResourceQuota of the namespace requires an automatic limit."""
+    return env.kubevirt.has_gate("AutoResourceLimitsGate") and any(f"limits.{name}" in hard for hard in env.quotas)
 
 
 _RATIO_LABEL: Final = "alpha.kubevirt.io/auto-memory-limits-ratio"
@@ -198,25 +186,25 @@ def request(spec: Spec, requests: Amounts, limits: Amounts, env: Environment) ->
         requests["memory"] = guest
 
 
-def with_overhead(spec: Spec, requests: Amounts, limits: Amounts, overhead: Quantity) -> None:
-    """Adds the overhead to the request, unless the VM overcommits it, and to a limit."""
-    requested = requests.get("memory", ZERO)
-    overcommitted = spec["domain"]["resources"].get("overcommitGuestOverhead")
+def _add_overhead(spec: Spec, requests: Amounts, limits: Amounts, overhead: Quantity) -> Amounts:
+    """Adds the overhead to the memory that is not in huge pages, unless the VM overcommits it.
+
+    Returns the huge pages, which are for requests and limits.
+    """
+    memory = spec["domain"].get("memory") or {}
+    requested, pages = requests.get("memory", ZERO), {}
+    if "hugepages" in memory:
+        guest = parse(memory["guest"]) if "guest" in memory else None
+        paged = guest if guest is not None and requested.value > guest.value else requested
+        pages = {f"{HUGE_PAGES}{memory['hugepages'].get('pageSize', '')}": paged}
+        requested = _excess(requested, guest)
+        if "memory" in limits:
+            limits["memory"] = _excess(limits["memory"], guest)
+    overcommitted = not pages and spec["domain"]["resources"].get("overcommitGuestOverhead")
     requests["memory"] = requested if overcommitted else add(requested, overhead)
     if "memory" in limits:
         limits["memory"] = add(limits["memory"], overhead)
-
-
-def with_huge_pages(spec: Spec, requests: Amounts, limits: Amounts, overhead: Quantity) -> Amounts:
-    """The huge pages for requests and limits. Memory becomes the rest of the request, plus the overhead."""
-    memory = spec["domain"]["memory"]
-    requested = requests.get("memory", ZERO)
-    guest = parse(memory["guest"]) if "guest" in memory else None
-    paged = guest if guest is not None and requested.value > guest.value else requested
-    requests["memory"] = add(_excess(requested, guest), overhead)
-    if "memory" in limits:
-        limits["memory"] = add(_excess(limits["memory"], guest), overhead)
-    return {f"{HUGE_PAGES}{memory['hugepages'].get('pageSize', '')}": paged}
+    return pages
 
 
 def _excess(amount: Quantity, guest: Quantity | None) -> Quantity:
@@ -231,11 +219,10 @@ def automatic_limit(requests: Amounts, env: Environment) -> Quantity:
         ratio = float(env.namespace_labels.get(_RATIO_LABEL, ""))
     except ValueError:
         ratio = _LIMIT_RATIO
-    requested = requests.get("memory", Quantity.from_integer(0, BINARY_SI))
+    requested = requests["memory"]
     # With this comparison a label of `nan` behaves as in KubeVirt: not less than 1.
-    return Quantity.from_integer(
-        int(float(requested.value) * (_LIMIT_RATIO if ratio < 1.0 else ratio)), requested.format
-    )
+    limit = int(float(requested.value) * (_LIMIT_RATIO if ratio < 1.0 else ratio))
+    return Quantity.from_integer(limit, requested.format)
 
 
 # The ephemeral storage that KubeVirt requests for the container's own files.
@@ -246,7 +233,6 @@ def compute(metadata: dict[str, Any], spec: Spec, env: Environment, overhead: Qu
     """The compute container of a VMI. Raises Unrenderable."""
     # The VM's own values override calculated ones.
     requests, limits = vmi_resources(spec, "requests"), vmi_resources(spec, "limits")
-    quota = {name: _quota_limits(name, limits, env) for name in ("cpu", "memory")}
     add_to(requests, "ephemeral-storage", _OWN_STORAGE)
     if "ephemeral-storage" in limits:
         add_to(limits, "ephemeral-storage", _OWN_STORAGE)
@@ -257,23 +243,13 @@ def compute(metadata: dict[str, Any], spec: Spec, env: Environment, overhead: Qu
     if is_dedicated(spec):
         dedicated(metadata, spec, requests, limits, env)
     else:
-        more_requests, more_limits = shared_cpu_resources(spec, env, needs_limit(spec, env, quota["cpu"]))
-    if "hugepages" in (spec["domain"].get("memory") or {}):
-        pages = with_huge_pages(spec, requests, limits, overhead)
-        more_requests.update(pages)
-        more_limits.update(pages)
-    else:
-        with_overhead(spec, requests, limits, overhead)
-    if quota["memory"]:
+        more_requests, more_limits = shared_cpu_resources(spec, env)
+    pages = _add_overhead(spec, requests, limits, overhead)
+    more_requests.update(pages)
+    more_limits.update(pages)
+    if _quota_limits("memory", env):
         more_limits["memory"] = automatic_limit(requests, env)
     for name in device_resources(metadata.get("namespace", ""), spec, env):
         add_to(more_requests, name, ONE)
         add_to(more_limits, name, ONE)
     return Container("compute", {**more_requests, **requests}, {**more_limits, **limits}, tuple(claims(spec, env)))
-
-
-def _quota_limits(name: str, limits: Amounts, env: Environment) -> bool:
-    """Whether a ResourceQuota of the namespace requires an automatic limit."""
-    if name in limits or not env.kubevirt.has_gate("AutoResourceLimitsGate"):
-        return False
-    return any(f"limits.{name}" in hard for hard in env.quotas)

@@ -19,65 +19,44 @@ class Unrenderable(KubeVirtError):
 
 
 class PodRules(NamedTuple):
-    """The rules of a release for pods. The defaults are the upcoming release's.
+    """The rules of a release for pods. The defaults are the upcoming release's."""
 
-    Memory overhead (in Mi):
-    fixed_overhead: memory of the processes in every pod. video_overhead: memory of a graphics device.
-    guaranteed_overhead_scales: the cluster's ratio also applies to the extra overhead of a guaranteed pod.
-    snp_overhead: SEV-SNP needs the same memory as SEV.
+    # Memory overhead, in Mi.
+    fixed_overhead: int = 240  # Memory of the processes in every pod.
+    video_overhead: int = 32  # Memory of a graphics device.
+    guaranteed_overhead_scales: bool = (
+        True  # The cluster's ratio applies to the extra overhead of a guaranteed pod, too.
+    )
+    snp_overhead: bool = True  # SEV-SNP needs the same memory as SEV.
 
-    Compute container:
-    pool_needs_cpu: each thread of the supplemental IO thread pool requests a CPU.
-    dedicated_wins: dedicated CPUs replace the CPU that the VM requests. sev_device_of_snp: SEV-SNP needs the device of
-    SEV. has_tdx_device: TDX needs its own device.
-    nameless_devices: a device without a resource name is requested under an empty name.
-    claims_once: the first of several requests for a claim counts. claims_need_request: a device without a request name
-    claims nothing. checks_claimed_devices: permittedHostDevices also applies to devices with claims.
+    # The compute container.
+    pool_needs_cpu: bool = True  # Each thread of the supplemental IO thread pool requests a CPU.
+    dedicated_wins: bool = True  # Dedicated CPUs replace the CPU that the VM requests.
+    sev_device_of_snp: bool = True  # SEV-SNP needs the device of SEV.
+    has_tdx_device: bool = True  # TDX needs its own device.
+    nameless_devices: bool = False  # A device without a resource name is requested under an empty name.
+    claims_once: bool = False  # The first of several requests for a claim counts.
+    claims_need_request: bool = False  # A device without a request name claims nothing.
+    checks_claimed_devices: bool = True  # permittedHostDevices also applies to devices with claims.
 
-    Stored VMI:
-    pci_topology: a VMI with PCI Express gets an annotation with the version of its topology. quote_socket: a VMI with
-    TDX gets an annotation with the socket of the quote generation service.
+    # The stored VMI.
+    pci_topology: bool = True  # With PCI Express it gets an annotation with the version of its topology.
+    quote_socket: bool = True  # With TDX it gets an annotation with the socket of the quote generation service.
 
-    Other containers:
-    console_log_is_sidecar: the console log is a restartable init container.
+    # Other containers.
+    console_log_is_sidecar: bool = True  # The console log is a restartable init container.
 
-    Nodes: machine_label: the node must support the machine type. feature_labels: the node must support realtime and
-    SEV. secure_execution_label, snp_label: the node must support these. cpu_manager_label: the label of nodes with
-    dedicated CPUs. separates_reservations: two guests that reserve the same volume need different nodes.
+    # Nodes.
+    machine_label: bool = True  # They must support the machine type.
+    feature_labels: bool = True  # They must support realtime and SEV.
+    secure_execution_label: bool = True  # They must support secure execution.
+    snp_label: bool = True  # They must support SEV-SNP.
+    cpu_manager_label: str = "kubevirt.io/cpumanager"  # The label of nodes with dedicated CPUs.
+    separates_reservations: bool = True  # Two guests that reserve the same volume need different nodes.
 
-    Migration targets:
-    vendor_label: the CPUs are of one vendor.
-    needs_host_model: a guest with host-model does not migrate from a node without a label for the CPU model.
-    """
-
-    fixed_overhead: int = 240
-    video_overhead: int = 32
-    guaranteed_overhead_scales: bool = True
-    snp_overhead: bool = True
-
-    pool_needs_cpu: bool = True
-    dedicated_wins: bool = True
-    sev_device_of_snp: bool = True
-    has_tdx_device: bool = True
-    nameless_devices: bool = False
-    claims_once: bool = False
-    claims_need_request: bool = False
-    checks_claimed_devices: bool = True
-
-    pci_topology: bool = True
-    quote_socket: bool = True
-
-    console_log_is_sidecar: bool = True
-
-    machine_label: bool = True
-    feature_labels: bool = True
-    secure_execution_label: bool = True
-    snp_label: bool = True
-    cpu_manager_label: str = "kubevirt.io/cpumanager"
-    separates_reservations: bool = True
-
-    vendor_label: bool = True
-    needs_host_model: bool = False
+    # Targets of migrations.
+    vendor_label: bool = True  # The CPUs are of one vendor.
+    needs_host_model: bool = False  # A guest with host-model does not leave a node without a label for the CPU model.
 
 
 # Differences before a release, newest first: a release takes all rows above it, and later rows win.

@@ -12,16 +12,7 @@ _NANO: Final = 10**9
 _KILO: Final = 1000 * _NANO
 _MI: Final = 2**20 * _NANO
 
-# All in Mi.
-_VCPU: Final = 8
-_IO_THREADS: Final = 8
-_ARM_FLASH: Final = 128
-_VFIO: Final = 1024
-_METRICS_VOLUME: Final = 1
-_PROBE: Final = 10
-_PROBES: Final = 100
-_SEV: Final = 256
-_TPM: Final = 53
+# In Mi.
 _GUARANTEED: Final = 100
 _PASST: Final = 250
 
@@ -29,7 +20,8 @@ _PASST: Final = 250
 def overhead(spec: Spec, env: Environment) -> Quantity:
     """The memory overhead of a VMI's pod. spec: its canonical spec, as stored."""
     tables = _page_tables(spec)
-    nanos = tables + _mebibytes(spec, env) * _MI + _reserved(spec)
+    reserved = ((spec["domain"].get("memory") or {}).get("reservedOverhead") or {}).get("addedOverhead")
+    nanos = tables + _mebibytes(spec, env) * _MI + (parse(reserved).nanos if reserved is not None else 0)
     guaranteed = _GUARANTEED * _MI if is_guaranteed(spec) else 0
     if env.rules.guaranteed_overhead_scales:
         nanos = _scaled(nanos + guaranteed, env)
@@ -49,31 +41,25 @@ def _page_tables(spec: Spec) -> int:
 
 
 def _mebibytes(spec: Spec, env: Environment) -> int:
+    """The memory for KubeVirt's processes, the hypervisor and what it emulates, in Mi."""
     domain, rules = spec["domain"], env.rules
     devices = domain["devices"]
-    result = rules.fixed_overhead + _VCPU * max(vcpus(domain.get("cpu")), 1) + _IO_THREADS
-    if devices.get("autoattachGraphicsDevice", True):
-        result += rules.video_overhead
-    if (spec.get("architecture") or env.kubevirt.architecture) == "arm64":
-        result += _ARM_FLASH
+    passes_devices = devices.get("gpus") or devices.get("hostDevices")
     sriov = any("sriov" in interface for interface in devices.get("interfaces", ()))
-    if devices.get("gpus") or devices.get("hostDevices") or sriov:
-        result += _VFIO
-    if any("downwardMetrics" in volume for volume in spec.get("volumes", ())):
-        result += _METRICS_VOLUME
     probes = sum("exec" in (spec.get(probe) or {}) for probe in ("livenessProbe", "readinessProbe"))
-    if probes:
-        result += _PROBES + probes * _PROBE
-    if has_sev(spec) or (has_snp(spec) and rules.snp_overhead):
-        result += _SEV
-    if "tpm" in devices and devices["tpm"].get("enabled", True):
-        result += _TPM
-    return result
-
-
-def _reserved(spec: Spec) -> int:
-    added = ((spec["domain"].get("memory") or {}).get("reservedOverhead") or {}).get("addedOverhead")
-    return parse(added).nanos if added is not None else 0
+    parts = {
+        "processes": rules.fixed_overhead,
+        "CPUs": 8 * max(vcpus(domain.get("cpu")), 1),
+        "IO threads": 8,
+        "graphics": rules.video_overhead if devices.get("autoattachGraphicsDevice", True) else 0,
+        "flash": 128 if (spec.get("architecture") or env.kubevirt.architecture) == "arm64" else 0,
+        "VFIO": 1024 if passes_devices or sriov else 0,
+        "metrics": 1 if any("downwardMetrics" in volume for volume in spec.get("volumes", ())) else 0,
+        "probes": 100 + 10 * probes if probes else 0,
+        "SEV": 256 if has_sev(spec) or (has_snp(spec) and rules.snp_overhead) else 0,
+        "TPM": 53 if "tpm" in devices and devices["tpm"].get("enabled", True) else 0,
+    }
+    return sum(parts.values())
 
 
 def _scaled(nanos: int, env: Environment) -> int:

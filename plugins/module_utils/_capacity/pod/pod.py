@@ -21,7 +21,6 @@ from .overhead import overhead
 from .scheduling import away_from, labels, node_selector
 
 _HOOKS: Final = "hooks.kubevirt.io/hookSidecars"
-_KERNEL_BOOT: Final = "kernel-boot-volume"
 _DISK_STORAGE: Final = {"ephemeral-storage": parse("50M")}
 
 
@@ -59,11 +58,11 @@ def _container(
 
 def _amounts(kind: str, field: str, defaults: Mapping[str, str], env: Environment) -> Amounts:
     """The cluster's settings for a type of container, else KubeVirt's defaults. field: requests or limits."""
-    result = amounts.amounts(defaults)
+    result = amounts.read_amounts(defaults)
     # The first setting for the type counts.
     for setting in reversed(env.configuration.get("supportContainerResources") or ()):
         if setting.get("type") == kind:
-            configured = amounts.amounts((setting.get("resources") or {}).get(field))
+            configured = amounts.read_amounts((setting.get("resources") or {}).get(field))
             for name in ("cpu", "memory"):
                 if configured.get(name, ZERO).nanos:
                     result[name] = configured[name]
@@ -106,7 +105,7 @@ def _images(spec: Spec) -> Iterator[tuple[str, str]]:
             yield volume["name"], volume["containerDisk"]["image"]
     kernel = kernel_boot(spec)
     if kernel is not None:
-        yield _KERNEL_BOOT, kernel.get("image", "")
+        yield "kernel-boot-volume", kernel.get("image", "")
 
 
 def _disk(name: str, spec: Spec, env: Environment, init: bool = False) -> Container:
@@ -201,8 +200,12 @@ def pod(
 
     source: the pod is the target of a migration from there. Raises Unrenderable.
     """
-    problems = [*_problems(spec), *not_permitted(spec, env)]
-    if problems:
+    problems = [
+        f"the volume {volume['name']}: Sysprep must have Secret or ConfigMap reference set"
+        for volume in spec.get("volumes", ())
+        if "sysprep" in volume and not volume["sysprep"].keys() & {"secret", "configMap"}
+    ]
+    if problems := [*problems, *not_permitted(spec, env)]:
         raise Unrenderable(" ".join(problems))
     extra = overhead(spec, env)
     containers = [
@@ -226,14 +229,6 @@ def pod(
         runtime_class=env.configuration.get("defaultRuntimeClass") or "",
     )
     return rendered if source is None else _migrated(rendered, metadata, spec, env, source)
-
-
-def _problems(spec: Spec) -> list[str]:
-    return [
-        f"the volume {volume['name']}: Sysprep must have Secret or ConfigMap reference set"
-        for volume in spec.get("volumes", ())
-        if "sysprep" in volume and not volume["sysprep"].keys() & {"secret", "configMap"}
-    ]
 
 
 _FEATURE: Final = "cpu-feature.node.kubevirt.io/"
@@ -264,13 +259,10 @@ def with_source_cpu(
     model of its host; else None. vendor: require CPUs of one vendor.
     """
     result = {**selector, **(_host_model(present, labels) if present is not None else {})}
-    if vendor and not any(_vendors(result)):
-        result.update(dict.fromkeys([*_vendors(labels)][:1], "true"))
+    vendors = [label for label in labels if label.startswith(_VENDOR)]
+    if vendor and vendors and not any(label.startswith(_VENDOR) for label in result):
+        result[vendors[0]] = "true"
     return result
-
-
-def _vendors(labels: Mapping[str, str]) -> Iterator[str]:
-    return (label for label in labels if label.startswith(_VENDOR))
 
 
 def _host_model(present: Mapping[str, str], labels: Mapping[str, str]) -> dict[str, str]:

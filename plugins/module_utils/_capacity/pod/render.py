@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from ..._resolver.api import release_schema
 from ..._resolver.api.errors import FieldError, KubeVirtError, QuantityError
-from ..._resolver.api.manifest import Manifest, metadata_of, name_of, namespace_of
+from ..._resolver.api.manifest import (
+    Manifest,
+    annotations_of,
+    labels_of,
+    metadata_of,
+    name_of,
+    namespace_of,
+    qualified_name,
+)
 from ..._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, set_kinds
 from ..._resolver.api.tree import copy
 from ..._resolver.kubevirt.config.cluster import KubeVirt
@@ -20,6 +27,8 @@ from .environment import Environment
 from .pod import Pod, Source
 from .resources import RenderedVM, launch
 
+T = TypeVar("T")
+
 _NETWORK_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
 _SAMPLE = "sample"
 
@@ -27,22 +36,23 @@ _SAMPLE = "sample"
 def environments(
     vms: Sequence[Manifest],
     kubevirt: KubeVirt,
-    namespaces: Mapping[str, Mapping[str, str]],
+    namespaces: Sequence[Manifest],
     quotas: Sequence[Manifest] = (),
     networks: Sequence[Manifest] | None = None,
     claims: Sequence[Manifest] = (),
 ) -> dict[str, Environment]:
     """The environments of VMs' pods by namespace.
 
-    namespaces: labels by name. quotas: ResourceQuotas; one without a namespace counts in all.
+    namespaces: the Namespaces. quotas: ResourceQuotas; one without a namespace counts in all.
     networks: NetworkAttachmentDefinitions; None if unknown. claims: PersistentVolumeClaims. Raises FieldError.
     """
     resources = network_resources(networks)
+    labels = {name_of(namespace): labels_of(namespace) for namespace in namespaces}
     quotas_of, claims_of = by_namespace(quotas), by_namespace(claims)
     return {
         namespace: Environment(
             kubevirt,
-            namespaces.get(namespace) or {},
+            labels.get(namespace) or {},
             hard_of(quotas_of(namespace)),
             resources,
             {name_of(claim): metadata_of(claim).get("uid", "") for claim in claims_of(namespace)},
@@ -69,11 +79,10 @@ def by_namespace(manifests: Iterable[Manifest]) -> Callable[[str], list[Manifest
     return within
 
 
-@contextmanager
-def reading(manifest: Manifest, kind: str) -> Iterator[None]:
-    """Raises FieldError if the manifest cannot be read in the block."""
+def read_as(kind: str, reader: Callable[[Manifest], T], manifest: Manifest) -> T:
+    """Reads a manifest as an object of a kind. Raises FieldError if that is not possible."""
     try:
-        yield
+        return reader(manifest)
     except (AttributeError, QuantityError, TypeError) as error:
         reason = str(error) if isinstance(error, QuantityError) else "a field has a value of the wrong type"
         name = name_of(manifest) or "an object without a name"
@@ -82,24 +91,18 @@ def reading(manifest: Manifest, kind: str) -> Iterator[None]:
 
 def hard_of(quotas: Sequence[Manifest]) -> tuple[Manifest, ...]:
     """`spec.hard` of ResourceQuotas. Raises FieldError if one has none."""
-    limits = []
-    for quota in quotas:
-        hard = (quota.get("spec") or {}).get("hard") or {}
+    limits = tuple((quota.get("spec") or {}).get("hard") or {} for quota in quotas)
+    for quota, hard in zip(quotas, limits):
         if not isinstance(hard, Mapping):
             raise FieldError("quotas", f"{name_of(quota)} has no spec.hard")
-        limits.append(dict(hard))
-    return tuple(limits)
+    return limits
 
 
 def network_resources(networks: Sequence[Manifest] | None) -> dict[str, str] | None:
     """The resource name that each NetworkAttachmentDefinition needs, by namespace and name; None if unknown."""
     if networks is None:
         return None
-    resources = {}
-    for metadata in map(metadata_of, networks):
-        name = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
-        resources[name] = (metadata.get("annotations") or {}).get(_NETWORK_RESOURCE, "")
-    return resources
+    return {qualified_name(network): annotations_of(network).get(_NETWORK_RESOURCE, "") for network in networks}
 
 
 # Policies for running VMs.
@@ -107,11 +110,7 @@ KEEP, RESTART, MIGRATE = "keep", "restart", "migrate"
 
 
 def render_vm(
-    vm: Manifest,
-    lookup: Lookup,
-    env: Environment,
-    uid: str = "",
-    source: Source | None = None,
+    vm: Manifest, lookup: Lookup, env: Environment, uid: str = "", source: Source | None = None
 ) -> RenderedVM:
     """The VMI and the pod of a VM that starts or migrates.
 

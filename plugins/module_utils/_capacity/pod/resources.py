@@ -32,22 +32,17 @@ def apply_vmi_webhook(metadata: Spec, spec: Spec, env: Environment) -> None:
     parity = EVEN_PARITY in env.kubevirt.annotations and env.kubevirt.has_gate("AlignCPUs")
     if parity and spec["domain"]["cpu"].get("isolateEmulatorThread"):
         added[EVEN_PARITY] = ""
-    if env.rules.quote_socket and has_tdx(spec) and (socket := _socket(env)):
+    attestation = ((env.configuration.get("confidentialCompute") or {}).get("tdx") or {}).get("attestation") or {}
+    socket = str(attestation.get("qgsSocketPath", _DEFAULT_SOCKET))
+    if env.rules.quote_socket and has_tdx(spec) and socket:
         added[_QUOTE_SOCKET] = socket
     if added:
         metadata["annotations"] = {**added, **(metadata.get("annotations") or {})}
 
 
-def _socket(env: Environment) -> str:
-    attestation = ((env.configuration.get("confidentialCompute") or {}).get("tdx") or {}).get("attestation") or {}
-    return str(attestation.get("qgsSocketPath", _DEFAULT_SOCKET))
-
-
 def expected_status(spec: Spec, env: Environment) -> dict[str, Any]:
     """The part of a new VMI's status that affects the pod: the cluster's TSC frequency in Hz, if the guest depends on
-    it.
-
-    0: the configuration has none, and the frequency of the slowest node counts.
+    it. 0: the configuration has none, and the frequency of the slowest node counts.
     """
     if spec.get("architecture") != "amd64" or not needs_tsc_frequency(spec):
         return {}

@@ -35,20 +35,20 @@ _ARCHITECTURE: Final = "kubernetes.io/arch"
 # Guests with the CPU model of their host, and no others, avoid nodes with this label.
 OBSOLETE_MODEL: Final = "node-labeller.kubevirt.io/obsolete-host-model"
 
-_RESERVED: Final = "pr.kubevirt.io/"
-_WEIGHT: Final = 100
-
 
 def affinity(spec: Spec, env: Environment) -> dict[str, Any]:
     """The affinity of a VMI's pod, {} if it has none."""
     result: dict[str, Any] = copy(spec.get("affinity") or {})
     for label in _avoided(spec):
-        _reject(result, label)
+        required = result.setdefault("nodeAffinity", {}).setdefault(REQUIRED, {"nodeSelectorTerms": [{}]})
+        # To every term, because one matching term suffices.
+        for term in required["nodeSelectorTerms"]:
+            term.setdefault("matchExpressions", []).append({"key": label, "operator": "DoesNotExist"})
     for label in _reservations(spec, env):
         _avoid_pods(result, {"matchExpressions": [{"key": label, "operator": "Exists"}]})
     if env.kubevirt.has_gate("CrossArchitectureVirtualization") and spec.get("architecture"):
         expression = {"key": _ARCHITECTURE, "operator": "In", "values": [spec["architecture"].lower()]}
-        term = {"weight": _WEIGHT, "preference": {"matchExpressions": [expression]}}
+        term = {"weight": 100, "preference": {"matchExpressions": [expression]}}
         result.setdefault("nodeAffinity", {}).setdefault(PREFERRED, []).append(term)
     return result
 
@@ -63,13 +63,6 @@ def _avoided(spec: Spec) -> Iterator[str]:
             yield f"cpu-feature.node.kubevirt.io/{feature['name']}"
 
 
-def _reject(result: dict[str, Any], label: str) -> None:
-    """Adds the expression to every term of the node selector, because one matching term suffices."""
-    required = result.setdefault("nodeAffinity", {}).setdefault(REQUIRED, {"nodeSelectorTerms": [{}]})
-    for term in required["nodeSelectorTerms"]:
-        term.setdefault("matchExpressions", []).append({"key": label, "operator": "DoesNotExist"})
-
-
 def _reservations(spec: Spec, env: Environment) -> list[str]:
     """A label for each claim that the guest reserves (SCSI)."""
     if not env.rules.separates_reservations:
@@ -78,7 +71,7 @@ def _reservations(spec: Spec, env: Environment) -> list[str]:
     disks = spec["domain"]["devices"].get("disks", ())
     reserved = {disk["name"] for disk in disks if (disk.get("lun") or {}).get("reservation")}
     uids = {env.claims.get(claim_of(volumes.get(name, {}))) for name in reserved}
-    return sorted(f"{_RESERVED}{uid}" for uid in uids if uid)
+    return sorted(f"pr.kubevirt.io/{uid}" for uid in uids if uid)
 
 
 def away_from(affinity: Mapping[str, Any], uid: str) -> dict[str, Any]:

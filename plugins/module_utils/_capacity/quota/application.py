@@ -22,12 +22,9 @@ from ..pod.overhead import overhead
 from .budget import PODS, Quota, QuotaItem, by_quota_name, limits_and_usage, scopes_of, usage
 
 DEFAULT: Final = "DedicatedVirtualResources"
-_KIND: Final = "ApplicationAwareResourceQuota"
-_CLUSTER_KIND: Final = "ApplicationAwareClusterResourceQuota"
 # This calculator counts like ResourceQuotas, including migrations.
 _PLAIN: Final = "IgnoreVmiCalculator"
 _CALCULATORS: Final = ("VmiPodUsage", "VirtualResources", DEFAULT, "GuestEffectiveResources", _PLAIN)
-_COMPUTE: Final = "compute"
 _GATED: Final = {"matchExpressions": [{"key": "application-aware-quota/enable-gating", "operator": "Exists"}]}
 # AAQ contains a copy of the overhead formula of this KubeVirt release.
 _FORMULA: Final = parse_release("1.7")
@@ -36,22 +33,24 @@ _FORMULA: Final = parse_release("1.7")
 def application_quota(manifest: Mapping[str, Any]) -> Quota:
     """Reads an ApplicationAwareResourceQuota. Raises QuantityError."""
     hard, used = limits_and_usage(manifest)
-    return Quota(_KIND, name_of(manifest), hard, used, (), _measure, False)
+    return Quota("ApplicationAwareResourceQuota", name_of(manifest), hard, used, (), _measure, False)
 
 
 def cluster_quota(manifest: Mapping[str, Any]) -> Quota:
     """Reads an ApplicationAwareClusterResourceQuota, or its copy in a namespace. Raises QuantityError."""
     spec = (manifest.get("spec") or {}).get("quota") or {}
     hard, used = limits_and_usage({"spec": spec, "status": (manifest.get("status") or {}).get("total")})
-    return Quota(_CLUSTER_KIND, name_of(manifest), hard, used, scopes_of(spec), _measure_pods, False)
+    kind = "ApplicationAwareClusterResourceQuota"
+
+    def measure(item: QuotaItem) -> Amounts:
+        return _measure(item) if item.resource == PODS else {}
+
+    return Quota(kind, name_of(manifest), hard, used, scopes_of(spec), measure, False)
 
 
 def allows_cluster_quotas(aaq: Mapping[str, Any] | None) -> bool:
     """Whether the cluster's AAQ object (None if unknown) enables quotas of several namespaces."""
-    if aaq is None:
-        return True
-    configuration = (aaq.get("spec") or {}).get("configuration") or {}
-    return configuration.get("allowApplicationAwareClusterResourceQuota") is True
+    return aaq is None or _configuration(aaq).get("allowApplicationAwareClusterResourceQuota") is True
 
 
 def selects(manifest: Mapping[str, Any], namespace: str, namespace_object: Mapping[str, Any] | None) -> bool:
@@ -74,9 +73,12 @@ def selects(manifest: Mapping[str, Any], namespace: str, namespace_object: Mappi
 
 def calculator_of(aaq: Mapping[str, Any] | None) -> str:
     """The calculator of the cluster's AAQ object; an unknown one counts as the default."""
-    configuration = ((aaq or {}).get("spec") or {}).get("configuration") or {}
-    name = (configuration.get("vmiCalculatorConfiguration") or {}).get("configName")
+    name = (_configuration(aaq or {}).get("vmiCalculatorConfiguration") or {}).get("configName")
     return name if name in _CALCULATORS else DEFAULT
+
+
+def _configuration(aaq: Mapping[str, Any]) -> Mapping[str, Any]:
+    return (aaq.get("spec") or {}).get("configuration") or {}
 
 
 def watches(aaq: Mapping[str, Any] | None, labels: Mapping[str, str]) -> bool:
@@ -120,10 +122,6 @@ def _measure(item: QuotaItem) -> Amounts:
     return usage(item) if item.application is None else dict(item.application)
 
 
-def _measure_pods(item: QuotaItem) -> Amounts:
-    return _measure(item) if item.resource == PODS else {}
-
-
 def _size(spec: Spec, status: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
     """The memory and CPUs of a guest; values in its status come first."""
     requested = {**vmi_resources(spec, "limits"), **vmi_resources(spec, "requests")}
@@ -136,7 +134,7 @@ def _size(spec: Spec, status: Mapping[str, Any]) -> tuple[Quantity, Quantity]:
 
 def _effective(spec: Spec, item: QuotaItem, environment: Environment) -> Amounts:
     """The compute container without the memory overhead, which AAQ computes itself."""
-    compute = item._replace(containers=tuple(entry for entry in item.containers if entry.name == _COMPUTE))
+    compute = item._replace(containers=tuple(entry for entry in item.containers if entry.name == "compute"))
     stripped = copy(dict(spec))
     (stripped["domain"].get("memory") or {}).pop("reservedOverhead", None)
     for interface in stripped["domain"].get("devices", {}).get("interfaces") or ():

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.quantity import Quantity, parse
-from ..pod.amounts import HUGE_PAGES, ZERO, Amounts, Container, milli
-from ..pod.amounts import amounts as read
-from .budget import CLAIMS, PODS, QuotaItem
+from ..pod.amounts import HUGE_PAGES, ZERO, Amounts, milli, read_amounts
+from .budget import CLAIMS, PODS, STORAGE, QuotaItem
 
+# An entry of `spec.limits`.
 Limit = Mapping[str, Any]
 # The values of containers that have none of their own, by kind (limits or requests) and resource.
 Defaults = dict[tuple[str, str], Quantity]
@@ -18,16 +19,20 @@ Defaults = dict[tuple[str, str], Quantity]
 _MAX_MILLI: Final = (2**63 - 1) // 1000
 
 
-def defaults_of(limits: Iterable[Limit]) -> Defaults:
-    """The defaults of a LimitRange (its `spec.limits`). Raises QuantityError."""
+def _limits(manifest: Manifest) -> Sequence[Limit]:
+    return (manifest.get("spec") or {}).get("limits") or ()
+
+
+def defaults_of(limit_range: Manifest) -> Defaults:
+    """The defaults of a LimitRange. Raises QuantityError."""
     defaults: Defaults = {}
-    for limit in limits:
+    for limit in _limits(limit_range):
         if limit.get("type") == "Container":
             # For the API server a container's maximum is its default.
             default = {**(limit.get("max") or {}), **(limit.get("default") or {})}
             requested = {**(limit.get("min") or {}), **default, **(limit.get("defaultRequest") or {})}
             for kind, texts in (("limits", default), ("requests", requested)):
-                defaults |= {(kind, name): amount for name, amount in read(texts).items()}
+                defaults |= {(kind, name): amount for name, amount in read_amounts(texts).items()}
     return defaults
 
 
@@ -67,37 +72,28 @@ def defaulted(item: QuotaItem, defaults: Defaults) -> QuotaItem:
     )
 
 
-def invalid(item: QuotaItem) -> list[str]:
+def invalid(item: QuotaItem) -> Iterator[str]:
     """Why the API server rejects the pod after defaulting: requests above limits, fractions of huge pages."""
-    return [
-        f"the pod is invalid: {problem}"
-        for container in item.containers
-        for problem in (*_requests_above_limits(container), *_partial_pages(container))
-    ]
+    for container in item.containers:
+        start = f"the pod is invalid: {container.name} requests"
+        for name, limit in container.limits.items():
+            requested = container.requests.get(name)
+            if requested is not None and requested.nanos > limit.nanos:
+                yield f"{start} {requested.text} of {name}, more than its limit of {limit.text}"
+        for name, amount in container.requests.items():
+            if name.startswith(HUGE_PAGES) and amount.nanos % parse(name.removeprefix(HUGE_PAGES)).nanos:
+                yield f"{start} {amount.text} of {name}, which is not a multiple of the page size"
 
 
-def _requests_above_limits(container: Container) -> Iterator[str]:
-    for name, limit in container.limits.items():
-        requested = container.requests.get(name)
-        if requested is not None and requested.nanos > limit.nanos:
-            yield f"{container.name} requests {requested.text} of {name}, more than its limit of {limit.text}"
-
-
-def _partial_pages(container: Container) -> Iterator[str]:
-    for name, amount in container.requests.items():
-        if name.startswith(HUGE_PAGES) and amount.nanos % parse(name.removeprefix(HUGE_PAGES)).nanos:
-            yield f"{container.name} requests {amount.text} of {name}, which is not a multiple of the page size"
-
-
-def violations(item: QuotaItem, limits: Iterable[Limit]) -> list[str]:
-    """Why a LimitRange rejects a pod or a claim. limits: its `spec.limits`. Raises QuantityError."""
-    return [problem for limit in limits for problem in _violated(item, limit)]
+def violations(item: QuotaItem, limit_range: Manifest) -> list[str]:
+    """Why a LimitRange rejects a pod or a claim. Raises QuantityError."""
+    return [problem for limit in _limits(limit_range) for problem in _violated(item, limit)]
 
 
 def _violated(item: QuotaItem, limit: Limit) -> Iterator[str]:
     kind = limit.get("type")
     if item.resource == CLAIMS and kind == "PersistentVolumeClaim":
-        yield from _bounds(kind, limit, {"storage": item.storage} if item.storage is not None else {}, None)
+        yield from _bounds(kind, limit, {"storage": item.used[STORAGE]} if STORAGE in item.used else {}, None)
     elif item.resource == PODS and kind == "Pod":
         # LimitRanger ignores the overhead.
         bare = item._replace(overhead={})
@@ -110,13 +106,13 @@ def _violated(item: QuotaItem, limit: Limit) -> Iterator[str]:
 def _bounds(subject: str, limit: Limit, requests: Amounts, limits: Amounts | None) -> Iterator[str]:
     """limits: None for a claim, which has none."""
     allowed = limits or {}
-    for name, minimum in read(limit.get("min")).items():
+    for name, minimum in read_amounts(limit.get("min")).items():
         wanted = {"request": requests.get(name), "limit": allowed.get(name)}
         yield from _bound("minimum", subject, name, minimum, wanted)
-    for name, maximum in read(limit.get("max")).items():
+    for name, maximum in read_amounts(limit.get("max")).items():
         first = {"limit": allowed.get(name)} if limits is not None else {}
         yield from _bound("maximum", subject, name, maximum, {**first, "request": requests.get(name)})
-    for name, ratio in read(limit.get("maxLimitRequestRatio") if limits is not None else None).items():
+    for name, ratio in read_amounts(limit.get("maxLimitRequestRatio") if limits is not None else None).items():
         yield from _ratio(subject, name, ratio, requests.get(name, ZERO), allowed.get(name, ZERO))
 
 

@@ -14,7 +14,8 @@ def node_of(
     if "gpu" in amounts:
         amounts["example.com/gpu"] = amounts.pop("gpu")
     metadata = {"name": name, "labels": {"kubernetes.io/hostname": name, **(labels or {})}}
-    return node({"metadata": metadata, "spec": {"taints": taints}, "status": {"allocatable": amounts}}, cordoned)
+    manifest = {"metadata": metadata, "spec": {"taints": taints}, "status": {"allocatable": amounts}}
+    return node(manifest, [name] if cordoned else ())
 
 
 def pod_of(

@@ -6,9 +6,15 @@ import pytest
 from placement_samples import node_of, pod_of
 
 from plugins.module_utils._capacity.placement.batch import Batch
-from plugins.module_utils._capacity.placement.demand import Demand, DeviceObjects, demand, device_objects
-from plugins.module_utils._capacity.placement.devices import Allocator, allocated_devices, matches_selectors
-from plugins.module_utils._capacity.placement.fit import problem
+from plugins.module_utils._capacity.placement.devices import (
+    Allocator,
+    DeviceObjects,
+    allocated_devices,
+    demand,
+    matches_selectors,
+)
+from plugins.module_utils._capacity.placement.objects import Demand
+from plugins.module_utils._capacity.placement.reasons import problem
 from plugins.module_utils._capacity.placement.state import ClusterState
 
 GPU = "gpu.example.com"
@@ -43,7 +49,7 @@ def device(name: str = "d", **more: Any) -> Manifest:
 
 def device_objects_of(*claims: Manifest, slices: Any = (), templates: Any = ()) -> DeviceObjects:
     classes = [kind("gpu", DRIVER), kind("any"), kind("odd", "device.driver.startsWith('g')")]
-    return device_objects(classes, slices or [slice_of(device())], claims, templates)
+    return DeviceObjects(classes, slices or [slice_of(device())], claims, templates)
 
 
 def demand_of(*claims: Manifest, **more: Any) -> Demand:
@@ -185,7 +191,7 @@ def test_claims_of_templates_and_allocated_claims() -> None:
 def test_fields_of_v1beta1_are_read() -> None:
     flat = claim({"name": "r", "deviceClassName": "model"})
     model = kind("model", f'device.attributes["{GPU}"].model == "A100"')
-    objects = device_objects(
+    objects = DeviceObjects(
         [model], [slice_of({"name": "d", "basic": {"attributes": {"model": {"string": "A100"}}}})], [flat], []
     )
     demanded = demand([{"resourceClaimName": "c"}], "shop", objects)

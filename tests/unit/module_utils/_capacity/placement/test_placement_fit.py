@@ -8,16 +8,16 @@ from placement_samples import node_of, pod_of, state_of
 
 from growth import growth
 from plugins.module_utils._capacity.placement.batch import Batch
-from plugins.module_utils._capacity.placement.fit import eligible, insufficient_resources, problem
+from plugins.module_utils._capacity.placement.fit import eligible
 from plugins.module_utils._capacity.placement.objects import (
     Node,
+    Storage,
     claim_names,
     from_manifest,
-    is_over,
     node,
-    storage,
     with_volume_affinity,
 )
+from plugins.module_utils._capacity.placement.reasons import problem
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 HOSTNAME = "kubernetes.io/hostname"
@@ -49,14 +49,10 @@ def test_running_pods_take_room() -> None:
     assert Batch(state).fitting(pod_of(requests={"cpu": "1"})) == [0]
     assert Batch(state).fitting(pod_of(requests={"cpu": "1100m"})) == []
     more = {"cpu": "2", "memory": "9Gi", "example.com/gpu": "1"}
-    assert insufficient_resources(state, pod_of(requests=more), 0) == {
-        "cpu": 1000,
-        "memory": 2**30,
-        "example.com/gpu": 1,
-    }
+    assert problem(state, pod_of(requests=more)) == "n lacks 1 of cpu and 1Gi of memory and 1 example.com/gpu"
     full = state_of(node_of(pods="1"), pods=[pod_of("a", {}, "n"), pod_of("b", {}, "elsewhere")])
     assert Batch(full).fitting(pod_of(requests={})) == []
-    assert insufficient_resources(full, pod_of(requests={}), 0) == {"pods": 1}
+    assert problem(full, pod_of(requests={})) == "n lacks room for another pod"
 
 
 def test_requests_of_a_pod_add_up() -> None:
@@ -68,7 +64,7 @@ def test_requests_of_a_pod_add_up() -> None:
         ],
         "overhead": {"cpu": "100m"},
     }
-    assert from_manifest({"spec": spec}).requests == {"cpu": 2600, "memory": 2**30}
+    assert from_manifest({"spec": spec}).requests == {"cpu": 2600, "memory": 2**30, "pods": 1}
     pod_level = {**spec, "resources": {"requests": {"cpu": "3"}}}
     assert from_manifest({"spec": pod_level}).requests["cpu"] == 3100
 
@@ -77,12 +73,8 @@ def test_owner_and_end_of_a_pod() -> None:
     labels = {"kubevirt.io": "virt-launcher", "kubevirt.io/created-by": "u"}
     assert pod_of(labels=labels).owner == "u"
     assert pod_of(labels={"kubevirt.io/created-by": "u"}).owner == ""
-    assert [is_over({"status": {"phase": phase}}) for phase in ("Failed", "Succeeded", "Running")] == [
-        True,
-        True,
-        False,
-    ]
-    assert not is_over({})
+    for phase, ended in (("Failed", True), ("Succeeded", True), ("Running", False), (None, False)):
+        assert from_manifest({"status": {"phase": phase}}).ended is ended
 
 
 @pytest.mark.parametrize(
@@ -245,7 +237,7 @@ def kind(name: str, **more: Any) -> dict[str, Any]:
 
 
 def pod_with(*claims: dict[str, Any], names: tuple[str, ...] = ("disk",), **more: Any) -> Any:
-    objects = storage(claims, more.get("volumes", ()), more.get("classes", ()))
+    objects = Storage(claims, more.get("volumes", ()), more.get("classes", ()))
     return with_volume_affinity(pod_of()._replace(claims=names, namespace="shop"), objects)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plugins.module_utils._capacity.placement.demand import device_objects
+from plugins.module_utils._capacity.placement.devices import DeviceObjects
 from plugins.module_utils._capacity.placement.simulation import PlacementObjects, placement
 from plugins.module_utils._resolver.api.errors import FieldError
 from plugins.module_utils._resolver.api.release import NEWEST, parse_release
@@ -118,7 +118,7 @@ def test_claims_of_devices_decide_on_nodes() -> None:
         expression: str, pods: Any = (), claims: Any = (), running_policy: str = "migrate", **more: Any
     ) -> Any:
         kind = {"metadata": {"name": "gpu"}, "spec": {"selectors": [{"cel": {"expression": expression}}]}}
-        devices = device_objects([kind], slices, claims, [template])
+        devices = DeviceObjects([kind], slices, claims, [template])
         objects = PlacementObjects(nodes, pods, devices=devices, **more)
         return placement([machine], Objects([]), KubeVirt(NEWEST), objects, running_policy)
 
