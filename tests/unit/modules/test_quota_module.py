@@ -47,14 +47,6 @@ def test_vms_of_the_cluster_are_judged(run: Run) -> None:
     assert "lacks" in line["resources"]["requests.memory"]
 
 
-def test_restart_frees_quota_of_the_current_pod(run: Run) -> None:
-    team = quota("team", {"requests.memory": "6Gi"}, {"requests.memory": "5Gi"})
-    for running, fits in (("keep", True), ("restart", True), ("migrate", False)):
-        cluster = store(vm("a"), quotas=[team], pods=[launcher("a")])
-        result = check_result(run, cluster, "quota", namespace="shop", running=running)
-        assert result["fits"] is fits, running
-
-
 def test_manifests_bring_their_volumes(run: Run) -> None:
     template = {"metadata": {"name": "disk"}, "spec": {"storage": {"resources": {"requests": {"storage": "10Gi"}}}}}
     hard = {"fast.storageclass.storage.k8s.io/requests.storage": "15Gi", "count/virtualmachines.kubevirt.io": "9"}

@@ -100,38 +100,20 @@ def test_selectors_match_driver_and_attributes(expressions: list[str], expected:
     assert matches_selectors(expressions, GPU, attributes) is expected
 
 
-def test_claims_fit_where_enough_devices_are_free() -> None:
+def test_requests_share_the_free_devices() -> None:
     two = slice_of(device("d"), device("e"))
-    assert fits(claim()) is True
-    assert fits(claim(exactly(count=2))) is False
-    assert fits(claim(exactly(count=2)), slices=[two]) is True
-    assert fits(claim(exactly(), exactly("any")), slices=[two]) is True
     assert fits(claim(name="c"), claim(name="d"), claim(name="e"), slices=[two]) is False
-    assert fits(claim(), used=[(GPU, "p", "d")]) is False
     # The first request has to leave the only GPU to the second.
     mixed = [slice_of(device("d")), slice_of(device("n"), driver="nic.example.com")]
     assert fits(claim(exactly("any"), exactly()), slices=mixed) is True
 
 
-def test_devices_count_on_nodes_that_reach_them() -> None:
-    term = {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["1"]}]}
-    for place, expected in (
-        ({"nodeName": "b"}, False),
-        ({"allNodes": True}, True),
-        ({"nodeSelector": {"nodeSelectorTerms": [term]}}, True),
-        ({"nodeSelector": {"nodeSelectorTerms": []}}, False),
-    ):
-        assert fits(claim(), slices=[slice_of(device(), **place)]) is expected, place
+def test_devices_that_no_node_selector_places() -> None:
+    assert fits(claim(), slices=[slice_of(device(), nodeSelector={"nodeSelectorTerms": []})]) is False
     # A feature gate decides whether places of single devices count.
     single = slice_of(device("d", nodeName="a"), device("e", nodeName="b"), perDeviceNodeSelection=True)
     assert fits(claim(), slices=[single]) is None
     assert fits(claim(exactly(count=2)), slices=[single]) is False
-
-
-def test_only_the_newest_generation_of_a_pool_counts() -> None:
-    first, second = slice_of(device("d"), device("e")), slice_of(device("d"), generation=2)
-    assert fits(claim(exactly(count=2)), slices=[first, second]) is False
-    assert fits(claim(), slices=[first, second]) is True
 
 
 def test_unsupported_features_give_no_answer() -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from capacity_cluster import launcher, node
 
 from plugins.module_utils._capacity.placement.devices import DeviceObjects
 from plugins.module_utils._capacity.placement.simulation import PlacementObjects, placement
@@ -84,29 +85,10 @@ def test_a_vm_that_kubevirt_cannot_expand() -> None:
     assert problem_of(machine) == "a spread ratio of 0 divides by zero"
 
 
-def nodes_of() -> list[dict[str, Any]]:
-    """The nodes m and n, with room for guests."""
-    labels = {
-        "kubevirt.io/schedulable": "true",
-        "kubernetes.io/arch": "amd64",
-        "machine-type.node.kubevirt.io/q35": "true",
-    }
-    amounts = {"cpu": "8", "memory": "20Gi", "ephemeral-storage": "9Gi", "pods": "9"}
-    amounts |= {f"devices.kubevirt.io/{name}": "9" for name in ("kvm", "tun", "vhost-net", "pr-helper")}
-    return [
-        {
-            "metadata": {"name": name, "labels": {**labels, "kubernetes.io/hostname": name}},
-            "status": {"allocatable": amounts},
-        }
-        for name in ("m", "n")
-    ]
-
-
-RUNNING = {"kubevirt.io": "virt-launcher", "kubevirt.io/created-by": "u", "vmi.kubevirt.io/id": "web"}
+NODES = [node(name, memory="20Gi", **{"devices.kubevirt.io/pr-helper": "9"}) for name in ("m", "n")]
 
 
 def test_claims_of_devices_decide_on_nodes() -> None:
-    nodes = nodes_of()
     machine = vm()
     machine["metadata"]["namespace"] = "shop"
     machine["spec"]["template"]["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimTemplateName": "t"}]
@@ -119,7 +101,7 @@ def test_claims_of_devices_decide_on_nodes() -> None:
     ) -> Any:
         kind = {"metadata": {"name": "gpu"}, "spec": {"selectors": [{"cel": {"expression": expression}}]}}
         devices = DeviceObjects([kind], slices, claims, [template])
-        objects = PlacementObjects(nodes, pods, devices=devices, **more)
+        objects = PlacementObjects(NODES, pods, devices=devices, **more)
         return placement([machine], Objects([]), KubeVirt(NEWEST), objects, running_policy)
 
     def vm_result(expression: str, **more: Any) -> dict[str, Any]:
@@ -137,16 +119,10 @@ def test_claims_of_devices_decide_on_nodes() -> None:
     assert (result["evaluated"], result["fits"]) == (False, False)
     assert "only CEL can evaluate" in result["problem"]
 
-    pod = {
-        "metadata": {"name": "launcher", "namespace": "shop", "labels": RUNNING},
-        "spec": {
-            "nodeName": "m",
-            "containers": [],
-            "resourceClaims": [{"name": "g", "resourceClaimTemplateName": "t"}],
-        },
-    }
+    pod = launcher("web", "m")
+    pod["spec"]["resourceClaims"] = [{"name": "g", "resourceClaimTemplateName": "t"}]
     result = {"driver": "x", "pool": "p", "device": "d"}
-    own = {"name": "c", "namespace": "shop", "ownerReferences": [{"kind": "Pod", "name": "launcher"}]}
+    own = {"name": "c", "namespace": "shop", "ownerReferences": [{"kind": "Pod", "name": "virt-launcher-web"}]}
     used = {"metadata": own, "status": {"allocation": {"devices": {"results": [result]}}}}
     migrating = vm_result('device.driver == "x"', pods=[pod], claims=[used])
     assert migrating["migration"]["fits"] is False and "evaluated" not in migrating["migration"]
@@ -169,20 +145,18 @@ def test_guests_reserving_a_volume_stay_apart(version: str, placed: list[str | N
             "volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "shared"}}],
         }
     claim = {"metadata": {"name": "shared", "namespace": "shop", "uid": "u", "annotations": {BOUND: "yes"}}}
-    objects = PlacementObjects(nodes_of(), claims=[{**claim, "spec": {"volumeName": "v"}}])
+    objects = PlacementObjects(NODES, claims=[{**claim, "spec": {"volumeName": "v"}}])
     result = placement(machines, Objects([]), KubeVirt(parse_release(version)), objects)
     assert [machine.get("node") for machine in result["virtual_machines"]] == placed
 
 
 def test_migration_keeps_cpu_model_of_first_node() -> None:
     machine = vm()
+    machine["metadata"]["namespace"] = "shop"
     machine["spec"]["template"]["spec"]["domain"]["cpu"] = {"model": "host-model"}
-    model = {"cpu-model-migration.node.kubevirt.io/Skylake": "true"}
-    pod = {
-        "metadata": {"name": "launcher", "labels": RUNNING},
-        "spec": {"nodeName": "m", "containers": [], "nodeSelector": model},
-    }
-    result = placement([machine], Objects([]), KubeVirt(NEWEST), PlacementObjects(nodes_of(), [pod]))
+    pod = launcher("web", "m")
+    pod["spec"]["nodeSelector"] = {"cpu-model-migration.node.kubevirt.io/Skylake": "true"}
+    result = placement([machine], Objects([]), KubeVirt(NEWEST), PlacementObjects(NODES, [pod]))
     assert result["virtual_machines"][0]["migration"]["problem"] == (
         "2 of 2 nodes lack the label cpu-model-migration.node.kubevirt.io/Skylake=true"
     )

@@ -5,14 +5,12 @@ from typing import Any
 import pytest
 from pod_samples import METADATA, make_env, spec_of
 
-from plugins.module_utils._capacity.pod.amounts import Container, limits, qos_class, requests
 from plugins.module_utils._capacity.pod.compute import compute
 from plugins.module_utils._capacity.pod.pod import Pod, Source, Unrenderable, pod
 from plugins.module_utils._capacity.pod.resources import apply_vmi_webhook
 from plugins.module_utils._capacity.pod.scheduling import labels
 from plugins.module_utils._resolver.api.quantity import parse
 
-BOTH = {"cpu": "1", "memory": "1Gi"}
 PLUGGED = {"devices": {"interfaces": [{"name": "a", "binding": {"name": "passt"}}]}}
 
 
@@ -78,38 +76,3 @@ def test_older_releases_set_a_node_selector() -> None:
     spec = spec_of({"cpu": {"sockets": 1, "realtime": {}}}, "1.4")
     apply_vmi_webhook({}, spec, make_env("1.4"))
     assert spec["nodeSelector"] == {"kubevirt.io/realtime": ""}
-
-
-def container(cpu: str, limit: str = "", **kind: bool) -> Container:
-    return Container("c", {"cpu": parse(cpu)}, {"cpu": parse(limit)} if limit else {}, **kind)
-
-
-def test_pod_resources_are_those_that_run_at_once() -> None:
-    main, sidecar = container("3"), container("1", init=True, restarts=True)
-    small, large = container("2", init=True), container("9", init=True)
-    assert requests([main, sidecar, small])["cpu"].text == "4"
-    assert requests([main, sidecar, large])["cpu"].text == "10"
-    assert requests([main, large, sidecar])["cpu"].text == "9"
-    assert limits([container("3", "5"), small]) == {"cpu": parse("5")}
-
-
-def test_limit_without_request_is_a_request() -> None:
-    assert requests([Container("main", {}, {"x/gpu": parse("2")})])["x/gpu"].text == "2"
-
-
-@pytest.mark.parametrize(
-    ("containers", "expected"),
-    [
-        ([({}, {})], "BestEffort"),
-        ([(BOTH, {})], "Burstable"),
-        ([(BOTH, BOTH)], "Guaranteed"),
-        ([({}, BOTH)], "Guaranteed"),
-        ([(BOTH, {"cpu": "1", "memory": "2Gi"})], "Burstable"),
-        ([(BOTH, BOTH), ({}, {})], "Burstable"),
-        ([(BOTH, BOTH), ({}, {"x/gpu": "1"})], "Burstable"),
-        ([({"x/gpu": "1"}, {"x/gpu": "1"})], "BestEffort"),
-    ],
-)
-def test_qos(containers: list[tuple[dict[str, str], dict[str, str]]], expected: str) -> None:
-    parsed = [[{name: parse(text) for name, text in part.items()} for part in pair] for pair in containers]
-    assert qos_class([Container("a", *pair) for pair in parsed]) == expected
