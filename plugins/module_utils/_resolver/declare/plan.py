@@ -79,8 +79,8 @@ def present(
     dropped = managed_fields.undeclared(owned_fields or set(), desired_fields)
     fields = {**desired_fields, **dict.fromkeys(dropped)}
     taken_from = managers_to_take(live, fields, manager, take_over)
-    unowned = owned_fields is None or managed_fields.unowned_fields(owned_fields, desired_fields)
-    if not (changed or dropped or taken_from or unowned):
+    same = not (changed or dropped or taken_from)
+    if same and owned_fields is not None and not managed_fields.unowned_fields(owned_fields, desired_fields):
         return Plan(NONE, manifest, {}, {})
     others = [entry for entry in managed_fields.fields_of_others(live, manager) if entry[0] not in taken_from]
     shared = {field: names for field in dropped if (names := managed_fields.owners(others, field))}
