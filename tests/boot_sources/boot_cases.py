@@ -12,12 +12,11 @@ from typing import Any
 from zoneinfo import available_timezones
 
 # The collection's upload is part of it, so it is imported by its full name; the parts of other runners by theirs.
-sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("conformance", "virtctl", "")]
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("virtctl", "")]
 
 import collection_path  # noqa: E402, F401  # pylint: disable=unused-import
 import upload_cases  # noqa: E402
-from compare import differences  # noqa: E402
-from vector_run import Failure, groups, judged, load  # noqa: E402, F401  # pylint: disable=unused-import
+from vector_run import Failure, differences, groups, judged, load  # noqa: E402, F401  # pylint: disable=unused-import
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import cdi_parsers as texts  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._boot_sources import cdi_webhooks as admission  # noqa: E402

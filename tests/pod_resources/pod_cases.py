@@ -13,10 +13,9 @@ from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 # The resolver is pure: it needs neither Ansible nor its place in `ansible_collections`.
-sys.path[:0] = [str(CHECKOUT / folder) for folder in ("plugins/module_utils", "tests", "tests/conformance")]
+sys.path[:0] = [str(CHECKOUT / folder) for folder in ("plugins/module_utils", "tests")]
 
-from compare import differences  # noqa: E402
-from vector_run import Failure, groups, judged, load  # noqa: E402, F401  # pylint: disable=unused-import
+from vector_run import Failure, differences, groups, judged, load  # noqa: E402, F401  # pylint: disable=unused-import
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.environment import Environment  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._capacity.pod.overhead import overhead  # noqa: E402

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 # The parts of other runners are imported by their names.
-sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("conformance", "virtctl")]
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("virtctl", "")]
 
 import collection_path  # noqa: E402, F401  # pylint: disable=unused-import
 import yaml  # noqa: E402
-from compare import differences  # noqa: E402
-from vector_run import Failure, groups, judged, load  # noqa: E402, F401  # pylint: disable=unused-import
+from vector_run import Failure, differences, groups, judged, load  # noqa: E402, F401  # pylint: disable=unused-import
 
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api import go_json  # noqa: E402
 from ansible_collections.virtshape.instancetypes.plugins.module_utils._resolver.api.release import NEWEST, parse_release  # noqa: E402

@@ -38,7 +38,7 @@ def test_different_manifest_is_reported() -> None:
     case["expect"]["manifest"]["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 1
     del case["expect"]["manifest"]["spec"]["preference"]
     assert reasons("vm/examples", case) == [
-        "spec.preference: expected nothing, got {'inferFromVolume': 'root'}",
+        'spec.preference: expected nothing, got {"inferFromVolume": "root"}',
         "spec.template.spec.terminationGracePeriodSeconds: expected 1, got 0",
     ]
 
@@ -51,7 +51,7 @@ def test_different_error_or_warnings_are_reported() -> None:
     assert "got a manifest" in reasons("vm/pvc", case)[0]
     case = case_of("vm/examples", "user-and-password-file")
     del case["expect"]["warnings"]
-    assert reasons("vm/examples", case)[0].startswith("warnings[0]: expected nothing, got 'WARNING: --password-file:")
+    assert reasons("vm/examples", case)[0].startswith('warnings[0]: expected nothing, got "WARNING: --password-file:')
 
 
 def test_wrong_name_pattern_or_unequal_names_are_reported() -> None:
