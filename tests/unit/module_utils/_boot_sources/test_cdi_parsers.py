@@ -49,6 +49,7 @@ def test_request_uri_needs_a_scheme_or_a_path() -> None:
 def test_printed_url_is_escaped() -> None:
     assert printed("HTTP://x/a b") == "http://x/a%20b"
     assert printed("a b/é") == "a%20b/%C3%A9"
+    assert printed("quay.io:5000/a b") == "quay.io:5000/a b"
 
 
 def test_checksum_is_normalized() -> None:
