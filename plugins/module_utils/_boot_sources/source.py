@@ -285,7 +285,7 @@ def clones_by_claim(volumes: Iterable[Manifest]) -> dict[tuple[str, str], str]:
     """Namespace and name of a claim → the unfinished clone that still reads it."""
     sources = ((volume, ((volume.get("spec") or {}).get("source") or {}).get("pvc") or {}) for volume in volumes)
     return {
-        (claim["namespace"], claim["name"]): qualified_name(volume)
+        (str(claim.get("namespace")), str(claim.get("name"))): qualified_name(volume)
         for volume, claim in sources
         if claim and not import_status(volume).done
     }
