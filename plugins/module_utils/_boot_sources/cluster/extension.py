@@ -117,12 +117,10 @@ class BootSources(VMExtension):
     def write_related(self, outcome: DeclareOutcome, session: Session) -> None:
         """Grows the claims of a VM. The storage resizes them later, and KubeVirt tells a running guest."""
         for disk in outcome.related_changes:
-            path, growth = (
-                _CLAIM.path(disk.namespace, disk.name),
-                {"resources": {"requests": {"storage": disk.declared}}},
-            )
+            path = _CLAIM.path(disk.namespace, disk.name)
+            growth = {"spec": {"resources": {"requests": {"storage": disk.declared}}}}
             try:
-                send(session, merge_patch(path, {"spec": growth}, fieldManager=session.field_manager))
+                send(session, merge_patch(path, growth, fieldManager=session.field_manager))
             except RequestFailed as error:
                 outcome.failed = f"{disk.path}: the claim {disk.name} does not grow: {error}"
                 return

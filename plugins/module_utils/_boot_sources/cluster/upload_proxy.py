@@ -34,7 +34,7 @@ class UploadResponse(NamedTuple):
 
 
 class UploadedFile:
-    """A file that shows how much of it has been read. name: the name in messages. count: how many bytes."""
+    """A file that shows how much of it has been read. name: the name in messages. count: the bytes that were read."""
 
     def __init__(self, file: BinaryIO, length: int, name: str) -> None:
         self.length = length
