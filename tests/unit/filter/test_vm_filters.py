@@ -139,27 +139,6 @@ def test_drift_of_objects_and_revisions() -> None:
         drift({**revision, "data": None}, [other])
 
 
-def test_drift_of_a_vm() -> None:
-    captured = {
-        "apiVersion": "apps/v1",
-        "kind": "ControllerRevision",
-        "metadata": {
-            "name": "captured",
-            "namespace": "shop",
-            "labels": {"instancetype.kubevirt.io/object-name": "large"},
-        },
-        "data": instancetype(),
-    }
-    drifted = vm()
-    drifted["spec"]["instancetype"] = {"name": "large", "kind": "VirtualMachineInstancetype"}
-    drifted["status"] = {"instancetypeRef": {"controllerRevisionRef": {"name": "captured"}}}
-    result = FILTERS["drift"](drifted, [captured, instancetype(memory={"guest": "16Gi"})])
-    assert result["drifted"] and result["instancetype"]["state"] == "drifted"
-    assert (result["guest_before"]["memory"], result["guest_after"]["memory"]) == ("8Gi", "16Gi")
-    assert result["changes"] == [{"field": "domain.memory.guest", "before": "8Gi", "after": "16Gi"}]
-    assert "preference" not in result and "refusal" not in result
-
-
 def test_inference_and_drift_follow_the_kubevirt_version() -> None:
     snapshot = {**PVC, "kind": "VolumeSnapshot"}
     source = {"snapshot": {"name": "root", "namespace": "shop"}}
@@ -175,26 +154,6 @@ def test_inference_and_drift_follow_the_kubevirt_version() -> None:
     for name in ("infer", "drift"):
         with pytest.raises(AnsibleFilterError, match=f"{name}: kubevirt_version: KubeVirt 0.4 is not supported"):
             FILTERS[name](vm(), [], kubevirt_version="0.4")
-
-
-def test_older_kubevirt_ignores_captured_status_reference() -> None:
-    drifted = vm()
-    drifted["spec"]["instancetype"] = {"name": "large", "kind": "VirtualMachineInstancetype"}
-    drifted["status"] = {"instancetypeRef": {"controllerRevisionRef": {"name": "gone"}}}
-    assert FILTERS["drift"](drifted, [instancetype()])["instancetype"]["state"] == "revision_lost"
-    assert (
-        FILTERS["drift"](drifted, [instancetype()], kubevirt_version="1.4")["instancetype"]["state"] == "not_captured"
-    )
-
-
-def test_revision_of_old_api_version_is_read() -> None:
-    data = instancetype() | {"apiVersion": "instancetype.kubevirt.io/v1alpha2"}
-    revision = {"kind": "ControllerRevision", "metadata": {"name": "r", "namespace": "shop"}, "data": data}
-    result = FILTERS["drift"](revision, [instancetype(memory={"guest": "16Gi"})])
-    assert {"field": "memory.guest", "before": "8Gi", "after": "16Gi"} in result["changes"]
-    data["apiVersion"] = "instancetype.kubevirt.io/v9"
-    with pytest.raises(AnsibleFilterError, match=r"drift: shop/r: .* which KubeVirt does not read"):
-        FILTERS["drift"](revision, [instancetype()])
 
 
 def test_conflicts_and_requirements_are_reported_together() -> None:
@@ -232,13 +191,6 @@ def test_a_panic_of_kubevirt_is_reported() -> None:
             FILTERS[name](vm(), LARGE, crashing)
 
 
-def test_an_indivisible_spread_is_an_unmet_requirement() -> None:
-    uneven = {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 3}}}
-    result = FILTERS["explain"](vm(), LARGE, uneven)["requirements"]
-    assert result[0]["paths"] == ["instancetype.spec.cpu.guest"]
-    assert result[0]["message"].startswith("4 vCPUs provided by the instance type are not divisible by")
-
-
 def test_a_field_of_a_wrong_type_is_named() -> None:
     with pytest.raises(AnsibleFilterError) as error:
         FILTERS["drift"](instancetype(), [instancetype(memory={"guest": "many"})])
@@ -273,14 +225,6 @@ def test_invalid_vms_are_rejected_like_by_the_modules(name: str) -> None:
             f"{name}: instancetype: memory.guest: '0' is too small"
         )
         FILTERS[name](bad, LARGE, accept_unknown_fields="true")
-
-
-def test_drift_reports_why_a_refresh_would_be_rejected() -> None:
-    drifted = vm(cpu={"cores": 2})
-    drifted["spec"]["instancetype"] = {"name": "large", "kind": "VirtualMachineInstancetype"}
-    assert FILTERS["drift"](drifted, [instancetype()])["refusal"] == (
-        "VM field(s) spec.template.spec.domain.cpu.cores conflicts with selected instance type"
-    )
 
 
 def test_objects_as_arguments_precede_captured_revisions() -> None:
