@@ -29,7 +29,7 @@ _MANAGER: Final = "virtshape-events"
 
 
 class Store:
-    """What is known of VMs; this one forgets it at the end of the source."""
+    """Keeps the known VMs; a store of this class forgets them at the end of the source."""
 
     def __init__(self) -> None:
         self.known: dict[str, KnownVM] = {}

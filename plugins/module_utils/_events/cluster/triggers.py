@@ -84,7 +84,7 @@ class Triggers:
         """
         until = time.monotonic() + seconds
         with self._changed:
-            # What the defect asked for may have gone with an earlier batch.
+            # An earlier batch may have taken the request of the watch that failed.
             while (
                 not (self._batch or self._defect or self._stop.is_set()) and (remaining := until - time.monotonic()) > 0
             ):
