@@ -58,14 +58,15 @@ def test_limit_ranges_object_counts_and_volumes_count() -> None:
 
 
 def test_aaq_quotas_count_guests() -> None:
-    hard = {"requests.memory/vmi": "8Gi"}
-    own = {"metadata": {"name": "own", "namespace": "shop"}, "spec": {"hard": hard}}
+    quota = {"hard": {"requests.memory/vmi": "8Gi"}}
+    own = {"metadata": {"name": "own", "namespace": "shop"}, "spec": quota}
+    both = {
+        "metadata": {"name": "both"},
+        "spec": {"selector": {"labels": {"matchLabels": {"team": "a"}}}, "quota": quota},
+    }
     space = {"metadata": {"name": "shop", "labels": {"team": "a"}}}
-    assert fits(vm("a"), vm("b"), application_quotas=[own], aaq=AAQ, namespaces=[space]) == [True, False]
-    both = {"metadata": {"name": "both"}, "spec": {"selector": {"labels": {"matchLabels": {"team": "a"}}}}}
-    both["spec"]["quota"] = {"hard": hard}
-    assert fits(vm("a"), vm("b"), cluster_quotas=[both], aaq=AAQ, namespaces=[space]) == [True, False]
-    assert fits(vm("a"), vm("b"), cluster_quotas=[both], namespaces=[space]) == [True, True]
+    for option in ({"application_quotas": [own]}, {"cluster_quotas": [both]}):
+        assert fits(vm("a"), vm("b"), aaq=AAQ, namespaces=[space], **option) == [True, False]
 
 
 def test_kubevirt_of_the_cluster_counts() -> None:

@@ -1,30 +1,14 @@
 """capacity_info on a scripted cluster: what quotas and nodes say together."""
 
-from capacity_cluster import SMALL, TYPES, VMS, Manifest, Run, launcher, node, placement_lists, vm
+from capacity_cluster import SPACE, Manifest, Run, launcher, store, vm
 
-from scripted_server import KUBEVIRT, KUBEVIRTS, Store, forbidden
+from scripted_server import forbidden
 
-SPACE = "/api/v1/namespaces/shop"
-
-
-def store(*vms: Manifest, memory: str = "100Gi", nodes: int = 1, pods: tuple[Manifest, ...] = ()) -> Store:
-    quota = {"metadata": {"name": "team", "namespace": "shop"}, "spec": {"hard": {"requests.memory": memory}}}
-    return Store(
-        {
-            VMS: list(vms),
-            KUBEVIRTS: [KUBEVIRT],
-            f"{SPACE}/resourcequotas": [quota],
-            f"{SPACE}/limitranges": [],
-            f"{SPACE}/pods": list(pods),
-            "/api/v1/resourcequotas": [quota],
-            TYPES: [SMALL],
-            **placement_lists(*map(node, "xyz"[:nodes]), pods=list(pods)),
-        }
-    )
+TEAM: Manifest = {"metadata": {"name": "team", "namespace": "shop"}, "spec": {"hard": {"requests.memory": "6Gi"}}}
 
 
 def test_vm_fits_if_quotas_and_nodes_permit(run: Run) -> None:
-    result = run("capacity_info", store(vm("a"), vm("b"), vm("c"), memory="6Gi"), namespace="shop")
+    result = run("capacity_info", store(vm("a"), vm("b"), vm("c"), nodes="x", quotas=[TEAM]), namespace="shop")
     assert (result["changed"], result["fits"], result["warnings"]) == (False, False, [])
     first, second, third = result["virtual_machines"]
     assert (first["fits"], first["problem"], first["placement"]["node"]) == (True, "", "x")
@@ -35,11 +19,11 @@ def test_vm_fits_if_quotas_and_nodes_permit(run: Run) -> None:
 
 
 def test_only_objects_of_requested_checks_are_read(run: Run) -> None:
-    cluster = store(vm("a"))
+    cluster = store(vm("a"), nodes="x")
     cluster.answers["GET", "/api/v1/nodes"] = forbidden("nodes")
     (item,) = run("capacity_info", cluster, namespace="shop", checks=["quota"])["virtual_machines"]
     assert item["fits"] and "placement" not in item
-    cluster = store(vm("a"))
+    cluster = store(vm("a"), nodes="x")
     cluster.answers["GET", f"{SPACE}/limitranges"] = forbidden("limitranges")
     (item,) = run("capacity_info", cluster, namespace="shop", checks=["placement"])["virtual_machines"]
     assert item["fits"] and "quota" not in item
@@ -48,12 +32,12 @@ def test_only_objects_of_requested_checks_are_read(run: Run) -> None:
 
 def test_running_option_decides_the_needed_room(run: Run) -> None:
     for running, nodes, fits in (
-        ("keep", 1, True),
-        ("migrate", 1, False),
-        ("migrate", 2, True),
-        ("restart", 1, True),
+        ("keep", "x", True),
+        ("migrate", "x", False),
+        ("migrate", "xy", True),
+        ("restart", "x", True),
     ):
-        cluster = store(vm("a"), nodes=nodes, pods=(launcher("a"),))
+        cluster = store(vm("a"), nodes=nodes, pods=[launcher("a")])
         result = run("capacity_info", cluster, namespace="shop", running=running)
         (item,) = result["virtual_machines"]
         assert (result["fits"], item["fits"], item["evaluated"]) == (fits, fits, True), running

@@ -1,22 +1,14 @@
 """The check placement of capacity_info on a scripted cluster: what it reads, what it says, and what it does without."""
 
+from functools import partial
 from typing import Any
 
-from capacity_cluster import SMALL, TYPES, VMS, Manifest, Run, check_result, launcher, node, placement_lists, vm
+import capacity_cluster
+from capacity_cluster import TYPES, Manifest, Run, check_result, launcher, vm
 
-from scripted_server import KUBEVIRT, KUBEVIRTS, Store, forbidden
+from scripted_server import Store, forbidden
 
-
-def store(*vms: Manifest, pods: list[Manifest] | None = None) -> Store:
-    return Store(
-        {
-            VMS: list(vms),
-            TYPES: [SMALL],
-            KUBEVIRTS: [KUBEVIRT],
-            "/api/v1/resourcequotas": [],
-            **placement_lists(node("x"), node("y"), pods=pods),
-        }
-    )
+store = partial(capacity_cluster.store, nodes="xy")
 
 
 def placement_info(run: Run, cluster: Store, **options: Any) -> Manifest:
@@ -142,12 +134,8 @@ def test_claims_of_devices(run: Run) -> None:
         "ResourceClaimTemplate t does not exist"
         in placement_info(run, cluster, namespace="shop")["virtual_machines"][0]["problem"]
     )
-    for name, some in (
-        ("deviceclasses", [kind]),
-        ("resourceslices", [offer]),
-        ("resourceclaims", []),
-        ("resourceclaimtemplates", [template]),
-    ):
+    lists = {"deviceclasses": [kind], "resourceslices": [offer], "resourceclaims": []}
+    for name, some in {**lists, "resourceclaimtemplates": [template]}.items():
         cluster.lists[f"/apis/resource.k8s.io/v1beta1/{name}"] = some
     (item,) = placement_info(run, cluster, namespace="shop")["virtual_machines"]
     assert (item["evaluated"], item["fits"], item["node"]) == (True, True, "y")

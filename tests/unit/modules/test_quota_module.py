@@ -1,33 +1,15 @@
 """The check quota of capacity_info on a scripted cluster: what it reads, what it says, and what it does without."""
 
-from capacity_cluster import SMALL, TYPES, VMS, Manifest, Run, check_result, launcher, vm
+from capacity_cluster import SPACE, VMS, Manifest, Run, check_result, launcher, store, vm
 
-from scripted_server import KUBEVIRT, KUBEVIRTS, Store, forbidden
+from scripted_server import forbidden
 
-QUOTAS = "/api/v1/namespaces/shop/resourcequotas"
-LIMITS = "/api/v1/namespaces/shop/limitranges"
-PODS = "/api/v1/namespaces/shop/pods"
+QUOTAS, LIMITS, PODS = (f"{SPACE}/{name}" for name in ("resourcequotas", "limitranges", "pods"))
 APPLICATIONS = "/apis/aaq.kubevirt.io/v1alpha1/namespaces/shop/applicationawareresourcequotas"
-CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
 
 
 def quota(name: str, hard: Manifest, used: Manifest) -> Manifest:
     return {"metadata": {"name": name, "namespace": "shop"}, "spec": {"hard": hard}, "status": {"used": used}}
-
-
-def store(*vms: Manifest, **objects: list[Manifest]) -> Store:
-    return Store(
-        {
-            VMS: list(vms),
-            TYPES: [SMALL],
-            KUBEVIRTS: [KUBEVIRT],
-            QUOTAS: objects.get("quotas", []),
-            LIMITS: objects.get("limits", []),
-            PODS: objects.get("pods", []),
-            CLASSES: objects.get("classes", []),
-            "/api/v1/namespaces": [{"metadata": {"name": "shop"}}],
-        }
-    )
 
 
 def test_vms_of_the_cluster_are_judged(run: Run) -> None:
@@ -51,7 +33,8 @@ def test_manifests_bring_their_volumes(run: Run) -> None:
     template = {"metadata": {"name": "disk"}, "spec": {"storage": {"resources": {"requests": {"storage": "10Gi"}}}}}
     hard = {"fast.storageclass.storage.k8s.io/requests.storage": "15Gi", "count/virtualmachines.kubevirt.io": "9"}
     fast = {"metadata": {"name": "fast", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}}}
-    cluster = store(quotas=[quota("disks", hard, {})], classes=[fast])
+    cluster = store(quotas=[quota("disks", hard, {})])
+    cluster.lists["/apis/storage.k8s.io/v1/storageclasses"] = [fast]
     manifests = [vm(name, dataVolumeTemplates=[template]) for name in ("a", "b")]
     result = check_result(run, cluster, "quota", namespace="shop", manifests=manifests)
     first, second = result["virtual_machines"]
@@ -75,7 +58,6 @@ def test_aaq_quotas_are_checked(run: Run) -> None:
     cluster.lists["/apis/aaq.kubevirt.io/v1alpha1/aaqs"] = [
         {"metadata": {"name": "aaq"}, "spec": {"namespaceSelector": {}}}
     ]
-    cluster.lists["/apis/kubevirt.io/v1/namespaces/shop/virtualmachineinstances"] = []
     result = check_result(run, cluster, "quota", namespace="shop")
     assert [item["problem"] for item in result["virtual_machines"]] == [
         "ApplicationAwareResourceQuota guests lacks 1Gi of requests.memory/vmi (4Gi wanted, 3Gi left)",

@@ -2,27 +2,19 @@
 
 from typing import Any
 
+import capacity_cluster
 import pytest
-from capacity_cluster import VMS, Manifest, Run, node, placement_lists
+from capacity_cluster import SPACE, Manifest, Run
 
 from scripted_server import Store, forbidden
 
-QUOTAS, NODES = "/api/v1/namespaces/shop/resourcequotas", "/api/v1/nodes"
+QUOTAS, NODES = f"{SPACE}/resourcequotas", "/api/v1/nodes"
 
 
 def store(quota: str = "100Gi") -> Store:
     """A namespace with a quota of memory, and a node of 10Gi."""
-    hard = {"requests.memory": quota}
-    return Store(
-        {
-            VMS: [],
-            "/apis/kubevirt.io/v1/namespaces/shop/virtualmachineinstances": [],
-            QUOTAS: [{"metadata": {"name": "team", "namespace": "shop"}, "spec": {"hard": hard}, "status": {}}],
-            "/api/v1/namespaces/shop/limitranges": [],
-            "/api/v1/namespaces/shop/pods": [],
-            **placement_lists(node()),
-        }
-    )
+    team = {"metadata": {"name": "team", "namespace": "shop"}, "spec": {"hard": {"requests.memory": quota}}}
+    return capacity_cluster.store(nodes="x", quotas=[team])
 
 
 def declared(run: Run, cluster: Store, *vms: Manifest, **options: Any) -> Manifest:
@@ -43,9 +35,8 @@ def test_checks_are_off_by_default(run: Run, options: Manifest) -> None:
 
 def test_strict_fails_before_anything_is_sent(run: Run) -> None:
     cluster = store("1Gi")
-    result = declared(
-        run, cluster, *(vm(name) for name in "abcdefg"), vm("off", run_strategy="Halted"), preflight_quota="strict"
-    )
+    vms = [*map(vm, "abcdefg"), vm("off", run_strategy="Halted")]
+    result = declared(run, cluster, *vms, preflight_quota="strict")
     assert result["failed"] and not result["changed"] and not cluster.writes + cluster.dry_runs
     assert result["msg"].startswith("preflight_quota: shop/a: ")
     assert result["msg"].endswith("; and 2 more. Nothing was sent")

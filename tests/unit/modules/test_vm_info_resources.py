@@ -1,18 +1,14 @@
 """Resources of VMs in results of virtual_machine_info."""
 
 import pytest
+from capacity_cluster import Manifest, Run
 from listed_vms import sized, store, vm
-
-from scripted_server import Manifest, Run
 
 
 @pytest.mark.parametrize(
     ("machine", "problem"),
     [
-        (
-            vm("a", sized("none")),
-            'virtualmachineinstancetypes.instancetype.kubevirt.io "none" not found',
-        ),
+        (vm("a", sized("none")), 'virtualmachineinstancetypes.instancetype.kubevirt.io "none" not found'),
         (vm("a", sized("small", "Flavor")), "instancetype.kind: KubeVirt has no kind Flavor"),
         (vm("a", sized("small"), revision="a-small-1"), 'controllerrevisions.apps "a-small-1" not found'),
     ],

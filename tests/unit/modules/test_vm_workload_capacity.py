@@ -1,42 +1,23 @@
 """A workload gets the smallest instancetype that runs."""
 
-from collections.abc import Callable
-from typing import Any
-
-from capacity_cluster import node, placement_lists
+from capacity_cluster import SPACE, VMIS, Manifest, Run, node, placement_lists
 from workload_cluster import TYPES, declared, instancetype, named, store
 
 from scripted_server import Store
 
-Run = Callable[..., dict[str, Any]]
 
-Manifest = dict[str, Any]
-
-
-def capacity(**lists: Any) -> Store:
+def capacity() -> Store:
     """A node with 16Gi, and a namespace with a quota of 1Gi; the smallest instancetype wants another node."""
     picky = instancetype("u1.small", 1, "2Gi")
     picky["spec"]["nodeSelector"] = {"disk": "fast"}
-    quota = {
-        "metadata": {"name": "team", "namespace": "shop"},
-        "spec": {"hard": {"requests.memory": "1Gi"}},
-        "status": {},
+    quota: Manifest = {"metadata": {"name": "team", "namespace": "shop"}, "spec": {"hard": {"requests.memory": "1Gi"}}}
+    lists = {
+        **{path: [] for path in (f"{SPACE}/limitranges", f"{SPACE}/pods", VMIS)},
+        f"{SPACE}/resourcequotas": [quota],
+        TYPES: [picky, instancetype("u1.large", 2, "8Gi")],
+        **placement_lists(node(memory="16Gi")),
     }
-    shop = "namespaces/shop"
-    empty = (
-        f"/api/v1/{shop}/limitranges",
-        f"/api/v1/{shop}/pods",
-        f"/apis/kubevirt.io/v1/{shop}/virtualmachineinstances",
-    )
-    return store(
-        **{
-            **{path: [] for path in empty},
-            TYPES: [picky, instancetype("u1.large", 2, "8Gi")],
-            "/api/v1/namespaces/shop/resourcequotas": [quota],
-            **placement_lists(node(memory="16Gi")),
-            **lists,
-        }
-    )
+    return store(**lists)
 
 
 def test_smallest_instancetype_that_some_node_lets_run(run: Run) -> None:
@@ -50,10 +31,7 @@ def test_smallest_instancetype_that_some_node_lets_run(run: Run) -> None:
 def test_quota_that_lets_none_run(run: Run) -> None:
     cluster = capacity()
     result = declared(run, cluster, workload="fedora", preflight_quota="strict")
-    assert (
-        result["failed"]
-        and result["msg"].startswith("preflight_quota: shop/web: ResourceQuota team")
-        and not cluster.writes
-    )
+    assert result["failed"] and not cluster.writes
+    assert result["msg"].startswith("preflight_quota: shop/web: ResourceQuota team")
     result = declared(run, capacity(), workload="fedora", preflight_quota="warn")
     assert result["changed"] and result["result"]["choice"]["instancetype"] == named("u1.small")

@@ -3,11 +3,15 @@
 from collections.abc import Callable
 from typing import Any
 
+from scripted_server import KUBEVIRT, KUBEVIRTS, Store
+
 Manifest = dict[str, Any]
 Run = Callable[..., dict[str, Any]]
 
 TYPES = "/apis/instancetype.kubevirt.io/v1beta1/virtualmachineclusterinstancetypes"
 VMS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachines"
+VMIS = "/apis/kubevirt.io/v1/namespaces/shop/virtualmachineinstances"
+SPACE = "/api/v1/namespaces/shop"
 SMALL: Manifest = {
     "kind": "VirtualMachineClusterInstancetype",
     "metadata": {"name": "small"},
@@ -52,6 +56,29 @@ def placement_lists(*nodes: Manifest, pods: list[Manifest] | None = None) -> dic
         "/api/v1/namespaces": [{"metadata": {"name": "shop"}}],
         **{path: [] for path in empty},
     }
+
+
+def store(
+    *vms: Manifest,
+    nodes: str = "",
+    pods: list[Manifest] | None = None,
+    quotas: list[Manifest] | None = None,
+    limits: list[Manifest] | None = None,
+) -> Store:
+    """A cluster with VMs in the namespace shop. nodes: their names, a letter each."""
+    return Store(
+        {
+            VMS: list(vms),
+            TYPES: [SMALL],
+            KUBEVIRTS: [KUBEVIRT],
+            f"{SPACE}/resourcequotas": quotas or [],
+            f"{SPACE}/limitranges": limits or [],
+            f"{SPACE}/pods": pods or [],
+            VMIS: [],
+            "/api/v1/resourcequotas": quotas or [],
+            **placement_lists(*map(node, nodes), pods=pods),
+        }
+    )
 
 
 def check_result(run: Run, cluster: Any, check: str, **options: Any) -> Manifest:

@@ -68,12 +68,9 @@ def fits(*claims: Manifest, slices: Any = (), used: Any = ()) -> bool | None:
     ("expressions", "expected"),
     [
         ([], True),
-        ([DRIVER], True),
         ([" device.driver=='gpu.example.com' "], True),
-        (['device.driver == "other"'], False),
         ([f"{DRIVER} && device.attributes['{GPU}'].model == 'A100'"], True),
         ([f'{DRIVER}\n&& device.attributes["{GPU}"].model == "T4"'], False),
-        ([f'device.attributes["{GPU}"].lanes == 16'], True),
         ([f'device.attributes["{GPU}"].lanes == -16'], False),
         ([f'device.attributes["{GPU}"].numa == true'], False),
         (['device.attributes["net.example.com"].port == 2'], True),
@@ -135,9 +132,8 @@ def test_unsupported_features_give_no_answer() -> None:
     bound["spec"]["devices"]["constraints"] = [{"matchAttribute": "x/y"}]
     assert demand_of(bound).doubt == "ResourceClaim c has constraints between devices"
     assert fits(bound) is None
-    assert demand([{"resourceClaimName": "c"}], "shop", None) == Demand(
-        doubt="the devices of the cluster are not known"
-    )
+    unknown = Demand(doubt="the devices of the cluster are not known")
+    assert demand([{"resourceClaimName": "c"}], "shop", None) == unknown
 
 
 def test_missing_objects_and_too_many_devices() -> None:
@@ -196,9 +192,8 @@ def test_allocated_devices_are_taken() -> None:
 def test_pods_take_devices_one_after_the_other() -> None:
     objects = device_objects_of(claim(), slices=[slice_of(device()), slice_of(device(), pool="q", nodeName="b")])
     demanded = demand([{"resourceClaimName": "c"}], "shop", objects)
-    batch = Batch(
-        ClusterState([node_of("a"), node_of("b"), node_of("c")], [], allocator=Allocator(objects.slices, set()))
-    )
+    nodes = [node_of(name) for name in "abc"]
+    batch = Batch(ClusterState(nodes, [], allocator=Allocator(objects.slices, set())))
     pods = [pod_of(name)._replace(devices=demanded) for name in "xyz"]
     assert sorted(filter(lambda number: number is not None, map(batch.place, pods)), key=str) == [0, 1]
     assert problem(batch.state, pods[2]) == "0 of 3 nodes have free devices for its claims"
@@ -227,6 +222,5 @@ def test_problem_names_devices_and_doubts() -> None:
         "0 of 2 nodes have free devices for its claims; of 1 it is not known: only CEL can evaluate the "
         "selectors of the devices"
     )
-    assert "of 2 it is not known: the devices of the cluster are not known" in problem_of(
-        demand([{"resourceClaimName": "c"}], "shop", None)
-    )
+    unknown = problem_of(demand([{"resourceClaimName": "c"}], "shop", None))
+    assert "of 2 it is not known: the devices of the cluster are not known" in unknown

@@ -55,18 +55,10 @@ def test_running_pods_take_room() -> None:
     assert problem(full, pod_of(requests={})) == "n lacks room for another pod"
 
 
-def test_requests_of_a_pod_add_up() -> None:
-    spec = {
-        "containers": [{"resources": {"requests": {"cpu": "1"}}}, {"resources": {"limits": {"memory": "1Gi"}}}],
-        "initContainers": [
-            {"restartPolicy": "Always", "resources": {"requests": {"cpu": "500m"}}},
-            {"resources": {"requests": {"cpu": "2"}}},
-        ],
-        "overhead": {"cpu": "100m"},
-    }
-    assert from_manifest({"spec": spec}).requests == {"cpu": 2600, "memory": 2**30, "pods": 1}
-    pod_level = {**spec, "resources": {"requests": {"cpu": "3"}}}
-    assert from_manifest({"spec": pod_level}).requests["cpu"] == 3100
+def test_pod_level_requests_count_beside_the_overhead() -> None:
+    limited = {"resources": {"limits": {"memory": "1Gi"}}}
+    spec = {"containers": [limited], "resources": {"requests": {"cpu": "3"}}, "overhead": {"cpu": "100m"}}
+    assert from_manifest({"spec": spec}).requests == {"cpu": 3100, "memory": 2**30, "pods": 1}
 
 
 def test_owner_and_end_of_a_pod() -> None:
@@ -134,6 +126,13 @@ def test_spread_counts_pods_with_the_same_labels() -> None:
     assert spread_over(spread(labelSelector=None), web) == "abc"
     assert spread_over(spread(matchLabelKeys=["app", "none"]), web) == "c"
     assert spread_over(spread(labelSelector={}, matchLabelKeys=["app"]), web) == "c"
+
+
+def test_spread_counts_nodes_of_the_affinity_unless_told_otherwise() -> None:
+    webs = [pod_of("web", node=name, labels={"app": "web"}) for name in "ab"]
+    constraint = spread(topologyKey=HOSTNAME)
+    assert spread_over(constraint, *webs, nodeSelector={"zone": "1"}) == "ab"
+    assert spread_over({**constraint, "nodeAffinityPolicy": "Ignore"}, *webs, nodeSelector={"zone": "1"}) == ""
 
 
 def test_spread_counts_nodes_until_they_are_tainted() -> None:

@@ -50,9 +50,8 @@ def test_unreadable_vms_have_a_problem() -> None:
 
 def test_instancetypes_that_fit_nowhere_have_a_problem() -> None:
     permitted = {"spec": {"configuration": {"permittedHostDevices": {}}}}
-    result = placement(
-        [], Objects([]), kubevirt_of(permitted, "1.9"), PlacementObjects([NODE], instancetypes=[GPU, TWO])
-    )
+    objects = PlacementObjects([NODE], instancetypes=[GPU, TWO])
+    result = placement([], Objects([]), kubevirt_of(permitted, "1.9"), objects)
     large, two = result["instancetypes"]
     assert (large["name"], large["fits"], large["additional_vms"]) == ("large", False, 0)
     assert "GPU x/gpu is not permit" in large["problem"]
@@ -65,11 +64,8 @@ def test_malformed_metadata_is_an_error() -> None:
 
 
 def test_networks_add_their_resources() -> None:
-    off = {
-        "spec": {
-            "configuration": {"developerConfiguration": {"disabledFeatureGates": ["ExternalNetResourceInjection"]}}
-        }
-    }
+    gates = {"disabledFeatureGates": ["ExternalNetResourceInjection"]}
+    off = {"spec": {"configuration": {"developerConfiguration": gates}}}
     multus = {"name": "lan", "multus": {"networkName": "lan"}}
     machine = vm()
     machine["metadata"]["namespace"] = "shop"

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from plugins.module_utils._capacity.pod.environment import Environment
-from plugins.module_utils._capacity.pod.pod import Source
 from plugins.module_utils._capacity.pod.render import joint_verdict
 from plugins.module_utils._capacity.pod.resources import resources
 from plugins.module_utils._resolver.api import schema
@@ -15,12 +14,12 @@ from plugins.module_utils._resolver.kubevirt.config.cluster import KubeVirt, kub
 GIB = 1 << 30
 
 
-def result_of(kubevirt: KubeVirt | None = None, source: Any = None, spec: Any = None, **domain: Any) -> dict[str, Any]:
+def result_of(kubevirt: KubeVirt | None = None, spec: Any = None, **domain: Any) -> dict[str, Any]:
     template = {"metadata": {}, "spec": {"domain": {"devices": {}, **domain}, **(spec or {})}}
     canonical = schema.canonical("VirtualMachineInstanceTemplateSpec", template)
     cluster = kubevirt or KubeVirt(NEWEST)
     metadata = {"name": "web", "namespace": "shop"}
-    return resources(metadata, canonical["spec"], Environment(cluster), source)
+    return resources(metadata, canonical["spec"], Environment(cluster))
 
 
 def pod(**options: Any) -> dict[str, Any]:
@@ -30,39 +29,20 @@ def pod(**options: Any) -> dict[str, Any]:
 
 def test_plain() -> None:
     result = result_of(cpu={"sockets": 2, "cores": 2, "threads": 1, "maxSockets": 4}, memory={"guest": "4Gi"})
-    assert result["guest"] == {
-        "vcpus": 4,
-        "sockets": 2,
-        "cores": 2,
-        "threads": 1,
-        "memory": "4Gi",
-        "memory_bytes": 4 * GIB,
-        "max_sockets": 4,
-    }
+    sizes = {"vcpus": 4, "sockets": 2, "cores": 2, "threads": 1, "max_sockets": 4}
+    assert result["guest"] == {**sizes, "memory": "4Gi", "memory_bytes": 4 * GIB}
     figures = result["pod"]
     assert figures["overhead"] == "292Mi" and figures["overhead_bytes"] == 292 << 20
     # The console's log beside the guest.
     assert (figures["cpu"], figures["memory_bytes"]) == ("405m", 4 * GIB + (292 << 20) + 35_000_000)
     assert figures["requests"]["memory"] == figures["memory"]
     assert figures["qos_class"] == "Burstable"
-    assert figures["devices"] == {
-        "devices.kubevirt.io/kvm": 1,
-        "devices.kubevirt.io/tun": 1,
-        "devices.kubevirt.io/vhost-net": 1,
-    }
-    assert [container["name"] for container in figures["containers"] + figures["init_containers"]] == [
-        "compute",
-        "guest-console-log",
-    ]
+    assert figures["devices"] == {f"devices.kubevirt.io/{name}": 1 for name in ("kvm", "tun", "vhost-net")}
+    names = [container["name"] for container in figures["containers"] + figures["init_containers"]]
+    assert names == ["compute", "guest-console-log"]
     assert figures["node_selector"]["kubernetes.io/arch"] == "amd64"
-    assert not figures.keys() & {
-        "claims",
-        "hugepages",
-        "tolerations",
-        "scheduler",
-        "dedicated_cpus",
-        "overcommit_percent",
-    }
+    absent = {"claims", "hugepages", "tolerations", "scheduler", "dedicated_cpus", "overcommit_percent"}
+    assert not figures.keys() & absent
 
 
 def test_spec_of_vm_stays_unchanged() -> None:
@@ -101,26 +81,9 @@ def test_huge_pages_devices_and_claims() -> None:
     assert "overcommit_percent" not in figures
 
 
-def test_settings_and_release_of_cluster() -> None:
-    developer = {"cpuAllocationRatio": 1, "useEmulation": True, "nodeSelectors": {"disk": "ssd"}}
-    manifest = {"spec": {"configuration": {"developerConfiguration": developer}}}
-    figures = pod(kubevirt=kubevirt_of(manifest, "v1.6.2"), cpu={"sockets": 4, "cores": 1, "threads": 1})
-    assert (figures["cpu"], figures["node_selector"]["disk"]) == ("4005m", "ssd")
-    assert list(figures["devices"]) == ["devices.kubevirt.io/tun"]
-
-
 def test_pods_of_the_next_release_request_more() -> None:
     before, after = (pod(kubevirt=kubevirt_of({}, version))["overhead_bytes"] for version in ("v1.9.3", "v1.10.0"))
     assert after - before == 20 << 20
-
-
-def test_migration_target() -> None:
-    figures = pod(source=Source({"cpu-vendor.node.kubevirt.io/AMD": "true"}))
-    assert figures["node_selector"]["cpu-vendor.node.kubevirt.io/AMD"] == "true"
-    assert "podAntiAffinity" in figures["affinity"]
-
-
-# The verdict of several results.
 
 
 FITS = {"evaluated": True, "fits": True}

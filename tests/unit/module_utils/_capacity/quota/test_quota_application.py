@@ -9,7 +9,6 @@ from plugins.module_utils._capacity.quota.application import (
     application_quota,
     measured,
     migration_delta,
-    watches,
 )
 from plugins.module_utils._capacity.quota.budget import QuotaItem, from_pod
 from plugins.module_utils._resolver.api.quantity import parse
@@ -61,13 +60,6 @@ def test_a_migration_counts_what_the_guest_grows_by() -> None:
         measured("IgnoreVmiCalculator", guest(), item, make_env()),
     ):
         assert counts == measured("VmiPodUsage", guest(), item, make_env())
-
-
-def test_namespace_selector_of_aaq() -> None:
-    assert watches(None, {"application-aware-quota/enable-gating": "true"})
-    assert not watches({"spec": {}}, {})
-    assert watches({"spec": {"namespaceSelector": {"matchLabels": {"team": "shop"}}}}, {"team": "shop"})
-    assert not watches({"spec": {"namespaceSelector": {"matchLabels": {"team": "shop"}}}}, {})
 
 
 def test_other_pods_count_as_pods() -> None:
