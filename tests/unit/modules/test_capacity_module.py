@@ -31,12 +31,8 @@ def test_only_objects_of_requested_checks_are_read(run: Run) -> None:
 
 
 def test_running_option_decides_the_needed_room(run: Run) -> None:
-    for running, nodes, fits in (
-        ("keep", "x", True),
-        ("migrate", "x", False),
-        ("migrate", "xy", True),
-        ("restart", "x", True),
-    ):
+    fitting = {("keep", "x"): True, ("migrate", "x"): False, ("migrate", "xy"): True, ("restart", "x"): True}
+    for (running, nodes), fits in fitting.items():
         cluster = store(vm("a"), nodes=nodes, pods=[launcher("a")])
         result = run("capacity_info", cluster, namespace="shop", running=running)
         (item,) = result["virtual_machines"]

@@ -71,6 +71,9 @@ def test_problem_of_taints_and_full_nodes() -> None:
         " 1 of 3 nodes has the taint node.kubernetes.io/unschedulable:NoSchedule; b lacks room for another pod"
     )
     assert problem(state_of(), pod_of()) == "there are no nodes"
+    # A node that runs more pods than it may is farther away.
+    nodes, running = [node_of("a", pods="1"), node_of("b", pods="1")], [pod_of("x", {}, name) for name in "aab"]
+    assert problem(state_of(*nodes, pods=running), pod_of()) == "b lacks room for another pod"
 
 
 def test_problem_of_affinity_and_spread() -> None:

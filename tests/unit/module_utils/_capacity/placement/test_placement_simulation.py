@@ -27,8 +27,6 @@ SPREAD = {
     "metadata": {"name": "spread"},
     "spec": {"cpu": {"preferredCPUTopology": "spread", "spreadOptions": {"ratio": 0}}},
 }
-
-
 BOUND = "pv.kubernetes.io/bind-completed"
 
 
