@@ -1,4 +1,4 @@
-"""Claims of dynamic resource allocation, and the devices that nodes offer to them (kube-scheduler's DynamicResources).
+"""Claims of dynamic resource allocation, and the devices of nodes for them (``DynamicResources`` of kube-scheduler).
 
 An allocated claim is bound to the nodes of its devices. Each request of another claim needs free devices of its own,
 which match the selectors of its class and its own selectors. The answer is "unknown" for selectors that only CEL can

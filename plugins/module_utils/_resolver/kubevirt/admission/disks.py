@@ -24,7 +24,7 @@ _LARGEST_BLOCK: Final = 2 * 2**20
 
 def check(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
     """ValidateDisks."""
-    disks = list(items(spec, path, "domain.devices.disks"))
+    disks = items(spec, path, "domain.devices.disks")
     path += ".domain.devices.disks"
     for index, (disk, field) in enumerate(disks):
         doubled_field = f"{path}.domain.devices.disks[{index}]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ...api.fields.domain import ENUMS
@@ -177,7 +177,7 @@ def is_ip(text: str, version: int = 0) -> bool:
     return version == 0 or address.version == version or getattr(address, "ipv4_mapped", None) is not None
 
 
-def _interfaces(spec: Spec, path: str) -> Iterator[tuple[Spec, str]]:
+def _interfaces(spec: Spec, path: str) -> Sequence[tuple[Spec, str]]:
     """The interfaces, each with its path."""
     return items(spec, path, "domain.devices.interfaces")
 

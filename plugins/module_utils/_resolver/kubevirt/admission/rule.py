@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Final
 
 from ...api import quantity
 from ...api.errors import Cause
 from ...api.quantity import Quantity
-from ...api.tree import value_at
 from ..config.cluster import KubeVirt
 from ..webhooks.response import INVALID, NOT_FOUND, NOT_SUPPORTED, REQUIRED
 
@@ -49,22 +48,27 @@ def not_enabled(gate: str) -> str:
 
 def gated(gate: str, field: str, message: str, named: str = "") -> Rule:
     """A rule: a field of the VMI spec needs a feature gate. named: the field in the cause, if it is not the same."""
+    *parents, last = field.split(".")
 
-    def rule(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
-        if value_at(spec, _keys(field)) not in (None, False) and not kubevirt.has_gate(gate):
-            yield Cause(INVALID, message, f"{path}.{named or field}")
+    def rule(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterable[Cause]:
+        holder: Any = spec
+        for key in parents:
+            holder = holder.get(key) or {}
+        if holder.get(last) in (None, False):
+            return ()
+        return () if kubevirt.has_gate(gate) else (Cause(INVALID, message, f"{path}.{named or field}"),)
 
     return rule
 
 
-def items(spec: Spec, path: str, field: str) -> Iterator[tuple[Spec, str]]:
+def items(spec: Spec, path: str, field: str) -> Sequence[tuple[Spec, str]]:
     """The items of a list in a VMI spec, each with its path. field: such as `domain.devices.disks`."""
     found: Any = spec
     for key in _keys(field):
         found = found.get(key)
         if not found:
-            return iter(())
-    return ((item, f"{path}.{field}[{index}]") for index, item in enumerate(found))
+            return ()
+    return [(item, f"{path}.{field}[{index}]") for index, item in enumerate(found)]
 
 
 @cache
