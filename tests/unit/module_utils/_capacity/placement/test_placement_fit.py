@@ -128,7 +128,7 @@ def test_spread_counts_pods_with_the_same_labels() -> None:
     assert spread_over(spread(labelSelector={}, matchLabelKeys=["app"]), web) == "c"
 
 
-def test_spread_counts_nodes_of_the_affinity_unless_told_otherwise() -> None:
+def test_spread_counts_nodes_of_the_affinity_by_default() -> None:
     webs = [pod_of("web", node=name, labels={"app": "web"}) for name in "ab"]
     constraint = spread(topologyKey=HOSTNAME)
     assert spread_over(constraint, *webs, nodeSelector={"zone": "1"}) == "ab"

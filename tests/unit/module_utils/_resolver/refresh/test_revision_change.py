@@ -165,7 +165,7 @@ class TestPin:
     def test_previous_revision(self) -> None:
         assert self.world.pin_to(revision_change.PREVIOUS) == self.world.pin_to(self.world.name(1))
 
-    def test_previous_revision_is_the_second_newest_of_the_object(self) -> None:
+    def test_previous_revision_is_the_second_newest(self) -> None:
         world = World([instancetype(2), instancetype(10), preference(1)], [])
         previous = world.name(2)
         renamed = copy.deepcopy(world.revisions[0])
