@@ -145,6 +145,7 @@ def test_refusal_stops_the_whole_task(run: Run) -> None:
     )
     refused, skipped = result["results"]
     assert "the VM was created for fedora" in refused["msg"] and not cluster.writes
+    assert result["msg"].endswith("; 1 not sent")
     assert skipped["skip_reason"] == "not sent because other entries are invalid"
     assert not {"status", "restart_required"} & {*refused, *skipped}
 

@@ -306,6 +306,8 @@ _WORDS = {
     plan.KEEP: "left unchanged",
 }
 _TAKEN_OVER = "taken over"
+# Other entries are invalid, so nobody has looked at the object.
+_NOT_SENT = "not sent"
 
 
 def is_taken_over(outcome: DeclareOutcome) -> bool:
@@ -315,8 +317,14 @@ def is_taken_over(outcome: DeclareOutcome) -> bool:
 
 
 def _counts(outcomes: list[DeclareOutcome]) -> dict[str, int]:
-    words = [_TAKEN_OVER if is_taken_over(outcome) else _WORDS[_reported_action(outcome)] for outcome in outcomes]
-    return {word: words.count(word) for word in (*_WORDS.values(), _TAKEN_OVER)}
+    words = [_word(outcome) for outcome in outcomes]
+    return {word: words.count(word) for word in (*_WORDS.values(), _TAKEN_OVER, _NOT_SENT)}
+
+
+def _word(outcome: DeclareOutcome) -> str:
+    if outcome.skip_reason and outcome.action == plan.NONE:
+        return _NOT_SENT
+    return _TAKEN_OVER if is_taken_over(outcome) else _WORDS[_reported_action(outcome)]
 
 
 def _reported_action(outcome: DeclareOutcome) -> str:
