@@ -204,7 +204,7 @@ def _link_of(message: str) -> str:
     return "limits" if _LIMITS.search(message) else "admission"
 
 
-def _refused(name: str, described: Callable[[Case, Evidence], Broken | None]) -> Link:
+def _refused(name: str, described: Callable[[Case, Evidence], Broken]) -> Link:
     """A link that a refusal breaks. described: the refusal in words."""
 
     def judge(case: Case) -> Broken | None:
@@ -214,11 +214,8 @@ def _refused(name: str, described: Callable[[Case, Evidence], Broken | None]) ->
     return Link(name, judge)
 
 
-def _data_source(case: Case, evidence: Evidence) -> Broken | None:
-    found = _SOURCE.search(evidence.message)
-    if found is None:
-        return None
-    name, namespace = found["name"], namespace_of(case.vm)
+def _data_source(case: Case, evidence: Evidence) -> Broken:
+    name, namespace = next(_SOURCE.finditer(evidence.message))["name"], namespace_of(case.vm)
     for template in case.vm["spec"].get("dataVolumeTemplates") or ():
         reference = (template.get("spec") or {}).get("sourceRef") or {}
         if reference.get("name") == name:
@@ -298,10 +295,8 @@ def _limit_range(case: Case, evidence: Evidence) -> Broken:
     return Broken(f"a LimitRange of the namespace forbids the pod: {words}", (evidence,), remedy, cure, _POD_WAITS)
 
 
-def _prerequisite(case: Case, evidence: Evidence) -> Broken | None:
-    found = _PREREQUISITE.search(evidence.message)
-    if found is None:
-        return None
+def _prerequisite(case: Case, evidence: Evidence) -> Broken:
+    found = next(_PREREQUISITE.finditer(evidence.message))
     if found["account"]:
         kind, name = "ServiceAccount", found["account"]
         cure = object_task(f"Create the {kind} {name}", "present", f"v1/{kind}", name, namespace_of(case.vm))

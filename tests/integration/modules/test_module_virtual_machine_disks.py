@@ -89,7 +89,7 @@ def test_disk_of_a_rigid_class_does_not_grow(task: Task, shop: str, api: Any, ri
     disk = {"storage_class": rigid, "access_modes": ["ReadWriteOnce"], "volume_mode": "Filesystem"}
     assert declare(task, "1Gi", **disk)["changed"]
     wait_until(lambda: size_of(api, shop) != "")
-    (warning,) = warned(declare(task, shop, "20Gi", check=True, **disk))
+    (warning,) = warned(declare(task, "20Gi", check=True, **disk))
     assert f"KubeVirt creates it only once; its StorageClass {rigid} does not allow expansion" in warning
     for check in (True, False):
         refused = declare(task, "20Gi", check=check, expand="grow", **disk)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from waiting import wait_until
 
 from fleet_support import Fleet
 
@@ -98,8 +99,10 @@ def test_a_broken_vm_does_not_hold_up_others(fleet: Fleet) -> None:
         volumes=[{"name": "root", "persistent_volume_claim": "gone"}],
         preflight="off",
     )
+    # One that KubeVirt captures after the change would have nothing to refresh.
+    wait_until(lambda: bool(fleet.generations().get("lost")))
     fleet.size(1, "4Gi")
-    output = fleet.refresh(max_unavailable=2, wait_timeout=20, health_timeout=20)
+    output = fleet.refresh(fails=True, max_unavailable=2, wait_timeout=20, health_timeout=20)
     generations = fleet.generations()
     assert all(generations[f"vm-00{number}"] > 1 for number in range(4)), output
     assert "4 refreshed" in output

@@ -81,11 +81,14 @@ def reduced(template: Manifest, plain: Build, applied: Build) -> tuple[Manifest,
             # Restore the field at its position.
             node.clear()
             node.update(fields)
-            if isinstance(value, dict):
-                reduce(value, field_path)
-            for index, entry in enumerate(value if isinstance(value, list) else ()):
+            places = (
+                [(f"{field_path}[{index}]", entry) for index, entry in enumerate(value)]
+                if isinstance(value, list)
+                else [(field_path, value)]
+            )
+            for place, entry in places:
                 if isinstance(entry, dict):
-                    reduce(entry, f"{field_path}[{index}]")
+                    reduce(entry, place)
 
     metadata = result.get("metadata") or {}
     annotations = metadata.get("annotations") or {}

@@ -457,6 +457,12 @@ def test_the_agent_is_added_to_the_volumes() -> None:
     assert change["value"][0] == ROOT and "qemu-guest-agent" in change["value"][1]["cloudInitNoCloud"]["userData"]
 
 
+def test_no_task_replaces_the_script_of_a_guest() -> None:
+    own = {"name": "init", "cloudInitConfigDrive": {"userData": "#cloud-config"}}
+    found = of(*running(**AGENT, volumes=[ROOT, own]))
+    assert found["link"] == "agent" and found.get("task") is None
+
+
 def test_another_port_keeps_other_interfaces() -> None:
     interfaces = [*PORTS["devices"]["interfaces"], {"name": "lan", "bridge": {}}]
     domain = {"devices": {"interfaces": interfaces}, "memory": {"guest": "1Gi"}}

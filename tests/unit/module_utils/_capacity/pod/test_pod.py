@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from pod_samples import METADATA, make_env, spec_of
 
+from plugins.module_utils._capacity.pod.amounts import Container, qos_class
 from plugins.module_utils._capacity.pod.compute import compute
 from plugins.module_utils._capacity.pod.pod import Pod, Source, Unrenderable, pod
 from plugins.module_utils._capacity.pod.resources import apply_vmi_webhook
@@ -76,3 +77,34 @@ def test_older_releases_set_a_node_selector() -> None:
     spec = spec_of({"cpu": {"sockets": 1, "realtime": {}}}, "1.4")
     apply_vmi_webhook({}, spec, make_env("1.4"))
     assert spec["nodeSelector"] == {"kubevirt.io/realtime": ""}
+
+
+def test_migration_target_has_images_with_known_digests() -> None:
+    disks = [
+        {"name": name, "containerDisk": {"image": image}} for name, image in (("a", "r/d@sha256:1"), ("b", "r/d:1"))
+    ]
+    spec = spec_of(volumes=disks)
+    first, moved = (pod(METADATA, spec, make_env(), {}, source) for source in (None, Source({})))
+    pulled = [[container.name for container in made.containers if container.init] for made in (first, moved)]
+    assert set(pulled[0]) - set(pulled[1]) == {"volumea"}
+
+
+BOTH = {"cpu": "1", "memory": "1Gi"}
+
+
+@pytest.mark.parametrize(
+    ("containers", "expected"),
+    [
+        ([({}, {})], "BestEffort"),
+        ([(BOTH, {})], "Burstable"),
+        ([(BOTH, BOTH)], "Guaranteed"),
+        ([({}, BOTH)], "Guaranteed"),
+        ([(BOTH, {"cpu": "1", "memory": "2Gi"})], "Burstable"),
+        ([(BOTH, BOTH), ({}, {})], "Burstable"),
+        ([(BOTH, BOTH), ({}, {"x/gpu": "1"})], "Burstable"),
+        ([({"x/gpu": "1"}, {"x/gpu": "1"})], "BestEffort"),
+    ],
+)
+def test_qos(containers: list[tuple[dict[str, str], dict[str, str]]], expected: str) -> None:
+    parsed = [[{name: parse(text) for name, text in part.items()} for part in pair] for pair in containers]
+    assert qos_class([Container("a", *pair) for pair in parsed]) == expected
