@@ -28,7 +28,7 @@ from .upload import proxy_connections, proxy_url
 _REFERENCES: Final = ((SECRET, "secret"), (CONFIG_MAP, "ca_config_map"))
 
 
-def resolve_contents(session: Session, boot_sources: list[BootSourceState], settings: Task) -> None:
+def resolve_contents(session: Session, boot_sources: list[BootSourceState], task: Task) -> None:
     """Sets the content, the labels and the volume name of each boot source, or the reason why it fails."""
     checks = _Checks(session)
 
@@ -44,10 +44,10 @@ def resolve_contents(session: Session, boot_sources: list[BootSourceState], sett
             boot_source.outcome.failed = boot_source.outcome.failed or str(error)
         if boot_source.imports or boot_source.uploads:
             boot_source.volume = source.volume_name(boot_source.options, boot_source.content.digest)
-        if settings.preflight != "off" and not boot_source.outcome.failed:
-            apply_findings(boot_source.outcome, list(checks.findings(boot_source)), settings)
+        if task.preflight != "off" and not boot_source.outcome.failed:
+            apply_findings(boot_source.outcome, list(checks.findings(boot_source)), task)
 
-    map_concurrently(check, boot_sources, settings.concurrency)
+    map_concurrently(check, boot_sources, task.concurrency)
 
 
 class _Checks:

@@ -58,37 +58,37 @@ def described(outcome: DeclareOutcome) -> dict[str, Any]:
 
 
 def declare_sources(
-    session: Session, handler: KindHandler, declared_objects: list[DeclaredObject], settings: Task
+    session: Session, handler: KindHandler, declared_objects: list[DeclaredObject], task: Task
 ) -> list[DeclareOutcome]:
     """Declares boot sources. Returns their outcomes in the same order, as `declare` does."""
     if any(declared.problem for declared in declared_objects):
-        return declare(session, handler, declared_objects, settings)
+        return declare(session, handler, declared_objects, task)
     outcomes = [DeclareOutcome(declared) for declared in declared_objects]
     boot_sources = [BootSourceState(outcome) for outcome in outcomes]
     present = [boot_source for boot_source in boot_sources if boot_source.state != "absent"]
     managed = [boot_source for boot_source in present if boot_source.state != LABELED]
-    resolve_contents(session, present, settings)
-    _label(session, [boot_source for boot_source in present if boot_source.state == LABELED], settings)
-    _import(session, [item for item in not_failed(managed) if item.imports], settings)
-    _upload(session, [item for item in not_failed(managed) if item.uploads], settings)
-    _poll(session, [item for item in not_failed(managed) if item.polls], settings)
-    _declare_data_sources(session, [item for item in not_failed(managed) if not item.polls], settings)
+    resolve_contents(session, present, task)
+    _label(session, [boot_source for boot_source in present if boot_source.state == LABELED], task)
+    _import(session, [item for item in not_failed(managed) if item.imports], task)
+    _upload(session, [item for item in not_failed(managed) if item.uploads], task)
+    _poll(session, [item for item in not_failed(managed) if item.polls], task)
+    _declare_data_sources(session, [item for item in not_failed(managed) if not item.polls], task)
     old = [
         (item, volume)
         for item in not_failed(managed)
         if item.volume and item.filled
         for volume in source.outdated(_owned(session, item), item.volume, item.options["keep"])
     ]
-    _delete(session, old, settings)
-    _delete_boot_sources(session, [item for item in boot_sources if item.state == "absent"], settings)
+    _delete(session, old, task)
+    _delete_boot_sources(session, [item for item in boot_sources if item.state == "absent"], task)
     return outcomes
 
 
-def _label(session: Session, boot_sources: list[BootSourceState], settings: Task) -> None:
+def _label(session: Session, boot_sources: list[BootSourceState], task: Task) -> None:
     """Declares the labels of one existing object for each boot source."""
     lookup = ClusterLookup(session)
     pairs = [(item, _labeled(*item.outcome.declared.key, item.labels)) for item in boot_sources]
-    for boot_source, outcome in declare_objects(session, LabelHandler(required=True), pairs, settings):
+    for boot_source, outcome in declare_objects(session, LabelHandler(required=True), pairs, task):
         boot_source.outcome.live = live = outcome.live
         if live is not None and outcome.declared.key.kind == _DATA_SOURCE:
             key = source.target_of(live)
@@ -101,15 +101,15 @@ def _labeled(kind: str, namespace: str, name: str, labels: dict[str, str]) -> Ma
     return {"apiVersion": KINDS[kind].api_version, "kind": kind, "metadata": metadata}
 
 
-def _import(session: Session, boot_sources: list[BootSourceState], settings: Task) -> None:
+def _import(session: Session, boot_sources: list[BootSourceState], task: Task) -> None:
     pairs = [(item, source.volume(item.options, item.content.digest, item.labels)) for item in boot_sources]
-    for boot_source, outcome in declare_objects(session, ImportHandler(), pairs, settings):
+    for boot_source, outcome in declare_objects(session, ImportHandler(), pairs, task):
         done = outcome.live is not None and source.import_status(outcome.live).done
         # In check mode, a task that waits would find the volume filled.
-        boot_source.filled = done or (settings.check_mode and settings.wait)
+        boot_source.filled = done or (task.check_mode and task.wait)
 
 
-def _upload(session: Session, boot_sources: list[BootSourceState], settings: Task) -> None:
+def _upload(session: Session, boot_sources: list[BootSourceState], task: Task) -> None:
     for boot_source in boot_sources:
         try:
             boot_source.filled = has_content(session, boot_source)
@@ -118,15 +118,15 @@ def _upload(session: Session, boot_sources: list[BootSourceState], settings: Tas
             path = boot_source.options["upload"]["path"]
             after = {"upload": path, "bytes": Path(path).stat().st_size}
             boot_source.record_change(plan.APPLY, f"{boot_source.volume_kind} {boot_source.volume}", {}, after)
-            if not settings.check_mode:
-                upload(session, boot_source, settings)
+            if not task.check_mode:
+                upload(session, boot_source, task)
                 boot_source.outcome.written = True
-            boot_source.filled = settings.wait
+            boot_source.filled = task.wait
         except (UploadFailed, RequestFailed, OSError) as error:
             boot_source.outcome.failed = str(error)
 
 
-def _poll(session: Session, boot_sources: list[BootSourceState], settings: Task) -> None:
+def _poll(session: Session, boot_sources: list[BootSourceState], task: Task) -> None:
     unchanged: list[Pair] = []
     changed: list[Pair] = []
     for boot_source in boot_sources:
@@ -142,9 +142,9 @@ def _poll(session: Session, boot_sources: list[BootSourceState], settings: Task)
             changed.append((boot_source, manifest))
         else:
             unchanged.append((boot_source, manifest))
-    declare_objects(session, ImportHandler(), unchanged, replace(settings, wait=False))
-    _replace(session, changed, settings)
-    if not settings.wait or settings.check_mode:
+    declare_objects(session, ImportHandler(), unchanged, replace(task, wait=False))
+    _replace(session, changed, task)
+    if not task.wait or task.check_mode:
         return
 
     def probe(live: Manifest | None) -> Progress:
@@ -152,29 +152,28 @@ def _poll(session: Session, boot_sources: list[BootSourceState], settings: Task)
 
     by_name = {boot_source.name: boot_source for boot_source in not_failed(boot_sources)}
     probes = dict.fromkeys(by_name, probe)
-    for name, waited in wait_in_namespaces(session, KINDS[_DATA_SOURCE], probes, settings.wait_timeout).items():
+    for name, waited in wait_in_namespaces(session, KINDS[_DATA_SOURCE], probes, task.wait_timeout).items():
         by_name[name].outcome.live, by_name[name].outcome.failed = waited
 
 
-def _replace(session: Session, pairs: list[Pair], settings: Task) -> None:
+def _replace(session: Session, pairs: list[Pair], task: Task) -> None:
     """Makes DataImportCrons anew. None is deleted before CDI's rules and the API server accept the new one: without
     either, nothing would poll the registry."""
     for boot_source, manifest in pairs:
         if not boot_source.outcome.failed:
-            _check_new(session, boot_source, manifest, settings)
-    if not settings.check_mode:
-        declare_objects(session, KindHandler(), pairs, replace(settings, wait=True), "absent")
+            _check_new(session, boot_source, manifest, task)
+    if not task.check_mode:
+        declare_objects(session, KindHandler(), pairs, replace(task, wait=True), "absent")
     # CDI would reject the dry run of a new spec, because the old DataImportCron still exists.
-    for boot_source, outcome in declare_objects(
-        session, ImportHandler(), pairs, replace(settings, server_dry_run=False, wait=False)
-    ):
-        if outcome.failed and not settings.check_mode:
+    unchecked = replace(task, server_dry_run=False, wait=False)
+    for boot_source, outcome in declare_objects(session, ImportHandler(), pairs, unchecked):
+        if outcome.failed and not task.check_mode:
             boot_source.outcome.failed = (
                 f"{boot_source.outcome.failed}; the old DataImportCron is deleted, so run the task again"
             )
 
 
-def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifest, settings: Task) -> None:
+def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifest, task: Task) -> None:
     def dry_run(_outcome: DeclareOutcome) -> None:
         try:
             send(session.dry_run_session(), create(KINDS[_CRON].path(boot_source.options["namespace"]), manifest))
@@ -184,25 +183,22 @@ def _check_new(session: Session, boot_source: BootSourceState, manifest: Manifes
                 raise
 
     problem = "; ".join(finding.text for finding in refused(manifest))
-    if not problem and not settings.check_mode:
+    if not problem and not task.check_mode:
         try:
             dry_run(boot_source.outcome)
         except RequestFailed as error:
             problem = "" if NO_DRY_RUN in str(error) else str(error)
-    elif not problem and settings.server_dry_run:
+    elif not problem and task.server_dry_run:
         run_dry(boot_source.outcome, dry_run)
         problem = boot_source.outcome.failed or ""
     boot_source.outcome.failed = f"{problem}; the DataImportCron stays as it was" if problem else None
 
 
-def _declare_data_sources(session: Session, boot_sources: list[BootSourceState], settings: Task) -> None:
+def _declare_data_sources(session: Session, boot_sources: list[BootSourceState], task: Task) -> None:
     unfilled = {boot_source.name for boot_source in boot_sources if not boot_source.filled}
-    pairs = [
-        (item, source.data_source(item.options, item.volume, item.labels))
-        for item in boot_sources
-        if item.has_data_source
-    ]
-    for boot_source, outcome in declare_objects(session, DataSourceHandler(unfilled), pairs, settings):
+    due = [item for item in boot_sources if item.has_data_source]
+    pairs = [(item, source.data_source(item.options, item.volume, item.labels)) for item in due]
+    for boot_source, outcome in declare_objects(session, DataSourceHandler(unfilled), pairs, task):
         boot_source.outcome.live = outcome.live
         if outcome.live is not None and not boot_source.filled:
             boot_source.outcome.warnings.append(
@@ -210,17 +206,17 @@ def _declare_data_sources(session: Session, boot_sources: list[BootSourceState],
             )
     # The claim or snapshot of the DataSource, because CDI overwrites labels of the DataSource with its labels.
     claims = [(item, _labeled(*item.content_key, item.labels)) for item in boot_sources if item.labels and item.filled]
-    declare_objects(session, LabelHandler(required=False), claims, replace(settings, wait=False))
+    declare_objects(session, LabelHandler(required=False), claims, replace(task, wait=False))
 
 
-def _delete_boot_sources(session: Session, boot_sources: list[BootSourceState], settings: Task) -> None:
+def _delete_boot_sources(session: Session, boot_sources: list[BootSourceState], task: Task) -> None:
     """Deletes boot sources and the volumes created for them."""
     # The DataImportCron first, because it would create the other objects again.
     for kind in (_CRON, _DATA_SOURCE):
         pairs = [(boot_source, _labeled(kind, *boot_source.name, {})) for boot_source in boot_sources]
-        declare_objects(session, KindHandler(), pairs, settings, "absent")
+        declare_objects(session, KindHandler(), pairs, task, "absent")
     volumes = [(item, volume) for item in not_failed(boot_sources) for volume in _owned(session, item)]
-    _delete(session, volumes, settings)
+    _delete(session, volumes, task)
 
 
 def _owned(session: Session, boot_source: BootSourceState) -> list[Manifest]:
@@ -243,7 +239,7 @@ def _owned(session: Session, boot_source: BootSourceState) -> list[Manifest]:
     return list(volumes.values())
 
 
-def _delete(session: Session, pairs: list[Pair], settings: Task) -> None:
+def _delete(session: Session, pairs: list[Pair], task: Task) -> None:
     try:
         clones = source.clones_by_claim(session.list(KINDS[_VOLUME]) if pairs else ())
     except RequestFailed as error:
@@ -254,4 +250,4 @@ def _delete(session: Session, pairs: list[Pair], settings: Task) -> None:
         if clone := clones.get(namespaced_name(volume)):
             boot_source.outcome.warnings.append(f"the volume {name_of(volume)} stays, since {clone} is cloned from it")
     due = [pair for pair in pairs if namespaced_name(pair[1]) not in clones]
-    declare_objects(session, KindHandler(), due, settings, "absent")
+    declare_objects(session, KindHandler(), due, task, "absent")

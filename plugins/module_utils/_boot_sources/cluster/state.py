@@ -117,7 +117,7 @@ def has_content(session: Session, boot_source: BootSourceState) -> bool:
 
 
 def declare_objects(
-    session: Session, handler: KindHandler, pairs: Iterable[Pair], settings: Task, state: str = "present"
+    session: Session, handler: KindHandler, pairs: Iterable[Pair], task: Task, state: str = "present"
 ) -> list[tuple[BootSourceState, DeclareOutcome]]:
     """Declares one object for each boot source that has not failed, or deletes it."""
     due = [(boot_source, manifest) for boot_source, manifest in pairs if not boot_source.outcome.failed]
@@ -125,7 +125,7 @@ def declare_objects(
         DeclaredObject(boot_source.outcome.declared.label, ObjectKey.of(manifest), state, manifest)
         for boot_source, manifest in due
     ]
-    outcomes = declare(session, handler, declared_objects, settings) if declared_objects else []
+    outcomes = declare(session, handler, declared_objects, task) if declared_objects else []
     done = [(boot_source, outcome) for (boot_source, _manifest), outcome in zip(due, outcomes)]
     for boot_source, outcome in done:
         boot_source.add_outcome(outcome)
@@ -150,8 +150,8 @@ class DataSourceHandler(KindHandler):
     def __init__(self, unready: set[tuple[str, str]]) -> None:
         self._unready = unready
 
-    def plan(self, outcome: DeclareOutcome, settings: Task) -> Plan:
-        step = super().plan(outcome, settings)
+    def plan(self, outcome: DeclareOutcome, task: Task) -> Plan:
+        step = super().plan(outcome, task)
         keeps = step.action == plan.APPLY and outcome.declared.key[1:] in self._unready
         return NOT_PLANNED._replace(manifest=step.manifest) if keeps else step
 
@@ -170,11 +170,11 @@ class LabelHandler(KindHandler):
     def __init__(self, *, required: bool) -> None:
         self._required = required
 
-    def plan(self, outcome: DeclareOutcome, settings: Task) -> Plan:
+    def plan(self, outcome: DeclareOutcome, task: Task) -> Plan:
         if outcome.live is not None:
-            return super().plan(outcome, settings)
+            return super().plan(outcome, task)
         missing = f"there is no {outcome.declared.key.kind} {outcome.declared.key.label}"
-        if self._required and not settings.check_mode:
+        if self._required and not task.check_mode:
             return NOT_PLANNED._replace(refusal=missing)
         outcome.warnings += [f"{missing}; {UNKNOWN_IN_CHECK_MODE}"] if self._required else []
         return NOT_PLANNED

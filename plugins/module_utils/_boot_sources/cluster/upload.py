@@ -35,13 +35,13 @@ _RENEWALS: Final = 3
 _ATTEMPTS: Final = 5
 
 
-def upload(session: Session, boot_source: BootSourceState, settings: Task) -> None:
+def upload(session: Session, boot_source: BootSourceState, task: Task) -> None:
     """Uploads the file of a boot source to its volume. Raises UploadFailed, OSError, and what requests raise."""
     path, pool = Path(boot_source.options["upload"]["path"]), proxy_connections(boot_source.options)
     with path.open("rb") as opened:
         file = UploadedFile(opened, path.stat().st_size, boot_source.volume)
         try:
-            _Upload(session, boot_source).run(file, pool, settings.wait_timeout if settings.wait else 0)
+            _Upload(session, boot_source).run(file, pool, task.wait_timeout if task.wait else 0)
         except UploadFailed as error:
             progress_note = f" ({file.count} bytes of the file had been read)" if file.count else ""
             raise UploadFailed(f"{error}{progress_note}") from error
