@@ -14,7 +14,7 @@ from .._resolver.api import release_schema
 from .._resolver.api.errors import FieldError
 from .._resolver.api.manifest import Manifest, Options, annotations_of, labels_of, name_of, namespace_of
 from .._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
-from .._resolver.api.name_rules import did_you_mean, quoted
+from .._resolver.api.name_rules import did_you_mean, first_names, quoted
 from .._resolver.api.release import Release
 from .._resolver.api.state import ACTIVE, is_active, state_of
 from .._resolver.choose import fitting
@@ -140,7 +140,7 @@ def resolve(request: WorkloadRequest, available: AvailableObjects, release: Rele
     smallest = fitting.rank(fits[0], release)
     same = _preferred([item for item in fits if fitting.rank(item, release) == smallest])
     if len(same) > 1:
-        choices = _shortened(map(_size_name, same))
+        choices = first_names(map(_size_name, same), _MOST_CHOICES)
         raise Rejected(f"size: {choices} are equally small; name a size, set instancetype, {_REMEDY}")
     reasons.append(f"instancetype {_size_name(same[0])}: {why}{_state(same[0])}")
     other_sizes = [_size_name(item) for item in fits if item is not same[0]]
@@ -199,7 +199,7 @@ def _only(candidates: list[Manifest], name: Callable[[Manifest], str], problem: 
     """The only candidate, or the only one that is preferred. Raises Rejected with the names of several."""
     candidates = _preferred(candidates)
     if len(candidates) > 1:
-        raise Rejected(f"{problem}: {_shortened(map(name, candidates))}; {remedy}, {_REMEDY}")
+        raise Rejected(f"{problem}: {first_names(map(name, candidates), _MOST_CHOICES)}; {remedy}, {_REMEDY}")
     return candidates[0]
 
 
@@ -230,7 +230,7 @@ def _source(workload: str, preference: Manifest, data_sources: Sequence[Manifest
         why = "it has the name of the workload, and no default preference"
     if not suitable:
         choices = [f"{path} ({default[1] if default else 'none'})" for path, default in sorted(defaults.items())]
-        existing = f"; there are {_shortened(choices)}" if choices else ""
+        existing = f"; there are {first_names(choices, _MOST_CHOICES)}" if choices else ""
         raise MissingObject(
             f"boot: no DataSource has the default preference {name}{existing}; set boot, or label a DataSource"
             f" {PREFERENCE.volume_label}"
@@ -282,12 +282,12 @@ def _chosen_class(performance: str | None, classes: Mapping[str, list[Manifest]]
         matching = [name for name in classes if name.partition(".")[0] == performance]
         problem = f"{quoted(performance)} means several classes"
     if not matching:
-        choices = _shortened(sorted(classes))
+        choices = first_names(sorted(classes), _MOST_CHOICES)
         raise Rejected(f"performance: no instancetype has the class {quoted(performance)}; choose {choices}")
     matching = [name for name in matching if any(map(_is_preferred, classes[name]))] or matching
     if len(matching) > 1:
         remedy = f"or label the instancetypes of the one to prefer {DEFAULT_LABEL}=true"
-        raise Rejected(f"performance: {problem}; choose {_shortened(sorted(matching))}, {remedy}")
+        raise Rejected(f"performance: {problem}; choose {first_names(sorted(matching), _MOST_CHOICES)}, {remedy}")
     return matching[0]
 
 
@@ -317,12 +317,6 @@ def _kind_and_name(manifest: Manifest) -> tuple[str, str]:
 
 def _size_name(instancetype: Manifest) -> str:
     return display_name(instancetype, INSTANCETYPE)
-
-
-def _shortened(names: Iterable[str]) -> str:
-    names = list(names)
-    more = f" and {len(names) - _MOST_CHOICES} more" if len(names) > _MOST_CHOICES else ""
-    return ", ".join(names[:_MOST_CHOICES]) + more
 
 
 def normalized(name: str) -> str:

@@ -15,6 +15,7 @@ from .._resolver.api.errors import QuantityError
 from .._resolver.api.finding import ERROR, NOTE, WARNING, Finding
 from .._resolver.api.manifest import Manifest
 from .._resolver.api.matcher import INSTANCETYPE, MATCHER_FIELDS, MatcherField
+from .._resolver.api.name_rules import first_names
 from .._resolver.api.quantity import parse
 from .._resolver.api.tree import value_at
 from .language import AUDIT, DENY, WARN, Limit
@@ -168,7 +169,7 @@ def _permitted(matcher_field: MatcherField, names: Sequence[str], own: bool, suf
     permitted, name = frozenset(names), ("vm", matcher_field.matcher, "name")
     kinds = ("", matcher_field.cluster_kind.lower(), f"{matcher_field.cluster_kind.lower()}s")
     where = f", or an {matcher_field.matcher} of the namespace" if own else ""
-    text = f" is not permitted here; choose from {_first_names(names)}{where}{suffix}"
+    text = f" is not permitted here; choose from {first_names(names, _NAMED)}{where}{suffix}"
 
     def violation(obj: LimitedObject) -> str | None:
         if obj.get(name[:2]) is None:
@@ -301,12 +302,6 @@ def _before_path(path: Path) -> Path:
 def _cel(path: Path) -> str:
     """The optional value of a path."""
     return "".join(("variables.", path[0], *(f".?{key}" for key in path[1:])))
-
-
-def _first_names(names: Sequence[str]) -> str:
-    """Names for a message."""
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _list(texts: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from .._resolver.api.manifest import namespaced_name
+from .._resolver.api.name_rules import first_names
 from .._resolver.catalog.deployment_effects import CHANGED, REMOVED, ObjectChange
 from .._resolver.guest.effect import RESTART
 from .._resolver.kubevirt.config.cluster import KubeVirt
@@ -125,8 +126,7 @@ def _catalog_steps(objects: Sequence[ObjectChange]) -> Iterable[Step | None]:
     ):
         names = [change.object_key.name for change in objects if change.status == status]
         if names:
-            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-            yield Step(BEFORE if status == REMOVED else AFTER, f"{text}: {', '.join(names[:3])}{more}")
+            yield Step(BEFORE if status == REMOVED else AFTER, f"{text}: {first_names(names, 3)}")
 
 
 def _steps_after(vms: Sequence[VMChange], before: KubeVirt, after: KubeVirt) -> Iterable[Step | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import yaml
@@ -17,6 +17,7 @@ from ...module_utils._resolver.api.errors import FieldError, Panic
 from ...module_utils._resolver.api.finding import ERROR, NOTE, WARNING
 from ...module_utils._resolver.api.manifest import OS_ANNOTATION, Manifest, namespace_of
 from ...module_utils._resolver.api.matcher import INSTANCETYPE, PREFERENCE
+from ...module_utils._resolver.api.name_rules import first_names
 from ...module_utils._resolver.api.quantity import canonical
 from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.api.tree import value_at
@@ -136,8 +137,8 @@ def _version(vm: Manifest) -> str:
 
 def _replacement(chosen: ReplacingPreference, is_certain: bool) -> str:
     lines = sum(len(yaml.safe_dump({path: value}).splitlines()) for path, value in chosen.removed.items())
-    fields = _shortened_list(chosen.removed)
-    changes = _shortened_list(map(shown_change, chosen.differences))
+    fields = first_names(chosen.removed, _SHOWN)
+    changes = first_names(map(shown_change, chosen.differences), _SHOWN)
     effect = f"differs in {changes}" if changes else "stays the same"
     needs = f"; it takes an instancetype, too: {chosen.refusal}" if chosen.refusal else ""
     name = f"{'the preference' if is_certain else 'a preference such as'} {chosen.name}"
@@ -161,7 +162,7 @@ def _template_findings(
     for group in groups:
         if len(group.members) > 1:
             item = templates[group.members[0].place]
-            others = _shortened_list([member.name for member in group.members[1:]])
+            others = first_names([member.name for member in group.members[1:]], _SHOWN)
             message = f"is one with {others}: {_alike(group, names)}"
             yield LocatedFinding(message, NOTE, rule=_RULE, location=item.location, label=label(item.manifest))
 
@@ -187,10 +188,3 @@ def _instancetypes(lookup: KnownObjects, release: Release) -> dict[str, str]:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _shortened_list(texts: Iterable[str]) -> str:
-    """``a, b, c and 2 more``"""
-    listed = list(texts)
-    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
-    return f"{', '.join(listed[:_SHOWN])}{more}"

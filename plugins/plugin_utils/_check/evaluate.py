@@ -20,7 +20,7 @@ from ...module_utils._resolver.api.matcher import (
     PREFERENCE,
     ObjectKey,
 )
-from ...module_utils._resolver.api.name_rules import did_you_mean, quoted, subdomain
+from ...module_utils._resolver.api.name_rules import did_you_mean, first_names, quoted, subdomain
 from ...module_utils._resolver.api.release import NEWEST
 from ...module_utils._resolver.api.state import DEPRECATED, OBSOLETE, state_of
 from ...module_utils._resolver.api.tree import copy
@@ -205,9 +205,8 @@ class _Evaluation:
         for problem in result.problems:
             yield declared.finding("replacement", WARNING, "metadata.annotations", problem)
         if result.changes:
-            fields = ", ".join(map(shown_change, result.changes[:3]))
-            more = f" and {len(result.changes) - 3} more" if len(result.changes) > 3 else ""
-            message = f"a guest that moves to {state.replacement} changes: {fields}{more}"
+            fields = first_names(map(shown_change, result.changes), 3)
+            message = f"a guest that moves to {state.replacement} changes: {fields}"
             yield declared.finding("replacement", NOTE, "metadata.annotations", message)
 
     def _vm_findings(self, declared: DeclaredObject) -> Iterator[LocatedFinding]:

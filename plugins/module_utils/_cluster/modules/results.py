@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..._resolver.api.name_rules import quoted
+from ..._resolver.api.name_rules import first_names, quoted
 from ..task import Task
 from .module import Params, Result
 
@@ -68,7 +68,7 @@ def summarize_failures(failures: Sequence[tuple[str, str]]) -> tuple[str, set[st
         labels_by_reason.setdefault(reason, []).append(label)
     first = dict(list(labels_by_reason.items())[:_SHOWN])
     longest = _LONGEST if len(failures) > 1 else None
-    message = "; ".join(f"{_first_labels(labels)}: {_cut(reason, longest)}" for reason, labels in first.items())
+    message = "; ".join(f"{first_names(labels, _SHOWN)}: {_cut(reason, longest)}" for reason, labels in first.items())
     if hidden := len(failures) - sum(map(len, first.values())):
         message += f"; and {hidden} more, see results"
     return message, {reason for reason in first if _cut(reason, longest) == reason}
@@ -85,12 +85,7 @@ def group_warnings(warnings: Iterable[tuple[str, str]]) -> list[str]:
     labels_by_warning: dict[str, list[str]] = {}
     for label, warning in warnings:
         labels_by_warning.setdefault(warning, []).append(label)
-    return [f"{_first_labels(labels)}: {warning}" for warning, labels in labels_by_warning.items()]
-
-
-def _first_labels(labels: list[str]) -> str:
-    more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
-    return ", ".join(labels[:_SHOWN]) + more
+    return [f"{first_names(labels, _SHOWN)}: {warning}" for warning, labels in labels_by_warning.items()]
 
 
 def restart_warning(labels: Sequence[str], check_mode: bool, remedy: str) -> list[str]:

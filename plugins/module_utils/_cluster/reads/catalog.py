@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ..._resolver.api.kinds import KINDS
 from ..._resolver.api.manifest import Manifest, qualified_name
 from ..._resolver.api.matcher import MATCHER_FIELD_OF_KIND, ObjectKey, references
+from ..._resolver.api.name_rules import first_names
 from ..._resolver.kubevirt.find import revision_names
 from ..client.session import Session
 from .optional_kinds import POOL, pools_as_vms
@@ -66,6 +67,5 @@ def labels(users: list[Manifest]) -> str:
 
 
 def _user_count(noun: str, users: list[Manifest]) -> str:
-    listed = ", ".join(map(qualified_name, users[:_NAMED]))
-    more = f" and {len(users) - _NAMED} more" if len(users) > _NAMED else ""
-    return f"{len(users)} {noun}{'s' if len(users) != 1 else ''} ({listed}{more})"
+    names = first_names(map(qualified_name, users), _NAMED)
+    return f"{len(users)} {noun}{'s' if len(users) != 1 else ''} ({names})"

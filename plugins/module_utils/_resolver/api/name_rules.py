@@ -37,6 +37,13 @@ def one_line(text: object) -> str:
     return " ".join(str(text or "").split())
 
 
+def first_names(names: Iterable[str], most: int) -> str:
+    """`a, b and 3 more`: the first names of many for a message. most: how many of them."""
+    listed = list(names)
+    more = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return ", ".join(listed[:most]) + more
+
+
 def quoted(value: Any) -> str:
     """A value as a message quotes it: on one line, shortened, without passwords of URLs and private keys."""
     # Before it is cut: the beginning of a secret would not be found any more.

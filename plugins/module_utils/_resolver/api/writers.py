@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from .managed_fields import Field, fields_of_others, owners
 from .manifest import Manifest, annotations_of, labels_of, name_of
+from .name_rules import first_names
 from .tree import copy
 
 # Prefixes of the names of tools that declare an object once. A client uses its program's name, for example
@@ -80,8 +81,7 @@ class WriterClaim(NamedTuple):
 
     def text(self, effect: str) -> str:
         """One line about the writer's next write. effect: REVERTED, REJECTED or CREATED."""
-        more = f" and {len(self.fields) - _SHOWN} more" if len(self.fields) > _SHOWN else ""
-        named = f"{', '.join(self.fields[:_SHOWN])}{more}" if self.fields else "the object"
+        named = first_names(self.fields, _SHOWN) if self.fields else "the object"
         writer = self.writer
         return f"{writer.name} declares {named} too: its next {writer.write} {effect.format(source=writer.source)}"
 

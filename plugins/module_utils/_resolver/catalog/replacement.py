@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ..api.manifest import Manifest
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, ObjectKey
+from ..api.name_rules import first_names
 from ..api.release import NEWEST, Release
 from ..api.state import ACTIVE, State, state_of
 from ..choose.fitting import rejection_of_pair
@@ -89,9 +90,8 @@ def replacement(
         if _pair(manifest, counterpart) and not _pair(successor, counterpart)
     ]
     if lost:
-        more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
         is_instancetype = MATCHER_FIELD_OF_KIND[manifest["kind"]] is INSTANCETYPE
-        others = f"{'preferences' if is_instancetype else 'instancetypes'} {', '.join(lost[:_NAMED])}{more}"
+        others = f"{'preferences' if is_instancetype else 'instancetypes'} {first_names(lost, _NAMED)}"
         problems.append(f"{where} does not fit the {others}, which {name} fits")
     return Replacement(manifest, state, tuple(problems), _changes(manifest, successor, release))
 
