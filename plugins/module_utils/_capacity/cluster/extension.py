@@ -93,7 +93,7 @@ class Capacity(VMExtension):
                     warnings.append(f"{option}: {problem}")
                 else:
                     problems.append(problem)
-                    refused.update({key} if level == "strict" else ())
+                    refused |= {key} if level == "strict" else set()
             if problems:
                 (refusals if level == "strict" else warnings).append(f"{option}: {first_of(problems)}")
         verdicts = {key: joint_verdict(lines) for key, lines in lines_by_vm.items()}

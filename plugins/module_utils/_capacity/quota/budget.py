@@ -56,7 +56,7 @@ class QuotaItem(NamedTuple):
 
 
 def from_pod(pod: Pod, name: str) -> QuotaItem:
-    """The Item for the pod of a new VM."""
+    """The item for the pod of a new VM."""
     containers = tuple(map(_stored, pod.containers))
     return QuotaItem(PODS, name, containers, affinity=pod.affinity, priority_class=pod.priority_class)
 
@@ -76,7 +76,7 @@ def from_manifest(manifest: Mapping[str, Any]) -> QuotaItem:
 
 
 def claim(name: str, storage: str | None, storage_class: str) -> QuotaItem:
-    """The Item for a PersistentVolumeClaim. storage: a quantity, None if unknown. Raises QuantityError."""
+    """The item for a PersistentVolumeClaim. storage: a quantity, None if unknown. Raises QuantityError."""
     used = {CLAIMS: ONE}
     if storage is not None:
         # Kubernetes counts whole bytes.

@@ -16,8 +16,6 @@ from typing import Any, Final, NoReturn
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
-from ..task import Task
-
 try:
     # From ansible-core 2.22 on, no_log_values are not hidden.
     from ansible.module_utils.secrets import register_secrets
@@ -36,6 +34,7 @@ from ..._resolver.declare.option_checks import shape_problem
 from ..client.errors import TaskFailed
 from ..client.kubeconfig import kubeconfig_content
 from ..client.transport import MISSING
+from ..task import Task
 from .module import Module
 from .options import AUTH
 

@@ -62,10 +62,10 @@ def inspect_each(
         raise failure
     if not vms:
         return
-    running = vmis(session, namespace, vms)
+    cluster, running = lookup.cluster, vmis(session, namespace, vms)
     for vm in vms:
         place, uid = vm["metadata"]["namespace"], vm["metadata"].get("uid", "")
-        vm_drift = drift(vm, running(vm), lookup.cluster)
+        vm_drift = drift(vm, running(vm), cluster)
         yield vm_drift._replace(own_revisions=owned[place].get(uid, ()), revisions=revisions[place])
 
 
