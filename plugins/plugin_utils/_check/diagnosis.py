@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...module_utils._resolver.api.finding import ERROR
+from ...module_utils._resolver.api.finding import ERROR, WARNING
 from ...module_utils._resolver.api.manifest import namespaced_name
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt
 from .._filter_functions.diagnosis import diagnosed
@@ -13,6 +13,8 @@ from .findings import LocatedFinding
 from .objects import VM, DeclaredObject, KnownObjects, label
 from .sources import Source, manifests
 
+_RULE = "does-not-run"
+
 
 class Diagnosis(CheckExtension):
     def findings(
@@ -20,12 +22,17 @@ class Diagnosis(CheckExtension):
     ) -> Iterator[LocatedFinding]:
         items = [item for item in manifests(sources) if item.manifest["kind"] != VM or item.manifest.get("status")]
         live = {namespaced_name(item.manifest): item for item in items if item.manifest["kind"] == VM}
-        for result in diagnosed([item.manifest for item in items], kubevirt) if live else ():
+        try:
+            results = diagnosed([item.manifest for item in items], kubevirt) if live else []
+        except ValueError as error:
+            item = next(iter(live.values()))
+            text = f"no VM is diagnosed: {error}"
+            yield LocatedFinding(text, WARNING, rule=_RULE, location=item.location, label=label(item.manifest))
+            return
+        for result in results:
             found = result["diagnosis"]
             if found["state"] == "broken":
                 item = live[result["namespace"], result["name"]]
                 shown = "; ".join(f"{evidence['source']} {evidence['reason']}" for evidence in found["evidence"][:1])
                 message = f"{found['link']}: {found['problem']} ({shown}); {found['remedy']}"
-                yield LocatedFinding(
-                    message, ERROR, rule="does-not-run", location=item.location, label=label(item.manifest)
-                )
+                yield LocatedFinding(message, ERROR, rule=_RULE, location=item.location, label=label(item.manifest))

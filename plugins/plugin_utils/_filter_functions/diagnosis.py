@@ -28,15 +28,19 @@ def diagnosis(value: Any, kubevirt_version: Any = None, at: Any = None) -> list[
     release = release_option(kubevirt_version, kubevirt)
     try:
         return diagnosed(objects, KubeVirt(release), time)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        problem = (
-            f"an object does not match its schema ({one_line(error)}); pass them as kubectl get -o yaml prints them"
-        )
-        raise AnsibleFilterError(problem) from None
+    except ValueError as error:
+        raise AnsibleFilterError(str(error)) from None
 
 
 def diagnosed(objects: list[Manifest], kubevirt: KubeVirt, at: str = "") -> list[dict[str, Any]]:
-    """The diagnoses of the VMs among objects without lists, by the KubeVirt among them, or else by the given one."""
+    """The diagnoses of the VMs among objects without lists, by the KubeVirt among them, or else by the given one.
+
+    Raises ValueError if an object does not match its schema.
+    """
     live = next((item for item in objects if item.get("kind") == "KubeVirt"), None)
     version = ".".join(map(str, kubevirt.release.version))
-    return _diagnoses(objects, kubevirt if live is None else kubevirt_of(live, version), at)
+    try:
+        return _diagnoses(objects, kubevirt if live is None else kubevirt_of(live, version), at)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        problem = f"an object does not match its schema ({one_line(error)})"
+        raise ValueError(f"{problem}; pass them as kubectl get -o yaml prints them") from None

@@ -42,6 +42,17 @@ def test_the_newer_of_two_copies_counts(tmp_path: Path, capsys: pytest.CaptureFi
     assert "does-not-run" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("conditions", ["text", [5], [{"type": "Ready", "status": True}]])
+def test_malformed_status_is_an_error_of_the_vm(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], conditions: object
+) -> None:
+    items = recorded("missing claim")
+    [vm] = (item for item in items if item["kind"] == "VirtualMachine")
+    malformed = {**vm, "status": {**vm["status"], "conditions": conditions}}
+    assert main([str(written("kubectl_yaml", tmp_path, [malformed, *(item for item in items if item is not vm)]))]) == 1
+    assert "error: VirtualMachine shop/web: status.conditions" in capsys.readouterr().out
+
+
 def test_declared_vms_are_not_diagnosed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     items = [{key: value for key, value in item.items() if key != "status"} for item in recorded("missing claim")]
     main([str(written("kubectl_yaml", tmp_path, items))])
