@@ -123,12 +123,12 @@ def wrong_labels(kind: str, labels: dict[str, Any], spec: Manifest) -> list[Wron
     matcher_field = MATCHER_FIELD_OF_KIND[kind]
     spec = schema.canonical(matcher_field.spec_type, spec)
     paths = {**DESCRIBED[matcher_field], **({"gpus": "gpus"} if matcher_field is INSTANCETYPE else {})}
-    return [
-        WrongLabel(DESCRIPTIVE + name, str(value), f"spec.{path}", actual)
-        for name, path in paths.items()
-        if (value := labels.get(DESCRIPTIVE + name)) is not None
-        if not _same(str(value), actual := _as_label(value_at(spec, path.split("."))))
-    ]
+    result = []
+    for name, path in paths.items():
+        value, actual = labels.get(DESCRIPTIVE + name), _as_label(value_at(spec, path.split(".")))
+        if value is not None and not _same(str(value), actual):
+            result.append(WrongLabel(DESCRIPTIVE + name, str(value), f"spec.{path}", actual))
+    return result
 
 
 def _same(value: str, actual: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from ..api import schema
 from ..api.errors import KubeVirtError
 from ..api.manifest import Manifest
-from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE
+from ..api.matcher import INSTANCETYPE, MATCHER_FIELD_OF_KIND, PREFERENCE, MatcherField
 from ..api.quantity import parse
 from ..api.state import ACTIVE, state_of
 from ..api.tree import value_at
@@ -161,12 +161,12 @@ def compatibility_matrix(manifests: Iterable[Manifest]) -> Matrix:
     Instancetypes are ordered by series, vCPUs and memory, preferences by operating system and name. The architecture
     does not count, because the VM sets it. Raises FieldError.
     """
-    objects = [manifest for manifest in manifests if manifest.get("kind") in MATCHER_FIELD_OF_KIND]
-    # First the instancetypes.
-    objects.sort(key=lambda manifest: MATCHER_FIELD_OF_KIND[manifest["kind"]] is PREFERENCE)
-    all_facts = list(map(facts, objects))
-    instancetypes = sorted((entry for entry in all_facts if "series" in entry), key=_order)
-    preferences = sorted((entry for entry in all_facts if "os" in entry), key=lambda entry: (entry["os"], label(entry)))
+    objects: dict[MatcherField, list[Manifest]] = {INSTANCETYPE: [], PREFERENCE: []}
+    for manifest in manifests:
+        if matcher_field := MATCHER_FIELD_OF_KIND.get(manifest.get("kind", "")):
+            objects[matcher_field].append(manifest)
+    instancetypes = sorted(map(facts, objects[INSTANCETYPE]), key=_order)
+    preferences = sorted(map(facts, objects[PREFERENCE]), key=lambda entry: (entry["os"], label(entry)))
     specs = [schema.canonical(PREFERENCE.spec_type, manifest["spec"]) for manifest in preferences]
     cells = [
         [_cell(schema.canonical(INSTANCETYPE.spec_type, size["spec"]), preference) for preference in specs]
@@ -177,7 +177,8 @@ def compatibility_matrix(manifests: Iterable[Manifest]) -> Matrix:
         for object_facts in (*instancetypes, *preferences)
         for item in wrong_labels(object_facts["kind"], object_facts["labels"], object_facts["spec"])
     ]
-    return Matrix(instancetypes, preferences, cells, wrong, [as_facts(item) for item in replacements(objects)])
+    states = [as_facts(item) for item in replacements([*objects[INSTANCETYPE], *objects[PREFERENCE]])]
+    return Matrix(instancetypes, preferences, cells, wrong, states)
 
 
 def as_data(matrix: Matrix) -> dict[str, Any]:

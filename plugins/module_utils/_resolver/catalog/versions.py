@@ -186,7 +186,11 @@ def _without_matches(document: Any, pattern: str) -> Any:
         for group, content in document[groups].items():
             if _has(content, members):
                 prefix = f"{group}." if groups == "series" else ""
-                kept = {name: e for name, e in content[members].items() if not fnmatchcase(f"{prefix}{name}", pattern)}
+                kept = {
+                    name: entry
+                    for name, entry in content[members].items()
+                    if not fnmatchcase(f"{prefix}{name}", pattern)
+                }
                 content = {**content, members: kept}
             result[groups][group] = content
     return result

@@ -81,14 +81,10 @@ def reduced(template: Manifest, plain: Build, applied: Build) -> tuple[Manifest,
             # Restore the field at its position.
             node.clear()
             node.update(fields)
-            places = (
-                [(f"{field_path}[{index}]", entry) for index, entry in enumerate(value)]
-                if isinstance(value, list)
-                else [(field_path, value)]
-            )
-            for place, entry in places:
+            inside = [(f"[{index}]", entry) for index, entry in enumerate(value)] if isinstance(value, list) else []
+            for place, entry in [("", value), *inside]:
                 if isinstance(entry, dict):
-                    reduce(entry, place)
+                    reduce(entry, field_path + place)
 
     metadata = result.get("metadata") or {}
     annotations = metadata.get("annotations") or {}
