@@ -215,6 +215,7 @@ def _refused(name: str, described: Callable[[Case, Evidence], Broken]) -> Link:
 
 
 def _data_source(case: Case, evidence: Evidence) -> Broken:
+    # `_link_of` has found the words, here and in `_prerequisite`.
     name, namespace = next(_SOURCE.finditer(evidence.message))["name"], namespace_of(case.vm)
     for template in case.vm["spec"].get("dataVolumeTemplates") or ():
         reference = (template.get("spec") or {}).get("sourceRef") or {}
