@@ -507,7 +507,14 @@ options:
           - The disk gets an entry in the API's C(disks), and KubeVirt puts disks without an entry after it at the next
             start. Therefore give the boot disk an O(volumes[].boot_order) when you create the VM.
         type: bool
-  sysprep: &id017
+  adopt_disks: &id017
+    description:
+      - Whether the VM may adopt a DataVolume or a claim that exists, has no owner, and has the name of a disk that
+        KubeVirt is to make for the VM. The VM then has its content, and it is deleted with the VM.
+      - By default such a disk is an error. To use a disk that outlives the VM, name it in O(volumes[].data_volume),
+        O(volumes[].persistent_volume_claim) or O(boot.pvc).
+    type: bool
+  sysprep: &id018
     description: Answer file for Sysprep of Windows, on a volume C(sysprepdisk) after O(volumes).
     type: dict
     suboptions:
@@ -517,7 +524,7 @@ options:
       secret:
         description: Name of a Secret with such a file.
         type: str
-  cloud_init: &id018
+  cloud_init: &id019
     description:
       - Configuration of the guest by cloud-init, on the last volume C(cloudinitdisk). Without any data and without
         O(cloud_init.type) the VM has no such volume.
@@ -564,7 +571,7 @@ options:
       network_data_base64:
         description: The same, base64-encoded.
         type: str
-  access_credentials: &id019
+  access_credentials: &id020
     description: SSH keys and passwords that KubeVirt brings into the guest from Secrets. The task does not read the
       Secrets.
     type: list
@@ -592,7 +599,7 @@ options:
           O(cloud_init.user).
         type: list
         elements: str
-  networks: &id020
+  networks: &id021
     description: Networks of the VM, each with an interface. By default KubeVirt adds an interface on the pod network.
     type: list
     elements: dict
@@ -637,7 +644,7 @@ options:
             description: Protocol of the port. Default is V(TCP).
             type: str
             choices: [TCP, UDP]
-  efi: &id021
+  efi: &id022
     description: Boot with EFI, also with an empty dictionary. The preference sets the default firmware.
     type: dict
     suboptions:
@@ -648,36 +655,36 @@ options:
       persistent:
         description: Whether the firmware's variables survive a stop of the VM.
         type: bool
-  tpm: &id022
+  tpm: &id023
     description: A TPM device, also with an empty dictionary.
     type: dict
     suboptions:
       persistent:
         description: Whether the state of the TPM survives a stop of the VM.
         type: bool
-  node_selector: &id023
+  node_selector: &id024
     description: Labels of the nodes that can run the VM. Conflicts with an instancetype that has a node selector.
     type: dict
-  tolerations: &id024
+  tolerations: &id025
     description: Tolerations of the VM, in the API's form.
     type: list
     elements: dict
-  eviction_strategy: &id025
+  eviction_strategy: &id026
     description: What happens to the VM when its node is drained. The configuration of the cluster sets the default.
     type: str
     choices: [None, LiveMigrate, LiveMigrateIfPossible, External]
-  data_volume_templates: &id026
+  data_volume_templates: &id027
     description: DataVolumes that KubeVirt creates with the VM, in the API's form.
     type: list
     elements: dict
-  template: &id027
+  template: &id028
     description: Fields of the VM's template without an option, in the API's form (C(metadata) and C(spec)). Merged with
       the other options; lists are joined; different values for the same field are an error.
     type: dict
-  spec: &id028
+  spec: &id029
     description: Fields of the VM's spec without an option, in the API's form. Merged like O(template).
     type: dict
-  accept_unknown_fields: &id029
+  accept_unknown_fields: &id030
     description:
       - Whether to send fields that this collection does not know. By default an unknown field fails the task before
         anything is sent, and the message suggests the closest known field.
@@ -721,17 +728,18 @@ options:
       memory: *id014
       termination_grace_period: *id015
       volumes: *id016
-      sysprep: *id017
-      cloud_init: *id018
-      access_credentials: *id019
-      networks: *id020
-      efi: *id021
-      tpm: *id022
-      node_selector: *id023
-      tolerations: *id024
-      eviction_strategy: *id025
-      data_volume_templates: *id026
-      template: *id027
-      spec: *id028
-      accept_unknown_fields: *id029
+      adopt_disks: *id017
+      sysprep: *id018
+      cloud_init: *id019
+      access_credentials: *id020
+      networks: *id021
+      efi: *id022
+      tpm: *id023
+      node_selector: *id024
+      tolerations: *id025
+      eviction_strategy: *id026
+      data_volume_templates: *id027
+      template: *id028
+      spec: *id029
+      accept_unknown_fields: *id030
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from .._resolver.api import formats
@@ -13,6 +14,7 @@ from .._resolver.api.tree import merge
 from .._resolver.declare.argument_spec import options as typed_options
 from .._resolver.declare.argument_spec import to_manifest
 from .._resolver.declare.instancetypes import validated
+from .._resolver.preflight.collisions import MAKES, WRITES, uses
 from .conversion import API_VERSION, KIND
 from .process import Example, example, refusal, review
 from .substitution import references
@@ -118,7 +120,17 @@ def _warnings(template: Manifest) -> list[str]:
     result = example(template)
     problem = None if result.open else _problem(result)
     wrong = [f"a VM with the defaults of the parameters is invalid: {problem}"] if problem else []
-    return unused + wrong
+    return [*unused, *wrong, *_common(template)]
+
+
+def _common(template: Manifest) -> Iterator[str]:
+    """A warning for each thing that all VMs of the template would have, although only one may have it."""
+    used = uses(template["spec"]["virtualMachine"])
+    made = {use.value for use in used if use.what == MAKES}
+    for use in used:
+        if not any(references(use.value)) and not (use.what == WRITES and use.value in made):
+            remedy = "put a parameter that differs between VMs into it"
+            yield f"virtual_machine.{use.path}: each VM of the template {use.what} {use.value}; {remedy}"
 
 
 def _problem(result: Example) -> FieldError | None:

@@ -19,7 +19,7 @@ from ...module_utils._resolver.api.release import Release
 from ...module_utils._resolver.kubevirt.config.cluster import KubeVirt, kubevirt_of, version_of
 from .._catalog_files import builtin_objects
 from . import base as bases
-from . import evaluate, hosts, objects, prerequisites, reports, sources, tasks
+from . import collisions, evaluate, hosts, objects, prerequisites, reports, sources, tasks
 from .boot_sources import BootSources
 from .conversion import Conversion
 from .diagnosis import Diagnosis
@@ -130,6 +130,7 @@ def check(options: argparse.Namespace, stdin: bytes = b"") -> reports.Report:
     findings = [
         *head.findings,
         *evaluate.evaluate(head.objects, head.lookup, kubevirt, options.validate, earlier, checks),
+        *collisions.findings(head.objects, head.lookup),
     ]
     for extension in EXTENSIONS:
         findings += extension.findings([*cluster.sources, *read.sources], head.objects, head.lookup, kubevirt)

@@ -29,6 +29,7 @@ RULES: Final[dict[str, str]] = {
     "must-exist": "A VM needs the object, which no file declares.",
     "replaceable": "A preference gives what the VM writes by hand, or several templates are one.",
     "refused": "KubeVirt rejects the object.",
+    "collision": "Several VMs make or use the same disk, or have the same MAC address.",
     "limit": "The object breaks a limit of its namespace.",
     "never-starts": "KubeVirt accepts the object, but cannot start a VM with it, or its guest cannot boot.",
     "does-not-run": "The VM of a cluster does not run as declared; the first broken link, with the remedy.",

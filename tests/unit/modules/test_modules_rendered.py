@@ -145,3 +145,15 @@ def test_texts_stay_texts_for_every_parser(render: Render, tmp_path: Path) -> No
     for value in texts[:-1]:
         assert f": '{value}'\n" in text
     assert "many: |\n" in text
+
+
+def test_rendered_vms_are_held_against_each_other(render: Render) -> None:
+    disk = {"name": "c", "import": {"blank": True, "size": "1Gi"}}
+    both = [{"name": "a-b", "volumes": [disk]}, {"name": "a", "volumes": [{**disk, "name": "b-c"}]}]
+    result = render("virtual_machine", namespace="shop", virtual_machines=both)
+    assert result["failed"] and result["rendered"] == []
+    assert all("shop/a-b and shop/a make the same DataVolume a-b-c" in item["msg"] for item in result["results"])
+    shared = [{"name": "a"}, {"name": "b"}]
+    result = render("virtual_machine", namespace="shop", boot={"pvc": "data"}, virtual_machines=shared)
+    assert not result.get("failed") and len(result["rendered"]) == 2
+    assert any("shop/a and shop/b use the disk data" in warning for warning in warned(result))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -12,7 +12,8 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
 from ..._resolver.api.errors import FieldError, first_of
-from ..._resolver.api.manifest import Options
+from ..._resolver.api.finding import Finding
+from ..._resolver.api.manifest import Manifest, Options
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.redaction import mask_secrets
 from ..._resolver.declare import plan
@@ -22,7 +23,7 @@ from ..._resolver.declare.rendered import RENDERED
 from ..client.errors import TaskFailed
 from ..client.session import Session
 from ..task import Task
-from ..writes.declare import declare
+from ..writes.declare import apply_findings, declare
 from ..writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
 from . import rendering
 from .module import ON_FAILURE, Module, Params, Result
@@ -61,6 +62,7 @@ class Declaration:
     selectors, select: further options that say which objects to delete, and what turns them into the list; it returns
     the task's options and may add warnings.
     render: with state rendered, the manifests that a declaration of a new object would send.
+    collisions: with state rendered, the findings about each manifest beside the others.
     """
 
     plural: str
@@ -76,6 +78,7 @@ class Declaration:
     describe: Describe = lambda _outcome: {}
     select: Callable[[Params, list[str]], Params] = lambda params, _warnings: params
     render: Render = lambda _options, manifest, _release: [manifest]
+    collisions: Callable[[Sequence[Manifest]], Iterable[list[Finding]]] = lambda _manifests: ()
 
     def module(self) -> Module:
         """The module that declares the objects."""
@@ -129,8 +132,12 @@ class Declaration:
 
     def _rendered(self, params: Params, task: Task, declared_objects: list[DeclaredObject]) -> Result:
         outcomes = [DeclareOutcome(declared) for declared in declared_objects]
+        valid = [outcome for outcome in outcomes if not outcome.failed]
+        for outcome, findings in zip(valid, self.collisions([outcome.declared.manifest for outcome in valid])):
+            apply_findings(outcome, findings, task)
         result = rendering.render(self._nouns, outcomes, self.render, params, task)
         task.warnings += group_warnings(self._option_warnings(outcomes))
+        task.warnings += group_warnings(_warnings(outcomes))
         result["results"] = [result_of(outcome) for outcome in outcomes]
         if params["name"] is not None:
             result["result"] = result["results"][0]
@@ -244,9 +251,7 @@ class Declaration:
                 diff(outcome) for outcome in outcomes if outcome.changed and outcome.action in plan.WRITES
             ]
         task.warnings += group_warnings(self._option_warnings(outcomes))
-        task.warnings += group_warnings(
-            (outcome.declared.label, text) for outcome in outcomes for text in outcome.warnings
-        )
+        task.warnings += group_warnings(_warnings(outcomes))
         if params.get("restart") == "never":
             pairs = zip(outcomes, results)
             waiting = [
@@ -259,6 +264,11 @@ class Declaration:
             done = joined_counts(_counts([outcome for outcome in outcomes if not outcome.failed]))
             return failed_result(params, self._nouns, result, done)
         return {**result, "msg": _message(self._nouns, outcomes, results, task.check_mode)}
+
+
+def _warnings(outcomes: Iterable[DeclareOutcome]) -> Iterator[tuple[str, str]]:
+    """(label, text) of each warning about an object."""
+    return ((outcome.declared.label, text) for outcome in outcomes for text in outcome.warnings)
 
 
 def _all_but_name(options: Options) -> str | None:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..._resolver.api.errors import FieldError
-from ..._resolver.api.manifest import Manifest, Options
+from ..._resolver.api.finding import Finding
+from ..._resolver.api.manifest import Manifest, Options, namespaced_name
 from ..._resolver.api.matcher import MATCHER_FIELDS
 from ..._resolver.api.release import Release
 from ..._resolver.declare.rendered import RENDERED
@@ -19,6 +20,7 @@ from ..._resolver.declare.vm.manifest import warnings
 from ..._resolver.declare.vm.options import EXCLUSIVE, SPEC
 from ..._resolver.kubevirt.find import revision_names
 from ..._resolver.kubevirt.vm.readiness import run_strategy
+from ..._resolver.preflight.collisions import collisions, uses
 from ..writes.handlers.virtual_machine import VirtualMachineHandler
 from ..writes.handlers.vm_restarts import waits_for_restart
 from ..writes.kind_handler import DeclareOutcome
@@ -80,6 +82,7 @@ def module(extensions: Sequence[type[VMExtension]] = ()) -> Module:
         render=partial(
             rendered, {name: why for extension in extensions for name, why in extension.needs_connection.items()}
         ),
+        collisions=rendered_collisions,
     ).module()
 
 
@@ -117,3 +120,10 @@ def rendered(
         if options.get(option):
             raise FieldError(option, f"needs a connection, which state {RENDERED} does not make; {remedy}")
     return [as_created(manifest)]
+
+
+def rendered_collisions(manifests: Sequence[Manifest]) -> list[list[Finding]]:
+    """The findings about each of the VMs that declarations would create beside the others."""
+    vms = [as_created(manifest) for manifest in manifests]
+    found = collisions({namespaced_name(vm): uses(vm) for vm in vms})
+    return [found.get(namespaced_name(vm), []) for vm in vms]

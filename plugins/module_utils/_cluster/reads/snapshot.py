@@ -29,11 +29,14 @@ _NO_SUCH_API = 404
 _NAMESPACE = KINDS["Namespace"]
 
 Read = Callable[[Session, Collection[ObjectKey]], "dict[ObjectKey, Manifest]"]
-"""Reads the live objects with these keys. Raises RequestFailed."""
+"""Reads the live objects with these keys, and what is listed with them. Raises RequestFailed."""
 
 
 def read(session: Session, keys: Iterable[ObjectKey]) -> dict[ObjectKey, dict[str, Any]]:
-    """The live objects with these keys. A single key of a kind and namespace is one GET. Raises RequestFailed."""
+    """The live objects with these keys, and what is listed with them. Raises RequestFailed.
+
+    A single key of a kind and namespace is one GET.
+    """
     groups: dict[tuple[str, str], set[ObjectKey]] = {}
     for key in keys:
         groups.setdefault(key[:2], set()).add(key)
@@ -43,10 +46,9 @@ def read(session: Session, keys: Iterable[ObjectKey]) -> dict[ObjectKey, dict[st
         if len(group) == 1:
             item = session.get(KINDS[kind], namespace, name)
             return {} if item is None else dict.fromkeys(group, item)
-        live = {
+        return {
             ObjectKey(kind, namespace, item["metadata"]["name"]): item for item in session.list(KINDS[kind], namespace)
         }
-        return {key: live[key] for key in group if key in live}
 
     return {key: live for part in map_concurrently(read_group, groups.values()) for key, live in part.items()}
 

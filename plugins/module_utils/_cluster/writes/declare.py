@@ -106,19 +106,21 @@ def _is_readable(outcome: DeclareOutcome) -> bool:
 def _read(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], task: Task, read: Read) -> None:
     """Reads the live objects, and completes what is declared. If a namespace cannot be read, only its objects fail."""
     groups = [list(group.values()) for group in _grouped(outcomes).values()]
-    map_concurrently(lambda group: _read_group(session, read, group), groups, task.concurrency)
+    map_concurrently(lambda group: _read_group(session, handler, read, group), groups, task.concurrency)
     present = [outcome for outcome in outcomes if _is_readable(outcome) and outcome.declared.state != "absent"]
     handler.complete(present, task.check_mode)
 
 
-def _read_group(session: Session, read: Read, group: list[DeclareOutcome]) -> None:
-    """Sets the live objects of a kind and namespace."""
+def _read_group(session: Session, handler: KindHandler, read: Read, group: list[DeclareOutcome]) -> None:
+    """Sets the live objects of a kind and namespace, and shows the handler the others."""
     try:
         objects = read(session, [outcome.declared.key for outcome in group])
     except RequestFailed as error:
         for outcome in group:
             outcome.failed = str(error)
         return
+    own = {outcome.declared.key for outcome in group}
+    handler.see_others([item for key, item in objects.items() if key not in own])
     for outcome in group:
         live = objects.get(outcome.declared.key)
         if live is not None and live["metadata"].get("deletionTimestamp"):

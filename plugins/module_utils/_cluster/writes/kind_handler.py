@@ -105,6 +105,9 @@ class KindHandler:
 
     manager = FIELD_MANAGER
 
+    def see_others(self, objects: list[Manifest]) -> None:
+        """Notes what is needed of other objects, which were listed with the declared ones of a namespace."""
+
     def complete(self, outcomes: list[DeclareOutcome], check_mode: bool) -> None:
         """Completes the objects that are to be present by what the cluster has. May raise TaskFailed."""
 

@@ -16,6 +16,7 @@ NEVER_STARTS: Final = "never-starts"
 UNUSED: Final = "unused"
 DEPRECATED: Final = "deprecated"
 OBSOLETE: Final = "obsolete"
+COLLISION: Final = "collision"
 # The check reports it as `never-starts`: KubeVirt starts the guest, which cannot boot.
 CANNOT_BOOT: Final = "cannot-boot"
 

@@ -84,3 +84,22 @@ def test_only_resolved_values_are_checked() -> None:
 
 def test_template_with_unresolved_vm_is_not_checked() -> None:
     assert checkable({"metadata": {"name": "a"}, "spec": {"virtualMachine": {"spec": {"a": "${B}"}}}}) is None
+
+
+def test_vms_of_a_template_need_disks_and_addresses_of_their_own() -> None:
+    source = {"source": {"blank": {}}, "storage": {"resources": {"requests": {"storage": "1Gi"}}}}
+    volumes = [
+        {"name": "root", "dataVolume": {"name": "root"}},
+        {"name": "b", "persistentVolumeClaim": {"claimName": "b"}},
+    ]
+    interfaces = [{"name": "default", "masquerade": {}, "macAddress": "02:00:00:00:00:01"}]
+    domain = {"devices": {"interfaces": interfaces}}
+    vmi = {"domain": domain, "networks": [{"name": "default", "pod": {}}], "volumes": volumes}
+    templates = [{"metadata": {"name": name}, "spec": source} for name in ("root", "${NAME}-data")]
+    spec = {"runStrategy": "Always", "dataVolumeTemplates": templates}
+    made, written, address = warnings(options(spec=spec, vmi=vmi))
+    remedy = "put a parameter that differs between VMs into it"
+    path = "virtual_machine.spec"
+    assert made == f"{path}.dataVolumeTemplates[0]: each VM of the template makes the DataVolume root; {remedy}"
+    assert written == f"{path}.template.spec.volumes[1]: each VM of the template writes to the disk b; {remedy}"
+    assert "macAddress: each VM of the template has the MAC address 02:00:00:00:00:01" in address

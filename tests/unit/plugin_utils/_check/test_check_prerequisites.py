@@ -19,12 +19,12 @@ def needy(name: str = "web") -> dict[str, Any]:
         "volumes": [
             {"name": "root", "persistentVolumeClaim": {"claimName": "root"}},
             {"name": "init", "cloudInitNoCloud": {"secretRef": {"name": "login"}}},
-            {"name": "data", "dataVolume": {"name": "data"}},
+            {"name": "data", "dataVolume": {"name": f"{name}-data"}},
             {"name": "user", "serviceAccount": {"serviceAccountName": "default"}},
         ],
     }
     disk = {
-        "metadata": {"name": "data"},
+        "metadata": {"name": f"{name}-data"},
         "spec": {"sourceRef": {"kind": "DataSource", "name": "fedora", "namespace": "golden"}, "storage": {}},
     }
     return vm(name, template=template, dataVolumeTemplates=[disk])

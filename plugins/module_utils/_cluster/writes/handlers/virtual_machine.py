@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from ...._resolver.api.finding import WARNING, Finding
-from ...._resolver.api.manifest import Manifest, Progress
+from ...._resolver.api.manifest import Manifest, Progress, namespaced_name
 from ...._resolver.api.matcher import ObjectKey
 from ...._resolver.api.write import merge_patch
 from ...._resolver.declare import plan, virtual_machine
@@ -20,6 +20,8 @@ from ...._resolver.kubevirt.vm.failures import retry_patch, unfinished_change
 from ...._resolver.kubevirt.vm.readiness import readiness, same_status
 from ...._resolver.kubevirt.webhooks.mutate import AdmissionResult, admission_cache_key, admit
 from ...._resolver.preflight import findings as rules
+from ...._resolver.preflight.collisions import Name, Use, collisions, uses
+from ...._resolver.preflight.existing_disks import existing_disks, keys_for_disks
 from ...._resolver.preflight.lost_objects import power_problem
 from ...._resolver.preflight.object_keys import keys_for_admission, keys_for_guest
 from ...._resolver.preflight.plugging import PlugRequests, plug_requests
@@ -59,8 +61,17 @@ class VirtualMachineHandler(KindHandler):
         # Admission of changed VMs, until their effect is known.
         self._admissions: dict[ObjectKey, AdmissionResult] = {}
         self._plugs: dict[ObjectKey, PlugRequests] = {}
+        # The VMs that the task does not declare, and those that it does.
+        self._others: dict[Name, list[Use]] = {}
+        self._present: list[DeclareOutcome] = []
+
+    def see_others(self, objects: list[Manifest]) -> None:
+        self._others.update(
+            (namespaced_name(vm), uses(vm)) for vm in objects if not vm["metadata"].get("deletionTimestamp")
+        )
 
     def complete(self, outcomes: list[DeclareOutcome], check_mode: bool) -> None:
+        self._present = outcomes
         for extension in self._extensions:
             extension.complete(outcomes, check_mode)
 
@@ -81,7 +92,11 @@ class VirtualMachineHandler(KindHandler):
         keys = dict.fromkeys(
             key
             for outcome, vm in zip(planned, vms)
-            for key in (*keys_for_admission(vm, cluster.release), *keys_for_start(vm, outcome.live))
+            for key in (
+                *keys_for_admission(vm, cluster.release),
+                *keys_for_start(vm, outcome.live),
+                *keys_for_disks(vm, outcome.live),
+            )
         )
         pairs = list(zip(planned, vms))
         reads: list[Callable[[], None]] = [partial(self._lookup.gather, keys)]
@@ -91,6 +106,7 @@ class VirtualMachineHandler(KindHandler):
             extension.gather_followed(pairs)
         assumption = [Finding(cluster.kubevirt.assumption, severity=WARNING)] if cluster.kubevirt.assumption else []
         findings_by_key: dict[str, list[Finding]] = {}
+        shared = self._collisions(pairs)
         found = {}
         for outcome, vm in pairs:
             # The effect of a change of the spec needs the admission of each VM.
@@ -101,8 +117,18 @@ class VirtualMachineHandler(KindHandler):
                 # A finding may name the revision that this VM has captured.
                 if cache_key is not None and (outcome.live is None or not findings):
                     findings_by_key[cache_key] = findings
-            found[outcome] = [*findings, *assumption]
+            adopt = bool(outcome.declared.options.get("adopt_disks"))
+            existing = list(existing_disks(vm, outcome.live, self._lookup, adopt=adopt))
+            told = {finding.field for finding in existing}
+            others = [finding for finding in shared.get(namespaced_name(vm), ()) if finding.field not in told]
+            found[outcome] = [*findings, *existing, *others, *assumption]
         return found
+
+    def _collisions(self, planned: list[tuple[DeclareOutcome, Manifest]]) -> dict[Name, list[Finding]]:
+        """The findings about planned VMs beside each other, and beside VMs that stay as they are."""
+        present = [outcome.live for outcome in self._present if outcome.live is not None]
+        vms = {namespaced_name(vm): uses(vm) for vm in (*present, *(vm for _outcome, vm in planned))}
+        return collisions({**self._others, **vms})
 
     def _findings(self, outcome: DeclareOutcome, vm: Manifest, cluster: Cluster) -> list[Finding]:
         future = admit(vm, outcome.live, cluster)

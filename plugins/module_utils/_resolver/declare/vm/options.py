@@ -190,6 +190,7 @@ SPEC: Final[Spec] = {
     "memory": _STR,
     "termination_grace_period": _INT,
     "volumes": _VOLUMES,
+    "adopt_disks": _BOOL,
     "sysprep": _SYSPREP,
     "cloud_init": _CLOUD_INIT,
     "access_credentials": _ACCESS_CREDENTIALS,
