@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from .._resolver.api import managed_fields
 from .._resolver.api.finding import WARNING, Finding
 from .._resolver.api.manifest import Manifest, Options, labels_of, name_of
-from .source import CRON
+from .._resolver.api.name_rules import first_names
+from .source import CRON, OWNER
 
 Version = tuple[int, int, int]
 
 _MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 _SSP: Final = "ssp-operator"
 _HONORS: Final = "HonorWaitForFirstConsumer"
+_MOST_MANAGERS: Final = 2
 
 
 def release_notes(options: Options, labels: Mapping[str, str], release: Version) -> Iterator[Finding]:
@@ -52,6 +55,26 @@ def redirect_problem(options: Options, live: Manifest) -> str:
         return f"{manager} the DataSource {name}, so CDI never moves it; delete the DataSource first"
     text = f"the DataImportCron {cron} manages the DataSource, and moves it back; delete the cron first"
     return text if cron else ""
+
+
+def foreign_problem(name: str, kind: str, live: Manifest, own: str, takes_over: Callable[[str], bool]) -> str:
+    """Why a boot source must not change or delete an object that has the name of one that it makes; "" if it may.
+
+    name: of the boot source. kind: of the object. own: our field manager. takes_over: whether the task takes over what
+    a manager has made.
+    """
+    managers = dict.fromkeys(str(entry.get("manager")) for entry in managed_fields.entries(live))
+    fields = (managed_fields.applied_fields(live, own) or set()) | managed_fields.updated_fields(live, own)
+    is_own = name in (labels_of(live).get(OWNER), labels_of(live).get(CRON)) or any(
+        field[0] == "spec" for field in fields
+    )
+    if is_own or not managers or any(map(takes_over, managers)):
+        return ""
+    return (
+        f"the {kind} {name_of(live)} exists and was not made for the boot source {name} (field managers:"
+        f" {first_names(managers, _MOST_MANAGERS)}); choose another name, or set force_conflicts: true to change or"
+        " delete it"
+    )
 
 
 def replacement_problem(live: Manifest) -> str:

@@ -68,7 +68,8 @@ def boot(run: Run) -> Run:
     """boot(cluster, check=False, **options): the result for a boot source `fedora`."""
 
     def boot_source(store: Store, check: bool = False, **options: Any) -> dict[str, Any]:
-        params = {"name": "fedora", "namespace": "golden", "size": "1Gi", **DEFAULTS, **options}
+        named_alone = {} if "boot_sources" in options else {"name": "fedora"}
+        params = {**named_alone, "namespace": "golden", "size": "1Gi", **DEFAULTS, **options}
         return run("boot_source", store, check=check, **params)
 
     return boot_source
@@ -312,6 +313,42 @@ def test_cron_that_deletes_its_images_stays(boot: Run) -> None:
     result = boot(store, **POLLED)
     assert "the DataImportCron fedora has the retentionPolicy None: CDI would delete its images" in result["msg"]
     assert store.writes == store.dry_runs == []
+
+
+def made_by(manager: str, live: Manifest) -> Manifest:
+    entry = {"manager": manager, "operation": "Update", "fieldsV1": {"f:spec": {}}}
+    return {**live, "metadata": {**live["metadata"], "managedFields": [entry]}}
+
+
+@pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize("preflight", ["strict", "off"])
+def test_cron_of_others_is_neither_replaced_nor_deleted(boot: Run, check: bool, preflight: str) -> None:
+    store = cluster(crons=[made_by("kubectl", polled())])
+    for options in ({**POLLED, "preflight": preflight}, {"state": "absent"}):
+        result = boot(store, check=check, **options)
+        assert "the DataImportCron fedora exists and was not made for the boot source fedora" in result["msg"]
+    assert store.writes == store.dry_runs == []
+    exists = {"kind": "Status", "reason": "AlreadyExists", "message": "it exists"}
+    store.answers["POST", "/dataimportcrons"] = (409, exists)
+    assert boot(store, check=True, force_conflicts=True, **POLLED)["changed"]
+
+
+def test_volume_of_others_is_not_taken_over(boot: Run) -> None:
+    volume = made_by("kubectl", named(f"fedora-{'ab' * 6}", spec={}))
+    store = cluster(volumes=[volume])
+    result = boot(store, **IMAGE)
+    assert "was not made for the boot source fedora (field managers: kubectl)" in result["msg"]
+    assert store.writes == []
+
+
+def test_uploads_to_one_volume_are_refused(boot: Run, tmp_path: Path) -> None:
+    file = tmp_path / "disk.img"
+    file.write_bytes(bytes(512))
+    store = cluster()
+    entries = [{"name": name, "upload": {"path": str(file), "volume": "disk"}} for name in ("one", "two")]
+    result = boot(store, boot_sources=entries, preflight="off")
+    assert "one and two have the same volume golden/disk; choose another upload.volume" in result["msg"]
+    assert store.writes == []
 
 
 def test_check_mode_predicts_deleted_volumes(boot: Run) -> None:

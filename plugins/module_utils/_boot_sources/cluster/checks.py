@@ -48,6 +48,20 @@ def resolve_contents(session: Session, boot_sources: list[BootSourceState], task
             apply_findings(boot_source.outcome, list(checks.findings(boot_source)), task)
 
     map_concurrently(check, boot_sources, task.concurrency)
+    _refuse_same_volumes(boot_sources)
+
+
+def _refuse_same_volumes(boot_sources: list[BootSourceState]) -> None:
+    by_volume: dict[tuple[str, str], list[BootSourceState]] = {}
+    for boot_source in boot_sources:
+        if boot_source.volume:
+            by_volume.setdefault((boot_source.options["namespace"], boot_source.volume), []).append(boot_source)
+    for (namespace, volume), same in by_volume.items():
+        if len(same) > 1:
+            names = " and ".join(boot_source.options["name"] for boot_source in same)
+            for boot_source in same:
+                problem = f"{names} have the same volume {namespace}/{volume}; choose another upload.volume"
+                boot_source.outcome.failed = boot_source.outcome.failed or problem
 
 
 class _Checks:

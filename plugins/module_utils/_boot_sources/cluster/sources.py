@@ -33,6 +33,7 @@ from .state import (
     DataSourceHandler,
     ImportHandler,
     LabelHandler,
+    OwnHandler,
     Pair,
     declare_objects,
     has_content,
@@ -138,7 +139,8 @@ def _poll(session: Session, boot_sources: list[BootSourceState], task: Task) -> 
             continue
         # CDI rejects every change of a DataImportCron.
         if live is not None and admission.data_import_cron_refusal({**live, "spec": manifest["spec"]}, live):
-            boot_source.outcome.failed = preflight.replacement_problem(live) or None
+            foreign = OwnHandler().foreign_problem(manifest, live, task)
+            boot_source.outcome.failed = foreign or preflight.replacement_problem(live) or None
             changed.append((boot_source, manifest))
         else:
             unchanged.append((boot_source, manifest))
@@ -214,7 +216,7 @@ def _delete_boot_sources(session: Session, boot_sources: list[BootSourceState], 
     # The DataImportCron first, because it would create the other objects again.
     for kind in (_CRON, _DATA_SOURCE):
         pairs = [(boot_source, _labeled(kind, *boot_source.name, {})) for boot_source in boot_sources]
-        declare_objects(session, KindHandler(), pairs, task, "absent")
+        declare_objects(session, OwnHandler(), pairs, task, "absent")
     volumes = [(item, volume) for item in not_failed(boot_sources) for volume in _owned(session, item)]
     _delete(session, volumes, task)
 

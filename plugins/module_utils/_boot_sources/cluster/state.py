@@ -15,12 +15,12 @@ from ..._cluster.writes.kind_handler import NOT_PLANNED, DeclaredObject, Declare
 from ..._resolver.api.errors import Panic
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.kinds import KINDS
-from ..._resolver.api.manifest import Manifest, Options, Progress, has_condition
+from ..._resolver.api.manifest import Manifest, Options, Progress, has_condition, labels_of, name_of
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.declare import plan
 from ..._resolver.declare.plan import Plan
 from .. import cdi_webhooks as admission
-from .. import source
+from .. import preflight, source
 from ..image import Content
 from ..upload import is_filled_with
 
@@ -132,7 +132,24 @@ def declare_objects(
     return done
 
 
-class ImportHandler(KindHandler):
+class OwnHandler(KindHandler):
+    """Objects that a boot source makes or deletes; one that somebody else has made stays as it is."""
+
+    def plan(self, outcome: DeclareOutcome, task: Task) -> Plan:
+        step, live = super().plan(outcome, task), outcome.live
+        if live is None or step.action not in plan.WRITES:
+            return step
+        problem = self.foreign_problem(outcome.declared.manifest, live, task)
+        return NOT_PLANNED._replace(refusal=problem) if problem else step
+
+    def foreign_problem(self, manifest: Manifest, live: Manifest, task: Task) -> str:
+        """Why the boot source with this manifest must not write the live object; "" if it may."""
+        name = labels_of(manifest).get(source.OWNER) or name_of(manifest)
+        takes_over = task.take_over if not task.force_conflicts else lambda _manager: True
+        return preflight.foreign_problem(name, manifest["kind"], live, self.manager, takes_over)
+
+
+class ImportHandler(OwnHandler):
     """DataVolumes and DataImportCrons: checked by CDI's rules. DataVolumes are ready once CDI has filled them."""
 
     def check(self, planned: list[DeclareOutcome]) -> Findings:

@@ -28,3 +28,30 @@ def test_overwritten_labels_have_a_warning() -> None:
 def test_unreadable_image_has_no_origin() -> None:
     volume = {"metadata": {"name": "a"}, "spec": {"source": {"registry": {"url": "docker://No Image"}}}}
     assert origin.origin_of(volume, "golden") == origin.Origin()
+
+
+def managed(*managers: str, field: str = "spec", labels: Manifest | None = None) -> Manifest:
+    fields = {f"f:{field}": {"f:source": {}}}
+    entries = [{"manager": manager, "operation": "Apply", "fieldsV1": fields} for manager in managers]
+    return {"metadata": {"name": "os-1", "labels": labels or {}, "managedFields": entries}}
+
+
+def refused(live: Manifest, *taken: str) -> str:
+    return preflight.foreign_problem("os", "DataVolume", live, "virtshape", lambda manager: manager in taken)
+
+
+def test_objects_of_others_are_not_changed() -> None:
+    assert refused(managed("kubectl", "argocd", "cdi")) == (
+        "the DataVolume os-1 exists and was not made for the boot source os (field managers: kubectl, argocd and 1"
+        " more); choose another name, or set force_conflicts: true to change or delete it"
+    )
+    # The labels of an existing object may be the task's without the object.
+    assert refused(managed("virtshape", field="metadata")) != ""
+    assert refused(managed("kubectl", labels={CRON: "other"})) != ""
+
+
+def test_own_objects_are_changed() -> None:
+    assert refused(managed("kubectl", "virtshape")) == ""
+    assert refused(managed()) == refused(managed("kubectl"), "kubectl") == ""
+    for label in (CRON, "boot-source.virtshape.dev/name"):
+        assert refused(managed("kubectl", labels={label: "os"})) == ""
