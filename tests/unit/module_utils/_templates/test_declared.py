@@ -86,7 +86,7 @@ def test_template_with_unresolved_vm_is_not_checked() -> None:
     assert checkable({"metadata": {"name": "a"}, "spec": {"virtualMachine": {"spec": {"a": "${B}"}}}}) is None
 
 
-def test_vms_of_a_template_need_disks_and_addresses_of_their_own() -> None:
+def test_vms_of_a_template_share_a_disk() -> None:
     source = {"source": {"blank": {}}, "storage": {"resources": {"requests": {"storage": "1Gi"}}}}
     volumes = [
         {"name": "root", "dataVolume": {"name": "root"}},

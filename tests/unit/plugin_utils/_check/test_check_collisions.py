@@ -34,7 +34,7 @@ def test_vms_of_several_files_share_a_disk(check: Check) -> None:
     assert second.startswith(f"b.yml:15: warning: VirtualMachine shop/b: {text}")
 
 
-def test_vms_that_make_one_disk_surely_meet_in_one_file(check: Check) -> None:
+def test_vms_of_one_file_make_one_disk(check: Check) -> None:
     code, lines = check({"a.yml": [made("a"), made("b")]})
     assert code == 1 and [": error: " in line for line in told(lines)] == [True, True]
     code, lines = check({"b.yml": made("b")}, "--objects", "a.yml")

@@ -47,7 +47,7 @@ def test_vms_that_make_the_same_disk() -> None:
     assert "c" not in result
 
 
-def test_one_line_says_that_vms_make_and_write_to_a_disk() -> None:
+def test_vms_that_make_and_write_to_one_disk() -> None:
     (line,) = found(*(vm(name, VOLUME, makes=("fedora",)) for name in "ab"))["a"]
     assert line[0] == "error"
 
@@ -105,5 +105,5 @@ def test_addresses_of_several_networks() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"metadata": {}, "spec": {}}, {"metadata": {}, "spec": {"template": []}}])
-def test_a_vm_that_is_refused_anyway_has_nothing(wrong: Manifest) -> None:
+def test_a_wrong_vm_has_nothing(wrong: Manifest) -> None:
     assert uses({**wrong, "spec": {**wrong["spec"], "running": True}}) == []

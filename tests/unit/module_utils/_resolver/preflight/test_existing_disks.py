@@ -30,7 +30,7 @@ def lines(*existing: dict[str, Any], live: dict[str, Any] | None = None, adopt: 
 @pytest.mark.parametrize(
     ("kind", "option"), [(DATA_VOLUME, "data_volume"), (CLAIM, "persistent_volume_claim or boot.pvc")]
 )
-def test_disk_without_owner_is_only_adopted_on_purpose(kind: str, option: str) -> None:
+def test_disks_are_only_adopted_on_purpose(kind: str, option: str) -> None:
     (line,) = lines(disk(kind))
     assert line == (
         f"spec.dataVolumeTemplates[1]: the {kind} web-root exists and has no owner: KubeVirt would use it with its"
@@ -66,13 +66,13 @@ def test_own_disks_are_used(existing: list[dict[str, Any]]) -> None:
     ],
 )
 @pytest.mark.parametrize("adopt", [False, True])
-def test_disk_of_a_lasting_owner_is_never_adopted(existing: dict[str, Any], owner: str, adopt: bool) -> None:
+def test_lasting_owners_keep_their_disks(existing: dict[str, Any], owner: str, adopt: bool) -> None:
     (line,) = lines(existing, adopt=adopt)
     assert f"belongs to the {owner}: KubeVirt would use it with its content for this VM, too" in line
     assert "adopt_disks" not in line
 
 
-def test_kubevirt_takes_a_data_volume_from_an_owner_that_does_not_control_it() -> None:
+def test_an_owner_without_control_loses_a_data_volume() -> None:
     (line,) = lines(disk(DATA_VOLUME, MAP))
     assert "the DataVolume web-root belongs to the ConfigMap own: KubeVirt would use it" in line
     assert line.endswith("or set adopt_disks: true")
