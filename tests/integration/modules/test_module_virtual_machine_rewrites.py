@@ -164,3 +164,23 @@ def test_restored_vm_names_a_lost_revision(task: Task, shop: str, api: Any) -> N
     task("controller_revision", names=["web"], state="refreshed")
     assert not declare().get("failed")
     assert not declare()["changed"]
+
+
+def test_a_clone_gets_another_size(task: Task, shop: str, api: Any) -> None:
+    assert task("virtual_machine", **vm("web", run_strategy="Halted"), wait=True)["changed"]
+    kind = {"apiVersion": "clone.kubevirt.io/v1beta1", "kind": "VirtualMachineClone"}
+    ends = {
+        end: {"apiGroup": "kubevirt.io", "kind": "VirtualMachine", "name": name}
+        for end, name in (("source", "web"), ("target", "twin"))
+    }
+    api.resources.get(api_version=kind["apiVersion"], kind=kind["kind"]).create(
+        namespace=shop, body={**kind, "metadata": {"name": "twin"}, "spec": ends}
+    )
+    wait_until(lambda: "twin" in task.vms())
+    other = vm("twin", "medium")
+    refused = task.refused("virtual_machine", **other)
+    assert '"virt-controller" owns spec.instancetype.name' in refused["msg"]
+    clone = "the VM is a clone, which virt-controller has made: set take_over: [virt-controller]"
+    assert refused["msg"].endswith(f"; {clone}"), refused["msg"]
+    assert task("virtual_machine", **other, take_over=["virt-controller"])["changed"]
+    assert not task("virtual_machine", **other)["changed"]

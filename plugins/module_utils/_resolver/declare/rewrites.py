@@ -5,12 +5,12 @@ Undeclared values always stay. `REWRITES` says which declared ones return.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..api import managed_fields
 from ..api.managed_fields import Field
-from ..api.manifest import Manifest
+from ..api.manifest import Manifest, annotations_of
 from ..api.tree import copy, set_at, value_at
 from ..api.writers import FORCE
 
@@ -28,6 +28,8 @@ _UUID: Final[Field] = (*_VMI, "domain", "firmware", "uuid")
 API: Final = "virt-api"
 CONTROLLER: Final = "virt-controller"
 _RESTORED: Final = "restore.kubevirt.io/lastRestoreUID"
+# The restores by which virt-controller makes clones have names like this.
+_CLONE: Final = "tmp-restore-"
 PLUGGED_ANNOTATION: Final = "instancetypes.virtshape.io/plugged-volumes"
 """The plugged volumes of a VM whose list of volumes we have written since; separated by commas."""
 
@@ -36,6 +38,9 @@ _OPTIONS: Final = {
     "persistentVolumeClaim": ("persistent_volume_claim", "claimName"),
     "dataVolume": ("data_volume", "name"),
 }
+
+# Where a restore puts other volumes.
+_RESTORED_FIELDS: Final = tuple(".".join(field) for field in (("spec", "dataVolumeTemplates"), VOLUMES, DISKS))
 
 NEVER: Final = "never"
 IF_SEEN: Final = "if seen"
@@ -47,15 +52,13 @@ class Rewrite(NamedTuple):
 
     fields: the written fields, or their parents. managers: the field managers that own the fields then. taken_back:
     whether a changed declaration takes the fields back without force_conflicts: IF_SEEN if the plan saw the owner, so
-    that a concurrent change is not lost. annotation: marks the VMs that the rewrite concerns; "" for all. remedy: the
-    addition to the error of a conflict.
+    that a concurrent change is not lost. annotation: marks the VMs that the rewrite concerns; "" for all.
     """
 
     fields: tuple[Field, ...]
     managers: frozenset[str]
     taken_back: str = NEVER
     annotation: str = ""
-    remedy: str = ""
 
 
 # The first that fits decides. All else that KubeVirt writes is never taken back: expansions, captured revisions, and
@@ -66,7 +69,6 @@ REWRITES: Final = (
         (("spec", "dataVolumeTemplates"), _VMI),
         frozenset({CONTROLLER}),
         annotation=_RESTORED,
-        remedy="a snapshot was restored into the VM: declare what it has now, such as its new disks",
     ),
     # Somebody starts or stops the VM, or it starts paused. A declared run strategy is written again.
     Rewrite((RUN_STRATEGY, RUNNING), frozenset({API, CONTROLLER}), ALWAYS),
@@ -94,14 +96,16 @@ def taken_back(manager: str, field: Field, live: Manifest) -> bool:
     )
 
 
-def remedies(managers: Iterable[str], live: Manifest) -> str:
-    """The remedies to add to the error of a conflict with these managers; "" for none."""
-    texts = (
-        rewrite.remedy
-        for rewrite in REWRITES
-        if rewrite.remedy and rewrite.managers & {*managers} and _applies_to(rewrite, live)
-    )
-    return "".join(f"; {text}" for text in texts)
+def remedies(conflicts: Mapping[str, Iterable[str]], live: Manifest) -> str:
+    """The addition to the error of a conflict, by the conflicting fields of each manager; "" for none."""
+    restore = annotations_of(live).get(_RESTORED)
+    if restore is None or CONTROLLER not in conflicts:
+        return ""
+    disks = any(field.startswith(_RESTORED_FIELDS) for field in conflicts[CONTROLLER])
+    if restore.startswith(_CLONE):
+        disk_text = ", and declare the disks that it has now" if disks else ""
+        return f"; the VM is a clone, which {CONTROLLER} has made: set take_over: [{CONTROLLER}]{disk_text}"
+    return "; a snapshot was restored into the VM: declare what it has now, such as its new disks" if disks else ""
 
 
 def _rewrite(manager: str, field: Field, live: Manifest) -> Rewrite | None:
@@ -118,7 +122,7 @@ def _rewrite(manager: str, field: Field, live: Manifest) -> Rewrite | None:
 
 
 def _applies_to(rewrite: Rewrite, live: Manifest) -> bool:
-    return not rewrite.annotation or rewrite.annotation in (live.get("metadata", {}).get("annotations") or {})
+    return not rewrite.annotation or rewrite.annotation in annotations_of(live)
 
 
 class Adapted(NamedTuple):

@@ -233,6 +233,36 @@ def test_restored_disks_are_not_taken_back() -> None:
     assert rewrites.taken_back(CONTROLLER, RUN_STRATEGY, current)
 
 
+SIZE = ("spec", "instancetype", "name")
+
+
+@pytest.mark.parametrize(
+    ("restore", "field", "told"),
+    [
+        ("back-5d1c", SIZE, ""),
+        (
+            "tmp-restore-5d1c",
+            SIZE,
+            "; the VM is a clone, which virt-controller has made: set take_over: [virt-controller]",
+        ),
+        (
+            "tmp-restore-5d1c",
+            VOLUMES,
+            "; the VM is a clone, which virt-controller has made: set take_over: [virt-controller], and declare the"
+            " disks that it has now",
+        ),
+    ],
+)
+def test_a_clone_is_called_a_clone(restore: str, field: Field, told: str) -> None:
+    before, after = ("a", "b") if field == SIZE else ([ROOT], [MORE])
+    current = live(
+        vm({field: before}, **{"restore.kubevirt.io/lastRestoreUID": restore}), virtshape=[], virt_controller=[field]
+    )
+    conflict = planned(vm({field: after}), current)[0].conflict
+    assert conflict is not None
+    assert conflict.endswith(f"take_over: [virt-controller] (takes all that the task declares){told}")
+
+
 @pytest.mark.parametrize(
     ("disk", "options"),
     [
