@@ -61,6 +61,8 @@ options:
     description:
       - Whether to take over fields that another field manager owns. By default such a field is an error that names the
         manager.
+      - A controller in C(metadata.ownerReferences), such as a VirtualMachinePool, keeps its fields whatever the task
+        takes over. Change them in its template.
       - With V(true) the task also removes fields that are no longer declared here but that another manager owns too. By
         default these fields stay, with a warning.
     type: bool

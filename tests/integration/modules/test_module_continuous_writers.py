@@ -1,11 +1,12 @@
 """Argo CD and its like beside the modules: who is refused, who is told, and what the next sync makes of a change."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from kubernetes.client import ApiException
 
-from modules_support import Task, live, manifest, objects, server_side_apply, vm, warned
+from modules_support import Task, live, manifest, objects, pool_of, server_side_apply, vm, warned
 
 ARGO = "argocd-controller"
 INSTANCETYPE = "VirtualMachineInstancetype"
@@ -216,3 +217,112 @@ def test_moved_revisions_beside_a_writer(task: Task, api: Any, shop: str) -> Non
     assert live(api, shop, "git")["spec"]["instancetype"]["name"] == "medium"
     assert synced(api, theirs)["spec"]["instancetype"]["name"] == "small"
     assert task.vms()["git"]
+
+
+OWNED = "VirtualMachinePool farm owns the object: its next update"
+OWNER_REVERTS = f"{OWNED} reverts the change, unless spec.virtualMachineTemplate has it"
+
+
+def change_pool(pools: Any, namespace: str, spec: dict[str, Any]) -> None:
+    pools.patch(namespace=namespace, name="farm", body={"spec": spec}, content_type="application/merge-patch+json")
+
+
+def when(api: Any, namespace: str, name: str, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """The VM as soon as something holds of it."""
+    for event in objects(api, "VirtualMachine").watch(namespace=namespace, timeout=60):
+        found = dict(event["object"].to_dict())
+        if event["type"] != "DELETED" and found["metadata"]["name"] == name and holds(found):
+            return found
+    raise AssertionError(f"{namespace}/{name} has not come so far")
+
+
+def test_the_vm_of_a_pool(task: Task, api: Any, shop: str) -> None:
+    pools = pool_of(api, shop, "farm", {"instancetype": {"name": "small", "kind": INSTANCETYPE}})
+
+    change_pool(pools, shop, {"replicas": 1})
+    when(api, shop, "farm-0", lambda found: bool((found.get("status") or {}).get("instancetypeRef")))
+    larger = {**vm("farm-0", "medium"), "preference": None}
+    for check in (True, False):
+        refused = task.refused("virtual_machine", **larger, check=check)
+        assert not refused["changed"], refused
+        assert '"virt-controller" owns spec.instancetype.name' in refused["msg"]
+        assert f"set force_conflicts: true (takes what differs). {OWNER_REVERTS}" in refused["msg"]
+        assert "take_over" not in refused["msg"] and "snapshot" not in refused["msg"]
+    for check in (True, False):
+        forced = task("virtual_machine", **larger, force_conflicts=True, check=check)
+        assert (forced["changed"], warned(forced)) == (True, [f"{shop}/farm-0: {OWNER_REVERTS}"]), forced
+    # A field that the pool does not declare goes too, as does a run strategy.
+    labelled = task("virtual_machine", **larger, labels={"team": "web"})
+    assert (labelled["changed"], warned(labelled)) == (True, [f"{shop}/farm-0: {OWNER_REVERTS}"])
+    started = task("virtual_machine_power", names=["farm-0"], state="started", wait=True)
+    assert (started["changed"], warned(started)) == (True, [f"{shop}/farm-0: {OWNER_REVERTS}"])
+    assert task("instancetype", name="small", cpu={"guest": 1}, memory={"guest": "3Gi"})["changed"]
+    change_pool(pools, shop, {"virtualMachineTemplate": {"metadata": {"labels": {"new": "yes"}}}})
+    reverted = when(api, shop, "farm-0", lambda found: found["metadata"]["labels"].get("new") == "yes")
+    assert reverted["spec"]["instancetype"]["name"] == "small"
+    assert (reverted["spec"]["runStrategy"], "team" in reverted["metadata"]["labels"]) == ("Halted", False)
+
+
+def test_a_refreshed_vm_of_a_pool_stays(task: Task, api: Any, shop: str) -> None:
+    """The pool writes no status."""
+    pools = pool_of(api, shop, "farm", {"instancetype": {"name": "small", "kind": INSTANCETYPE}})
+    change_pool(pools, shop, {"replicas": 1})
+    captured = when(api, shop, "farm-0", lambda found: bool((found.get("status") or {}).get("instancetypeRef")))
+    task("instancetype", name="small", cpu={"guest": 1}, memory={"guest": "3Gi"})
+    refreshed = task("controller_revision", names=["farm-0"], state="refreshed")
+    assert (refreshed["changed"], warned(refreshed)) == (True, []), refreshed
+    change_pool(pools, shop, {"virtualMachineTemplate": {"metadata": {"labels": {"new": "yes"}}}})
+    after = when(api, shop, "farm-0", lambda found: found["metadata"]["labels"].get("new") == "yes")
+    assert after["status"]["instancetypeRef"] != captured["status"]["instancetypeRef"]
+    assert not task("controller_revision", names=["farm-0"], state="refreshed")["changed"]
+
+
+def test_the_vm_of_a_pool_is_not_adopted(task: Task, api: Any, shop: str) -> None:
+    pools = pool_of(api, shop, "farm", explicit(shop, "farm")["spec"])
+    change_pool(pools, shop, {"replicas": 1})
+    when(api, shop, "farm-0", lambda _found: True)
+    refused = task.refused("virtual_machine_adopt", **OWN)
+    assert refused["msg"] == (
+        f"{shop}/farm-0: {OWNER_REVERTS}; results[].manifest is the manifest for spec.virtualMachineTemplate; put it"
+        " there first, or set force_conflicts: true"
+    )
+
+
+def test_the_deleted_vm_of_a_pool_comes_back(task: Task, api: Any, shop: str) -> None:
+    pools = pool_of(api, shop, "farm", {})
+    change_pool(pools, shop, {"replicas": 1})
+    before = when(api, shop, "farm-0", lambda _found: True)["metadata"]["uid"]
+    for check in (True, False):
+        gone = task("virtual_machine", name="farm-0", state="absent", wait=True, check=check)
+        again = f"{OWNED} creates the object again, unless spec.replicas is lower"
+        assert (gone["changed"], warned(gone)) == (True, [f"{shop}/farm-0: {again}"]), gone
+    assert when(api, shop, "farm-0", lambda found: found["metadata"]["uid"] != before)
+
+
+@pytest.mark.parametrize(
+    ("module", "kind", "options"),
+    [
+        ("virtual_machine", "VirtualMachine", {"instancetype": {"name": "medium", "kind": INSTANCETYPE}}),
+        ("instancetype", INSTANCETYPE, {"cpu": {"guest": 1}, "memory": {"guest": "4Gi"}}),
+        ("preference", "VirtualMachinePreference", {"devices": {"preferred_disk_bus": "scsi"}}),
+    ],
+)
+def test_another_controller_and_an_owner_that_is_none(
+    task: Task, api: Any, shop: str, module: str, kind: str, options: dict[str, Any]
+) -> None:
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "tenant"}}
+    tenant = api.resources.get(api_version="v1", kind="ConfigMap").create(namespace=shop, body=body).metadata
+    small = {"cpu": {"guest": 1}, "memory": {"guest": "2Gi"}} if module == "instancetype" else {}
+    if module == "virtual_machine":
+        small = {"instancetype": {"name": "small", "kind": INSTANCETYPE}, "run_strategy": "Halted"}
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "tenant", "uid": tenant.uid}
+    merge = {"namespace": shop, "name": "web", "content_type": "application/merge-patch+json"}
+    task(module, name="web", **small)
+    reverts = "its next write probably reverts the change, unless the ConfigMap has it"
+    for controls, told in ((False, []), (True, [f"ConfigMap tenant owns the object: {reverts}"])):
+        references = {"metadata": {"ownerReferences": [{**owner, "controller": controls}]}}
+        objects(api, kind).patch(body=references, **merge)
+        changed = task(module, name="web", **{**small, **options}, check=True)
+        assert (changed["changed"], warned(changed)) == (True, [f"{shop}/web: {text}" for text in told]), changed
+        again = task(module, name="web", **small)
+        assert (again["changed"], warned(again)) == (False, [])

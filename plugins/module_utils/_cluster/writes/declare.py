@@ -145,7 +145,7 @@ def _plan_entry(handler: KindHandler, outcome: DeclareOutcome, task: Task) -> bo
         return False
     outcome.planned = step
     outcome.failed = step.refusal
-    outcome.warnings += [_retained_warning(field, managers) for field, managers in step.retained]
+    outcome.warnings += [_retained_warning(field, managers, live) for field, managers in step.retained]
     if live is not None and (warning := _writer_warning(live, step, handler.manager, task)):
         outcome.warn(warning)
     return True
@@ -165,12 +165,12 @@ def _writer_warning(live: Manifest, step: Plan, own: str, task: Task) -> str:
     return found.text(REVERTED) if found is not None else ""
 
 
-def _retained_warning(field: Field, managers: tuple[str, ...]) -> str:
+def _retained_warning(field: Field, managers: tuple[str, ...], live: Manifest | None) -> str:
     names = " and ".join(f'"{name}"' for name in managers)
     verb = "own" if len(managers) > 1 else "owns"
     return (
         f"{'.'.join(field)} is no longer declared but stays, because {names} {verb} the field too; to remove it, set"
-        f" {remedies(managers)}"
+        f" {remedies(managers, live)}"
     )
 
 

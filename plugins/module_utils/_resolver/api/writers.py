@@ -1,4 +1,5 @@
-"""Who else writes an object: tools that declare it once, and tools that write it from a source again and again.
+"""Who else writes an object: tools that declare it once, and what writes it from a source again and again, such as
+Argo CD or a controller that owns it.
 
 The rule for all modules: a field that another manager declares changes only if the task asks for it with an option.
 Whatever changes such a field tells what the next write of a continuous writer makes of that.
@@ -32,29 +33,35 @@ TOOLS: Final = (
 
 REVERTED: Final = "reverts the change, unless {source} has it"
 REJECTED: Final = "is rejected by KubeVirt's webhook until {source} has the instancetype"
-CREATED: Final = "creates the object again, unless {source} no longer has it"
+CREATED: Final = "creates the object again, unless {gone}"
 """Predicates that say how the next write of a continuous writer treats a change, or has treated it."""
 
 FORCE: Final = "force_conflicts: true"
 """The remedy of all modules that change declared fields; adoption has no other."""
 
 _TRACKING_ID: Final = "argocd.argoproj.io/tracking-id"
+# An owner in another namespace, as NAMESPACE/NAME, by operators of the Operator SDK. Its type is KIND.GROUP.
+_PRIMARY: Final = "operator-sdk/primary-resource"
 # Fields in a message.
 _SHOWN: Final = 3
 
 
 class Writer(NamedTuple):
-    """A tool that writes objects from a source again and again.
+    """A tool or a controller that writes objects from a source again and again.
 
     managers: prefixes of its field managers. marks: prefixes of the labels and annotations that it gives its objects.
-    write, source: in messages, a write of the tool, and what it writes from.
+    write, source: in messages, a write of it, and what it writes from. gone: when it leaves an object deleted; "" for
+    once the source no longer has it. owns: it is the controller in the object's ownerReferences, to which all fields
+    belong.
     """
 
     name: str
-    managers: tuple[str, ...]
-    marks: tuple[str, ...]
+    managers: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
     write: str = "sync"
     source: str = "Git"
+    gone: str = ""
+    owns: bool = False
 
 
 # The first that fits decides: Flux gives the objects of a chart the marks of Helm too.
@@ -73,6 +80,31 @@ WRITERS: Final = (
 )
 
 
+# Controllers by kind: their writes, where to change what they own, and when an object stays deleted. A pool
+# also removes fields that it does not declare; Cluster API replaces machines instead of changing them.
+_CONTROLLERS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "VirtualMachinePool": ("update", "spec.virtualMachineTemplate", "spec.replicas is lower"),
+    "KubevirtMachine": ("rollout", "the KubevirtMachineTemplate", "its Machine is deleted"),
+    "SSP": ("write", "the HyperConverged object", ""),
+    "VirtualMachine": ("write", "the virtual machine", ""),
+}
+
+
+def controller_of(live: Manifest) -> Writer | None:
+    """The controller that owns an object, or None. Other owners only take the object along when they are deleted."""
+    owners = (live.get("metadata") or {}).get("ownerReferences") or ()
+    owner = next((owner for owner in owners if owner.get("controller")), None)
+    if owner is not None:
+        kind, name = owner.get("kind", ""), owner.get("name", "")
+    elif marked := annotations_of(live).get(f"{_PRIMARY}-type"):
+        kind, name = marked.partition(".")[0], annotations_of(live).get(_PRIMARY, "").rpartition("/")[2]
+    else:
+        return None
+    # Other controllers need not write their objects again.
+    write, source, gone = _CONTROLLERS.get(kind, ("write probably", f"the {kind}", ""))
+    return Writer(f"{kind} {name}", write=write, source=source, gone=gone, owns=True)
+
+
 class WriterClaim(NamedTuple):
     """A continuous writer that declares fields of a change. fields: the names of the fields."""
 
@@ -81,19 +113,25 @@ class WriterClaim(NamedTuple):
 
     def text(self, effect: str) -> str:
         """One line about the writer's next write. effect: REVERTED, REJECTED or CREATED."""
-        named = first_names(self.fields, _SHOWN) if self.fields else "the object"
         writer = self.writer
-        return f"{writer.name} declares {named} too: its next {writer.write} {effect.format(source=writer.source)}"
+        named = first_names(self.fields, _SHOWN) if self.fields else "the object"
+        claim = "owns the object" if writer.owns else f"declares {named} too"
+        gone = writer.gone or f"{writer.source} no longer has it"
+        return f"{writer.name} {claim}: its next {writer.write} {effect.format(source=writer.source, gone=gone)}"
 
 
 def writer_claim(live: Manifest, fields: Iterable[Field], own: str) -> WriterClaim | None:
     """The continuous writer that declares some of the fields of a live object, or None.
 
     own: our field manager. If a writer's field managers are known, their fields count; if only its labels or
-    annotations are there, those of all other managers but KubeVirt's.
+    annotations are there, those of all other managers but KubeVirt's. To a controller that owns the object belongs
+    every field.
     """
     managers = fields_of_others(live, own)
     fields = list(fields)
+    controller = controller_of(live)
+    if controller is not None:
+        return WriterClaim(controller) if fields else None
     for writer in WRITERS:
         entries = [entry for entry in managers if entry[0].startswith(writer.managers)]
         if not entries and _is_marked(live, writer):
@@ -106,7 +144,7 @@ def writer_claim(live: Manifest, fields: Iterable[Field], own: str) -> WriterCla
 def writer_of(live: Manifest) -> Writer | None:
     """The continuous writer of an object, or None."""
     managers = [name for name, _fields in fields_of_others(live, "")]
-    return next(
+    return controller_of(live) or next(
         (
             writer
             for writer in WRITERS
@@ -136,10 +174,10 @@ def _is_marked(live: Manifest, writer: Writer) -> bool:
     return any(key.startswith(writer.marks) for key in marks)
 
 
-def field_conflict(fields: Mapping[str, Iterable[str]]) -> str:
-    """One line about declared fields that other managers own, by manager, with the remedy."""
-    remedy = f"remove the fields from the task, or set {remedies(fields)}"
-    return f"another field manager owns declared fields: {ownership_text(fields)}; {remedy}{_by_managers(fields)}"
+def field_conflict(fields: Mapping[str, Iterable[str]], live: Manifest | None = None) -> str:
+    """One line about declared fields of other managers, by manager, with the remedy. live: the object, if known."""
+    remedy = f"remove the fields from the task, or set {remedies(fields, live)}"
+    return f"another field manager owns declared fields: {ownership_text(fields)}; {remedy}{_by_managers(fields, live)}"
 
 
 def ownership_text(fields: Mapping[str, Iterable[str]]) -> str:
@@ -147,14 +185,18 @@ def ownership_text(fields: Mapping[str, Iterable[str]]) -> str:
     return "; ".join(f'"{owner}" owns {", ".join(sorted(names))}' for owner, names in sorted(fields.items()))
 
 
-def remedies(managers: Iterable[str]) -> str:
-    """The options of the declaring modules that take fields from the managers."""
+def remedies(managers: Iterable[str], live: Manifest | None = None) -> str:
+    """The options of the declaring modules that take fields from the managers. live: the object, if known."""
+    if controller_of(live or {}) is not None:
+        # Who owns the whole object cannot give up its fields.
+        return f"{FORCE} (takes what differs)"
     names = sorted(managers)
     value = "true" if all(name.startswith(TOOLS) for name in names) else f"[{', '.join(names)}]"
     return f"{FORCE} (takes what differs) or take_over: {value} (takes all that the task declares)"
 
 
-def _by_managers(managers: Iterable[str]) -> str:
-    """Says what the continuous writers among field managers do next."""
+def _by_managers(managers: Iterable[str], live: Manifest | None) -> str:
+    """Says what the continuous writers among field managers, or the owner of the object, do next."""
     named = [writer for writer in WRITERS if any(name.startswith(writer.managers) for name in managers)]
-    return "".join(f". {WriterClaim(writer).text(REVERTED)}" for writer in named)
+    controller = controller_of(live or {})
+    return "".join(f". {WriterClaim(writer).text(REVERTED)}" for writer in ([controller] if controller else named))

@@ -20,7 +20,7 @@ from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
 from ..api.quantity import BINARY_SI, Quantity, parse
 from ..api.state import is_active
 from ..api.tree import copy, differences
-from ..api.writers import FORCE, REJECTED, ownership_text, writer_claim
+from ..api.writers import FORCE, REJECTED, REVERTED, ownership_text, writer_claim
 from ..kubevirt.apply import applier
 from ..kubevirt.apply.conflict import ConflictError
 from ..kubevirt.apply.topology import CORES, NAMES, SOCKETS, THREADS
@@ -226,7 +226,9 @@ def conflict(vm: Manifest, candidate: Candidate, own: str, force: bool) -> tuple
     fields = fields_of(candidate)
     writer = writer_claim(vm, fields, own)
     if writer is not None:
-        text = f"{writer.text(REJECTED)}; results[].manifest is the manifest for {writer.writer.source}"
+        # An owner replaces the whole spec, without the instancetype.
+        effect = REVERTED if writer.writer.owns else REJECTED
+        text = f"{writer.text(effect)}; results[].manifest is the manifest for {writer.writer.source}"
         return (None, text) if force else (f"{text}; put it there first, or set {FORCE}", None)
     owners = {
         name: [".".join(field) for field in fields if managed_fields.owners([(name, owned_fields)], field)]

@@ -142,7 +142,7 @@ def _conflict(changed: Iterable[Field], others: Iterable[tuple[str, set[Field]]]
             owned = any(is_inside(owned_field, field) for owned_field in fields)
             if owned and not rewrites.taken_back(manager, field, live):
                 conflicts.setdefault(manager, []).append(".".join(field))
-    return f"{field_conflict(conflicts)}{rewrites.remedies(conflicts, live)}" if conflicts else None
+    return f"{field_conflict(conflicts, live)}{rewrites.remedies(conflicts, live)}" if conflicts else None
 
 
 def changed_fields(plan: Plan) -> set[Field]:

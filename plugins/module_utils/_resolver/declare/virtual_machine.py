@@ -166,7 +166,7 @@ def _without_running(step: Plan, live: dict[str, Any], manager: str, force: bool
         if not rewrites.taken_back(name, RUNNING, live) and name not in step.taken_from
     ]
     if owners and not force:
-        return step._replace(refusal=field_conflict({name: ["spec.running"] for name in owners}))
+        return step._replace(refusal=field_conflict({name: ["spec.running"] for name in owners}, live))
     before = merge(copy(step.before), {"spec": {"running": running}})
     return step._replace(before=before, merge_patch={**step.merge_patch, RUNNING: None, RUN_STRATEGY: declared})
 

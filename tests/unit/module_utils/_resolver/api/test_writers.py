@@ -65,6 +65,63 @@ def test_writer_of_an_object() -> None:
     assert "annotations" in metadata
 
 
+def owned(kind: str, name: str = "farm", controller: Any = True) -> dict[str, Any]:
+    references = [{"kind": "Team", "name": "web"}, {"kind": kind, "name": name, "controller": controller}]
+    return live({"virt-controller": FIELD}, ownerReferences=references)
+
+
+@pytest.mark.parametrize(
+    ("kind", "reverted", "created"),
+    [
+        (
+            "VirtualMachinePool",
+            "update reverts the change, unless spec.virtualMachineTemplate has it",
+            "update creates the object again, unless spec.replicas is lower",
+        ),
+        (
+            "KubevirtMachine",
+            "rollout reverts the change, unless the KubevirtMachineTemplate has it",
+            "rollout creates the object again, unless its Machine is deleted",
+        ),
+        (
+            "Tenant",
+            "write probably reverts the change, unless the Tenant has it",
+            "write probably creates the object again, unless the Tenant no longer has it",
+        ),
+    ],
+)
+def test_a_controller_owns_every_field(kind: str, reverted: str, created: str) -> None:
+    vm = owned(kind)
+    writer = writers.writer_of(vm)
+    assert writer is not None
+    assert writers.WriterClaim(writer).text(writers.CREATED) == f"{kind} farm owns the object: its next {created}"
+    found = writers.writer_claim(vm, [OTHER], "virtshape")
+    assert found is not None
+    assert found.text(writers.REVERTED) == f"{kind} farm owns the object: its next {reverted}"
+    assert writers.writer_claim(vm, [], "virtshape") is None
+    # Taking over fields from the manager of the owner would change nothing.
+    assert writers.field_conflict({"virt-controller": ["spec.runStrategy"]}, vm) == (
+        'another field manager owns declared fields: "virt-controller" owns spec.runStrategy; remove the fields from'
+        f" the task, or set force_conflicts: true (takes what differs). {found.text(writers.REVERTED)}"
+    )
+
+
+def test_an_owner_in_another_namespace() -> None:
+    ssp = {"operator-sdk/primary-resource": "cnv/ssp", "operator-sdk/primary-resource-type": "SSP.ssp.kubevirt.io"}
+    writer = writers.writer_of(live({"manager": FIELD}, annotations=ssp))
+    assert writer is not None
+    assert writers.WriterClaim(writer).text(writers.REVERTED) == (
+        "SSP ssp owns the object: its next write reverts the change, unless the HyperConverged object has it"
+    )
+
+
+def test_an_owner_that_is_no_controller_writes_nothing() -> None:
+    for vm in (owned("Tenant", controller=False), owned("Tenant", controller=None)):
+        assert writers.writer_of(vm) is None
+        assert writers.writer_claim(vm, [FIELD], "virtshape") is None
+        assert "take_over: [virt-controller]" in writers.field_conflict({"virt-controller": ["spec.runStrategy"]}, vm)
+
+
 def test_many_fields_are_counted() -> None:
     found = writers.WriterClaim(writers.WRITERS[0], tuple("abcde"))
     assert found.text(writers.REVERTED) == (
