@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from modules_support import Task, manifest, objects, server_side_apply
+from modules_support import Task, manifest, objects, server_side_apply, warned
 
 SIZE = {"name": "web", "cpu": {"guest": 2}, "memory": {"guest": "4096Mi"}, "labels": {"team": "web"}}
 
@@ -67,7 +67,22 @@ def test_existing_objects_can_be_kept(task: Task, namespace: str, api: Any) -> N
     assert kept["msg"] == "3 instancetypes: 1 created, 2 left unchanged"
     applied = task("instancetype", instancetypes=sizes, force_conflicts=True)
     assert [result["action"] for result in applied["results"]] == ["apply", "keep", "none"]
-    assert "virt-operator" in applied["results"][1]["skip_reason"]
+    reason = applied["results"][1]["skip_reason"]
+    assert reason == "virt-operator manages the object and reverts other changes"
+    left = f"{namespace}/operated: not as declared: {reason}; declare another name"
+    for result in (kept, applied):
+        assert [text for text in warned(result) if "not as declared" in text] == [left]
+    # An object as declared is not told, even without our labels.
+    same = {"name": "operated", "cpu": LARGE["cpu"], "memory": LARGE["memory"]}
+    again = task("instancetype", **same)
+    assert (again["changed"], warned(again)) == (False, [])
+    definitions = [manifest("VirtualMachineInstancetype", "operated", LARGE)]
+    catalog = {"source": "definitions", "catalog": "web", "namespaces": [namespace]}
+    assert warned(task("catalog", **catalog, definitions=definitions)) == []
+    larger = manifest("VirtualMachineInstancetype", "operated", {**LARGE, "memory": {"guest": "9Gi"}})
+    assert warned(task("catalog", **catalog, definitions=[larger])) == [left]
+    gone = task("instancetype", name="operated", state="absent")
+    assert (gone["changed"], warned(gone)) == (False, [f"{namespace}/operated: not deleted: {reason}"])
 
 
 def test_absent_list_is_awaited(task: Task, namespace: str, api: Any) -> None:

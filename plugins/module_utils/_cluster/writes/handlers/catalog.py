@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from ...._resolver.api import managed_fields
+from ...._resolver.api.errors import FieldError
 from ...._resolver.api.finding import WARNING, Finding
 from ...._resolver.api.manifest import Manifest, Options
 from ...._resolver.api.matcher import ObjectKey
@@ -20,6 +21,8 @@ from ...reads.kubevirt import kubevirt
 from ...task import Task
 from ..kind_handler import NOT_PLANNED, DeclareOutcome, Findings, KindHandler
 
+_KEPT: Final = "the object exists and was not declared by this collection"
+
 
 class CatalogObjectHandler(KindHandler):
     """The instancetypes or preferences of a task.
@@ -34,6 +37,8 @@ class CatalogObjectHandler(KindHandler):
         self._catalog = catalog
         self._existing = options["existing"]
         self._force = bool(options.get("force"))
+        # virt-operator deletes its objects first, which check mode cannot show.
+        self._replaces = options.get("common_instancetypes_deployment") == "disable"
 
     def skip_reason(self, live: Manifest) -> str | None:
         """Why a live object is left unchanged, or None."""
@@ -48,7 +53,25 @@ class CatalogObjectHandler(KindHandler):
 
     def plan(self, outcome: DeclareOutcome, task: Task) -> Plan:
         outcome.skip_reason = self.skip_reason(outcome.live) if outcome.live is not None else None
-        return super().plan(outcome, task) if outcome.skip_reason is None else NOT_PLANNED
+        if outcome.skip_reason is None:
+            return super().plan(outcome, task)
+        if outcome.skip_reason != _KEPT and not self._replaces and (missed := self._missed(outcome, task)):
+            outcome.warn(missed.format(outcome.skip_reason))
+        return NOT_PLANNED
+
+    def _missed(self, outcome: DeclareOutcome, task: Task) -> str:
+        """A warning, to format with the reason, that an object is left otherwise than declared; "" if it is not."""
+        try:
+            step = super().plan(outcome, task)
+        except FieldError:
+            # The object comes from a newer KubeVirt.
+            return ""
+        if step.action == DELETE:
+            return "not deleted: {}"
+        changed = {*step.before, *step.after}
+        # The labels of a catalog are those that it gives its own objects.
+        differs = "spec" in changed or (changed and not self._catalog)
+        return "not as declared: {}; declare another name" if differs else ""
 
     def check(self, planned: list[DeclareOutcome]) -> Findings:
         return {outcome: self._findings(outcome) for outcome in planned}
@@ -88,7 +111,7 @@ def skip_reason(live: Manifest, existing: str) -> str | None:
     if is_deployed(live) or managed_fields.updated_fields(live, OPERATOR):
         return f"{OPERATOR} manages the object and reverts other changes"
     if existing == "keep" and managed_fields.applied_fields(live, FIELD_MANAGER) is None:
-        return "the object exists and was not declared by this collection"
+        return _KEPT
     return None
 
 
