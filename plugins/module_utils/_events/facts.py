@@ -18,6 +18,7 @@ from .._resolver.api.state import ACTIVE
 from .._resolver.api.tree import copy
 from .._resolver.guest.effect import ASSUMED
 from .._resolver.guest.effect import UNKNOWN as UNKNOWN_EFFECT
+from .._resolver.kubevirt.admission import launcher_pod
 from .._resolver.kubevirt.find import find
 from .._resolver.kubevirt.find.lookup import Lookup
 from .._resolver.kubevirt.vm.readiness import run_strategy
@@ -165,7 +166,9 @@ def _refusal(drift: Drift) -> str:
         return error.message
     if not response.allowed:
         return response.message
-    causes = start_failures(vm, applied, drift.vm, cluster)
+    spec = applied["spec"]["template"]["spec"]
+    devices = launcher_pod.not_permitted(spec, "spec.template.spec", cluster.kubevirt)
+    causes = [*start_failures(vm, applied, drift.vm, cluster), *devices]
     return invalid(causes).message if causes else ""
 
 

@@ -1,4 +1,4 @@
-"""virtual_machine on a cluster that puts what instancetype and preference stand for in the place of them."""
+"""virtual_machine under settings of KubeVirt for all VMs of a cluster: reference policies, permitted devices."""
 
 import uuid
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import pytest
 from kubernetes import client, config, dynamic
 from waiting import wait_until
 
-from modules_support import Task, live, objects, vm
+from modules_support import Task, live, objects, vm, warned
 
 pytestmark = pytest.mark.own_cluster
 
@@ -25,8 +25,6 @@ def own_cluster(start_cluster: Callable[..., dict[str, Any]]) -> Path:
 def test_a_vm_under_each_reference_policy(own_cluster: Path) -> None:
     with config.new_client_from_config(str(own_cluster)) as connection:
         api = dynamic.DynamicClient(connection)
-        kubevirts = api.resources.get(api_version="kubevirt.io/v1", kind="KubeVirt")
-        kubevirt = kubevirts.get().items[0].metadata
         for policy in ("reference", "expand", "expandAll"):
             namespace = f"{policy.lower()}-{uuid.uuid4().hex[:8]}"
             client.CoreV1Api(connection).create_namespace({"metadata": {"name": namespace}})
@@ -34,13 +32,43 @@ def test_a_vm_under_each_reference_policy(own_cluster: Path) -> None:
             sizes = [{"name": name, "cpu": {"guest": 1}, "memory": {"guest": memory}} for name, memory in SIZES]
             task("instancetype", instancetypes=sizes)
             task("preference", name="linux", devices={"preferred_disk_bus": "virtio"})
-            kubevirts.patch(
-                name=kubevirt.name,
-                namespace=kubevirt.namespace,
-                body={"spec": {"configuration": {"instancetype": {"referencePolicy": policy}}}},
-                content_type=MERGE,
-            )
+            _configure(api, {"instancetype": {"referencePolicy": policy}})
             _declared_again_and_changed(task, api, namespace, expanded=policy != "reference")
+
+
+def _configure(api: Any, configuration: dict[str, Any]) -> None:
+    kubevirts = api.resources.get(api_version="kubevirt.io/v1", kind="KubeVirt")
+    kubevirt = kubevirts.get().items[0].metadata
+    body = {"spec": {"configuration": configuration}}
+    kubevirts.patch(name=kubevirt.name, namespace=kubevirt.namespace, body=body, content_type=MERGE)
+
+
+def test_a_device_that_kubevirt_does_not_permit(own_cluster: Path) -> None:
+    with config.new_client_from_config(str(own_cluster)) as connection:
+        api = dynamic.DynamicClient(connection)
+        client.CoreV1Api(connection).create_namespace({"metadata": {"name": "devices"}})
+        task = Task(own_cluster, "devices")
+        gpu = {"name": "g", "device_name": "example.com/T4"}
+        task("instancetype", name="small", cpu={"guest": 1}, memory={"guest": "2Gi"}, gpus=[gpu])
+        task("preference", name="linux", devices={"preferred_disk_bus": "virtio"})
+        assert warned(task("virtual_machine", **vm("web"), check=True)) == []
+        other = {"pciVendorSelector": "10DE:1111", "resourceName": "example.com/other"}
+        _configure(api, {"permittedHostDevices": {"pciHostDevices": [other]}})
+        told = "GPU example.com/T4 is not permitted in permittedHostDevices configuration"
+        for check in (True, False):
+            (warning,) = warned(task("virtual_machine", **vm("web"), check=check))
+            assert warning.startswith(f"devices/web: spec.instancetype: {told}; KubeVirt accepts the VM"), warning
+            assert warning.endswith("it lists example.com/other")
+
+        def conditions() -> str:
+            conditions = (live(api, "devices").get("status") or {}).get("conditions") or []
+            return " ".join(str(condition.get("message")) for condition in conditions)
+
+        wait_until(lambda: told in conditions())
+        # The warning says that the VM starts once the device is listed.
+        listed = [other, {**other, "resourceName": "example.com/T4"}]
+        _configure(api, {"permittedHostDevices": {"pciHostDevices": listed}})
+        wait_until(lambda: told not in conditions())
 
 
 SIZES = (("small", "2Gi"), ("medium", "4Gi"))
@@ -93,14 +121,11 @@ def test_a_required_instancetype_is_expanded(own_cluster: Path) -> None:
     task = Task(own_cluster, namespace)
     with config.new_client_from_config(str(own_cluster)) as connection:
         api = dynamic.DynamicClient(connection)
-        kubevirts = api.resources.get(api_version="kubevirt.io/v1", kind="KubeVirt")
-        kubevirt = kubevirts.get().items[0].metadata
         client.CoreV1Api(connection).create_namespace({"metadata": {"name": namespace}})
         limit = {"name": namespace, "namespaces": [namespace], "require": ["instancetype"], "max_cpu": 1}
         definitions = [{"series": {namespace: {"sizes": {"small": {"cpu": 1, "memory": "2Gi"}}}}}]
         task("catalog", source="definitions", definitions=definitions, catalog=namespace, limits=[limit])
-        patch = {"spec": {"configuration": {"instancetype": {"referencePolicy": "expand"}}}}
-        kubevirts.patch(name=kubevirt.name, namespace=kubevirt.namespace, body=patch, content_type=MERGE)
+        _configure(api, {"instancetype": {"referencePolicy": "expand"}})
         own = {"name": "own", "memory": "1Gi", "run_strategy": "Halted"}
         wait_until(
             lambda: (

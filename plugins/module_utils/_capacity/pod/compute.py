@@ -13,7 +13,6 @@ from .amounts import HUGE_PAGES, ONE, ZERO, Amounts, Container, add_to, vmi_reso
 from .environment import Environment, Unrenderable
 
 _PREFIX: Final = "devices.kubevirt.io/"
-_PERMITTED: Final = ("pciHostDevices", "mediatedDevices", "usb")
 _GATES: Final = (("gpus", "GPU", "GPUsWithDRA"), ("hostDevices", "HostDevice", "HostDevicesWithDRA"))
 
 
@@ -98,21 +97,6 @@ def claims(spec: Spec, env: Environment) -> list[dict[str, str]]:
 def _claim(reference: Spec) -> dict[str, str]:
     request = reference.get("requestName")
     return {"name": reference.get("claimName", ""), **({"request": request} if request else {})}
-
-
-def not_permitted(spec: Spec, env: Environment) -> list[str]:
-    """KubeVirt's messages for devices that are not in the cluster's permittedHostDevices."""
-    permitted = env.configuration.get("permittedHostDevices")
-    if permitted is None:
-        return []
-    permitted_names = {device.get("resourceName", "") for field in _PERMITTED for device in permitted.get(field) or ()}
-    problems = []
-    for kind, gate, device in _host_devices(spec):
-        claimed = env.kubevirt.has_gate(gate) and (_has_claim(device) or not env.rules.checks_claimed_devices)
-        name = device.get("deviceName", "")
-        if not claimed and name not in permitted_names:
-            problems.append(f"{kind} {name} is not permitted in permittedHostDevices configuration")
-    return problems
 
 
 EVEN_PARITY: Final = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity"

@@ -37,7 +37,6 @@ class PodRules(NamedTuple):
     nameless_devices: bool = False  # A device without a resource name is requested under an empty name.
     claims_once: bool = False  # The first of several requests for a claim counts.
     claims_need_request: bool = False  # A device without a request name claims nothing.
-    checks_claimed_devices: bool = True  # permittedHostDevices also applies to devices with claims.
 
     # The stored VMI.
     pci_topology: bool = True  # With PCI Express it gets an annotation with the version of its topology.
@@ -66,7 +65,6 @@ _BEFORE: Final[Mapping[str, Mapping[str, Any]]] = {
         "has_tdx_device": False,
         "quote_socket": False,
         "claims_need_request": True,
-        "checks_claimed_devices": False,
         "separates_reservations": False,
     },
     "1.8.0": {"claims_once": True, "cpu_manager_label": "cpumanager"},

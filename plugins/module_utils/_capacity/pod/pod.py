@@ -12,10 +12,11 @@ from typing import Any, Final, NamedTuple
 
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.quantity import Quantity, parse
+from ..._resolver.kubevirt.admission import launcher_pod
 from ..._resolver.kubevirt.vmi.vmi import Spec, is_guaranteed, kernel_boot
 from . import amounts, scheduling
 from .amounts import ZERO, Amounts, Container
-from .compute import compute, not_permitted
+from .compute import compute
 from .environment import Environment, Unrenderable
 from .overhead import overhead
 from .scheduling import away_from, labels, node_selector
@@ -205,7 +206,8 @@ def pod(
         for volume in spec.get("volumes", ())
         if "sysprep" in volume and not volume["sysprep"].keys() & {"secret", "configMap"}
     ]
-    if problems := [*problems, *not_permitted(spec, env)]:
+    problems += [cause.message for cause in launcher_pod.not_permitted(spec, "spec", env.kubevirt)]
+    if problems:
         raise Unrenderable(" ".join(problems))
     extra = overhead(spec, env)
     containers = [

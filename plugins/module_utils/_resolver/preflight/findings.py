@@ -13,7 +13,7 @@ from ..api.errors import KubeVirtError, Panic, value_or_none
 from ..api.finding import CANNOT_BOOT, ERROR, NEVER_STARTS, UNUSED, WARNING, Finding
 from ..api.manifest import Manifest, name_of
 from ..api.matcher import INSTANCETYPE, MATCHER_FIELDS, PREFERENCE, MatcherField
-from ..api.name_rules import one_line
+from ..api.name_rules import first_names, one_line
 from ..api.release import is_newer
 from ..api.state import ACTIVE, OBSOLETE, state_of
 from ..api.tree import copy
@@ -65,6 +65,7 @@ def start_failures(vm: Manifest, applied: Manifest, live: Manifest | None, clust
 _TEMPLATE: Final = "spec.template.spec"
 _NOT_STARTED: Final = (HALTED, "Manual")
 _CANNOT_START: Final = "KubeVirt accepts the VM, but cannot start it"
+_SHOWN: Final = 5
 _OPEN_GATE: Final = "enable the feature gate in the KubeVirt object, or remove the field"
 
 
@@ -201,8 +202,20 @@ def _validation_findings(admitted: Manifest, live: Manifest | None, cluster: Clu
         barred = _barred_fields(applied["spec"]["template"]["spec"], cluster)
         warnings = [Finding.of_line(boot, WARNING, rule=CANNOT_BOOT)] if boot else []
         warnings += [Finding.of_line(idle, WARNING, rule=UNUSED)] if idle else []
+        warnings += _unpermitted_devices(admitted, applied, cluster)
         return [*(barred or _start_findings(admitted, applied, live, cluster)), *warnings]
     return [_of_response(response, _remedy(response, admitted, cluster, lister))]
+
+
+def _unpermitted_devices(vm: Manifest, applied: Manifest, cluster: Cluster) -> Iterator[Finding]:
+    """Doubts: an administrator may still permit the devices. A VM and its instancetype never share a kind of them."""
+    own = vm["spec"]["template"]["spec"]["domain"]["devices"]
+    listed = first_names(sorted(cluster.kubevirt.permitted_devices or ()), _SHOWN) or "none"
+    remedy = f"{_CANNOT_START} until the KubeVirt object lists the device; it lists {listed}"
+    for cause in launcher_pod.not_permitted(applied["spec"]["template"]["spec"], _TEMPLATE, cluster.kubevirt):
+        kind = cause.field.rpartition(".")[2].partition("[")[0]
+        field = cause.field if own.get(kind) else f"spec.{INSTANCETYPE.matcher}"
+        yield Finding(cause.message, WARNING, field, remedy, rule=NEVER_STARTS)
 
 
 def _barred_fields(spec: Manifest, cluster: Cluster) -> list[Finding]:

@@ -1,6 +1,6 @@
-"""Rules of the API server for launcher pods, which it refuses although KubeVirt has accepted the VMI.
+"""Rules for launcher pods, which virt-controller or the API server refuses although KubeVirt has accepted the VMI.
 
-KubeVirt copies these fields into the pod as they are; the VMI then stays in `Starting` (FailedCreate).
+The VMI then stays in `Starting` (FailedCreate).
 """
 
 from __future__ import annotations
@@ -9,15 +9,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ...api.quantity import parse
-from . import name_errors
-from .rule import INVALID, Cause, Spec, items, quoted
+from ..config.cluster import KubeVirt
+from . import name_errors, since
+from .rule import INVALID, NOT_SUPPORTED, Cause, Spec, items, quoted
 
 _NANO: Final = 10**9
+_CLAIMED_KINDS: Final = (("gpus", "GPU", "GPUsWithDRA"), ("hostDevices", "HostDevice", "HostDevicesWithDRA"))
+"""Devices of nodes: the field, the noun, the feature gate of claims for them."""
+
 _STANDARD: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 
 
 def causes(spec: Spec, path: str) -> Iterator[Cause]:
-    """The causes, with the fields of the VMI and the words of Kubernetes (``ValidatePodCreate``).
+    """The causes of the API server, with the fields of the VMI and the words of Kubernetes (``ValidatePodCreate``).
+
+    KubeVirt copies these fields into the pod as they are.
 
     spec: the canonical spec of the VMI. path: the position of that spec, such as `spec.template.spec`.
     """
@@ -35,6 +41,28 @@ def causes(spec: Spec, path: str) -> Iterator[Cause]:
     for part in ("limits", "requests"):
         yield from _amounts(resources.get(part, {}), f"{path}.domain.resources.{part}")
     yield from _overcommitted(resources.get("requests", {}), resources.get("limits", {}), f"{path}.domain.resources")
+
+
+def not_permitted(spec: Spec, path: str, kubevirt: KubeVirt) -> Iterator[Cause]:
+    """The causes of virt-controller for devices that the KubeVirt object does not list
+    (``validatePermittedHostDevices``).
+
+    They end when somebody lists the device, and virt-controller tries again. Without a list, a device plugin may have
+    the device.
+    """
+    permitted = kubevirt.permitted_devices
+    if permitted is None:
+        return
+    for kind, noun, gate in _CLAIMED_KINDS:
+        claimable = kubevirt.has_gate(gate)
+        if claimable and not kubevirt.release.has(since.UNCLAIMED_PERMITTED):
+            continue
+        for device, field in items(spec, path, f"domain.devices.{kind}"):
+            claimed = claimable and ("claimName" in device or "requestName" in device)
+            name = device.get("deviceName", "")
+            if not claimed and name not in permitted:
+                message = f"{noun} {name} is not permitted in permittedHostDevices configuration"
+                yield Cause(NOT_SUPPORTED, message, field)
 
 
 def _image(image: str, field: str) -> Iterator[Cause]:

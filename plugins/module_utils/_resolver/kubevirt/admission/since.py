@@ -31,6 +31,7 @@ RESERVATION_SETTING: Final = "1.9"  # the configuration, in addition to the gate
 DEVICE_NEEDED: Final = "1.6"  # a GPU must name a device or a claim
 HOST_DEVICE_CLAIMS: Final = "1.8"  # host devices may have claims; all GPUs have claims, or none has
 CLAIMS_CHECKED: Final = "1.9"  # claims must be well-formed
+UNCLAIMED_PERMITTED: Final = "1.9"  # with the gate of claims, devices without a claim must be permitted, too
 NVIDIA_GRACE: Final = "1.9"  # GPUs of NVIDIA Grace have requirements
 
 # VMs and VMIs

@@ -22,6 +22,7 @@ _EMULATED_MACHINES: Final[Mapping[str, tuple[str, ...]]] = {
     "s390x": ("s390-ccw-virtio*",),
 }
 CPU_REQUEST: Final = "100m"
+_PERMITTED: Final = ("pciHostDevices", "mediatedDevices", "usb")
 _NETWORK_INTERFACES: Final = ("bridge", "masquerade", "slirp")
 
 
@@ -156,6 +157,16 @@ class KubeVirt:
             if device.get("resourceName") and device.get("pciVendorSelector")
         }
 
+    @cached_property
+    def permitted_devices(self) -> frozenset[str] | None:
+        """The devices of nodes that guests may have; None if the configuration has no list."""
+        permitted = self.configuration.get("permittedHostDevices")
+        if permitted is None:
+            return None
+        return frozenset(
+            device.get("resourceName", "") for field in _PERMITTED for device in permitted.get(field) or ()
+        )
+
     @property
     def reserves_persistently(self) -> bool | None:
         """Whether LUNs may be reserved (SCSI), by the setting that replaced a feature gate; None if it is not set."""
@@ -199,6 +210,7 @@ class KubeVirt:
             self.machine_type(""),
             self.emulated_machines(""),
             self.pci_selectors,
+            self.permitted_devices,
             self.bridge_permitted,
             self.reserves_persistently,
             self.live_updates,

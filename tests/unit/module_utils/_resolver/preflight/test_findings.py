@@ -384,3 +384,71 @@ def test_an_unknown_configuration_leaves_a_doubt() -> None:
 
 def test_kubevirt_crashes_on_a_vm_before_it_starts() -> None:
     assert issues(vm({"memory": {"guest": "1Gi", "hugepages": {"pageSize": "0"}}})) == []
+
+
+GPU = {"name": "g", "deviceName": "nvidia.com/T4"}
+DEVICE = {"name": "d", "deviceName": "vendor.com/nic"}
+CLAIMED = {"name": "c", "claimName": "claim", "requestName": "gpu"}
+LISTED = {
+    "permittedHostDevices": {
+        "pciHostDevices": [{"pciVendorSelector": "10DE:1111", "resourceName": "nvidia.com/OTHER"}],
+        "mediatedDevices": [
+            {"mdevNameSelector": "x", "resourceName": "vendor.com/mdev", "externalResourceProvider": True}
+        ],
+        "usb": [{"resourceName": "vendor.com/usb"}],
+    }
+}
+UNLISTED = "is not permitted in permittedHostDevices configuration; KubeVirt accepts the VM, but cannot start it until"
+
+
+def gpu_type(*devices: dict[str, Any]) -> dict[str, Any]:
+    result = instancetype("gpu", 2, "4Gi")
+    return {**result, "spec": {**result["spec"], "gpus": list(devices)}}
+
+
+@pytest.mark.parametrize(
+    ("manifest", "fields"),
+    [
+        (vm(instancetype={"name": "gpu"}), ["spec.instancetype: GPU nvidia.com/T4"]),
+        (
+            vm({"memory": {"guest": "1Gi"}, "devices": {"gpus": [GPU], "hostDevices": [DEVICE]}}),
+            [
+                "spec.template.spec.domain.devices.gpus[0]: GPU nvidia.com/T4",
+                "spec.template.spec.domain.devices.hostDevices[0]: HostDevice vendor.com/nic",
+            ],
+        ),
+        (
+            vm({"memory": {"guest": "1Gi"}, "devices": {"hostDevices": [{**DEVICE, "deviceName": "vendor.com/usb"}]}}),
+            [],
+        ),
+        (vm({"memory": {"guest": "1Gi"}, "devices": {"gpus": [{**GPU, "deviceName": "vendor.com/mdev"}]}}), []),
+    ],
+)
+def test_devices_that_kubevirt_does_not_permit(manifest: dict[str, Any], fields: list[str]) -> None:
+    there = [gpu_type(GPU)]
+    for strategy in ("Always", "Halted"):
+        manifest["spec"]["runStrategy"] = strategy
+        found = issues(manifest, there=there, kubevirt=KubeVirt(NEWEST, LISTED))
+        listed = "nvidia.com/OTHER, vendor.com/mdev, vendor.com/usb"
+        end = f" {UNLISTED} the KubeVirt object lists the device; it lists {listed}"
+        assert [item.line for item in found] == [field + end for field in fields]
+        assert {(item.severity, item.rule) for item in found} <= {(WARNING, NEVER_STARTS)}
+    # An empty list permits none; without a list, a device plugin may have the device.
+    assert (fields == []) or issues(manifest, there=there, kubevirt=KubeVirt(NEWEST, {"permittedHostDevices": {}}))
+    assert issues(manifest, there=there) == []
+
+
+@pytest.mark.parametrize(("version", "unclaimed"), [("1.9.0", True), ("1.8.0", False)])
+def test_devices_with_claims_need_no_permission(version: str, unclaimed: bool) -> None:
+    gates = {"developerConfiguration": {"featureGates": ["GPUsWithDRA"]}}
+    kubevirt = KubeVirt(parse_release(version), {**LISTED, **gates})
+    claims = [{"name": "claim", "resourceClaimName": "claim"}]
+
+    def found(*devices: dict[str, Any]) -> bool:
+        manifest = vm({"memory": {"guest": "1Gi"}, "devices": {"gpus": list(devices)}})
+        if CLAIMED in devices:
+            manifest["spec"]["template"]["spec"]["resourceClaims"] = claims
+        return any(UNLISTED in item.line for item in issues(manifest, kubevirt=kubevirt))
+
+    assert not found(CLAIMED)
+    assert found(GPU) == unclaimed
