@@ -74,8 +74,9 @@ options:
         client of modules such as C(kubernetes.core.k8s)), C(virtctl) and Terraform.
       - By default nothing is taken over. Such a manager then stays co-owner of its fields, and the first change of a
         field fails with C("OpenAPI-Generator" owns spec.instancetype.name).
-      - Taking over changes no value and no generation. Fields that are not declared stay with their manager, and the
-        results list them. Argo CD (C(argocd-controller)) takes its fields back, unless its repository has them as
+      - Taking over changes no value and no generation, except that a declared run strategy replaces its other
+        spelling, C(spec.running), in a VM. Fields that are not declared stay with their manager, and the results list
+        them. Argo CD (C(argocd-controller)) takes its fields back, unless its repository has them as
         declared here. The task also removes the last-applied annotation of C(kubectl apply), because a later C(kubectl
         apply) would use the annotation to remove fields.
     type: raw

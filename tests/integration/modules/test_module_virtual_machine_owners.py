@@ -146,6 +146,72 @@ def test_vm_with_running_field(task: Task, shop: str, api: Any) -> None:
     assert not declare(run_strategy="Manual")["changed"]
 
 
+def by_kubectl_edit(api: Any, namespace: str, body: dict[str, Any]) -> None:
+    vms(api).create(namespace=namespace, body=body, field_manager="kubectl-create")
+    power = {part: body["spec"][part] for part in ("running", "runStrategy") if part in body["spec"]}
+    other = {"running": not power["running"]} if "running" in power else {"runStrategy": "Manual"}
+    for value in (other, power):
+        vms(api).patch(
+            namespace=namespace,
+            name="web",
+            body={"spec": value},
+            content_type="application/merge-patch+json",
+            field_manager="kubectl-edit",
+        )
+
+
+@pytest.mark.parametrize(
+    ("manager", "power"),
+    [
+        ("OpenAPI-Generator", {"running": False}),
+        ("OpenAPI-Generator", {"running": True}),
+        ("OpenAPI-Generator", {"runStrategy": "Halted"}),
+        ("kubectl-client-side-apply", {"running": False}),
+        ("kubectl-edit", {"running": True}),
+        ("kubectl-edit", {"runStrategy": "Halted"}),
+        ("virtctl-v1.9.0-linux-amd64", {"running": False}),
+        ("Terraform", {"running": True}),
+        ("terraform-provider-kubevirt", {"runStrategy": "Always"}),
+    ],
+)
+@pytest.mark.parametrize("differs", [False, True])
+def test_takeover_takes_the_power_of_a_vm(
+    task: Task, shop: str, api: Any, manager: str, power: dict[str, Any], *, differs: bool
+) -> None:
+    """`running` is another spelling of the declared run strategy: a VM cannot have both."""
+    spec = {key: value for key, value in MANIFEST["spec"].items() if key != "runStrategy"}
+    metadata = dict(MANIFEST["metadata"])
+    if manager == "kubectl-client-side-apply":
+        metadata["annotations"] = {"kubectl.kubernetes.io/last-applied-configuration": "{}"}
+    body = {**MANIFEST, "metadata": metadata, "spec": {**spec, **power}}
+    if manager == "kubectl-edit":
+        by_kubectl_edit(api, shop, body)
+    else:
+        vms(api).create(namespace=shop, body=body, field_manager=manager)
+    declared = {"labels": {"app": "web", "tier": "front"}, "volumes": VOLUMES}
+    same = power.get("runStrategy") or ("Always" if power["running"] else "Halted")
+    strategy = same if not differs else "Halted" if same == "Always" else "Manual"
+    foreseen, done = (
+        task("virtual_machine", **vm("web", **declared), run_strategy=strategy, take_over=True, check=check)
+        for check in (True, False)
+    )
+    for taken in (foreseen, done):
+        assert manager in taken["result"]["taken_over_from"] and taken["result"]["needs"] == "nothing", taken
+        before, after = (taken["diff"][0][side].get("spec", {}) for side in ("before", "after"))
+        if "running" in power:
+            assert (before, after) == (power, {"runStrategy": strategy})
+        else:
+            assert (before, after) == ((power, {"runStrategy": strategy}) if differs else ({}, {}))
+    owned = {field for fields in done["result"]["owned_by_others"].values() for field in fields}
+    assert not owned & {"spec.running", "spec.runStrategy"}, done
+    left = live(api, shop)["spec"]
+    assert (left.get("runStrategy"), "running" in left) == (strategy, False)
+    assert not task("virtual_machine", **vm("web", **declared), run_strategy=strategy, take_over=True)["changed"]
+    # From then on the task needs no option, whatever it declares.
+    assert task("virtual_machine", **vm("web", **declared), run_strategy="RerunOnFailure")["changed"]
+    assert live(api, shop)["spec"]["runStrategy"] == "RerunOnFailure"
+
+
 def test_two_playbooks_own_different_fields_of_a_vm(task: Task, shop: str, api: Any) -> None:
     def one() -> dict[str, Any]:
         return task("virtual_machine", **vm("web", labels={"app": "web"}, run_strategy="Halted"))

@@ -21,7 +21,7 @@ from ..kubevirt.webhooks import mutate
 from . import rewrites
 from .plan import APPLY, Plan, largest_removed, present
 from .rewrites import CONTROLLER, RUN_STRATEGY, RUNNING, is_part_of
-from .take_over import TakeOver, keep_managers
+from .take_over import TakeOver, keep_managers, managers_to_take
 from .vm.manifest import DEFAULT_MEMORY
 
 DEFAULT_RUN_STRATEGY: Final = "Always"
@@ -29,7 +29,11 @@ _MEMORY: Final[Field] = ("spec", "template", "spec", "domain", "memory", "guest"
 
 
 def reconcile(
-    desired: dict[str, Any], live: dict[str, Any] | None, manager: str, force: bool = False
+    desired: dict[str, Any],
+    live: dict[str, Any] | None,
+    manager: str,
+    force: bool = False,
+    take_over: TakeOver = keep_managers,
 ) -> tuple[Manifest, set[Field] | None, Sequence[Manifest]]:
     """The declared VM, adapted to the live VM so that equivalent values are no difference; the fields that count as
     declared by us before; and the volumes that somebody plugged into the VM and that stay (`rewrites.adapted`).
@@ -38,7 +42,8 @@ def reconcile(
     - A matcher that admission inferred counts as the declared one. A later apply sends its name, because KubeVirt
       rejects inferFromVolume with a name. If the policy is Ignore and nothing was inferred when the VM was created,
       inference is not repeated: a new label on a disk does not resize a VM.
-    - Another spelling of a matcher's kind is the same kind; `running` is another spelling of a run strategy.
+    - Another spelling of a matcher's kind is the same kind; `running` is another spelling of a run strategy. A takeover
+      from its owner replaces it: two managers cannot own two spellings.
     - A VM that the cluster's reference policy expanded has no matchers; the values from virt-controller stay.
     - What else KubeVirt writes to a spec: see `rewrites`. force: plugged volumes that are not declared do not stay.
     """
@@ -57,7 +62,8 @@ def reconcile(
     owned_fields = managed_fields.applied_fields(live, manager)
     if RUN_STRATEGY in (owned_fields or ()) and "runStrategy" not in result["spec"] and "runStrategy" in live["spec"]:
         result["spec"]["runStrategy"] = live["spec"]["runStrategy"]
-    if live["spec"].get("running") is not None and result["spec"].get("runStrategy") == run_strategy(live):
+    same_power = live["spec"].get("running") is not None and result["spec"].get("runStrategy") == run_strategy(live)
+    if same_power and not managers_to_take(live, {RUNNING: None}, manager, take_over):
         del result["spec"]["runStrategy"]
     result, with_rewritten, plugged = rewrites.adapted(result, live, owned_fields, manager, force)
     if expanded(result, live):
@@ -81,8 +87,12 @@ def plan_vm(
     desired: Manifest, live: Manifest | None, manager: str, force: bool = False, take_over: TakeOver = keep_managers
 ) -> tuple[Plan, Sequence[Manifest]]:
     """The plan for a declared VM, and the plugged volumes that stay, see `reconcile`."""
-    manifest, owned_fields, plugged = reconcile(desired, live, manager, force)
+    manifest, owned_fields, plugged = reconcile(desired, live, manager, force, take_over)
     step = present(manifest, live, owned_fields, manager, force, take_over)
+    if live is not None and value_at(manifest, RUN_STRATEGY) is not None:
+        # The other spelling of the run strategy is declared too.
+        running = managers_to_take(live, {RUNNING: None}, manager, take_over)
+        step = step._replace(taken_from=tuple(dict.fromkeys((*step.taken_from, *running))))
     return _with_merge_patch(step, live, manager, force), plugged
 
 

@@ -260,8 +260,8 @@ def test_memory_removed_by_admission_is_no_difference() -> None:
     assert action(as_vm(options), live) == plan.NONE
 
 
-def planned(options: dict[str, Any], live: dict[str, Any], force: bool = False) -> plan.Plan:
-    return vms.plan_vm(as_vm(options), live, "virtshape", force)[0]
+def planned(options: dict[str, Any], live: dict[str, Any], force: bool = False, **more: Any) -> plan.Plan:
+    return vms.plan_vm(as_vm(options), live, "virtshape", force, **more)[0]
 
 
 def test_another_instancetype_takes_kind_and_revision_along() -> None:
@@ -323,6 +323,18 @@ def test_run_strategy_replaces_running_in_one_patch() -> None:
         planned(desired, with_running(True, "virt-api")),
     ):
         assert (manifest.refusal, manifest.merge_patch, manifest.before) == (None, first, {"spec": {"running": True}})
+
+
+def test_takeover_replaces_running() -> None:
+    """Else its owner would keep it, and refuse the next change of the run strategy."""
+    first = {("spec", "running"): None, ("spec", "runStrategy"): "Always"}
+    live = with_running(True, "kubectl-edit")
+    desired = {**PLAIN, "run_strategy": "Always"}
+    taken = planned(desired, live, take_over=lambda manager: manager == "kubectl-edit")
+    assert (taken.action, taken.merge_patch, taken.taken_from) == (plan.APPLY, first, ("kubectl-edit",))
+    assert (taken.before, taken.after) == ({"spec": {"running": True}}, {"spec": {"runStrategy": "Always"}})
+    for options, manager in ((desired, "virtctl"), (PLAIN, "kubectl-edit")):
+        assert planned(options, live, take_over=lambda owner, taken=manager: owner == taken).action == plan.NONE
 
 
 def test_pin_of_a_foreign_matcher_stays() -> None:
