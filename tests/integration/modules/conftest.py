@@ -1,12 +1,13 @@
 """Runs modules as Ansible does, in this process, against the cluster of the test run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from kubernetes import client, config, dynamic
 from plugging_support import ROOT
+from webhook_support import Webhook, webhook
 
 from modules_support import Run, Task, await_right, claim_of, execute
 
@@ -67,6 +68,13 @@ def api(cluster: Path) -> Any:
     """The cluster without this collection: kubernetes' dynamic client."""
     with config.new_client_from_config(str(cluster)) as connection:
         yield dynamic.DynamicClient(connection)
+
+
+@pytest.fixture
+def hook(cluster: Path, shop: str, tmp_path: Path) -> Iterator[Webhook]:
+    """A webhook that sees the VMs, instancetypes and preferences of `shop`."""
+    with config.new_client_from_config(str(cluster)) as connection, webhook(connection, shop, tmp_path) as hook:
+        yield hook
 
 
 @pytest.fixture

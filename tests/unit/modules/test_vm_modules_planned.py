@@ -154,6 +154,7 @@ def test_check_mode_diff_shows_the_predicted_status(run: Run, state: str, more: 
 
 def test_check_mode_of_adopt_shows_the_plan(run: Run) -> None:
     cluster = store(vm("own", sized=False), vm("has"), types=[instancetype("small", "2Gi")])
+    cluster.answers["PATCH", "/own"] = 200, {"metadata": {"name": "own"}, "spec": {"instancetype": {"name": "small"}}}
     result = run("virtual_machine_adopt", cluster, check=True, namespace="shop")
     assert result["msg"] == "2 virtual machines: 1 would be adopted, 1 already has an instancetype"
     assert result["changed"]

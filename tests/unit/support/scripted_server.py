@@ -9,6 +9,8 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from plugins.module_utils._cluster.client.session import Session
+from plugins.module_utils._resolver.api.tree import overlaid
+from plugins.module_utils._resolver.api.write import APPLY
 
 KUBEVIRTS = "/apis/kubevirt.io/v1/kubevirts"
 NAMESPACES = "/api/v1/namespaces"
@@ -21,8 +23,12 @@ NO_SUCH_API = "the server could not find the requested resource"
 Manifest = dict[str, Any]
 # The fixture `run` of tests/unit/modules.
 Run = Callable[..., dict[str, Any]]
-# (method, path, query) → (code, JSON value or a list of watch events), or None to cut the connection.
-Answer = Callable[[str, str, "dict[str, str]"], "tuple[int, Any] | None"]
+# (method, path, query) → (code, JSON value or a list of watch events, perhaps headers), or None to cut the connection.
+Answer = Callable[[str, str, "dict[str, str]"], "tuple[Any, ...] | None"]
+
+
+class Exact(Manifest):
+    """An answer to an apply that is given as it is. Any other gets what is applied."""
 
 
 class _Server(http.server.ThreadingHTTPServer):
@@ -38,19 +44,23 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     server: _Server
 
     def respond(self) -> None:
-        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         parts = urlsplit(self.path)
         answer = self.server.answer(self.command, parts.path, dict(parse_qsl(parts.query)))
         if answer is None:
             self.connection.close()
             return
-        code, value = answer
+        code, value, headers = answer if len(answer) == 3 else (*answer, {})
+        if code == 200 and self.headers.get("Content-Type") == APPLY and not isinstance(value, Exact):
+            value = applied(value, json.loads(body), dict(parse_qsl(parts.query))["fieldManager"])
         lines = value if isinstance(value, list) else [value]
-        body = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+        content = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
         self.send_response(code)
-        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Length", str(len(content)))
+        for name, text in headers.items():
+            self.send_header(name, text)
         self.end_headers()
-        self.wfile.write(body)
+        self.wfile.write(content)
 
     do_GET = do_PUT = do_POST = do_PATCH = do_DELETE = respond
 
@@ -64,8 +74,8 @@ class Store:
     lists: objects by the path of their collection; for any other path there is no such API. answers: what to answer
     instead, by a method and the end of a path; None cuts the connection. asked: all requests in order but dry runs,
     which are in `dry_runs`. writes: those that read nothing; they have no effect and are answered with the object as
-    it is, or with one that has only a name. Its KubeVirt is KUBEVIRT, and all namespaces exist, where `lists` has no
-    other.
+    it is, or with one that has only a name; an apply also with what it sets. Its KubeVirt is KUBEVIRT, and all
+    namespaces exist, where `lists` has no other.
     """
 
     def __init__(self, lists: dict[str, list[Any]], answers: dict[tuple[str, str], Any] | None = None) -> None:
@@ -110,6 +120,21 @@ def session_with(answer: Answer, retry_timeout: float = 0) -> Iterator[Session]:
         finally:
             server.shutdown()
             thread.join()
+
+
+def applied(live: Manifest, body: Manifest, manager: str) -> Manifest:
+    """An object after an apply."""
+
+    def fields(value: Any) -> Manifest:
+        return {f"f:{key}": fields(part) for key, part in value.items()} if isinstance(value, dict) else {}
+
+    metadata = {part: body["metadata"][part] for part in ("labels", "annotations") if part in body["metadata"]}
+    declared = {**body, **({"metadata": metadata} if metadata else {})}
+    for part in ("apiVersion", "kind", *(() if metadata else ("metadata",))):
+        declared.pop(part, None)
+    own = {"manager": manager, "operation": "Apply", "fieldsV1": fields(declared)}
+    result: Manifest = overlaid(live, body)
+    return {**result, "metadata": {"managedFields": [own], **result["metadata"]}}
 
 
 def listed(*items: Any) -> dict[str, Any]:

@@ -220,10 +220,8 @@ class Session:
     def write(self, write: Write) -> dict[str, Any]:
         """Sends a write, and again where that is safe at any time. Returns the decoded response; {} if it is empty.
 
-        The response to an apply has only the metadata: encoding and sending the whole object is a tenth of
-        what a write costs the server. Raises the errors of `request`.
+        Raises the errors of `request`.
         """
-        applies = write.content_type == APPLY
         response: dict[str, Any] = self.request(
             write.method,
             write.path,
@@ -231,9 +229,8 @@ class Session:
             body=write.body,
             content_type=write.content_type,
             retry=write.repeat is RetrySafety.ALWAYS,
-            accept=_METADATA.format("") if applies else _JSON,
         )
-        return self._object(response) if applies else response
+        return self._object(response) if write.content_type == APPLY else response
 
     def watch(
         self,

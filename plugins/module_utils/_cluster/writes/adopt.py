@@ -17,6 +17,7 @@ from ..._resolver.kubevirt.webhooks.mutate import admit
 from ..._resolver.preflight.object_keys import keys_for_guest
 from ..client.errors import ApiError, TaskFailed, is_outdated, value_or_default
 from ..client.session import FIELD_MANAGER, Session
+from ..reads.admission import Mutators
 from ..reads.lookup import ClusterLookup
 from ..task import Task
 from .engine import WriteOutcome, run_dry, run_writes, send
@@ -136,19 +137,27 @@ def _write(session: Session, outcome: AdoptOutcome, chosen: Candidate) -> None:
     outcome.changed = False
     try:
         # A retry fails if the first attempt has bumped the generation, which the patch tests: a read shows the outcome.
-        send(session, _patch(outcome, chosen), lambda: _is_written(session, outcome.vm, chosen.instancetype))
+        answer = send(session, _patch(outcome, chosen), lambda: _is_written(session, outcome.vm, chosen.instancetype))
     except ApiError as error:
         if not is_outdated(error):
             raise
         outcome.failed = _CHANGED
         return
-    outcome.changed = True
+    outcome.changed = _has_come(session, outcome, chosen, answer)
+
+
+def _has_come(session: Session, outcome: AdoptOutcome, chosen: Candidate, answer: Manifest | None) -> bool:
+    """Whether the VM of an answer has the chosen instancetype. A VM without it fails."""
+    if not answer or (INSTANCETYPE.matcher_of(answer) or {}).get("name") == chosen.instancetype["name"]:
+        return True
+    outcome.failed = f"spec.instancetype: {Mutators(session).of(_VM)} does not let the VM have it"
+    return False
 
 
 def _dry_run(session: Session, outcome: AdoptOutcome, chosen: Candidate) -> None:
     client = session.dry_run_session()
     warnings, outcome.warnings = outcome.warnings, []
-    run_dry(outcome, lambda _outcome: send(client, _patch(outcome, chosen)))
+    run_dry(outcome, lambda _outcome: _has_come(session, outcome, chosen, send(client, _patch(outcome, chosen))))
     outcome.changed = outcome.failed is None
     outcome.warnings = [*warnings, *(f"{outcome.label}: {warning}" for warning in outcome.warnings)]
 

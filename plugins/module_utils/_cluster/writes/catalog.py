@@ -101,6 +101,7 @@ def deploy(
         )
     deployed.versions_before = _versions(_deployed(live_objects, options))
     deployed.results = declare(session, handler, declared_objects, task, live_objects.read)
+    _drop_unchanged(deployed)
     failed = sum(1 for outcome in deployed.results if outcome.failed)
     due = [gone for gone in deployed.gone if gone.keep_reason is None]
     if failed:
@@ -117,6 +118,19 @@ def deploy(
     stay = [gone.live for gone in deployed.gone if ObjectKey.of(gone.live) not in removed]
     deployed.versions = _versions([*after, *stay], options["catalog"])
     return deployed
+
+
+def _drop_unchanged(deployed: CatalogOutcome) -> None:
+    """Drops the predicted changes of objects that the cluster left as they were, whatever was declared."""
+    same = {
+        outcome.declared.key
+        for outcome in deployed.results
+        if outcome.action == plan.NONE and not (outcome.failed or outcome.skip_reason)
+    }
+    for key in same & deployed.changed.keys():
+        del deployed.changed[key]
+    kept = [(vm, [key for key in keys if key not in same], drift) for vm, keys, drift in deployed.affected]
+    deployed.affected = [entry for entry in kept if entry[1]]
 
 
 def _objects_afterwards(

@@ -19,6 +19,7 @@ from ..._resolver.declare.plan import Plan
 from ..client.concurrency import map_concurrently, seconds_left
 from ..client.errors import RequestFailed
 from ..client.session import Session
+from ..reads.admission import Mutators
 from ..reads.snapshot import Read, namespace_problem, read
 from ..reads.watch import WATCHES, wait_for
 from ..task import Task
@@ -56,6 +57,7 @@ def declare(
             # A dry run would change what is being deleted, instead of creating anything.
             due = [outcome for outcome in outcomes if _is_due(outcome) and outcome.terminating is None]
             _dry_run(session, handler, due, task)
+            _revise(session, handler, due, task)
         for outcome in outcomes:
             outcome.restart = outcome.restart and outcome.failed is None
         return outcomes
@@ -65,7 +67,9 @@ def declare(
         for outcome in outcomes:
             outcome.failed = NOT_SENT.format("object") if outcome.changed else outcome.failed
         return outcomes
-    _write(session, handler, [outcome for outcome in outcomes if _is_due(outcome)], task)
+    due = [outcome for outcome in outcomes if _is_due(outcome)]
+    _write(session, handler, due, task)
+    _revise(session, handler, due, task)
     deadline = time.monotonic() + task.wait_timeout
     for outcome in outcomes:
         # Until here `restart` was a forecast; from here on it records what was done.
@@ -148,6 +152,7 @@ def _plan_entry(handler: KindHandler, outcome: DeclareOutcome, task: Task) -> bo
     outcome.warnings += [_retained_warning(field, managers, live) for field, managers in step.retained]
     if live is not None and (warning := _writer_warning(live, step, handler.manager, task)):
         outcome.warn(warning)
+        outcome.of_change.append(warning)
     return True
 
 
@@ -216,6 +221,7 @@ def apply_findings(outcome: DeclareOutcome, findings: list[Finding], task: Task)
         outcome.failed = "; ".join(refused)
     else:
         outcome.warnings += [finding.line for finding in findings]
+        outcome.of_change += [finding.line for finding in findings]
 
 
 def _write(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], task: Task) -> None:
@@ -237,6 +243,21 @@ def _dry_run(session: Session, handler: KindHandler, outcomes: list[DeclareOutco
         run_dry(outcome, lambda _outcome: handler.write(dry_run_only, outcome, task))
 
     map_concurrently(dry_run, outcomes, task.concurrency)
+
+
+def _revise(session: Session, handler: KindHandler, outcomes: list[DeclareOutcome], task: Task) -> None:
+    """Brings effects and warnings in line with what the API server has answered."""
+    revised = [outcome for outcome in outcomes if outcome.answer is not None and not outcome.failed]
+    mutators = Mutators(session)
+    for outcome in revised:
+        if outcome.action == plan.NONE:
+            outcome.warnings = [text for text in outcome.warnings if text not in outcome.of_change]
+        for deviation in outcome.deviations:
+            kind = KINDS[outcome.declared.key.kind]
+            outcome.warn(deviation.told("" if deviation.manager else mutators.of(kind)))
+    handler.revise(revised, task.check_mode)
+    for outcome in revised:
+        outcome.answer = None
 
 
 def _wait(

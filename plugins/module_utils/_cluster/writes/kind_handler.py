@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ..._resolver.api import managed_fields
+from ..._resolver.api.errors import FieldError
 from ..._resolver.api.finding import Finding
 from ..._resolver.api.manifest import Manifest, Progress
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.redaction import redact
 from ..._resolver.declare import plan
+from ..._resolver.declare.answer import Answered, Deviation, answered
 from ..._resolver.declare.plan import Plan
 from ..._resolver.guest.effect import GuestEffect
 from ..client.session import FIELD_MANAGER, Session
@@ -52,6 +54,8 @@ class DeclareOutcome(WriteOutcome):
     restart: the object needs a restart, or was restarted. retried: its controller was made to try again.
     owners: the fields that other managers own after a takeover, by manager. related_changes: what changes with the
     object, such as claims that grow. facts: what its completion says in the result.
+    answer: the object as the API server answered, if not as planned, until `revise`. deviations: where. of_change: the
+    warnings that hold only if the object changes.
     """
 
     declared: DeclaredObject
@@ -67,6 +71,9 @@ class DeclareOutcome(WriteOutcome):
     owners: dict[str, list[str]] = field(default_factory=dict)
     related_changes: list[Any] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
+    answer: Manifest | None = None
+    deviations: tuple[Deviation, ...] = ()
+    of_change: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.failed = self.declared.problem
@@ -134,12 +141,39 @@ class KindHandler:
         """Carries out the plan of an outcome; as dry runs, if the session sends such. May raise RequestFailed."""
         if outcome.action not in plan.WRITES:
             return
-        key, step, before = outcome.declared.key, outcome.planned, outcome.live_before
-        for live in send_plan(session, key, step, before, task.force_conflicts):
+        key, step, before, written = outcome.declared.key, outcome.planned, outcome.live_before, outcome.written
+        answer = None
+        for answer in send_plan(session, key, step, before, task.force_conflicts):
             if not session.is_dry_run:
-                outcome.live, outcome.written = live, True
-        if step.taken_from and outcome.written and outcome.live is not None:
-            outcome.owners = _owners(outcome.live, session.field_manager)
+                outcome.live, outcome.written = answer, True
+        if answer is None or answer is before:
+            return
+        turned = self._answered(outcome, answer)
+        outcome.planned, outcome.deviations = turned.plan, turned.deviations
+        if turned.plan is not step or turned.deviations:
+            outcome.answer = answer
+        if session.is_dry_run:
+            return
+        outcome.live, outcome.written = turned.live, written or turned.plan.action != plan.NONE
+        if step.taken_from:
+            outcome.owners = _owners(answer, session.field_manager)
+
+    def _answered(self, outcome: DeclareOutcome, answer: Manifest) -> Answered:
+        """The plan of an outcome as it turned out, by the answer to the apply or to its dry run."""
+        step = outcome.planned
+        try:
+            rest = self.rest(outcome.declared.manifest, answer)
+            return answered(step, outcome.live_before, answer, rest, self.manager)
+        except FieldError:
+            # The cluster's KubeVirt is newer than this collection.
+            return Answered(step, answer)
+
+    def rest(self, manifest: Manifest, live: Manifest) -> Plan:
+        """The plan for what a declaration still lacks in an object after the write."""
+        return plan.present(manifest, live, managed_fields.applied_fields(live, self.manager), self.manager)
+
+    def revise(self, outcomes: list[DeclareOutcome], check_mode: bool) -> None:
+        """Sets effects anew for outcomes whose answer is not as planned."""
 
     def restart(self, outcomes: list[DeclareOutcome], deadline: float) -> None:
         """Restarts the objects that need it after the writes, until a deadline, and makes the controllers of unchanged

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ..._resolver.api.errors import Cause
 from ..._resolver.api.kinds import KINDS
+from ..._resolver.api.managed_fields import Field
 from ..._resolver.api.manifest import Manifest
 from ..._resolver.api.matcher import ObjectKey
 from ..._resolver.api.tree import set_at
@@ -24,7 +26,8 @@ _ATTEMPTS = 5
 def send_plan(
     session: Session, key: ObjectKey, step: Plan, live: Manifest | None, force: bool
 ) -> Iterator[Manifest | None]:
-    """Sends the writes of a plan; after each one, the object as far as the task knows it, None if it is deleted.
+    """Sends the writes of a plan. Yields after each one: the object before, if another one follows; else the answer,
+    None if the object is deleted.
 
     live: the object before. force: take fields from other managers. Raises RequestFailed.
     """
@@ -36,20 +39,26 @@ def send_plan(
     if step.taken_from and live is not None:
         _take_over(session, key, step, live)
         yield live
-    if step.merge_patch:
-        patch: Manifest = {}
-        for path, value in step.merge_patch.items():
-            set_at(patch, path, value)
-        send(session, merge_patch(key.path, patch, fieldManager=session.field_manager))
-        yield live
     if session.is_dry_run and (step.taken_from or step.merge_patch):
-        # The apply depends on these patches, which a dry run does not store.
+        # The apply depends on patches that a dry run does not store: one patch has all that they would change.
+        if fields := plan.patched_fields(step):
+            yield _patch(session, key, fields)
         return
+    if step.merge_patch:
+        _patch(session, key, step.merge_patch)
+        yield live
     # The UID binds the apply to the live object: without it, an apply would create a deleted object anew, while its
     # revisions still wait for the garbage collector.
     own = {"metadata": {**step.manifest["metadata"], "uid": uid}} if uid else {}
-    metadata = _apply(session, key, {**step.manifest, **own}, force, live or {})["metadata"]
-    yield {**plan.merged(step, live), "metadata": metadata}
+    yield _apply(session, key, {**step.manifest, **own}, force, live or {})
+
+
+def _patch(session: Session, key: ObjectKey, fields: Mapping[Field, Any]) -> Manifest | None:
+    """Sends a merge patch that sets fields, or removes those that are None."""
+    patch: Manifest = {}
+    for path, value in fields.items():
+        set_at(patch, path, value)
+    return send(session, merge_patch(key.path, patch, fieldManager=session.field_manager))
 
 
 def _take_over(session: Session, key: ObjectKey, step: Plan, live: Manifest) -> None:

@@ -150,6 +150,17 @@ def changed_fields(plan: Plan) -> set[Field]:
     return {*managed_fields.leaf_fields(plan.before), *managed_fields.leaf_fields(plan.after), *plan.fields}
 
 
+def patched_fields(plan: Plan) -> dict[Field, Any]:
+    """All values that a plan changes, as one merge patch: None removes a field."""
+    removed = managed_fields.leaf_fields(plan.before) if plan.before else {}
+    changed = {**dict.fromkeys(removed), **(managed_fields.leaf_fields(plan.after) if plan.after else {})}
+    patch = dict(plan.merge_patch)
+    for field, value in changed.items():
+        if not any(is_inside(field, part) or is_inside(part, field) for part in plan.merge_patch):
+            patch[field] = value
+    return patch
+
+
 def absent(manifest: dict[str, Any], live: dict[str, Any] | None) -> Plan:
     """The plan to delete an object."""
     if live is None:

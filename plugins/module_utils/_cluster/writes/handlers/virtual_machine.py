@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -61,6 +61,8 @@ class VirtualMachineHandler(KindHandler):
         # Admission of changed VMs, until their effect is known.
         self._admissions: dict[ObjectKey, AdmissionResult] = {}
         self._plugs: dict[ObjectKey, PlugRequests] = {}
+        # VMIs of changed VMs, until the answer has confirmed the effect.
+        self._guests: dict[ObjectKey, Manifest | None] = {}
         # The VMs that the task does not declare, and those that it does.
         self._others: dict[Name, list[Use]] = {}
         self._present: list[DeclareOutcome] = []
@@ -149,7 +151,12 @@ class VirtualMachineHandler(KindHandler):
         deleted = {outcome: outcome.live for outcome in planned if outcome.action == plan.DELETE and outcome.live}
         for outcome, retained in zip(deleted, retained_claims(self._session, list(deleted.values()))):
             outcome.retained = retained
+        self._forecast_restarts(planned, check_mode)
+
+    def _forecast_restarts(self, planned: list[DeclareOutcome], check_mode: bool) -> None:
         for outcome in planned:
+            # A VM that is to be restarted needs nothing more.
+            outcome.restart = False
             outcome.restart = self._may_restart and may_restart(outcome)
             if check_mode and self._may_restart:
                 warn_in_check_mode(outcome)
@@ -174,7 +181,12 @@ class VirtualMachineHandler(KindHandler):
         """Sets the effect of each planned change, and of earlier changes on the guest of an unchanged VM; None for a VM
         that is created or deleted, and for an unchanged one that needs nothing.
         """
-        changed = [outcome for outcome in planned if _changes_spec(outcome)]
+        self._set_earlier_effects(planned)
+        self._compare(
+            {outcome: self._future(outcome, self._lookup.cluster) for outcome in planned if _changes_spec(outcome)}
+        )
+
+    def _set_earlier_effects(self, planned: list[DeclareOutcome]) -> None:
         same = [outcome for outcome in planned if _is_kept(outcome) and not _changes_spec(outcome)]
         # Only a task that may restart guests reads the guests for which KubeVirt asks nothing.
         vms = [outcome.live or {} for outcome in same]
@@ -182,27 +194,33 @@ class VirtualMachineHandler(KindHandler):
             waits = effect is not None and (effect.needs == RESTART or effect.requested_in_vain)
             others = GuestEffect(NOTHING) if outcome.action == plan.APPLY else None
             outcome.effect = effect if waits else others
-        if not changed:
+
+    def _compare(self, futures: Mapping[DeclareOutcome, AdmissionResult]) -> None:
+        """Sets the effects of changes on guests, each of which is read once. futures: the VMs after the changes."""
+        if not futures:
             return
-        cluster = self._lookup.cluster
-        futures = {outcome: self._future(outcome, cluster) for outcome in changed}
+        unread = [outcome for outcome in futures if outcome.declared.key not in self._guests]
         try:
-            vmis = read(self._session, map(_vmi_key, changed))
+            vmis = read(self._session, map(_vmi_key, unread))
         except RequestFailed:
-            for outcome in changed:
+            for outcome in unread:
                 outcome.effect = GuestEffect(UNKNOWN)
-            return
+        else:
+            self._guests.update({outcome.declared.key: vmis.get(_vmi_key(outcome)) for outcome in unread})
+        guests = {
+            outcome: self._guests[outcome.declared.key] for outcome in futures if outcome.declared.key in self._guests
+        }
+        cluster = self._lookup.cluster
         self._lookup.gather(
             key
-            for outcome in changed
-            if outcome.live is not None and (vmi := vmis.get(_vmi_key(outcome))) is not None
-            for key in keys_for_guest(outcome.live, vmi, cluster.release)
+            for outcome, vmi in guests.items()
+            if vmi is not None
+            for key in keys_for_guest(outcome.answer or outcome.live or {}, vmi, cluster.release)
         )
         plugging = cluster._replace(kubevirt=replace(cluster.kubevirt, requests_plugs=True))
-        for outcome, future in futures.items():
-            vmi = vmis.get(_vmi_key(outcome))
+        for outcome, vmi in guests.items():
             known = plugging if self._plugs.get(outcome.declared.key) else cluster
-            outcome.effect = admitted_effect(outcome.live or {}, future, vmi, known)
+            outcome.effect = admitted_effect(outcome.live_before or {}, futures[outcome], vmi, known)
 
     def _future(self, outcome: DeclareOutcome, cluster: Cluster) -> AdmissionResult:
         """The changed VM as admission leaves it; notes the volumes to plug."""
@@ -218,6 +236,25 @@ class VirtualMachineHandler(KindHandler):
             super().write(session, outcome, task)
             for extension in self._extensions:
                 extension.write_related(outcome, session)
+        if outcome.answer is None:
+            self._guests.pop(outcome.declared.key, None)
+
+    def rest(self, manifest: Manifest, live: Manifest) -> Plan:
+        return virtual_machine.plan_vm(manifest, live, self.manager)[0]
+
+    def revise(self, outcomes: list[DeclareOutcome], check_mode: bool) -> None:
+        outcomes = [outcome for outcome in outcomes if outcome.live_before is not None]
+        self._set_earlier_effects(outcomes)
+        self._compare(
+            {
+                outcome: AdmissionResult(outcome.answer or {}, outcome.answer)
+                for outcome in outcomes
+                if _changes_spec(outcome)
+            }
+        )
+        self._guests.clear()
+        if check_mode:
+            self._forecast_restarts(outcomes, check_mode)
 
     def restart(self, outcomes: list[DeclareOutcome], deadline: float) -> None:
         if self._may_restart or self._options["wait"]:

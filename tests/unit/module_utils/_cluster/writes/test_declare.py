@@ -12,11 +12,11 @@ from plugins.module_utils._cluster.task import Task
 from plugins.module_utils._cluster.writes import declare as declaring
 from plugins.module_utils._cluster.writes.declare import declare
 from plugins.module_utils._cluster.writes.kind_handler import DeclaredObject, DeclareOutcome, KindHandler
-from plugins.module_utils._resolver.api.finding import Finding
+from plugins.module_utils._resolver.api.finding import WARNING, Finding
 from plugins.module_utils._resolver.api.manifest import Progress
 from plugins.module_utils._resolver.api.matcher import ObjectKey
 from plugins.module_utils._resolver.declare import plan
-from scripted_server import Manifest, Store, forbidden, session_with, status
+from scripted_server import Exact, Manifest, Store, applied, forbidden, session_with, status
 
 KIND = "VirtualMachineInstancetype"
 PATH = "/apis/instancetype.kubevirt.io/v1beta1/namespaces/{}/virtualmachineinstancetypes"
@@ -131,15 +131,15 @@ def test_first_patch_counts_as_change_although_apply_fails() -> None:
 
 
 def test_written_object_has_new_spec_and_old_status() -> None:
-    """The server answers with the metadata only."""
+    """An answer as planned is not kept: the object before has most of it."""
     live = {**manifest("a", guest=2), "status": {"seen": True}}
     store = Store({PATH.format("shop"): [live]})
-    answered = {"kind": "PartialObjectMetadata", "metadata": {"name": "a", "generation": 2, "managedFields": []}}
+    answered = {"metadata": {"name": "a", "namespace": "shop", "generation": 2}}
     store.answers["PATCH", "/a"] = 200, answered
     store.answers["PATCH", "/b"] = 200, answered
     changed, created = run(store, entry("a"), entry("b"))
-    assert changed.live == {**live, "metadata": {"name": "a", "generation": 2}, "spec": manifest("a")["spec"]}
-    assert created.live == {**manifest("b"), "metadata": {"name": "a", "generation": 2}}
+    assert changed.live == {**live, **answered, "spec": manifest("a")["spec"]}
+    assert created.live == {**manifest("b"), **answered, "metadata": {**answered["metadata"], "name": "b"}}
 
 
 def conflict(field: str, manager: str) -> tuple[int, Manifest]:
@@ -314,3 +314,32 @@ def test_waits_use_a_limited_number_of_threads(monkeypatch: pytest.MonkeyPatch) 
     )
     assert [result.failed for result in results] == [None] * 12
     assert len(threads) <= 2
+
+
+def other(live: Manifest, guest: int, **metadata: Any) -> Exact:
+    """An answer that is not as applied."""
+    answer = applied(live, manifest("a"), "virtshape")
+    return Exact({**answer, "spec": manifest("a", guest=guest)["spec"], "metadata": {**answer["metadata"], **metadata}})
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_answer_decides_what_changed(check_mode: bool) -> None:
+    live = dict(other(manifest("a"), 2))
+    store = Store({PATH.format("shop"): [live]})
+    warning = "VMs will drift"
+    handler = handler_with(check=lambda planned: {result: [Finding(warning, WARNING)] for result in planned})
+    store.answers["PATCH", "/a"] = 200, other(live, 2, resourceVersion="2")
+    (same,) = run(store, entry("a"), handler=handler, check_mode=check_mode)
+    assert (same.action, same.changed, same.shown_change) == (plan.NONE, False, ({}, {}))
+    # A warning of the change is none of an object that stays as it is.
+    assert same.warnings == [
+        "spec.cpu.guest: declared 1, but an admission webhook or policy of the cluster makes it 2;"
+        " declare that, or change what sets it"
+    ]
+    assert (same.answer, len(store.writes), len(store.dry_runs)) == (None, not check_mode, check_mode)
+
+    store.answers["PATCH", "/a"] = 200, other(live, 4)
+    (changed,) = run(store, entry("a"), handler=handler, check_mode=check_mode)
+    assert (changed.action, changed.shown_change[1]) == (plan.APPLY, {"spec": {"cpu": {"guest": 4}}})
+    assert warning in changed.warnings and changed.live is not None
+    assert changed.live["spec"]["cpu"]["guest"] == (2 if check_mode else 4)

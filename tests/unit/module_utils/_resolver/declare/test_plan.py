@@ -231,3 +231,13 @@ def test_diff_of_a_list_shows_no_filler() -> None:
     # The task sends what it declares.
     assert step.manifest == vm(None)
     assert plan.present(vm(None), vm(None, resources={}), {("spec", "dataVolumeTemplates")}).action == plan.NONE
+
+
+def test_all_changes_as_one_patch() -> None:
+    """A dry run of it shows what several requests lead to."""
+    before = {"spec": {"running": True, "instancetype": {"name": "a", "revisionName": "a-1"}, "old": "x"}}
+    after = {"spec": {"runStrategy": "Always", "instancetype": {"name": "b"}}}
+    first = {("spec", "running"): None, ("spec", "runStrategy"): "Always", ("spec", "instancetype"): {"name": "b"}}
+    step = plan.Plan(plan.APPLY, {}, before, after, merge_patch=first)
+    assert plan.patched_fields(step) == {**first, ("spec", "old"): None}
+    assert plan.patched_fields(plan.Plan(plan.APPLY, {}, {}, {})) == {}

@@ -1,0 +1,127 @@
+"""A mutating admission webhook on loopback, such as a MAC pool or a policy engine."""
+
+import base64
+import contextlib
+import http.server
+import json
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from kubernetes import client
+from tls_server import with_tls
+from waiting import wait_until
+
+Review = dict[str, Any]
+Manifest = dict[str, Any]
+Mutate = Callable[[Manifest, Manifest], None]
+"""(object, the object before or {}): changes the object in place."""
+
+NAME = "policies.example.com"
+
+
+class Webhook:
+    """A webhook that changes objects by `mutate` and warns of `warnings`; `seen` are the requests that reached it."""
+
+    def __init__(self) -> None:
+        self.mutate: Mutate = lambda _new, _old: None
+        self.warnings: list[str] = []
+        self.seen: list[Review] = []
+
+    def response(self, request: Review) -> Review:
+        self.seen.append(request)
+        changed = json.loads(json.dumps(request["object"]))
+        self.mutate(changed, request.get("oldObject") or {})
+        patch = [
+            {"op": "add", "path": f"/{part}", "value": value}
+            for part, value in changed.items()
+            if value != request["object"].get(part)
+        ]
+        encoded = base64.b64encode(json.dumps(patch).encode()).decode()
+        patched = {"patchType": "JSONPatch", "patch": encoded} if patch else {}
+        return {"uid": request["uid"], "allowed": True, "warnings": self.warnings, **patched}
+
+
+@contextlib.contextmanager
+def webhook(connection: client.ApiClient, namespace: str, folder: Path) -> Iterator[Webhook]:
+    """A webhook for the VMs, instancetypes and preferences of a namespace, once the API server asks it.
+
+    folder: for its certificate.
+    """
+    hook = Webhook()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            answer = {
+                "apiVersion": "admission.k8s.io/v1",
+                "kind": "AdmissionReview",
+                "response": hook.response(review["request"]),
+            }
+            body = json.dumps(answer).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_arguments: Any) -> None:
+            pass
+
+    registrations = client.AdmissionregistrationV1Api(connection)
+    name = f"pool-{namespace}"
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        authority = with_tls(server, folder)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            registrations.create_mutating_webhook_configuration(
+                {
+                    "metadata": {"name": name},
+                    "webhooks": [
+                        {
+                            "name": NAME,
+                            "admissionReviewVersions": ["v1"],
+                            "sideEffects": "NoneOnDryRun",
+                            "clientConfig": {
+                                "url": f"https://127.0.0.1:{server.server_port}/",
+                                "caBundle": base64.b64encode(authority.read_bytes()).decode(),
+                            },
+                            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+                            "rules": [
+                                {
+                                    "apiGroups": ["kubevirt.io", "instancetype.kubevirt.io"],
+                                    "apiVersions": ["*"],
+                                    "resources": [
+                                        "virtualmachines",
+                                        "virtualmachineinstancetypes",
+                                        "virtualmachinepreferences",
+                                    ],
+                                    "operations": ["CREATE", "UPDATE"],
+                                }
+                            ],
+                        }
+                    ],
+                }
+            )
+            wait_until(lambda: _reached(connection, namespace, hook))
+            hook.seen.clear()
+            yield hook
+        finally:
+            registrations.delete_mutating_webhook_configuration(name)
+            server.shutdown()
+            thread.join()
+
+
+def _reached(connection: client.ApiClient, namespace: str, hook: Webhook) -> bool:
+    probe = {
+        "apiVersion": "instancetype.kubevirt.io/v1beta1",
+        "kind": "VirtualMachineInstancetype",
+        "metadata": {"name": "probe", "namespace": namespace},
+        "spec": {"cpu": {"guest": 1}, "memory": {"guest": "1Gi"}},
+    }
+    client.CustomObjectsApi(connection).create_namespaced_custom_object(
+        "instancetype.kubevirt.io", "v1beta1", namespace, "virtualmachineinstancetypes", probe, dry_run="All"
+    )
+    return bool(hook.seen)

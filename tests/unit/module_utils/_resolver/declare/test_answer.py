@@ -1,0 +1,188 @@
+"""Plans to which the cluster answers otherwise."""
+
+from typing import Any
+
+import pytest
+
+from plugins.module_utils._resolver.api import managed_fields
+from plugins.module_utils._resolver.api.tree import copy, leaves, set_at
+from plugins.module_utils._resolver.declare import plan
+from plugins.module_utils._resolver.declare.answer import Answered, answered
+
+Manifest = dict[str, Any]
+
+TEMPLATE = ("spec", "template", "spec")
+EVICTION = (*TEMPLATE, "evictionStrategy")
+TOLERATIONS = (*TEMPLATE, "tolerations")
+INTERFACES = (*TEMPLATE, "domain", "devices", "interfaces")
+HOOK = "MutatingWebhookConfiguration pool"
+
+
+def vm(*fields: tuple[tuple[str, ...], Any]) -> Manifest:
+    """A VM with a few fields."""
+    result: Manifest = {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"runStrategy": "Halted", "template": {"spec": {"domain": {"devices": {}}}}},
+    }
+    for field, value in fields:
+        set_at(result, field, value)
+    return result
+
+
+def owned(manifest: Manifest, declared: Manifest, manager: str = "virtshape", operation: str = "Apply") -> Manifest:
+    """An object of which a manager owns the declared fields."""
+    fields: Manifest = {}
+    for field in managed_fields.leaf_fields(declared):
+        set_at(fields, [f"f:{key}" for key in field], {})
+    entry = {"manager": manager, "operation": operation, "fieldsV1": fields}
+    metadata = {**manifest["metadata"], "managedFields": [*manifest["metadata"].get("managedFields", []), entry]}
+    return {**manifest, "metadata": metadata}
+
+
+def turned(declared: Manifest, live: Manifest | None, answer: Manifest, **options: Any) -> Answered:
+    def planned(item: Manifest | None, **more: Any) -> plan.Plan:
+        fields = None if item is None else managed_fields.applied_fields(item, "virtshape")
+        return plan.present(declared, item, fields, "virtshape", **more)
+
+    return answered(planned(live, **options), live, answer, planned(answer), "virtshape")
+
+
+def told(result: Answered) -> list[str]:
+    return [deviation.told(HOOK) for deviation in result.deviations]
+
+
+MAC = {"name": "default", "masquerade": {}, "macAddress": "02:00:00:00:00:01"}
+BARE = {"name": "default", "masquerade": {}}
+
+
+def test_plan_holds_where_the_answer_is_as_planned() -> None:
+    declared = vm((EVICTION, "None"), (("metadata", "labels"), {"app": "web"}))
+    live = {**owned(vm((EVICTION, "External")), declared), "status": {"ready": True}}
+    result = turned(declared, live, owned(declared, declared))
+    assert (leaves(result.plan.after)[EVICTION], result.plan.action, told(result)) == ("None", plan.APPLY, [])
+    # The object before has what the answer to an apply lacks, or has twice.
+    assert (result.live["status"], result.live["spec"]) == ({"ready": True}, declared["spec"])
+    more = copy(declared)
+    more["spec"]["template"]["spec"]["architecture"] = "amd64"
+    created = turned(declared, None, owned(more, declared))
+    assert (created.plan.action, created.deviations) == (plan.CREATE, ())
+
+
+def test_filled_in_value_is_no_change() -> None:
+    declared = vm((INTERFACES, [BARE]))
+    live = owned(vm((INTERFACES, [MAC])), declared)
+    stamped = copy(live)
+    stamped["metadata"] |= {"annotations": {"time": "now"}, "resourceVersion": "2"}
+    result = turned(declared, live, stamped)
+    assert (result.plan.action, result.plan.before, result.plan.after, told(result)) == (plan.NONE, {}, {}, [])
+    assert result.live["metadata"]["resourceVersion"] == "2"
+    # Without a share in the fields before, the task becomes their owner.
+    taken = turned(declared, vm((INTERFACES, [MAC])), live)
+    assert (taken.plan.action, taken.plan.before, taken.plan.after) == (plan.APPLY, {}, {})
+
+
+def test_takeover_is_a_change_of_owners() -> None:
+    declared = vm((INTERFACES, [BARE]))
+    both = owned(owned(vm((INTERFACES, [MAC])), declared), declared, "virtctl", "Update")
+    ours = owned(vm((INTERFACES, [MAC])), declared)
+    result = turned(declared, both, ours, take_over=lambda manager: manager == "virtctl")
+    assert (result.plan.action, result.plan.taken_from, result.plan.before) == (plan.APPLY, ("virtctl",), {})
+
+
+def test_new_value_at_each_write_is_told() -> None:
+    declared = vm((INTERFACES, [BARE]))
+    other = {**MAC, "macAddress": "02:00:00:00:00:02"}
+    result = turned(declared, owned(vm((INTERFACES, [MAC])), declared), owned(vm((INTERFACES, [other])), declared))
+    devices = result.plan.after["spec"]["template"]["spec"]["domain"]["devices"]
+    assert (result.plan.action, devices["interfaces"][0]["macAddress"]) == (plan.APPLY, "02:00:00:00:00:02")
+    assert told(result) == [
+        f"spec.template.spec.domain.devices.interfaces[0].macAddress: {HOOK} sets another value at each write, so"
+        " every run changes the object; declare the value"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "other", "words"),
+    [
+        ("None", "LiveMigrate", "declared 'None', but {} makes it 'LiveMigrate'; declare that, or change what sets it"),
+        ("None", None, "declared 'None', but {} removes it; do not declare it, or change what removes it"),
+    ],
+)
+def test_overridden_value(value: str, other: str | None, words: str) -> None:
+    declared = vm((EVICTION, value), (("spec", "runStrategy"), "Always"))
+    there = vm((("spec", "runStrategy"), "Always"), *([(EVICTION, other)] if other else []))
+    warning = f"spec.template.spec.evictionStrategy: {words.format(HOOK)}"
+    created = turned(declared, None, owned(there, declared))
+    shown = created.plan.after["spec"]["template"]["spec"].get("evictionStrategy")
+    assert (created.plan.action, shown, told(created)) == (plan.CREATE, other, [warning])
+    # The manifest stays as it is declared.
+    assert created.plan.manifest["spec"]["template"]["spec"]["evictionStrategy"] == value
+    same = turned(declared, owned(there, declared), owned(there, declared))
+    assert (same.plan.action, told(same)) == (plan.NONE, [warning])
+    some = turned(
+        declared, owned({**there, "spec": {**there["spec"], "runStrategy": "Halted"}}, declared), created.live
+    )
+    assert (some.plan.before, some.plan.after, told(some)) == (
+        {"spec": {"runStrategy": "Halted"}},
+        {"spec": {"runStrategy": "Always"}},
+        [warning],
+    )
+
+
+def test_other_manager_is_named() -> None:
+    """It owns the field in the answer, and the task does not."""
+    declared = vm((EVICTION, "None"))
+    theirs = owned(owned(vm((EVICTION, "LiveMigrate")), vm((EVICTION, "LiveMigrate")), "argocd-controller"), vm())
+    (warning,) = told(turned(declared, None, theirs))
+    assert 'but the field manager "argocd-controller" makes it' in warning
+
+
+def test_secrets_are_hidden() -> None:
+    volume = {"name": "init", "cloudInitNoCloud": {"userData": "password: secret"}}
+    other = {"name": "init", "cloudInitNoCloud": {"userData": "password: other"}}
+    declared = vm(((*TEMPLATE, "volumes"), [volume]))
+    texts = told(turned(declared, None, owned(vm(((*TEMPLATE, "volumes"), [other])), declared)))
+    assert texts[0].startswith("spec.template.spec.volumes[0].cloudInitNoCloud.userData: declared '(hidden"), texts
+    assert not any("password" in text for text in texts)
+
+
+KEY = {"key": "own", "operator": "Exists"}
+EXTRA = {"key": "vm", "operator": "Exists"}
+
+
+def test_items_of_lists() -> None:
+    declared = vm((TOLERATIONS, [KEY]))
+    added = owned(vm((TOLERATIONS, [EXTRA, KEY])), declared)
+    assert turned(declared, added, added).plan.action == plan.NONE
+    (gone,) = told(turned(declared, None, owned(vm((TOLERATIONS, [EXTRA])), declared)))
+    assert gone.startswith("spec.template.spec.tolerations[0]: declared {") and f"but {HOOK} removes it" in gone
+    # An item less, of what is declared and of what is added, is a change of ours.
+    fewer = turned(declared, owned(vm((TOLERATIONS, [EXTRA, KEY, {**KEY, "key": "old"}])), declared), added)
+    shown = fewer.plan.after["spec"]["template"]["spec"]["tolerations"]
+    assert ([item["key"] for item in shown], told(fewer)) == (["vm", "own"], [])
+    assert turned(vm((TOLERATIONS, [])), None, vm()).deviations == ()
+
+
+def test_value_that_is_put_back() -> None:
+    declared, before = vm(), vm((EVICTION, "LiveMigrate"))
+    result = turned(declared, owned(before, before), owned(before, declared))
+    assert (result.plan.action, result.plan.before, result.plan.after) == (plan.APPLY, {}, {})
+    assert told(result) == [
+        f"spec.template.spec.evictionStrategy: no longer declared, but {HOOK} keeps it at 'LiveMigrate'"
+    ]
+
+
+def test_what_else_changes_in_the_spec() -> None:
+    """A webhook that came after the object adds to it; another client may have written it meanwhile."""
+    declared = vm((("metadata", "labels"), {"app": "web"}))
+    live = owned(vm((EVICTION, "None")), vm())
+    answer = owned(vm((("metadata", "labels"), {"app": "web"}), (TOLERATIONS, [EXTRA])), declared)
+    result = turned(declared, live, answer)
+    assert leaves(result.plan.before) == {EVICTION: "None"}
+    assert result.plan.after["metadata"] == {"labels": {"app": "web"}}
+    assert result.plan.after["spec"]["template"]["spec"]["tolerations"][0]["key"] == "vm"
+    meanwhile = owned(answer, vm((TOLERATIONS, [EXTRA])), "kubectl-edit", "Update")
+    spec = turned(declared, live, meanwhile).plan.after.get("spec")
+    assert spec is None
